@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from spacy.language import Language
@@ -21,20 +22,18 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, ChartSettings
-from spacy_lpcfg.checks import Check, instance_of, one_of
+from spacy_lpcfg.checks import Check, check_one_of, instance_of, one_of
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
-from spacy_lpcfg.components.learner_names import check_one_of
 from spacy_lpcfg.components.made_once import MadeOnce
 from spacy_lpcfg.components.model_pipe import ModelShim, holder, refuse_sample
-from spacy_lpcfg.components.online_learner import OnlineFit, OnlineLearner
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
-from spacy_lpcfg.learning.base import Learner, values_of_steps
+from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner, values_of_steps
 from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names
 from spacy_lpcfg.parsing.decodings import check_decoding
-from spacy_lpcfg.parsing.model import ModelError, ParsingModel, model_from_bytes
+from spacy_lpcfg.parsing.model import ModelError, ParsingModel, model_from_bytes, model_from_disk
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree
 
@@ -95,7 +94,7 @@ def make_lpcfg_parser(
     pretrained (str or None): the model that the component begins with, one of `models.pretrained_names()`; None for
         that of the pipeline's language, if there is one. It is read when it is first needed
     learner (Learner, OnlineLearner, str or None): "pivot" is {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"} of
-        the pipeline's language, and so are others of `learners.NAMED`. None is {"@misc": "spacy-lpcfg.Pivot.v1"}
+        the pipeline's language, and so are others of `spacy_lpcfg.learners`. None is {"@misc": "spacy-lpcfg.Pivot.v1"}
     RAISES (ValueError): If no model of that name comes with the package
     """
     lang = nlp.lang or ""
@@ -120,9 +119,18 @@ def make_lpcfg_parser(
 
 
 def _named_learner(name: str, lang: str) -> Learner:
-    from spacy_lpcfg.components.learners import make_learner  # with all learners, which parsing does without
+    from spacy_lpcfg.components.named_learner import make_learner  # with all learners, which parsing does without
 
     return make_learner(name, lang=lang)
+
+
+def read_grammar(path: Path) -> Callable[[], ParsingModel]:
+    """Return what reads a grammar: the reader `spacy-lpcfg.read_grammar.v1`.
+
+    path (Path): A file written by `to_disk` of a Grammar, an Ensemble or a Combined.
+    RETURNS (callable): Gives the grammar, and raises ModelError for any other file.
+    """
+    return partial(model_from_disk, path)
 
 
 class GrammarState:
@@ -269,9 +277,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     def learner(self) -> Learner | OnlineLearner:
         """The learner of the grammar."""
         if self._learner is None:
-            from spacy_lpcfg.components.learners import make_pivot  # with all learners, which parsing does without
+            from spacy_lpcfg.learning.pivot import Pivot  # which parsing does without
 
-            self._learner = make_pivot()
+            self._learner = Pivot()
         return self._learner
 
     @learner.setter

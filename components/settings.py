@@ -6,7 +6,7 @@ from typing import Literal
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.checks import FLAG, SHARE, Check, number
 from spacy_lpcfg.evaluation.calibration import TAG_TEMPERATURE
-from spacy_lpcfg.isbn.settings import BeamSettings, LatticeSettings
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.storage.validation import is_temperature
 
@@ -80,13 +80,6 @@ def make_pruning(
         cascade=cascade,
         prefix_threshold=prefix_threshold,
     )
-
-
-def make_lattice(
-    guide: str = LatticeSettings.guide, width: int = LatticeSettings.width, nats: float = LatticeSettings.nats
-) -> LatticeSettings:
-    """Create `spacy-lpcfg.Lattice.v1`, the setting `lattice` of `spacy-lpcfg.Combined.v1`; see `LatticeSettings`."""
-    return LatticeSettings(guide, width, nats)
 
 
 def make_beam(beam: int = BeamSettings.beam, branching: int = BeamSettings.branching) -> BeamSettings:

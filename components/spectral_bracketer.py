@@ -8,6 +8,7 @@ their own, all with the label `LABEL`, so that what reads trees reads them as we
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -95,6 +96,15 @@ def make_spectral_bracketer(
         max_words=max_words,
         scorer=scorer,
     )
+
+
+def read_bracketer(path: Path) -> Callable[[], Bracketer]:
+    """Return what reads a bracketer: the reader `spacy-lpcfg.read_bracketer.v1`.
+
+    path (Path): A file written by `Bracketer.to_disk`.
+    RETURNS (callable): Gives the bracketer, and raises BracketerError for any other file.
+    """
+    return partial(Bracketer.from_disk, path)
 
 
 class BracketerShim(ModelShim[Bracketer]):
@@ -269,7 +279,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def _learner(self) -> BracketLearner:
         """The learner, with the vectors of the vocabulary if it uses them."""
         from spacy_lpcfg.bracketing.learner import SpectralBracketer  # with scipy.sparse, which bracketing does without
-        from spacy_lpcfg.components.learners import VocabVectors
+        from spacy_lpcfg.components.vocab_vectors import VocabVectors
 
         learner = self.learner
         if isinstance(learner, SpectralBracketer) and isinstance(learner.embedding, VocabVectors):

@@ -24,6 +24,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import spacy
@@ -89,9 +90,7 @@ def main() -> None:
         parser.grammar = replace(parser.grammar, lattice=LatticeSettings(width=int(width), nats=float(nats)))
     path = pretrained_path(args.name)
     write_atomically(path, compressed(parser.grammar.to_bytes()))
-    learner = nlp.config.interpolate()["components"][parser.name]["learner"]
-    if learner.get("text"):
-        learner["text"] = Path(learner["text"]).name
+    learner = without_folders(nlp.config.interpolate()["components"][parser.name]["learner"])
     text_parser = parser.ready_parser()
     first, *others = args.trees
     rows = {
@@ -105,6 +104,16 @@ def main() -> None:
     card = path.with_suffix(".md")
     write_atomically(card, TABLE.sub(lambda _: table, card.read_text("utf-8")).encode())
     print(table, end="")
+
+
+def without_folders(config: Any) -> Any:
+    """Return a part of a config with the names alone of the texts in it, which lie elsewhere for each reader."""
+    if not isinstance(config, dict):
+        return config
+    return {
+        key: Path(value).name if key in ("text", "path") and isinstance(value, str) else without_folders(value)
+        for key, value in config.items()
+    }
 
 
 def lighter(model: ParsingModel, bits: int, least: float) -> ParsingModel:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from math import isfinite
 from numbers import Real
 from operator import index
@@ -135,3 +136,19 @@ def check_shares(**settings: Any) -> None:
     RAISES (ValueError): For the first setting that is not.
     """
     SHARE(**settings)
+
+
+def check_one_of(what: str, value: str, choices: Iterable[str], defaults: Mapping[str, Any] | None = None) -> None:
+    """Check a name, and suggest the nearest one.
+
+    what (str): What the name is, for the message.
+    defaults (mapping or None): The default of each choice that is a setting.
+    RAISES (ValueError): If `value` is none of the choices.
+    """
+    names = list(choices)
+    if value not in names:
+        near = get_close_matches(str(value), names, 1, cutoff=0.0)[0]
+        default = f" (default: {shown(defaults[near])})" if defaults else ""
+        raise ValueError(
+            f"Expected {what}, got {shown(value)}. The nearest is {near!r}{default} of {', '.join(names)}."
+        )

@@ -25,6 +25,7 @@ from spacy_lpcfg.chart.parser import ChartSettings, Forest, Marginals, Parser
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import Smoothing, Spectral, TreebankPCFG
+from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.treebank.features import (
     PAPER_INSIDE,
     PAPER_LEAF,
@@ -109,15 +110,17 @@ class Ablations:
 
     def run(self, m: int) -> tuple[dict[str, float], measure.Row]:
         """F1 of every variant with m states, and what the signs of the marginals do."""
-        paper = Spectral(n_states=m, inside=PAPER_INSIDE, outside=PAPER_OUTSIDE, leaf=PAPER_LEAF)
-        simple = replace(paper, inside=SIMPLE_INSIDE, outside=SIMPLE_OUTSIDE)
+        paper = Spectral(n_states=m, features=Features(PAPER_INSIDE, PAPER_OUTSIDE, PAPER_LEAF))
+        simple = replace(paper, features=Features(SIMPLE_INSIDE, SIMPLE_OUTSIDE))
         estimate = paper.estimate(self.train)
         full = estimate.grammar(paper.smoothing)
         undivided = UndividedParser(full, settings=SIGNED)
         variants: dict[str, Callable[[], Parser]] = {
             "full": lambda: Parser(full, settings=RULES),
             "no smoothing": lambda: Parser(estimate.grammar(Smoothing(c=0.0, nu=1.0)), settings=RULES),
-            "no scaling": lambda: Parser(self.learn(replace(paper, kappa=None)), settings=RULES),
+            "no scaling": lambda: Parser(
+                self.learn(replace(paper, features=replace(paper.features, kappa=None))), settings=RULES
+            ),
             DIVIDED: lambda: Parser(full, settings=SIGNED),
             UNDIVIDED: lambda: undivided,
             "simple features": lambda: Parser(self.learn(simple), settings=RULES),

@@ -58,7 +58,7 @@ SETTINGS = {
     "paper, 5 groups of tags, m = 10": replace(PAPER, anchors=TagGroups(5), m=10),
     "paper, distances of sequences": replace(PAPER, sequences=SequenceSettings()),
     "paper, punctuation segments": replace(PAPER, apart=10.0),
-    "no self-training": replace(DEFAULT, self_training=None),
+    "no self-training": replace(DEFAULT, self_training=False),
     "default": DEFAULT,
     "default, Brown clusters": replace(DEFAULT, embedding=Brown()),
     "default, 30 dimensions": replace(DEFAULT, embedding=CCA(size=30)),

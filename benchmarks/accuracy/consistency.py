@@ -36,8 +36,10 @@ from spacy_lpcfg.grammar import Grammar, Lexicon
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
 from spacy_lpcfg.learning import LexicalSettings, Pivot, Smoothing, Spectral, TreebankPCFG
 from spacy_lpcfg.learning.base import Learner
+from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.spectral import SpectralEstimate
 from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.tree import Span
@@ -50,7 +52,7 @@ CONCENTRATION = 0.3  # of the random parameters: the smaller, the more the state
 N_TESTED = 1_000
 LEARNERS: dict[str, Callable[[int], Learner]] = {
     "one state": lambda m: TreebankPCFG(),
-    "spectral": lambda m: Spectral(n_states=m, exact_tensors=True),
+    "spectral": lambda m: Spectral(n_states=m, rules=RuleSettings(exact_tensors=True)),
     "pivot": lambda m: Pivot(n_states=m, n_iterations=0),
     "pivot + EM": lambda m: Pivot(n_states=m),
 }
@@ -172,7 +174,7 @@ def errors(sizes: list[int], n_states: int, seed: int) -> list[dict[int, float]]
     drawn = list(islice(sample_trees(grammar, seed=seed), max(sizes)))
     tested = set(islice(sample_trees(grammar, seed=seed + 1_000_000), N_TESTED))
     probabilities = {tree: tree_weight(grammar, tree) for tree in tested}
-    paper = Spectral(lexical=LEXICAL, inside=PAPER_INSIDE, outside=PAPER_OUTSIDE, leaf=PAPER_LEAF)
+    paper = Spectral(lexical=LEXICAL, features=Features(PAPER_INSIDE, PAPER_OUTSIDE, PAPER_LEAF))
     found = []
     for size in sizes:
         measure.progress(f"grammar {seed}: {size} trees")

@@ -21,14 +21,16 @@ from thinc.api import Config
 
 from benchmarks import measure, peers
 from benchmarks.accuracy import presets
-from spacy_lpcfg.components.learners import NAMED, make_learner
+from spacy_lpcfg.components.named_learner import make_learner
+from spacy_lpcfg.learners import LEARNERS
 from spacy_lpcfg.trees import read_trees, write_trees
 
 
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
-    arguments.add_argument("--learners", nargs="*", choices=NAMED, default=["pivot", "balanced"], metavar="NAME")
+    names = [each.name for each in LEARNERS]
+    arguments.add_argument("--learners", nargs="*", choices=names, default=["pivot", "balanced"], metavar="NAME")
     arguments.add_argument("--tags", choices=["fine", "coarse"], default="fine")
     args = peers.parse_args(arguments)
     measure.report(measure.tables_of(args.folders, partial(rows, args=args)), args.json)

@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks import measure
 from spacy_lpcfg.combination import PRESETS, Combination, Distillation, preset
-from spacy_lpcfg.components.learners import SentencesOf
+from spacy_lpcfg.components.raw_text import RawText
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
@@ -73,7 +73,7 @@ def learners_of(m: int, seed: int, text: Path | None) -> dict[str, Any]:
     }
     learners |= {f"{name} combination": preset(name, seed=seed) for name in PRESETS if name != "fast"}
     if text is not None:
-        sentences = SentencesOf(text, None)
+        sentences = RawText(text, None)
         learners |= {"fast preset": preset("fast", text=sentences, seed=seed)}
         learners |= {"fast preset without span layer": preset("fast", text=sentences, seed=seed, span_layer=False)}
         learners |= distilled_learners(more, seed, sentences)
@@ -85,7 +85,7 @@ def ensemble_of_8(m: int, seed: int) -> Combination:
     return Combination.both_ways(Ensembles.diverse(4, n_states=m, seed=N_SEEDS * seed))
 
 
-def distilled_learners(m: int, seed: int, text: SentencesOf) -> dict[str, Any]:
+def distilled_learners(m: int, seed: int, text: RawText) -> dict[str, Any]:
     """What learns from the trees of an ensemble or a combination: a grammar of m states, a network, and both."""
     ensemble, balanced = ensemble_of_8(m, seed), preset("balanced", seed=seed)
     grammar, network = Pivot(n_states=m, seed=seed), ISBNLearner(seed=seed)

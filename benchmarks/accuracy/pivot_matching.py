@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks import measure
 from spacy_lpcfg.learning import Pivot
 from spacy_lpcfg.learning.base import Step
-from spacy_lpcfg.learning.pivot import MATCHINGS
+from spacy_lpcfg.learning.pivot import MATCHINGS, PivotFeatures
 from spacy_lpcfg.trees import Tree, read_trees
 
 
@@ -33,7 +33,9 @@ def main() -> None:
         train, dev = (list(read_trees(folder / f"{part}.mrg")) for part in ("train", "dev"))
         for matching in MATCHINGS:
             measure.progress(f"{folder.name}: {matching}")
-            learners = [Pivot(n_states=args.states, seed=seed, matching=matching) for seed in args.seeds]
+            learners = [
+                Pivot(n_states=args.states, seed=seed, pivots=PivotFeatures(matching=matching)) for seed in args.seeds
+            ]
             rows.append({"treebank": folder.name, "matching": matching, **row(learners, train, dev)})
     measure.report({f"Pivots of {args.states} states, seeds {args.seeds}": rows}, args.json)
 

@@ -36,9 +36,10 @@ from typing import Any
 from benchmarks import measure, peers
 from benchmarks.speed import parsers as speed
 from spacy_lpcfg.combination import PRESETS, Combined, preset
-from spacy_lpcfg.components.learners import SentencesOf
+from spacy_lpcfg.components.raw_text import RawText
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.learning import LexicalSettings
 from spacy_lpcfg.parsing.decodings import DECODINGS
 from spacy_lpcfg.parsing.model import model_from_disk
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
@@ -92,9 +93,11 @@ def own_rows(name: str, args: Any, trees: Path, dev: Path, model: Path) -> Itera
 
 
 def learn(name: str, text: Path | None, classes_from: Path | None, seed: int, trees: Path, model: Path) -> None:
-    sentences = None if text is None else SentencesOf(text, None)
-    classes = None if classes_from is None else ClassLearner(SentencesOf(classes_from, None))
-    preset(name, text=sentences, seed=seed, word_classes=classes).fit(read_trees(trees)).to_disk(model)
+    sentences = None if text is None else RawText(text, None)
+    classes = None if classes_from is None else ClassLearner(RawText(classes_from, None))
+    preset(name, text=sentences, seed=seed, lexical=LexicalSettings(word_classes=classes)).fit(
+        read_trees(trees)
+    ).to_disk(model)
 
 
 def parse(model: Path, train: Path, dev: Path, decoding: str, beam: int | None) -> measure.Row:

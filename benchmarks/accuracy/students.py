@@ -23,7 +23,7 @@ from benchmarks import measure
 from spacy_lpcfg.combination import Combination, Combined, Distillation, preset
 from spacy_lpcfg.combination.distillation import as_learned
 from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_text
-from spacy_lpcfg.components.learners import SentencesOf
+from spacy_lpcfg.components.raw_text import RawText
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Pivot
@@ -44,7 +44,7 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=0, metavar="S")
     args = arguments.parse_args()
     students = Combination((Pivot(n_states=N_STATES, seed=args.seed), ISBNLearner(seed=args.seed)))
-    lessons = Distillation(preset("balanced", seed=args.seed), students, SentencesOf(args.text, None))
+    lessons = Distillation(preset("balanced", seed=args.seed), students, RawText(args.text, None))
     kept = (normalize_rooted(tree) for tree in read_trees(args.treebank / "train.mrg"))
     golds = [tree for tree in kept if tree is not None]
     dev = measure.read_gold(args.treebank / "dev.mrg")

@@ -17,6 +17,7 @@ from benchmarks import measure
 from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
 ABOVE = "^"
@@ -57,7 +58,7 @@ def main() -> None:
 def row(name: str, vertical: int, horizontal: int, train: list[Tree], golds: list[Tree]) -> measure.Row:
     """F1 of a PCFG with both kinds of words, its size, and what parsing costs."""
     trees = train if vertical == 1 else list(map(with_parents, train))
-    grammar = TreebankPCFG(markov=horizontal).fit(trees)
+    grammar = TreebankPCFG(rules=RuleSettings(markov=horizontal)).fit(trees)
     parser = Parser(grammar, settings=RULES)
     found = {tags: measure.parse_all(parser, golds, tags) for tags in ("model", "given")}
     f1 = {

@@ -61,7 +61,7 @@ def starts(m: int, seed: int, train: Sequence[Tree]) -> Iterator[tuple[str, Call
 
     yield "paper", lambda: paper.start_at(treebank, found())
     yield "paper, our lexicon", lambda: paper.start_at(smoothed, found())
-    direct = replace(paper, matching="direct")
+    direct = replace(paper, pivots=replace(paper.pivots, matching="direct"))
     yield DIRECT, lambda: direct.start_at(smoothed, direct.parameters(smoothed))
 
 

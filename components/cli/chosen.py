@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from spacy_lpcfg.checks import check_one_of
 from spacy_lpcfg.components.cli.pipelines import n_jobs
 from spacy_lpcfg.components.cli.word_classes import class_settings, word_classes
-from spacy_lpcfg.components.learner_names import check_text
+from spacy_lpcfg.learners import Command, learner_of, learners_of
 from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
@@ -36,24 +37,44 @@ def chosen_learner(
     jobs: int,
     variant: str = DEFAULT,
 ) -> Chosen:
-    """The learner of a name, and its config; the same settings as `spacy_lpcfg.components.learners.make_learner`.
+    """The learner of a name, and its config; the same settings as `spacy_lpcfg.components.named_learner.make_learner`.
 
     RAISES (BadParameter): For settings that the learner cannot have.
     """
-    from spacy_lpcfg.components.learners import make_learner
+    from spacy_lpcfg.components.named_learner import make_learner
 
     with usage("--text"):
-        check_text(name, is_given=text is not None)
+        learner_of(name).check_text(is_given=text is not None)
     text, heads = text and text.resolve(), heads and _checked_heads(heads)
-    own: dict[str, Any] = {"n_jobs": n_jobs(jobs)}
-    if classes_from is not None:
-        own["word_classes"] = word_classes(classes_from, lang)
+    made, described = (
+        {**settings, **_lexical(classes)}
+        for classes in ({"word_classes": word_classes(classes_from, lang)}, class_settings(classes_from, lang))
+    )
     with usage():
-        learner = make_learner(name, text, seed, lang, {**settings, **own}, heads, variant)
+        learner = make_learner(name, text, seed, lang, {**made, "n_jobs": n_jobs(jobs)}, heads, variant)
     config = {"@misc": "spacy-lpcfg.Learner.v1", "name": name, "text": text and str(text), "seed": seed, "lang": lang}
     config |= {"heads": heads} if heads else {}
     config |= {"variant": variant} if variant != DEFAULT else {}
-    return Chosen(learner, {**config, "settings": {**settings, **class_settings(classes_from, lang)}})
+    return Chosen(learner, {**config, "settings": described})
+
+
+def _lexical(classes: dict[str, Any]) -> dict[str, Any]:
+    """Return the setting `lexical` with classes of words; none for no classes."""
+    return {"lexical": classes} if classes.get("word_classes") else {}
+
+
+def learner_option(command: Command) -> Any:
+    """Return the option of a command whose value is the name of a learner of the table."""
+    learners = learners_of(command)
+    names = [each.name for each in learners]
+
+    def check(value: str) -> str:
+        with usage():
+            check_one_of(f"one of {', '.join(names)}", value, names)
+        return value
+
+    sentences = " ".join(f"{each.name}: {each.sentence}" for each in learners)
+    return typer.Option(callback=check, metavar=f"[{'|'.join(names)}]", help=sentences)
 
 
 def _checked_heads(heads: str) -> str:

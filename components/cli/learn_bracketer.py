@@ -103,7 +103,7 @@ def _add_bracketer(nlp: "Language", variant: str, attr: Attribute, seed: int) ->
 
     with usage("--variant"):
         SpectralBracketer.variant(variant)
-    learner = {"@misc": "spacy-lpcfg.SpectralBracketer.v1", "variant": variant}
+    learner = {"@misc": "spacy-lpcfg.Learner.v1", "name": "bracketer", "variant": variant}
     config = {"learner": learner, "attr": attr.value, "seed": seed}
     component = nlp.add_pipe("spectral_bracketer", config=config)
     assert isinstance(component, SpectralBracketerPipe)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.chosen import chosen_learner
+from spacy_lpcfg.components.cli.chosen import chosen_learner, learner_option
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import (
@@ -32,7 +32,6 @@ from spacy_lpcfg.components.cli.treebanks import (
     save_measured,
 )
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom
-from spacy_lpcfg.components.learner_names import Preset
 
 if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Learner
@@ -46,13 +45,7 @@ def learn_combined(
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Trees to measure on; may be given again."),
     ] = None,
-    preset: Annotated[
-        Preset,
-        typer.Option(
-            help="One grammar that four have taught; a grammar, and a network each way; or four grammars, "
-            "of many trees two, and two networks each way."
-        ),
-    ] = Preset.balanced,
+    preset: Annotated[str, learner_option("combined")] = "balanced",
     text: Annotated[
         Path | None,
         typer.Option(
@@ -92,11 +85,11 @@ def learn_combined(
 
     output = check_folder(output, inputs=[*trees, *(dev or ()), text, classes_from], force=force)
     nlp = blank_pipeline(lang)
-    if span_layer is not None and preset == Preset.accurate:
+    if span_layer is not None and preset == "accurate":
         raise typer.BadParameter("accurate has no use for it, only fast and balanced", param_hint="--span-layer")
     settings = {} if span_layer is None else {"span_layer": span_layer}
     settings |= {"functions": True} if functions == FunctionsName.keep else {}
-    learner, config = chosen_learner(preset.value, text, seed, lang, heads, settings, classes_from, jobs)
+    learner, config = chosen_learner(preset, text, seed, lang, heads, settings, classes_from, jobs)
     held_out = read_held_out(dev, skip_bad, dialect, tags)
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from inspect import signature
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.chosen import chosen_learner
+from spacy_lpcfg.components.cli.chosen import chosen_learner, learner_option
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import (
@@ -37,7 +36,7 @@ from spacy_lpcfg.components.cli.treebanks import (
     tree_files,
 )
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom
-from spacy_lpcfg.components.learner_names import Method, TeacherName
+from spacy_lpcfg.learners import learners_of
 from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def learn_lpcfg(
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Trees to tune on; may be given again."),
     ] = None,
-    method: Annotated[Method, typer.Option(help="How to learn.")] = Method.pivot,
+    method: Annotated[str, learner_option("lpcfg")] = "pivot",
     variant: Variant = DEFAULT,
     states: Annotated[
         int | None,
@@ -96,8 +95,8 @@ def learn_lpcfg(
         Path | None, typer.Option(exists=True, dir_okay=False, help="For distil: raw text, a sentence a line.")
     ] = None,
     teacher: Annotated[
-        TeacherName | None,
-        typer.Option(help="For distil: what parses the text, an ensemble or a combination. [default: ensemble]"),
+        str | None,
+        typer.Option(help="For distil: what parses the text: ensemble, balanced or accurate. [default: ensemble]"),
     ] = None,
     span_layer: SpanLayer = None,
     functions: Functions = FunctionsName.cut,
@@ -137,7 +136,7 @@ def learn_lpcfg(
     options["span_layer"] = span_layer
     options["functions"] = True if functions == FunctionsName.keep else None
     settings = {name: getattr(value, "value", value) for name, value in options.items() if value is not None}
-    learner, config = chosen_learner(method.value, text, seed, lang, heads, settings, classes_from, jobs, variant)
+    learner, config = chosen_learner(method, text, seed, lang, heads, settings, classes_from, jobs, variant)
     with (
         on_cluster(scheduler),
         busy("learning", _n_steps(learner)) as reach,
@@ -148,17 +147,15 @@ def learn_lpcfg(
     save_measured(nlp, output, learned.grammar.parser, held_out, force=force)
 
 
-def _refuse_unused(context: typer.Context, method: Method) -> None:
+def _refuse_unused(context: typer.Context, method: str) -> None:
     """RAISES (BadParameter): If an option was given that the method has no use for."""
-    from spacy_lpcfg.components.learners import NAMED
-
-    has = {each.value: signature(NAMED[each.value]).parameters for each in Method}
+    has = {each.name: {*each.parameters, *(["variant"] if each.has_variants else [])} for each in learners_of("lpcfg")}
     for option, setting in _SETTINGS.items():
         is_given = getattr(context.get_parameter_source(option), "name", "DEFAULT") != "DEFAULT"
-        if is_given and setting not in has[method.value]:
+        if is_given and setting not in has[method]:
             users = ", ".join(name for name in has if setting in has[name])
             raise typer.BadParameter(
-                f"{method.value} has no use for it, only {users}", param_hint=f"--{option.replace('_', '-')}"
+                f"{method} has no use for it, only {users}", param_hint=f"--{option.replace('_', '-')}"
             )
 
 
@@ -218,7 +215,7 @@ def _spectral(learner: "Spectral", train: Iterable["Tree"], held_out: Sequence["
         grammar = estimate.grammar(smoothing)
     values = [[round(value, 6) for value in row[row > 0].tolist()] for row in estimate.bases.singular_values]
     meta = {"singular_values": dict(zip(grammar.symbols, values, strict=True))}
-    return Learned(grammar, asdict(smoothing), meta)
+    return Learned(grammar, {"smoothing": asdict(smoothing)}, meta)
 
 
 def _log_trial(smoothing: "Smoothing", f1: float) -> None:

@@ -20,14 +20,16 @@ ClassesFrom = Annotated[
 
 
 def word_classes(text: Path | None, lang: str) -> "ClassLearner | None":
-    """The learner of a text's classes of words; of none, if there is no text."""
-    from spacy_lpcfg.components.learners import make_word_classes
+    """Return the learner of a text's classes of words; None without a text."""
+    from spacy_lpcfg.components.raw_text import RawText
+    from spacy_lpcfg.words import ClassLearner
 
-    return None if text is None else make_word_classes(text.resolve(), lang)
+    return None if text is None else ClassLearner(RawText(text.resolve(), lang))
 
 
 def class_settings(text: Path | None, lang: str) -> dict[str, Any]:
     """What the config of a learner says of the text."""
     if text is None:
         return {}
-    return {"word_classes": {"@misc": "spacy-lpcfg.WordClasses.v1", "text": str(text.resolve()), "lang": lang}}
+    raw = {"@misc": "spacy-lpcfg.RawText.v1", "path": str(text.resolve()), "lang": lang}
+    return {"word_classes": {"@misc": "spacy-lpcfg.WordClasses.v1", "text": raw}}

@@ -4,11 +4,9 @@ The paper's anchors are the universal tags of Petrov et al. Coarser groups are m
 that alternate in the same slot removes the covariance that the method depends on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +14,7 @@ from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, Chunk
 from spacy_lpcfg.bracketing.tags import COARSE, UNIVERSAL
 
 
+@runtime_checkable
 class TagAnchors(Protocol):
     """A grouping of the universal tags."""
 

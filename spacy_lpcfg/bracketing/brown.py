@@ -4,8 +4,6 @@ Differs from Brown et al.: the clusters are found by the exchange algorithm (Mar
 reaches a higher likelihood than merging, and only then merged into a binary tree.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,12 +4,10 @@ Each learner has `fit(chunks) -> Embedding`. Words are lower-cased; rare and unk
 universal tag.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array, hstack
@@ -37,7 +35,7 @@ class EmbeddingVocabulary:
         return N_UNIVERSAL + len(self.words)
 
     @classmethod
-    def learn(cls, chunks: Iterable[Chunk], *, min_count: int, size: int) -> EmbeddingVocabulary:
+    def learn(cls, chunks: Iterable[Chunk], *, min_count: int, size: int) -> "EmbeddingVocabulary":
         """Collect the `size` most frequent words of a text among those that occur `min_count` times or more."""
         counts: Counter[str] = Counter()
         for chunk in chunks:
@@ -75,6 +73,7 @@ class Embedding(NamedTuple):
 Chunks = Callable[[], Iterable[Chunk]]
 
 
+@runtime_checkable
 class Embedder(Protocol):
     """A learner of word vectors."""
 
@@ -137,7 +136,7 @@ class GivenVectors:
     size: int = 50
 
     @classmethod
-    def of(cls, vectors: Mapping[str, Sequence[float]], size: int = 50) -> GivenVectors:
+    def of(cls, vectors: Mapping[str, Sequence[float]], size: int = 50) -> "GivenVectors":
         """Create from a mapping of words to vectors."""
         return cls(tuple(vectors), np.array(list(vectors.values()), dtype=np.float32), size)
 

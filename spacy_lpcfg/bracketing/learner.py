@@ -11,16 +11,15 @@ to 1.5 times `n_distances`, where the paper's kernel reaches 2.3 times as far; (
 itself, for words that occur three times; other words are represented by their tag.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.bracketing.anchors import PaperAnchors, TagAnchors, TagGroups
 from spacy_lpcfg.bracketing.bracketer import Bracketer
 from spacy_lpcfg.bracketing.covariances import covariances, shared_covariances
@@ -57,20 +56,20 @@ class SpectralBracketer(Variants):
     min_pairs (float): Cells of fewer word pairs back off to the covariance of all tags.
     apart (float): Distance that is added for punctuation between two words.
     sequences (SequenceSettings or None): Settings for tag sequences with their own distances.
-    self_training (SelfTraining or None): Settings of self-training on the spectral trees; None for none.
+    self_training (SelfTraining or bool): Settings of self-training on the spectral trees; true for the defaults.
     n_jobs (int or None): Number of joblib workers that sum covariances; None for the number of
         `joblib.parallel_config`, or 1. The result does not depend on it.
     """
 
-    embedding: Embedder = field(default_factory=CCA)
-    anchors: TagAnchors = field(default_factory=TagGroups)
+    embedding: Block[Embedder] = UNSET
+    anchors: Block[TagAnchors] = UNSET
     m: int = 10
     gamma: float = 0.4
     n_distances: int = 40
     min_pairs: float = 50.0
     apart: float = 10.0
     sequences: SequenceSettings | None = None
-    self_training: SelfTraining | None = field(default_factory=SelfTraining)
+    self_training: SelfTraining | bool = True
     n_jobs: int | None = None
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
@@ -82,12 +81,15 @@ class SpectralBracketer(Variants):
                 "n_distances": 60,
                 "min_pairs": 0.0,
                 "apart": 0.0,
-                "self_training": None,
+                "self_training": False,
             }
         }
     )
 
     def __post_init__(self) -> None:
+        make_blocks(self, embedding=CCA(), anchors=TagGroups())
+        if self.self_training is True:
+            object.__setattr__(self, "self_training", SelfTraining())
         check_at_least(0, min_pairs=self.min_pairs)
         if self.m < 1 or not self.gamma > 0 or self.n_distances < 1:
             raise ValueError(
@@ -113,7 +115,7 @@ class SpectralBracketer(Variants):
         metric = self._metric(sentences, seed, say)
         meta: dict[str, Any] = {"embedding": type(self.embedding).__name__, "m": self.m, "gamma": self.gamma}
         meta |= {"groups": metric.groups.tolist(), "apart": self.apart, "rounds": 0}
-        if self.self_training is None:
+        if not isinstance(self.self_training, SelfTraining):
             return Bracketer(metric, None, meta)
         spans, n_sentences = self._span_model(sentences, metric, self.self_training, seed, say)
         meta |= {"rounds": self.self_training.n_rounds, "trees": n_sentences}

@@ -7,8 +7,6 @@ best trees instead of expectations; (2) yields of more than five words are repre
 (3) punctuation is part of yields and contexts; (4) the most frequent words are symbols.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -124,7 +122,7 @@ class _View(NamedTuple):
     ids: np.ndarray
 
     @classmethod
-    def of(cls, keys: np.ndarray) -> _View:
+    def of(cls, keys: np.ndarray) -> "_View":
         unique, ids = np.unique(keys, return_inverse=True)
         return cls(unique, ids.reshape(-1).astype(np.int32))
 

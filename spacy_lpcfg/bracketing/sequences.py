@@ -4,8 +4,6 @@ Only these estimates are consistent, since the kernel shares covariances between
 in their trees. They need frequent sequences, so they are shrunk towards the shared covariances.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -5,61 +5,24 @@ network"): a student parses at its own cost, has much of the teacher's accuracy,
 treebank has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
-from typing import Protocol, TypeAlias, cast
+from typing import Any, cast
 
+from spacy_lpcfg.blocks import Text, check_text
 from spacy_lpcfg.combination.combined import Combined
-from spacy_lpcfg.combination.learner import Combination, MemberLearner, MirroredLearner, StraightLearner
-from spacy_lpcfg.combination.members import Member, Mirrored, Straight
+from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.combination.parsed_text import most_certain, parse_text
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.learning.base import MANY_TREES, OnStep, has_functions
-from spacy_lpcfg.learning.lexicon.lexical import count_words
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings, reading_of
-from spacy_lpcfg.learning.treebank.shards import read_skeletons
-from spacy_lpcfg.learning.treebank.skeletons import join
-from spacy_lpcfg.parallel import in_order
+from spacy_lpcfg.learning.base import MANY_TREES, Learner, OnStep, has_functions
 from spacy_lpcfg.parsing.model import ParsingModel, check_temperature
-from spacy_lpcfg.stacking.learner import StackedLearner
 from spacy_lpcfg.stacking.stacked import Stacked
-from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
+from spacy_lpcfg.trees.transforms import normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
-
-
-class Teacher(Protocol):
-    """A learner of any kind."""
-
-    def fit(
-        self,
-        trees: Iterable[Tree],
-        *,
-        held_out: Iterable[Tree] | None = None,
-        on_step: OnStep | None = None,
-    ) -> Member | Combined: ...
-
-
-class GrammarLearner(ReadingSettings, Protocol):
-    """A learner that takes a treebank as it was read."""
-
-    def fit(
-        self,
-        trees: Iterable[Tree] | IndexedTreebank,
-        *,
-        held_out: Iterable[Tree] | None = None,
-        on_step: OnStep | None = None,
-    ) -> Grammar | Ensemble: ...
-
-
-Student: TypeAlias = MemberLearner | Combination
-"""A learner of a grammar, an ensemble, a network, a mirror image of these, or a combination."""
 
 TAUGHT = 1.4
 """The temperature of a grammar that has learned from parsed text: in the trees of one teacher all is more regular."""
@@ -69,8 +32,8 @@ TAUGHT = 1.4
 class Distillation:
     """Learner that learns from trees, and from text as another learner's model parses it.
 
-    teacher (Teacher): learner of what parses the text: a grammar, an ensemble, a network or a combination.
-    student (Student): learner of the same kinds, from both; the members of a combination learn each by itself.
+    teacher (Learner): learner of what parses the text: a grammar, an ensemble, a network or a combination.
+    student (Learner): learner of the same kinds, or of one with a span layer, from both.
     text (iterable of sequence of str): sentences as words, in the treebank's tokens; read once for every `fit`.
     weight (int or None): how often a tree of the treebank counts, where one of the text counts once; None for as often
         as makes the treebank a third of all words, but at least once. Words are no more frequent for that.
@@ -80,23 +43,24 @@ class Distillation:
     n_jobs (int): threads that parse the text; the result is the same for any number.
     temperature (float or None): of what is learned; None for `TAUGHT` of a grammar or an ensemble, for that of its
         learner of a combination, and for the one that the span layer has found of a model with one.
-    student_of_many (Student or None): in place of the student where the treebank has more than 7,000 trees; None for
+    student_of_many (Learner or None): in place of the student where the treebank has more than 7,000 trees; None for
         the same one.
     RAISES (ValueError): For a weight or length below 1, a share that is not above 0 and at most 1, or a temperature
         that is not finite and above 0.
     """
 
-    teacher: Teacher
-    student: Student
-    text: Iterable[Sequence[str]]
+    teacher: Learner
+    student: Learner
+    text: Text
     weight: int | None = None
     max_words: int = 40
     share: float = 1.0
     n_jobs: int = 1
     temperature: float | None = None
-    student_of_many: Student | None = None
+    student_of_many: Learner | None = None
 
     def __post_init__(self) -> None:
+        check_text(self.text)
         if (self.weight is not None and self.weight < 1) or self.max_words < 1:
             raise ValueError(f"Expected weight and max_words of at least 1, got {self.weight} and {self.max_words}.")
         if not 0 < self.share <= 1:
@@ -114,6 +78,7 @@ class Distillation:
         trees: Iterable[Tree],
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> ParsingModel:
         """Learn from trees.
@@ -146,70 +111,27 @@ class Distillation:
         held_out: Sequence[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> ParsingModel:
-        """The student's model of normalised trees of both kinds; its classifier is of the treebank's alone."""
+        """Return the student's model of annotated and of parsed trees, both normalised."""
         weight = self.weight or max(1, round(sum(map(len, parsed)) / (2 * sum(map(len, golds)))))
         student = self.student_of_many if self.student_of_many and len(golds) > MANY_TREES else self.student
-        model = as_learned(Lessons(golds, parsed, weight, held_out, on_step).teach(student))
-        own = TAUGHT if isinstance(model, Grammar | Ensemble) else model.temperature
-        return replace(model, temperature=own if self.temperature is None else self.temperature)
+        weights = [float(weight)] * len(golds) + [_OF_TEXT] * len(parsed)
+        model = student.fit([*golds, *parsed], held_out=held_out, weights=weights, on_step=on_step)
+        return _with_temperature(as_learned(model), self.temperature)
 
 
-def as_learned(model: Member | Combined) -> Grammar | Ensemble | Stacked | Combined:
-    """A network, or a mirror image, as a combination of one; anything else as it is."""
+_OF_TEXT = 1 - 1e-9
+"""The weight of a parsed tree: less than that of any annotated one, even where each of both is read once."""
+
+
+def _with_temperature(model: ParsingModel, temperature: float | None) -> ParsingModel:
+    """Set the temperature of a model that has learned from parsed text; None for the one that suits its kind."""
+    if isinstance(model, Stacked):
+        model = replace(model, model=replace(model.model, temperature=TAUGHT))
+    own = TAUGHT if isinstance(model, Grammar | Ensemble) else model.temperature
+    settings: dict[str, Any] = {"temperature": own if temperature is None else temperature}
+    return replace(cast(Any, model), **settings)
+
+
+def as_learned(model: ParsingModel) -> ParsingModel:
+    """Return a network or a mirror image as a combination of one, and any other model as it is."""
     return Combined((model,), (1.0,)) if isinstance(model, ISBN | Mirrored) else model
-
-
-@dataclass(frozen=True, eq=False)
-class Lessons:
-    """What students learn from.
-
-    golds, parsed (sequence of Tree): of the treebank and of the text, normalised, with their root labels.
-    weight (int): how often a tree of the treebank counts.
-    held_out (sequence of Tree or None): trees by which a student that goes by steps chooses the best one.
-    on_step (callable or None): called with the steps of a student that is one learner by EM.
-    """
-
-    golds: Sequence[Tree]
-    parsed: Sequence[Tree]
-    weight: int
-    held_out: Sequence[Tree] | None = None
-    on_step: OnStep | None = None
-
-    def teach(self, student: Student) -> Member | Combined:
-        """What a student learns."""
-        if isinstance(student, Combination):
-            silent = replace(self, on_step=None)
-            calls = ((silent, learner) for learner in student.learners)
-            return student.combine(list(in_order(Lessons._member, calls, n_jobs=student.n_jobs)))
-        return self._member(student)
-
-    def _member(self, student: MemberLearner) -> Member:
-        if not isinstance(student, MirroredLearner):
-            return self._straight(student)
-        golds, parsed = ([mirror(tree) for tree in trees] for trees in (self.golds, self.parsed))
-        kept = None if self.held_out is None else [mirror(tree) for tree in self.held_out]
-        return Mirrored(Lessons(golds, parsed, self.weight, kept, self.on_step)._straight(student.backwards))
-
-    def _straight(self, student: StraightLearner) -> Straight:
-        """A network sees the treebank as often as it would alone: it passes over all the fewer times.
-
-        A span layer is of the treebank alone, read by models that have not learned from the text.
-        """
-        if isinstance(student, StackedLearner):
-            model = self._straight(cast(StraightLearner, student.learner))
-            return student.over(cast(Grammar | Ensemble, model), self.golds)
-        if not isinstance(student, ISBNLearner):
-            learner = cast(GrammarLearner, student)
-            treebank = self._treebank(learner)
-            return cast(Straight, learner.fit(treebank, held_out=self.held_out, on_step=self.on_step))
-        repeats = [self.weight] * len(self.golds) + [1] * len(self.parsed)
-        patient = replace(student, n_epochs=max(1, round(student.passes(len(self.golds)) / self.weight)))
-        return patient.fit([*self.golds, *self.parsed], held_out=self.held_out, repeats=repeats)
-
-    def _treebank(self, reading: ReadingSettings) -> IndexedTreebank:
-        certain, uncertain = (
-            read_skeletons(trees, reading_of(reading), n_jobs=reading.n_jobs) for trees in (self.golds, self.parsed)
-        )
-        nodes = join([certain] * self.weight + [uncertain])
-        words = count_words(certain) + count_words(uncertain)
-        return IndexedTreebank.of(nodes, reading.lexical, word_counts=words, n_classified=len(certain.roots))

@@ -1,17 +1,17 @@
 """Learning several models of one treebank that decide together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, cast
 
+from spacy_lpcfg.blocks import Members, make_tuples
 from spacy_lpcfg.combination.combined import Combined, check_weights
 from spacy_lpcfg.combination.members import Member, Mirrored, Straight
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
-from spacy_lpcfg.learning.base import ModelLearned, OnStep, Step, has_functions, renumbered
+from spacy_lpcfg.learning.base import Learner, ModelLearned, OnStep, Step, has_functions, renumbered
+from spacy_lpcfg.learning.weights import weighted_trees
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.parsing.model import check_temperature
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
@@ -20,78 +20,69 @@ from spacy_lpcfg.trees.tree import Tree
 GRAMMARS_SHARE = 0.4
 
 
-@runtime_checkable
-class StraightLearner(Protocol):
-    """A learner of a grammar, an ensemble, either with a span layer, or an ISBN."""
-
-    def fit(
-        self,
-        trees: Iterable[Tree],
-        *,
-        held_out: Iterable[Tree] | None = None,
-        on_step: OnStep | None = None,
-    ) -> Straight: ...
-
-
 @dataclass(frozen=True)
 class MirroredLearner:
     """Learner of a model that reads from right to left.
 
-    learner (StraightLearner): of the model, from mirrored trees.
+    learner (Learner): of the model, from mirrored trees.
     """
 
-    learner: StraightLearner
+    learner: Learner
 
     def fit(
         self,
         trees: Iterable[Tree],
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Mirrored:
         """Learn from trees; same arguments and errors as the learner."""
-        normalized = partial(normalize_rooted, functions=self.functions)
-        kept = (mirror(tree) for tree in map(normalized, trees) if tree is not None)
+        kept, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=self.functions))
+        given = None if values is None else values.tolist()
         golds = None if held_out is None else map(mirror, held_out)
-        return Mirrored(self.backwards.fit(kept, held_out=golds, on_step=on_step))
+        model = self.backwards.fit(map(mirror, kept), held_out=golds, weights=given, on_step=on_step)
+        return Mirrored(cast(Straight, model))
 
     @property
     def functions(self) -> bool:
         return has_functions(self.learner)
 
     @property
-    def backwards(self) -> StraightLearner:
+    def backwards(self) -> Learner:
         """The learner, told that trees are mirrored if it makes a difference to it."""
         is_network = isinstance(self.learner, ISBNLearner)
         return replace(self.learner, sentence_initial=-1) if is_network else self.learner  # type: ignore[type-var]
-
-
-MemberLearner: TypeAlias = StraightLearner | MirroredLearner
 
 
 @dataclass(frozen=True)
 class Combination:
     """Learner of models that decide together, each by a learner of its own.
 
-    learners (sequence of MemberLearner): of all members; networks of several learners are worth more than as many of
-        one ISBN, since each searches by itself, and those of different directions more than those of one.
+    learners (sequence of Learner, or mapping of names to such): of all members; networks of several learners are worth
+        more than as many of one ISBN, since each searches by itself, and those of different directions more than those
+        of one.
     weights (sequence of float or None): the share of each member; None gives grammars and ensembles `GRAMMARS_SHARE`
         together where there are networks too.
-    bracket_cost (float), beam (int), temperature (float), lattice (LatticeSettings or None): see `Combined`.
+    bracket_cost (float), beam (int), temperature (float): see `Combined`.
+    lattice (LatticeSettings or bool): see `Combined`; true for the default settings, false for none.
     n_jobs (int): members that are learned at a time, in processes of joblib's; the result is the same for any number.
     RAISES (ValueError): If there are no learners, if only some of them keep functions, or if a weight or the
         temperature is out of range.
     """
 
-    learners: Sequence[MemberLearner]
+    learners: Members[Learner]
     weights: Sequence[float] | None = None
     bracket_cost: float = 0.42
     beam: int = 30
     n_jobs: int = 1
     temperature: float = 1.0
-    lattice: LatticeSettings | None = LatticeSettings()
+    lattice: LatticeSettings | bool = True
 
     def __post_init__(self) -> None:
+        make_tuples(self, "learners")
+        if self.lattice is True:
+            object.__setattr__(self, "lattice", LatticeSettings())
         if not self.learners:
             raise ValueError("Expected at least one learner, got none.")
         if self.weights is not None:
@@ -106,12 +97,12 @@ class Combination:
     @classmethod
     def both_ways(
         cls,
-        *learners: StraightLearner,
+        *learners: Learner,
         beam: int = Combined.beam,
         n_jobs: int = 1,
         temperature: float = Combined.temperature,
-        lattice: LatticeSettings | None = LatticeSettings(),
-    ) -> Combination:
+        lattice: LatticeSettings | bool = True,
+    ) -> "Combination":
         """With as many members that read from right to left as from left to right, of the same learners."""
         mirrored = map(MirroredLearner, learners)
         return cls((*learners, *mirrored), beam=beam, n_jobs=n_jobs, temperature=temperature, lattice=lattice)
@@ -121,18 +112,20 @@ class Combination:
         trees: Iterable[Tree],
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Combined:
         """Learn from trees.
 
         trees (iterable of Tree): read once; raw or normalised.
         held_out (iterable of Tree or None): trees by which each learner that goes by steps chooses the best one.
+        weights (sequence of float or None): how much each tree counts; None if all count alike.
         on_step (callable or None): called with `ModelLearned` for each member, after the steps of the grammars in it
             that are learned by EM, networks counted as `spacy-lpcfg inspect` counts members.
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """
         kept, golds = list(trees), None if held_out is None else list(held_out)
-        calls = ((learner, kept, golds) for learner in self.learners)
+        calls = ((learner, kept, golds, weights) for learner in self.learners)
         members: list[Member] = []
         n_before = 0
         for member, steps in in_order(_learned, calls, n_jobs=self.n_jobs):
@@ -143,21 +136,18 @@ class Combination:
                     tell(step)
                 on_step(ModelLearned(len(members), len(self.learners)))
             n_before += len(member.single_models())
-        return self.combine(members)
-
-    def combine(self, members: Sequence[Member]) -> Combined:
-        """What the learners have learned, in their order, as one."""
-        weights = tuple(self.weights or default_weights(members))
-        return Combined(tuple(members), weights, self.bracket_cost, self.beam, self.temperature, self.lattice)
+        shares = tuple(self.weights or default_weights(members))
+        lattice = self.lattice if isinstance(self.lattice, LatticeSettings) else None
+        return Combined(tuple(members), shares, self.bracket_cost, self.beam, self.temperature, lattice)
 
 
 def _learned(
-    learner: MemberLearner, trees: Iterable[Tree], held_out: Iterable[Tree] | None
+    learner: Learner, trees: Iterable[Tree], held_out: Iterable[Tree] | None, weights: Sequence[float] | None
 ) -> tuple[Member, list[Step]]:
     """What a learner learns, and the steps of its grammars, which come back from another process so."""
     steps: list[Any] = []
-    member = learner.fit(trees, held_out=held_out, on_step=steps.append)
-    return member, [step for step in steps if isinstance(step, Step)]
+    member = learner.fit(trees, held_out=held_out, weights=weights, on_step=steps.append)
+    return cast(Member, member), [step for step in steps if isinstance(step, Step)]
 
 
 def default_weights(members: Sequence[Member]) -> list[float]:

@@ -1,108 +1,213 @@
-"""Parsers by name, for those who would rather not choose learners: the fastest, the most accurate, and one between."""
+"""Parsers by name, for those who would rather not choose learners.
 
-from __future__ import annotations
+The presets are the fastest parser, the most accurate one, and one between; beside them stand an ensemble of diverse
+grammars, and one grammar that several have taught.
+"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import cast
+from typing import Any
 
-from spacy_lpcfg.checks import shown
+from spacy_lpcfg.blocks import Text
+from spacy_lpcfg.checks import check_one_of
 from spacy_lpcfg.combination.distillation import TAUGHT, Distillation
-from spacy_lpcfg.combination.learner import Combination, MirroredLearner, StraightLearner
+from spacy_lpcfg.combination.learner import Combination, MirroredLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
-from spacy_lpcfg.learning.ensemble import Ensembles
+from spacy_lpcfg.learning.base import Learner
+from spacy_lpcfg.learning.ensemble import DIVERSE, Ensembles
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.stacking.learner import StackedLearner
-from spacy_lpcfg.words import ClassLearner
 
-PRESETS = ("fast", "balanced", "accurate")
 TEMPERATURES = MappingProxyType({"fast": TAUGHT, "balanced": 0.9, "accurate": 0.75})
 """What the models of presets have as `temperature` (`evaluation/calibration.py`): one grammar is too sure of itself,
 most so of what a teacher has taught it, and the mean of several models doubts a little too much."""
+_MANY_STATES: int = DIVERSE["n_states"]  # of a grammar that others help
 
 
-def preset(
-    name: str,
+def fast(
+    text: Text,
     *,
-    text: Iterable[Sequence[str]] | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     lang: str = "en",
-    word_classes: ClassLearner | None = None,
+    lexical: LexicalSettings | None = None,
     span_layer: bool = True,
-    signatures: str | None = None,
     functions: bool = False,
-) -> Combination | Distillation | StackedLearner:
-    """The learner of a name.
+) -> Distillation:
+    """Return the learner of one pivot grammar that two diverse grammars each way teach from raw text.
 
-    name (str): "fast" is one pivot grammar that learns from what two diverse grammars each way say of a text, of its
-        sentences of 2 to 30 words, and has 24 states or, of more than 7,000 trees, 32; "balanced" one pivot grammar,
-        and one network each way; "accurate" diverse grammars, four or, of more than 7,000 trees, two, and two networks
-        each way.
-    text (iterable of sequence of str or None): sentences as words, as in `Distillation`. The fast one needs them; with
-        them the balanced one has the grammar of the fast one, and the accurate one learns a second time, from what it
-        says of them.
-    seed (int): different ones have no member in common.
-    n_jobs (int): see `Combination` and `Distillation`.
-    lang (str): language, table or file of the head rules, see `head_rules`.
-    word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
-    span_layer (bool): whether the grammar of the fast and the balanced one gets a span layer, learned over grammars of
-        the treebank alone. Without it the balanced one has a grammar each way.
-    signatures (str or None): of unknown words, see `LexicalSettings`; None for those that suit `lang`.
-    functions (bool): whether categories have their functions, as NP-SBJ.
-    RAISES (ValueError): On another name, or if the fast one has no text.
+    The grammar has 24 states or, of more than 7,000 trees, 32, and learns from sentences of 2 to 30 words.
+
+    text (iterable of sequence of str): Sentences as words, as in `Distillation`.
+    seed (int): Different seeds have no member in common.
+    n_jobs (int): As in `Combination` and `Distillation`.
+    lang (str): Language, table or file of the head rules, see `head_rules`.
+    lexical (LexicalSettings or None): Of the grammars, whose word classes the networks have too; None for signatures
+        of unknown words that suit `lang`.
+    span_layer (bool): Whether the grammar gets a span layer, learned over grammars of the treebank alone.
+    functions (bool): Whether categories have their functions, as NP-SBJ.
     """
-    if name not in PRESETS:
-        raise ValueError(f"Expected a preset of {', '.join(PRESETS)}; got {shown(name)}.")
-    if name == "fast" and text is None:
+    lexical = lexical or _suiting(lang)
+    settings: dict[str, Any] = {"lang": lang, "lexical": lexical, "functions": functions, "seed": seed}
+    teacher = Combination.both_ways(Ensembles.diverse(2, **settings), n_jobs=n_jobs)
+    few = Pivot(n_states=_FAST_STATES, n_jobs=n_jobs, **settings)
+    many = replace(few, n_states=_FAST_STATES_OF_MANY)
+    student: Learner = few
+    student_of_many: Learner = many
+    if span_layer:
+        student = StackedLearner(few, n_jobs=n_jobs)
+        student_of_many = StackedLearner(many, jackknifed=few, n_jobs=n_jobs)
+    return Distillation(teacher, student, text, max_words=_FAST_WORDS, n_jobs=n_jobs, student_of_many=student_of_many)
+
+
+def balanced(
+    text: Text | None = None,
+    *,
+    seed: int = 0,
+    n_jobs: int = 1,
+    lang: str = "en",
+    lexical: LexicalSettings | None = None,
+    span_layer: bool = True,
+    functions: bool = False,
+) -> Combination:
+    """Return the learner of a pivot grammar and a network each way.
+
+    text (iterable of sequence of str or None): With a text the grammar is that of the fast preset.
+    span_layer (bool): Whether the grammar has a span layer. Without a layer and a text there is a grammar each way.
+    seed, n_jobs, lang, lexical, functions: As for `fast`.
+    """
+    lexical = lexical or _suiting(lang)
+    network = ISBNLearner(seed=seed, word_classes=lexical.word_classes, functions=functions)
+    pivot = Pivot(seed=seed, lang=lang, lexical=lexical, functions=functions)
+    settings: dict[str, Any] = {"temperature": TEMPERATURES["balanced"], "lattice": _LATTICES["balanced"]}
+    settings |= {"beam": _BEAMS["balanced"], "n_jobs": n_jobs}
+    if text is None and not span_layer:
+        return Combination.both_ways(pivot, network, **settings)
+    grammar: Learner = StackedLearner(pivot, n_folds=_FOLDS)
+    if text is not None:
+        of_text: dict[str, Any] = {"span_layer": span_layer, "functions": functions}
+        grammar = fast(text, seed=seed, n_jobs=n_jobs, lang=lang, lexical=lexical, **of_text)
+    return Combination((grammar, network, MirroredLearner(network)), **settings)
+
+
+def accurate(
+    text: Text | None = None,
+    *,
+    seed: int = 0,
+    n_jobs: int = 1,
+    lang: str = "en",
+    lexical: LexicalSettings | None = None,
+    functions: bool = False,
+) -> Combination | Distillation:
+    """Return the learner of diverse grammars, four or, of more than 7,000 trees, two, and of two networks each way.
+
+    text (iterable of sequence of str or None): With a text all learn a second time, from what they say of it too.
+    seed, n_jobs, lang, lexical, functions: As for `fast`.
+    """
+    lexical = lexical or _suiting(lang)
+    grammars = Ensembles.diverse(None, seed=2 * seed, lang=lang, lexical=lexical, functions=functions)
+    network = ISBNLearner(word_classes=lexical.word_classes, functions=functions)
+    networks = [replace(network, seed=2 * seed + i) for i in range(2)]
+    models = Combination.both_ways(
+        grammars,
+        *networks,
+        beam=_BEAMS["accurate"],
+        n_jobs=n_jobs,
+        temperature=TEMPERATURES["accurate"],
+        lattice=_LATTICES["accurate"],
+    )
+    return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
+
+
+def both_ways(
+    n_grammars: int = 8,
+    n_states: int = _MANY_STATES,
+    *,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    lang: str = "en",
+    lexical: LexicalSettings | None = None,
+    functions: bool = False,
+) -> Combination:
+    """Return the learner of two diverse ensembles, one of which reads from right to left.
+
+    n_grammars (int): Grammars of both ensembles together.
+    n_states (int): The maximum number of latent states of a symbol.
+    seed, lang, lexical, functions: As for `fast`.
+    n_jobs (int or None): As in `Pivot`.
+    RAISES (ValueError): If `n_grammars` is no multiple of 4.
+    """
+    if n_grammars < 4 or n_grammars % 4:
+        raise ValueError(f"Expected n_grammars to be a multiple of 4 (two kinds, each way), got {n_grammars}.")
+    settings = {"n_states": n_states, "n_jobs": n_jobs, "lang": lang, "functions": functions}
+    return Combination.both_ways(
+        Ensembles.diverse(n_grammars // 2, seed=seed, lexical=lexical or _suiting(lang), **settings)
+    )
+
+
+def distilled(
+    text: Text,
+    teacher: str = "ensemble",
+    n_grammars: int | None = None,
+    n_states: int = _MANY_STATES,
+    *,
+    seed: int = 0,
+    n_jobs: int = 1,
+    lang: str = "en",
+    lexical: LexicalSettings | None = None,
+    functions: bool = False,
+) -> Distillation:
+    """Return the learner of one pivot grammar that learns from what a teacher says of a text, too.
+
+    text (iterable of sequence of str): Sentences as words, as in `Distillation`.
+    teacher (str): What parses the text: "ensemble" for `both_ways`, or the preset "balanced" or "accurate".
+    n_grammars (int or None): Grammars of the teacher "ensemble"; None for its default.
+    n_states (int): The maximum number of latent states of a symbol of the grammar, and of those of the ensemble.
+    seed, n_jobs, lang, lexical, functions: As for `fast`.
+    RAISES (ValueError): On another teacher, or for a number of grammars of a preset.
+    """
+    check_one_of("teacher", teacher, TEACHERS)
+    lexical = lexical or _suiting(lang)
+    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": lang, "functions": functions}
+    settings["lexical"] = lexical
+    student = Pivot(n_states=n_states, **settings)
+    if teacher == TEACHERS[0]:
+        size: dict[str, Any] = {} if n_grammars is None else {"n_grammars": n_grammars}
+        return Distillation(both_ways(n_states=n_states, **size, **settings), student, text, n_jobs=n_jobs)
+    if n_grammars is not None:
+        raise ValueError(f"Expected no n_grammars, for which the {teacher} teacher has no use; got {n_grammars}.")
+    return Distillation(PRESETS[teacher](**settings), student, text, n_jobs=n_jobs)
+
+
+PRESETS: Mapping[str, Callable[..., Combination | Distillation]] = MappingProxyType(
+    {"fast": fast, "balanced": balanced, "accurate": accurate}
+)
+"""The functions that make the learners of presets, by name."""
+TEACHERS = ("ensemble", "balanced", "accurate")
+"""What may parse the raw text that `distilled` learns from."""
+
+
+def preset(name: str, **settings: Any) -> Combination | Distillation:
+    """Return the learner of a preset.
+
+    name (str): One of `PRESETS`.
+    settings: Arguments of the function that makes it, such as `text`, `seed` and `n_jobs`.
+    RAISES (ValueError): On another name, or if the fast preset has no text.
+    """
+    check_one_of("a preset", name, PRESETS)
+    if name == "fast" and settings.get("text") is None:
         raise ValueError(
             "Expected a text for the preset 'fast', whose grammar learns from what others say of it; got none: "
             "give raw text, or take another preset."
         )
-    lexical = LexicalSettings(word_classes=word_classes, signatures=signatures or signatures_of(lang))
-    pivot = Pivot(seed=seed, lang=lang, lexical=lexical, functions=functions)
-    taught = None if text is None else _taught(pivot, text, n_jobs=n_jobs, span_layer=span_layer)
-    if name == "fast" and taught is not None:
-        return taught
-    network = ISBNLearner(seed=seed, word_classes=word_classes, functions=functions)
-    if name == "balanced":
-        one_way: list[StraightLearner] = [pivot, network]
-    else:
-        grammars = Ensembles.diverse(None, seed=2 * seed, lang=lang, lexical=lexical, functions=functions)
-        one_way = [grammars, *(replace(network, seed=2 * seed + i) for i in range(2))]
-    models = Combination.both_ways(
-        *one_way, beam=_BEAMS[name], n_jobs=n_jobs, temperature=TEMPERATURES[name], lattice=_LATTICES[name]
-    )
-    if name == "accurate":
-        return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
-    if taught is None and not span_layer:
-        return models
-    grammar = cast(StraightLearner, taught or StackedLearner(pivot, n_folds=_FOLDS))
-    return replace(models, learners=(grammar, network, MirroredLearner(network)))
+    return PRESETS[name](**settings)
 
 
-def _taught(
-    pivot: Pivot, text: Iterable[Sequence[str]], *, n_jobs: int, span_layer: bool
-) -> Distillation | StackedLearner:
-    """The learner of the fast one, by the settings of a learner of another one."""
-    settings = {"lang": pivot.lang, "lexical": pivot.lexical, "functions": pivot.functions}
-    ensembles = Ensembles.diverse(2, seed=pivot.seed, **settings)
-    teacher = Combination.both_ways(ensembles, n_jobs=n_jobs)
-    student = replace(pivot, n_states=_FAST_STATES, n_jobs=n_jobs)
-    temperature = TEMPERATURES["fast"]
-    taught = Distillation(
-        teacher,
-        student,
-        text,
-        max_words=_FAST_WORDS,
-        n_jobs=n_jobs,
-        temperature=temperature,
-        student_of_many=replace(student, n_states=_FAST_STATES_OF_MANY),
-    )
-    return StackedLearner(taught, jackknifed=student, n_jobs=n_jobs) if span_layer else taught
+def _suiting(lang: str) -> LexicalSettings:
+    return LexicalSettings(signatures=signatures_of(lang))
 
 
 _BEAMS = {"balanced": 20, "accurate": 50}

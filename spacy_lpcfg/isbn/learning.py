@@ -13,8 +13,6 @@ tags of unknown ones by their signatures, searches by a beam of 30 and decodes b
 takes the tags of a tagger, searches by a beam of 10, and takes the most probable derivation.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.evaluation.calibration import fit_temperature, outcomes
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
@@ -34,7 +33,8 @@ from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.training import Epoch, Trainer
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, take_vocabulary
 from spacy_lpcfg.learning.base import MANY_TREES, OnStep
-from spacy_lpcfg.trees.transforms import clean, normalize, strip_root
+from spacy_lpcfg.learning.weights import copies, is_annotated, weighted_trees
+from spacy_lpcfg.trees.transforms import clean, normalize, normalize_rooted, strip_root
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
 from spacy_lpcfg.words import NO_CLASSES, ClassLearner
@@ -117,10 +117,13 @@ class ISBNLearner(Variants):
     signatures: bool = True
     sentence_initial: int = 0
     word_classes: ClassLearner | None = None
-    relations: Relations = Relations()
+    relations: Block[Relations] = UNSET
     seed: int = 0
     n_jobs: int = 1
     functions: bool = False
+
+    def __post_init__(self) -> None:
+        make_blocks(self, relations=Relations())
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {"2010": {"n_states": 40, "min_count": 20, "signatures": False, "dropout": 0.0, "averaging": 0.0}}
@@ -131,21 +134,37 @@ class ISBNLearner(Variants):
         trees: Iterable[Tree],
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
-        repeats: Sequence[int] | None = None,
     ) -> ISBN:
         """Learn from trees.
 
         trees (iterable of Tree): raw or normalised; of any length.
         held_out (iterable of Tree or None): other trees, by whose likelihood the best epoch is chosen.
+        weights (sequence of float or None): how much each tree counts; None if all count alike. Words are no more
+            frequent for it, and there are fewer passes the more often the heaviest trees come in one.
         on_step (callable or None): called after every epoch with a `LearningEpoch`. The model's `meta` has the history
             too, without times.
-        repeats (sequence of int or None): how often each tree comes in a pass over them; None for once. Words are no
-            more frequent for that.
-        RAISES (ValueError): If there are no trees, if a setting is out of range, or if the number of repeats is not
-            the number of trees with words.
+        RAISES (ValueError): If there are no trees, not as many weights, or if a setting is out of range.
         """
         self._check()
+        if weights is None:
+            return self._fit(trees, held_out, on_step, None)
+        normalized = partial(normalize_rooted, functions=self.functions)
+        kept, values = weighted_trees(trees, weights, normalized)
+        assert values is not None
+        n_copies = copies(values)
+        # the heaviest trees are seen as often as they would be alone
+        n_epochs = round(self.passes(int(is_annotated(values).sum())) / n_copies.max(initial=1))
+        return replace(self, n_epochs=max(1, n_epochs))._fit(kept, held_out, on_step, n_copies)
+
+    def _fit(
+        self,
+        trees: Iterable[Tree],
+        held_out: Iterable[Tree] | None,
+        on_step: OnStep | None,
+        n_copies: np.ndarray | None,
+    ) -> ISBN:
         kept, root_label = normalized_trees(trees, functions=self.functions)
         classes = NO_CLASSES if self.word_classes is None else self.word_classes.classes()
         min_count, n_states = self.min_count_of(sum(map(len, kept))), self.n_states_of(len(kept))
@@ -154,8 +173,8 @@ class ISBNLearner(Variants):
             kept, min_count=min_count, sentence_initial=self.sentence_initial, classes=classes, **inputs
         )
         events = events_of(kept, vocabulary, self.relations)
-        if repeats is not None:
-            events = _repeated(events, repeats)
+        if n_copies is not None:
+            events = events.select(np.repeat(np.arange(events.n_sequences), n_copies))
         dev_trees, _ = normalized_trees(held_out or (), functions=self.functions)
         dev = events_of(dev_trees, vocabulary, self.relations)
         n_words = [count_words(some, vocabulary) for some in (events, dev)]
@@ -282,13 +301,6 @@ def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple
             kept.append(normalized)
             roots[strip_root(tree)[0]] += 1
     return kept, max(roots, key=lambda label: roots[label], default="")
-
-
-def _repeated(events: DecisionEvents, repeats: Sequence[int]) -> DecisionEvents:
-    """The sequences of a treebank, each repeated a number of times."""
-    if len(repeats) != events.n_sequences:
-        raise ValueError(f"Expected a number for each of {events.n_sequences} trees with words, got {len(repeats)}.")
-    return events.select(np.repeat(np.arange(events.n_sequences), repeats))
 
 
 def count_words(events: DecisionEvents, vocabulary: NetworkVocabulary) -> int:

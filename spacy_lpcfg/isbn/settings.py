@@ -1,7 +1,5 @@
 """Settings of search and decoding for networks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from spacy_lpcfg.checks import POSITIVE, SHARE, one_of, whole
@@ -41,7 +39,7 @@ class LatticeSettings:
         SHARE(min_bracket=self.min_bracket, min_tag=self.min_tag)
 
     @property
-    def wider(self) -> LatticeSettings:
+    def wider(self) -> "LatticeSettings":
         """Settings of a second attempt, if no derivation is left."""
         return replace(
             self,

@@ -9,8 +9,6 @@ variant ends after 100 iterations; (3) pivots are searched for after subtracting
 that of `anchors.py`; (5) EM ends when the development text gets worse twice in a row.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence

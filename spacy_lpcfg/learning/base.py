@@ -6,7 +6,7 @@ model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from spacy_lpcfg.trees.tree import Tree
@@ -26,18 +26,44 @@ class Learner(Protocol):
     """What learns a model from trees."""
 
     def fit(
-        self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
+        self,
+        trees: Iterable[Tree],
+        *,
+        held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
+        on_step: OnStep | None = None,
     ) -> ParsingModel:
         """Returns the model that is learned from trees.
 
         trees (Iterable[Tree]): read once; raw or normalised.
         held_out (Iterable[Tree] or None): other trees, by which a learner that goes by steps chooses the best one. A
             learner without early stopping ignores them.
+        weights (sequence of float or None): how much each tree counts, finite and above 0; None if all count alike.
+            Trees that weigh less than the heaviest are taken for a parser's, see `learning.weights`.
         on_step (callable or None): called after every step; `list.append` keeps the history. A learner without steps
             ignores it.
-        RAISES (ValueError): If there are no trees.
+        RAISES (ValueError): If there are no trees, or not as many weights.
         """
         ...
+
+
+class OnlineFit(Protocol):
+    """A grammar that is being learned, a batch of trees at a time."""
+
+    def step(self, trees: Iterable[Tree]) -> float:
+        """Learn from a batch, and return its log-likelihood before."""
+        ...
+
+    def grammar(self) -> ParsingModel:
+        """Return what is learned so far."""
+        ...
+
+
+@runtime_checkable
+class OnlineLearner(Protocol):
+    """A learner that is shown a whole treebank at the start, and then learns from batches of it."""
+
+    def online(self, trees: Iterable[Tree]) -> OnlineFit: ...
 
 
 def has_functions(*learners: object) -> bool:

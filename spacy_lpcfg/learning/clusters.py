@@ -11,15 +11,14 @@ known states, from whose counts EM can start. Absolute values of the products of
 posteriors of the states, are a worse start, and need four times the iterations.
 """
 
-from __future__ import annotations
-
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_at_least, check_whole
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
@@ -28,8 +27,9 @@ from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states
 from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.moments.estimation import Projections, groups_of
-from spacy_lpcfg.learning.moments.projections import Projector
+from spacy_lpcfg.learning.moments.projections import Features, Projector
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
 
@@ -45,12 +45,11 @@ class Clusters:
         those of `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): of the states of a symbol towards each other.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
-    kappa (float or None): of the features' scaling (section 3.1 of Cohen et al. 2013); None for no scaling.
+    features (Features): of the projections, their scaling and their noise.
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     agreement (float): exponent of the correlation of a dimension's inside and outside projection, by which it weighs.
-    dropout, noise (float): of the features, for diverse grammars of several seeds, as in `projections.noisy`.
     lang (str): language, table or file of the head rules, see `head_rules`.
-    markov (int): siblings that an "@" symbol remembers.
+    rules (RuleSettings): how rules are made and kept.
     functions (bool): whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
@@ -60,17 +59,18 @@ class Clusters:
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: StateSmoothing = StateSmoothing()
-    lexical: LexicalSettings = LexicalSettings()
-    kappa: float | None = 5.0
+    smoothing: Block[StateSmoothing] = UNSET
+    lexical: Block[LexicalSettings] = UNSET
+    features: Block[Features] = UNSET
     tokens_per_state: float = 20.0
     agreement: float = 0.5
-    dropout: float = 0.0
-    noise: float = 0.0
     lang: str = "en"
-    markov: int = 0
+    rules: Block[RuleSettings] = UNSET
 
     def __post_init__(self) -> None:
+        make_blocks(
+            self, smoothing=StateSmoothing(), lexical=LexicalSettings(), rules=RuleSettings(), features=Features()
+        )
         check_whole(0, n_iterations=self.n_iterations)
         check_at_least(0, agreement=self.agreement)
         self._projector()  # which checks what it takes
@@ -80,16 +80,17 @@ class Clusters:
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees; same arguments and errors as `EM.fit`, with the grammar of the clusters as step 0."""
-        return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
+        return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
+    def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
         """EM at the clusters; same arguments as `fit`."""
         from threadpoolctl import threadpool_limits
 
-        treebank = IndexedTreebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self, weights)
         with threadpool_limits(limits=1):  # threads cost more than they save on small matrices
             projections = self._projector().bases(treebank, self.n_jobs).project_all(treebank)
             states = cluster(treebank, projections, self.agreement, self.seed, self.n_jobs)
@@ -100,9 +101,7 @@ class Clusters:
         return EMFit(split, split.expect_states(states), self.smoothing, self.n_jobs)
 
     def _projector(self) -> Projector:
-        return Projector(
-            self.n_states, self.tokens_per_state, self.kappa, self.seed, dropout=self.dropout, noise=self.noise
-        )
+        return Projector(self.n_states, self.tokens_per_state, self.seed, self.features)
 
 
 def cluster(

@@ -7,12 +7,10 @@ probabilities, as in the Berkeley Parser; (3) the emissions of words are smoothe
 
 Differs from the papers in all variants: (1) rare words are emitted by their signatures, as the papers do not say what
 emits unknown words; (2) the number of iterations is a setting, and without held-out trees nothing chooses it; (3) the
-tensors of a Grammar are sparse to a tolerance, unless `exact_tensors`, and it keeps a share of 1e-4 for symbols that
-were never seen at a root; (4) a parser takes raw words and decodes by minimum Bayes risk, where the papers' takes the
-tags of a tagger and decodes by `decoding="max-rule"`.
+tensors of a Grammar are sparse to a tolerance, unless `rules.exact_tensors`, and it keeps a share of 1e-4 for symbols
+that were never seen at a root; (4) a parser takes raw words and decodes by minimum Bayes risk, where the papers' takes
+the tags of a tagger and decodes by `decoding="max-rule"`.
 """
-
-from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacy_lpcfg.chart.parser import Parser
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_at_least, check_whole
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -32,6 +30,7 @@ from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_st
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, LexicalSettings
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
@@ -129,7 +128,7 @@ def best_grammar(
 
 def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
     """F1 in percent of clean trees parsed from raw words."""
-    parser = Parser(grammar)
+    parser = grammar.parser(decoding="mbr")
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
 
@@ -148,9 +147,8 @@ class EM(Variants):
     noise (float): the start is the treebank PCFG with every probability times e^u, u uniform in [-noise, noise].
     check_every (int): iterations between two looks at the held-out trees, which are parsed after the last one as well.
     lang (str): language, table or file of the head rules, see `head_rules`.
-    markov (int): siblings that an "@" symbol remembers.
+    rules (RuleSettings): how rules are made and kept.
     functions (bool): whether categories have their functions, as NP-SBJ.
-    exact_tensors (bool): whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -159,20 +157,20 @@ class EM(Variants):
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: StateSmoothing = StateSmoothing()
-    lexical: LexicalSettings = LexicalSettings()
+    smoothing: Block[StateSmoothing] = UNSET
+    lexical: Block[LexicalSettings] = UNSET
     tokens_per_state: float = 20.0
     noise: float = float(np.log(3.0))
     check_every: int = 5
     lang: str = "en"
-    markov: int = 0
-    exact_tensors: bool = False
+    rules: Block[RuleSettings] = UNSET
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {"2013": {"tokens_per_state": 0.0, "smoothing": UNSMOOTHED, "lexical": PLAIN_LEXICON}}
     )
 
     def __post_init__(self) -> None:
+        make_blocks(self, smoothing=StateSmoothing(), lexical=LexicalSettings(), rules=RuleSettings())
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
         check_whole(0, n_iterations=self.n_iterations)
@@ -184,21 +182,23 @@ class EM(Variants):
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 
         trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
+        weights (sequence of float or None): how much each tree counts; None if all count alike.
         on_step (callable or None): called after every iteration; `list.append` keeps the history.
         RAISES (ValueError): If there are no trees, or no iterations to make.
         """
-        start = partial(self.start, trees)
+        start = partial(self.start, trees, weights)
         return best_grammar(start, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
+    def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
         """EM at its random start; same arguments as `fit`."""
-        treebank = IndexedTreebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self, weights)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)
         start = random_start(split, self.noise, self.seed)

@@ -4,48 +4,34 @@ Grammars help each other as far as they err differently: those of several learne
 of features with noise more than those of all features (Narayan and Cohen 2015, "Diversity in spectral learning").
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
+from spacy_lpcfg.blocks import Members, make_tuples
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.ensemble import COMBINATIONS, Ensemble
-from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import MANY_TREES, OnStep, renumbered
 from spacy_lpcfg.learning.clusters import Clusters
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
+from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import Pivot
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings, reading_of
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, reading_of
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees.tree import Tree
 
 # Settings of the learners of diverse ensembles, where they differ from their own.
 DIVERSE: dict[str, Any] = {"n_states": 24, "tokens_per_state": 20.0}
-PIVOTS: dict[str, Any] = {"n_iterations": 0, "dropout": 0.3}
-CLUSTERS: dict[str, Any] = {"dropout": 0.1}
-
-
-class Seeded(ReadingSettings, Protocol):
-    """A learner of one grammar that draws at random: `Spectral`, `Pivot`, `Clusters`, `SplitMerge` or `EM`."""
-
-    @property
-    def seed(self) -> int: ...
-
-    def fit(
-        self,
-        trees: Iterable[Tree] | IndexedTreebank,
-        *,
-        held_out: Iterable[Tree] | None = None,
-        on_step: OnStep | None = None,
-    ) -> Grammar: ...
+PIVOTS: dict[str, Any] = {"n_iterations": 0, "features": Features(dropout=0.3)}
+CLUSTERS: dict[str, Any] = {"features": Features(dropout=0.1)}
 
 
 @dataclass(frozen=True)
 class Ensembles:
     """Learner of an ensemble: one grammar of every learner and seed.
 
-    learners (sequence of Seeded): with the same settings of the lexicon and of binarisation.
+    learners (sequence of learners, or mapping of names to such): of one grammar each, with a `seed`, such as `Pivot`;
+        with the same settings of the lexicon and of binarisation.
     n_seeds (int or None): grammars of each learner; their seeds count from the learner's own. None for 2, and 1 over
         more than 7,000 trees, which leave less to chance and take longer.
     combine (str): "product" or "sum", as in `Ensemble`.
@@ -53,17 +39,18 @@ class Ensembles:
         differently.
     """
 
-    learners: Sequence[Seeded]
+    learners: Members[Any]
     n_seeds: int | None = 1
     combine: str = "product"
 
     def __post_init__(self) -> None:
+        make_tuples(self, "learners")
         if not self.learners or (self.n_seeds is not None and self.n_seeds < 1):
             raise ValueError(
                 f"Expected at least one learner and one seed, got {len(self.learners)} and {self.n_seeds}."
             )
         for learner in self.learners:
-            if not all(hasattr(learner, name) for name in ("seed", "lexical", "lang", "markov")):
+            if not all(hasattr(learner, name) for name in ("seed", "lexical", "lang", "rules")):
                 raise ValueError(
                     "Expected learners of grammars with a seed (Spectral, Pivot, Clusters, SplitMerge or EM), got "
                     f"{type(learner).__name__}."
@@ -73,12 +60,12 @@ class Ensembles:
         readings = {(learner.lexical, reading_of(learner)) for learner in self.learners}
         if len(readings) > 1:
             raise ValueError(
-                f"Expected learners with the same settings of the lexicon, lang, markov and functions, got {readings}: "
+                f"Expected learners with the same settings of the lexicon, lang, rules and functions, got {readings}: "
                 "grammars that decide together share their rules and words."
             )
 
     @classmethod
-    def diverse(cls, n_grammars: int | None = 8, *, seed: int = 0, **settings: Any) -> Ensembles:
+    def diverse(cls, n_grammars: int | None = 8, *, seed: int = 0, **settings: Any) -> "Ensembles":
         """The learner of as many pivot grammars as cluster grammars, of features with noise.
 
         EM would make them more alike, and more states are worth more to several grammars than to one.
@@ -103,8 +90,9 @@ class Ensembles:
         return self.learners[0].lang
 
     @property
-    def markov(self) -> int:
-        return self.learners[0].markov
+    def rules(self) -> RuleSettings:
+        rules: RuleSettings = self.learners[0].rules
+        return rules
 
     @property
     def functions(self) -> bool:
@@ -119,18 +107,20 @@ class Ensembles:
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Ensemble:
         """Learn from trees.
 
         trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which each learner that goes by steps chooses the best one.
+        weights (sequence of float or None): how much each tree counts; None if all count alike.
         on_step (callable or None): called with the steps of each grammar that is learned by EM.
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """
-        treebank = IndexedTreebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self, weights)
         n_seeds = self.n_seeds or (1 if len(treebank.nodes.roots) > MANY_TREES else 2)
-        seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(n_seeds)]  # type: ignore[type-var]
+        seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(n_seeds)]
         golds = None if held_out is None else list(held_out)
         grammars = (one.fit(treebank, held_out=golds, on_step=renumbered(on_step, i)) for i, one in enumerate(seeded))
         return Ensemble(tuple(grammars), self.combine)

@@ -3,10 +3,11 @@
 Notation: tau(t) are the values f of an inside tree's pivot features, rho(o) the values g of an outside tree's; the
 rule below a node is among the former and the rule above it among the latter, as section 6.1 wants for q and pi.
 By default (1) a symbol gets no more states than its count supports; (2) features and rules that were seen seldom are
-smoothed (`shrink`, `prior`); (3) the emissions of words are smoothed further (`lexical.py`), and so are all parameters
-in EM (`smoothing`); (4) the convex EM is stopped after 5 iterations, short of its optimum, which fits the noise of a
-finite treebank (`em`); (5) outside features get the inside features' states by the convex alternative of the remark
-below theorem 2, not by step 3 of figure 2 (`matching`). The variant "2014", which is also "paper", has none of these.
+smoothed (`shrink` and `prior` of `PivotFeatures`); (3) the emissions of words are smoothed further (`lexical.py`), and
+so are all parameters in EM (`smoothing`); (4) the convex EM is stopped after 5 iterations, short of its optimum, which
+fits the noise of a finite treebank (`em`); (5) outside features get the inside features' states by the convex
+alternative of the remark below theorem 2, not by step 3 of figure 2 (`matching`). The variant "2014", which is also
+"paper", has none of these.
 
 Differs from the papers in all variants: (1) a symbol gets no more states than its pivot features span; (2) the pivots
 are fewer than the CCA's features, which are those of Cohen et al. (2013): the convex EM's observations are one for each
@@ -16,14 +17,12 @@ the convex EM of the variant ends after 1,000 iterations, or where an observatio
 1e-6; (5) in EM that smooths nothing, each root, rule and word of the start was seen 0.001 times more with states that
 are independent: at the optimum of a finite treebank a tree may have no probability; (6) rare words are emitted by their
 signatures, as the paper does not say what emits unknown words; (7) the tensors of a Grammar are sparse to a tolerance,
-unless `exact_tensors`, and it keeps a share of 1e-4 for symbols that were never seen at a root; (8) a parser takes raw
-words and decodes by minimum Bayes risk, where the paper's takes the tags of a tagger and decodes by
+unless `rules.exact_tensors`, and it keeps a share of 1e-4 for symbols that were never seen at a root; (8) a parser
+takes raw words and decodes by minimum Bayes risk, where the paper's takes the tags of a tagger and decodes by
 `decoding="max-rule"`.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -33,6 +32,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks, make_tuples
 from spacy_lpcfg.checks import check_at_least, check_shares, check_whole, shown
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
@@ -44,19 +44,17 @@ from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions, Lexic
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM, rule_weights
 from spacy_lpcfg.learning.moments.estimation import group_means, groups_of
 from spacy_lpcfg.learning.moments.pivot_states import Side, States, symbol_states
-from spacy_lpcfg.learning.moments.projections import check_kappa, check_noise, check_templates, noisy, scaled
+from spacy_lpcfg.learning.moments.projections import Features, noisy, scaled
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
 from spacy_lpcfg.learning.treebank.features import (
     INSIDE,
     OUTSIDE,
-    PAPER_INSIDE,
-    PAPER_LEAF,
-    PAPER_OUTSIDE,
     FeatureTable,
     NodeContext,
     feature_table,
     mix,
 )
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
@@ -64,6 +62,41 @@ from spacy_lpcfg.variants import Variants
 
 MATCHINGS = ("transition", "direct")
 TO_CONVERGENCE = ConvexEM(max_iterations=1_000, tolerance=1e-6)
+
+
+@dataclass(frozen=True)
+class PivotFeatures:
+    """The pivot features, and how states and rules are found by them, in a config `spacy-lpcfg.PivotFeatures.v1`.
+
+    more_inside, more_outside (sequence of str): Pivot features beside the rule below a node and the one above it, of
+        `features.INSIDE` and `features.OUTSIDE` (section 6.2); leaves have none but their word.
+    matching (str): How outside features get the inside features' states: "transition" by step 3 of figure 2, "direct"
+        by the convex alternative of the remark below theorem 2.
+    shrink (float): Pseudo-tokens of the overall mean in the representation of each pivot feature.
+    precision (float): Of the simplex regression.
+    prior (float): Pseudo-occurrences of each rule whose three states are independent.
+    em (ConvexEM): When to stop the convex EM; on a finite treebank, early: the exact optimum fits its noise.
+    merge (float): Share of the states beyond each symbol's first that are merged before EM, those that the trees hardly
+        tell apart (`merging.py`); 0 for none. F1 falls by 0.2 to 0.4 where 30% of 16 are merged.
+    RAISES (ValueError): If a setting is out of range.
+    """
+
+    more_inside: Sequence[str] = ("rule+left_rule", "rule+right_rule")
+    more_outside: Sequence[str] = ("two_above",)
+    matching: str = "direct"
+    shrink: float = 5.0
+    precision: float = 1e-4
+    prior: float = 1.0
+    em: Block[ConvexEM] = UNSET
+    merge: float = 0.0
+
+    def __post_init__(self) -> None:
+        make_blocks(self, em=ConvexEM())
+        make_tuples(self, "more_inside", "more_outside")
+        check_at_least(0, shrink=self.shrink, prior=self.prior, precision=self.precision)
+        check_shares(merge=self.merge)
+        if self.matching not in MATCHINGS:
+            raise ValueError(f"Expected matching to be one of {MATCHINGS}, got {shown(self.matching)}.")
 
 
 @dataclass(frozen=True)
@@ -76,25 +109,12 @@ class Pivot(Variants):
     n_jobs (int or None): parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): of the states of a symbol towards each other, in EM.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
-    inside, outside, leaf (tuple[str, ...]): feature templates of the CCA representation, as in `Spectral`.
-    more_inside, more_outside (tuple[str, ...]): pivot features beside the rule below a node and the one above it,
-        of `features.INSIDE` and `features.OUTSIDE` (section 6.2); leaves have none but their word.
-    kappa (float or None): of the scaling of the representation's features; None for no scaling.
+    features (Features): of the CCA representation, their scaling and their noise.
+    pivots (PivotFeatures): the pivot features, and how states and rules are found by them.
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
-    matching (str): how outside features get the inside features' states: "transition" by step 3 of figure 2,
-        "direct" by the convex alternative of the remark below theorem 2.
-    shrink (float): pseudo-tokens of the overall mean in the representation of each pivot feature.
-    prior (float): pseudo-occurrences of each rule whose three states are independent.
-    em (ConvexEM): when to stop the convex EM; on a finite treebank, early: the exact optimum fits its noise.
-    precision (float): of the simplex regression.
-    merge (float): share of the states beyond each symbol's first that are merged before EM, those that the trees hardly
-        tell apart (`merging.py`); 0 for none. F1 falls by 0.2 to 0.4 where 30% of 16 are merged.
-    dropout, noise (float): of the features of the CCA representation, for diverse grammars of several seeds, as in
-        `projections.noisy`.
     lang (str): language, table or file of the head rules, see `head_rules`.
-    markov (int): siblings that an "@" symbol remembers.
+    rules (RuleSettings): how rules are made and kept.
     functions (bool): whether categories have their functions, as NP-SBJ.
-    exact_tensors (bool): whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -103,35 +123,19 @@ class Pivot(Variants):
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: StateSmoothing = StateSmoothing(rare_words=3.0)
-    lexical: LexicalSettings = LexicalSettings()
-    inside: tuple[str, ...] = PAPER_INSIDE
-    outside: tuple[str, ...] = PAPER_OUTSIDE
-    leaf: tuple[str, ...] = PAPER_LEAF
-    more_inside: tuple[str, ...] = ("rule+left_rule", "rule+right_rule")
-    more_outside: tuple[str, ...] = ("two_above",)
-    kappa: float | None = 5.0
+    smoothing: Block[StateSmoothing] = UNSET
+    lexical: Block[LexicalSettings] = UNSET
+    features: Block[Features] = UNSET
+    pivots: Block[PivotFeatures] = UNSET
     tokens_per_state: float = 40.0
-    matching: str = "direct"
-    shrink: float = 5.0
-    prior: float = 1.0
-    em: ConvexEM = ConvexEM()
-    precision: float = 1e-4
-    merge: float = 0.0
-    dropout: float = 0.0
-    noise: float = 0.0
     lang: str = "en"
-    markov: int = 0
-    exact_tensors: bool = False
+    rules: Block[RuleSettings] = UNSET
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {
             "2014": {
                 "tokens_per_state": 0.0,
-                "shrink": 0.0,
-                "prior": 0.0,
-                "em": TO_CONVERGENCE,
-                "matching": "transition",
+                "pivots": PivotFeatures(matching="transition", shrink=0.0, prior=0.0, em=TO_CONVERGENCE),
                 "smoothing": UNSMOOTHED,
                 "lexical": PLAIN_LEXICON,
             }
@@ -139,30 +143,26 @@ class Pivot(Variants):
     )
 
     def __post_init__(self) -> None:
+        make_blocks(self, smoothing=StateSmoothing(rare_words=3.0), lexical=LexicalSettings(), rules=RuleSettings())
+        make_blocks(self, features=Features(), pivots=PivotFeatures())
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
         check_whole(0, n_iterations=self.n_iterations)
-        check_at_least(0, shrink=self.shrink, prior=self.prior, precision=self.precision)
-        check_noise(self.dropout, self.noise)
-        check_kappa(self.kappa)
-        check_shares(merge=self.merge)
-        if self.matching not in MATCHINGS:
-            raise ValueError(f"Expected matching to be one of {MATCHINGS}, got {shown(self.matching)}.")
-        check_templates(inside=self.inside, outside=self.outside, leaf=self.leaf)
 
     def fit(
         self,
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees; same arguments and errors as `EM.fit`, with the grammar of the pivots as step 0."""
-        return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
+        return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
+    def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
         """EM at the parameters of the pivots (section 6.3); same arguments as `fit`."""
-        treebank = IndexedTreebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self, weights)
         return self.start_at(treebank, self.parameters(treebank))
 
     def start_at(self, treebank: IndexedTreebank, parameters: Parameters) -> EMFit:
@@ -171,8 +171,8 @@ class Pivot(Variants):
         start = split.expect_parameters(parameters)
         if not self.smoothing.ensures_trees:
             start = split.floored(start)
-        if self.merge:
-            n_merges = round(self.merge * (split.n_states - 1).sum())
+        if self.pivots.merge:
+            n_merges = round(self.pivots.merge * (split.n_states - 1).sum())
             return EMFit(*merged(split, start, self.smoothing, n_merges, self.n_jobs), self.smoothing, self.n_jobs)
         own = partial(build_grammar, treebank, parameters)
         return EMFit(split, start, self.smoothing, self.n_jobs, start_grammar=own)
@@ -207,10 +207,10 @@ class Pivot(Variants):
         solve = partial(
             symbol_states,
             seed=self.seed,
-            matching=self.matching,
-            shrink=self.shrink,
-            precision=self.precision,
-            em=self.em,
+            matching=self.pivots.matching,
+            shrink=self.pivots.shrink,
+            precision=self.pivots.precision,
+            em=self.pivots.em,
         )
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         calls = (
@@ -233,8 +233,15 @@ class Pivot(Variants):
     def _features(self, nodes: Skeletons, terminal: np.ndarray) -> list[FeatureTable]:
         """Of the nodes of a part: of inner nodes, of leaves, and outside; then pivots of both sides."""
         context = NodeContext(nodes, terminal)
-        tau, rho = ("rule", *self.more_inside), ("rule_above", *self.more_outside)
-        asked = (INSIDE, self.inside), (INSIDE, self.leaf), (OUTSIDE, self.outside), (INSIDE, tau), (OUTSIDE, rho)
+        tau, rho = ("rule", *self.pivots.more_inside), ("rule_above", *self.pivots.more_outside)
+        features = self.features
+        asked = (
+            (INSIDE, features.inside),
+            (INSIDE, features.leaf),
+            (OUTSIDE, features.outside),
+            (INSIDE, tau),
+            (OUTSIDE, rho),
+        )
         tables = [feature_table(context, templates, names) for templates, names in asked]
         for (_, names), table in zip(asked[3:], tables[3:], strict=True):
             if table.values.shape[1]:
@@ -246,7 +253,10 @@ class Pivot(Variants):
     def _representation(self, inside: FeatureTable, outside: FeatureTable, symbol: int) -> tuple[csr_array, csr_array]:
         """Scaled features of the nodes of one symbol, whose number makes their noise its own."""
         rng = np.random.default_rng((self.seed, symbol))
-        phi, psi = (noisy(scaled(table, self.kappa), self.dropout, self.noise, rng) for table in (inside, outside))
+        settings = self.features
+        phi, psi = (
+            noisy(scaled(table, settings.kappa), settings.dropout, settings.noise, rng) for table in (inside, outside)
+        )
         return phi, psi
 
     def _tensors(self, treebank: IndexedTreebank, states: States) -> np.ndarray:
@@ -257,8 +267,8 @@ class Pivot(Variants):
                 states.outside(a, nodes.inner[at]),
                 states.inside(b, nodes.left[nodes.inner[at]]),
                 states.inside(c, nodes.right[nodes.inner[at]]),
-                self.prior,
-                self.em,
+                self.pivots.prior,
+                self.pivots.em,
             )
             for at, (a, b, c) in zip(
                 groups_of(counts.rule_of[nodes.inner], len(counts.rules)), counts.rules, strict=False

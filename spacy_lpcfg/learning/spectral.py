@@ -6,15 +6,13 @@ and the rules below and above a node as its features, which are that paper's exa
 
 Differs from the papers in all variants: (1) a symbol gets no more states than Omega has singular values above 1e-4 of
 the largest; (2) rare words are emitted by their signatures, as the papers do not say what emits unknown words; (3) the
-tensors of a Grammar are factored to a tolerance, unless `exact_tensors`, and it keeps a share of 1e-4 for symbols that
-were never seen at a root; (4) the second paper's C, nu and counts are those that our development trees chose, unless
-`tune` chooses others; (5) the decompositions of large Omegas are randomised; (6) a parser takes raw words and decodes
-by minimum Bayes risk, where the second paper's takes the tags of a tagger and decodes by `decoding="max-rule"`.
+tensors of a Grammar are factored to a tolerance, unless `rules.exact_tensors`, and it keeps a share of 1e-4 for symbols
+that were never seen at a root; (4) the second paper's C, nu and counts are those that our development trees chose,
+unless `tune` chooses others; (5) the decompositions of large Omegas are randomised; (6) a parser takes raw words and
+decodes by minimum Bayes risk, where the second paper's takes the tags of a tagger and decodes by `decoding="max-rule"`.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
 from types import MappingProxyType
@@ -22,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import check_at_least, check_shares
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -29,16 +28,14 @@ from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states
 from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments.estimation import Projections, ProjectionSums, group_sums, rule_moments
-from spacy_lpcfg.learning.moments.projections import Bases, Projector
+from spacy_lpcfg.learning.moments.projections import Bases, Features, Projector
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, Part, build_grammar
 from spacy_lpcfg.learning.treebank.cooccurrence import paired_sum
 from spacy_lpcfg.learning.treebank.features import (
-    PAPER_INSIDE,
-    PAPER_LEAF,
-    PAPER_OUTSIDE,
     SIMPLE_INSIDE,
     SIMPLE_OUTSIDE,
 )
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
@@ -75,14 +72,11 @@ class Spectral(Variants):
     n_jobs (int or None): parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (Smoothing): of the moments.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
-    kappa (float or None): of the features' scaling (section 3.1); None for no scaling.
+    features (Features): of the projections, their scaling and their noise.
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
-    inside, outside, leaf (tuple[str, ...]): feature templates of `features.INSIDE` for nodes with children, of
-        `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.
     lang (str): language, table or file of the head rules, see `head_rules`.
-    markov (int): siblings that an "@" symbol remembers.
+    rules (RuleSettings): how rules are made and kept.
     functions (bool): whether categories have their functions, as NP-SBJ.
-    exact_tensors (bool): whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -90,16 +84,12 @@ class Spectral(Variants):
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: Smoothing = Smoothing()
-    lexical: LexicalSettings = LexicalSettings()
-    kappa: float | None = 5.0
+    smoothing: Block[Smoothing] = UNSET
+    lexical: Block[LexicalSettings] = UNSET
+    features: Block[Features] = UNSET
     tokens_per_state: float = 40.0
-    inside: tuple[str, ...] = PAPER_INSIDE
-    outside: tuple[str, ...] = PAPER_OUTSIDE
-    leaf: tuple[str, ...] = PAPER_LEAF
     lang: str = "en"
-    markov: int = 0
-    exact_tensors: bool = False
+    rules: Block[RuleSettings] = UNSET
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {
@@ -107,15 +97,14 @@ class Spectral(Variants):
                 "tokens_per_state": 0.0,
                 "lexical": PLAIN_LEXICON,
                 "smoothing": NO_SMOOTHING,
-                "kappa": None,
-                "inside": SIMPLE_INSIDE,
-                "outside": SIMPLE_OUTSIDE,
+                "features": Features(SIMPLE_INSIDE, SIMPLE_OUTSIDE, kappa=None),
             },
             "2013": {"tokens_per_state": 0.0, "lexical": PLAIN_LEXICON},
         }
     )
 
     def __post_init__(self) -> None:
+        make_blocks(self, smoothing=Smoothing(), lexical=LexicalSettings(), rules=RuleSettings(), features=Features())
         self._projector()  # which checks what it takes
 
     def fit(
@@ -123,19 +112,23 @@ class Spectral(Variants):
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 
         trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
+        weights (sequence of float or None): how much each tree counts; None if all count alike.
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none, or on unknown features.
         """
-        return self.estimate(trees).grammar(self.smoothing)
+        return self.estimate(trees, weights).grammar(self.smoothing)
 
-    def estimate(self, trees: Iterable[Tree] | IndexedTreebank) -> SpectralEstimate:
+    def estimate(
+        self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None
+    ) -> "SpectralEstimate":
         """The moments of trees, of which grammars of any smoothing can be made; same arguments as `fit`."""
-        treebank = IndexedTreebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self, weights)
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
@@ -146,15 +139,7 @@ class Spectral(Variants):
         return SpectralEstimate(treebank, bases, sums)
 
     def _projector(self) -> Projector:
-        return Projector(
-            n_states=self.n_states,
-            tokens_per_state=self.tokens_per_state,
-            kappa=self.kappa,
-            seed=self.seed,
-            inside=self.inside,
-            outside=self.outside,
-            leaf=self.leaf,
-        )
+        return Projector(self.n_states, self.tokens_per_state, self.seed, self.features)
 
 
 def _part_sums(part: Part, bases: Bases) -> ProjectionSums:

@@ -7,15 +7,14 @@ Differs from the paper: (1) any two states of a symbol may be merged (`merging.p
 times than two can live on is not split; (3) EM is smoothed from the start, by `StateSmoothing`.
 """
 
-from __future__ import annotations
-
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_at_least, check_shares, check_whole
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
@@ -26,9 +25,35 @@ from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_st
 from spacy_lpcfg.learning.latent.statistics import Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees.tree import Tree
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The rounds of splitting and merging, in a config `spacy-lpcfg.Rounds.v1`.
+
+    merge (float): Share of the splits of a round that is undone by as many merges.
+    noise (float): The counts of the two halves of a state differ by factors e^u, u uniform in [-noise, noise].
+    split_iterations, merge_iterations (int): Iterations of EM in a round, after the splits and after the merges. Few
+        are best: by twice as many, or much noise, EM comes nearer to a maximum of the likelihood, and the grammar
+        parses worse.
+    RAISES (ValueError): If a setting is out of range.
+    """
+
+    merge: float = 0.5
+    noise: float = 0.1
+    split_iterations: int = 8
+    merge_iterations: int = 3
+
+    def __post_init__(self) -> None:
+        check_shares(merge=self.merge)
+        check_at_least(0, noise=self.noise)
+        if self.noise == 0:
+            raise ValueError("Expected a noise above 0, without which EM never tells halves apart, got 0.")
+        check_at_least(1, split_iterations=self.split_iterations, merge_iterations=self.merge_iterations)
 
 
 @dataclass(frozen=True)
@@ -44,12 +69,9 @@ class SplitMerge:
     smoothing (StateSmoothing): of the states of a symbol towards each other.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     tokens_per_state (float): a state is split if it is expected at least twice this many times.
-    merge (float): share of the splits of a round that is undone by as many merges.
-    noise (float): the counts of the two halves of a state differ by factors e^u, u uniform in [-noise, noise].
-    split_iterations, merge_iterations (int): of EM in a round, after the splits and after the merges. Few are best: by
-        twice as many, or much noise, EM comes nearer to a maximum of the likelihood, and the grammar parses worse.
+    rounds (Rounds): of splitting and merging.
     lang (str): language, table or file of the head rules, see `head_rules`.
-    markov (int): siblings that an "@" symbol remembers.
+    rules (RuleSettings): how rules are made and kept.
     functions (bool): whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
@@ -59,30 +81,25 @@ class SplitMerge:
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: StateSmoothing = StateSmoothing()
-    lexical: LexicalSettings = LexicalSettings()
+    smoothing: Block[StateSmoothing] = UNSET
+    lexical: Block[LexicalSettings] = UNSET
     tokens_per_state: float = 10.0
-    merge: float = 0.5
-    noise: float = 0.1
-    split_iterations: int = 8
-    merge_iterations: int = 3
+    rounds: Block[Rounds] = UNSET
     lang: str = "en"
-    markov: int = 0
+    rules: Block[RuleSettings] = UNSET
 
     def __post_init__(self) -> None:
+        make_blocks(self, smoothing=StateSmoothing(), lexical=LexicalSettings(), rules=RuleSettings(), rounds=Rounds())
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
-        check_shares(merge=self.merge)
-        check_at_least(0, n_iterations=self.n_iterations, noise=self.noise)
-        if self.noise == 0:
-            raise ValueError("Expected a noise above 0, without which EM never tells halves apart, got 0.")
-        check_at_least(1, split_iterations=self.split_iterations, merge_iterations=self.merge_iterations)
+        check_at_least(0, n_iterations=self.n_iterations)
 
     def fit(
         self,
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
@@ -90,14 +107,15 @@ class SplitMerge:
         trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which the number of iterations after the last round is chosen,
             from raw words.
+        weights (sequence of float or None): how much each tree counts; None if all count alike.
         on_step (callable or None): called with the grammar of the last round as step 0, and after every iteration.
         RAISES (ValueError): If there are none.
         """
-        return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
+        return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
+    def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
         """EM after the last round; same arguments as `fit`."""
-        treebank = IndexedTreebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self, weights)
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are asked for, and not told
         split = Split.of(treebank, 1, self.tokens_per_state)
@@ -110,12 +128,14 @@ class SplitMerge:
     def _round(self, fit: EMFit, rng: np.random.Generator, number: int) -> EMFit:
         """Split, EM, merge, EM."""
         n_before = int(fit.split.n_states.sum())
-        fit = self._fit(*split_states(fit.split, fit.expected, self.n_states, self.tokens_per_state, self.noise, rng))
-        _iterate(fit, self.split_iterations)
+        fit = self._fit(
+            *split_states(fit.split, fit.expected, self.n_states, self.tokens_per_state, self.rounds.noise, rng)
+        )
+        _iterate(fit, self.rounds.split_iterations)
         n_split = int(fit.split.n_states.sum())
-        n_merges = round(self.merge * (n_split - n_before))
+        n_merges = round(self.rounds.merge * (n_split - n_before))
         fit = self._fit(*merged(fit.split, fit.expected, self.smoothing, n_merges, self.n_jobs))
-        log_likelihood = _iterate(fit, self.merge_iterations)
+        log_likelihood = _iterate(fit, self.rounds.merge_iterations)
         found = number, n_before, n_split, fit.split.n_states.sum(), log_likelihood
         logger.info("Round %d: %d states split to %d, merged to %d, log-likelihood %.0f", *found)
         return fit

@@ -5,18 +5,16 @@ from the papers: counts begin with those of a start, not of the first batch, so 
 batch of all trees is an iteration of EM.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.base import OnStep
+from spacy_lpcfg.learning.base import Learner, OnStep
 from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Tree
@@ -29,23 +27,31 @@ class Starter(Protocol):
     @property
     def n_iterations(self) -> int: ...
 
-    def start(self, trees: Iterable[Tree]) -> EMFit: ...
+    def start(self, trees: Iterable[Tree], weights: Sequence[float] | None = None) -> EMFit: ...
 
 
 @dataclass(frozen=True)
 class StepwiseEM:
     """Learner that begins as another one does, and goes on by batches of the trees.
 
-    start (Starter): learner by EM; its iterations are those over all trees to begin with, 0 for none.
+    start (Learner): learner by EM; its iterations are those over all trees to begin with, 0 for none. A span layer,
+        which is learned from whole treebanks, is left out.
     alpha (float): the k-th batch from 0 moves the counts a share of (k + 2)^-alpha towards its own.
 
-    RAISES (ValueError): Unless 0.5 < alpha <= 1, where stepwise EM converges.
+    RAISES (ValueError): For another learner, or unless 0.5 < alpha <= 1, where stepwise EM converges.
     """
 
-    start: Starter
+    start: Learner
     alpha: float = 0.7
 
     def __post_init__(self) -> None:
+        start = self.start if isinstance(self.start, Starter) else getattr(self.start, "learner", None)
+        if not isinstance(start, Starter):
+            raise ValueError(
+                "Expected a learner by EM as start (EM, SplitMerge, Pivot or Clusters), got "
+                f"{type(self.start).__name__}."
+            )
+        object.__setattr__(self, "start", start)
         if not 0.5 < self.alpha <= 1:
             raise ValueError(f"Expected an alpha above 0.5 and up to 1, got {self.alpha}.")
 
@@ -54,27 +60,33 @@ class StepwiseEM:
         trees: Iterable[Tree],
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees what there is before any batch.
 
         trees (Iterable[Tree]): see `online`.
+        weights (sequence of float or None): how much each tree counts; None if all count alike.
         held_out, on_step: ignored: steps are those of `StepwiseFit`, and nothing is stopped early.
         RAISES (ValueError): If there are none.
         """
-        return self.online(trees).grammar()
+        return self._begin(trees, weights).grammar()
 
-    def online(self, trees: Iterable[Tree]) -> StepwiseFit:
+    def online(self, trees: Iterable[Tree]) -> "StepwiseFit":
         """Begin.
 
         trees (Iterable[Tree]): all that there will be in batches, read once; raw or normalised.
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """
         trees = list(trees)
-        fit = self.start.start(trees)
-        for _ in range(self.start.n_iterations):
+        return StepwiseFit(self._begin(trees), trees, self.alpha)
+
+    def _begin(self, trees: Iterable[Tree], weights: Sequence[float] | None = None) -> EMFit:
+        start = cast(Starter, self.start)
+        fit = start.start(trees, weights)
+        for _ in range(start.n_iterations):
             fit.step()
-        return StepwiseFit(fit, trees, self.alpha)
+        return fit
 
 
 class StepwiseFit:

@@ -1,16 +1,16 @@
 """The treebank PCFG: relative frequencies, one state a symbol."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -20,31 +20,36 @@ class TreebankPCFG:
 
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     lang (str): language, table or file of the head rules, see `head_rules`.
-    markov (int): siblings that an "@" symbol remembers.
+    rules (RuleSettings): how rules are made and kept.
     functions (bool): whether categories have their functions, as NP-SBJ.
     n_jobs (int or None): processes that read the trees; None for those of `joblib.parallel_config`, or 1.
     """
 
-    lexical: LexicalSettings = LexicalSettings()
+    lexical: Block[LexicalSettings] = UNSET
     lang: str = "en"
-    markov: int = 0
+    rules: Block[RuleSettings] = UNSET
     n_jobs: int | None = None
     functions: bool = False
+
+    def __post_init__(self) -> None:
+        make_blocks(self, lexical=LexicalSettings(), rules=RuleSettings())
 
     def fit(
         self,
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 
         trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
+        weights (sequence of float or None): how much each tree counts; None if all count alike.
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none.
         """
-        treebank = IndexedTreebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self, weights)
         n_symbols = len(treebank.nodes.symbols)
         parameters = Parameters(
             n_states=np.ones(n_symbols, dtype=np.int32),

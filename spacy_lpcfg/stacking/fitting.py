@@ -1,7 +1,5 @@
 """Learning of a span layer from held-out posteriors of a grammar."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

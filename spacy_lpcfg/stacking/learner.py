@@ -4,59 +4,51 @@ The layer has to know how far the grammar is to be believed on sentences that ar
 folds, each by a grammar that learned from all others (jackknifing, as for stacking: Wolpert 1992).
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import shown, whole
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.base import MANY_TREES, OnStep, Step, has_functions
+from spacy_lpcfg.learning.base import MANY_TREES, Learner, OnStep, Step, has_functions
 from spacy_lpcfg.learning.stepwise import Starter
+from spacy_lpcfg.learning.weights import is_annotated, weighted_trees
 from spacy_lpcfg.parallel import in_order
-from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.stacking.fitting import LayerSettings, ReadSentence, fit_layer, layer_temperature
 from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
 from spacy_lpcfg.trees.tree import Tree
 
 
-class StackableLearner(Protocol):
-    """A learner of a grammar or an ensemble."""
-
-    def fit(
-        self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
-    ) -> ParsingModel: ...
-
-
 @dataclass(frozen=True)
 class StackedLearner:
     """Learner of a model with a span layer over its posteriors.
 
-    learner (StackableLearner): of the model: a grammar or an ensemble.
-    jackknifed (StackableLearner or None): of the models that read the folds, where `learner` would take too long, as
-        one that learns from a text does; None for `learner`.
+    learner (Learner): of the model: a grammar or an ensemble.
+    jackknifed (Learner or None): of the models that read the folds, where `learner` would take too long; None for
+        `learner`.
     n_folds (int or None): at least 2; None for 5, and 4 of more than 7,000 trees.
     settings (LayerSettings): of the layer.
     n_jobs (int or None): folds at a time, in processes as in joblib; the result is the same for any number.
     RAISES (ValueError): If a setting is out of range.
     """
 
-    learner: StackableLearner
-    jackknifed: StackableLearner | None = None
+    learner: Learner
+    jackknifed: Learner | None = None
     n_folds: int | None = None
-    settings: LayerSettings = LayerSettings()
+    settings: Block[LayerSettings] = UNSET
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
+        make_blocks(self, settings=LayerSettings())
         whole(2).optional(n_folds=self.n_folds)
 
     @property
@@ -64,7 +56,12 @@ class StackedLearner:
         return has_functions(self.learner)
 
     def fit(
-        self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
+        self,
+        trees: Iterable[Tree],
+        *,
+        held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
+        on_step: OnStep | None = None,
     ) -> Stacked:
         """Learn from trees.
 
@@ -72,36 +69,31 @@ class StackedLearner:
             posteriors as they are.
         held_out (Iterable[Tree] or None): trees by which a learner that goes by steps chooses the best one for the
             model; the folds take as many steps.
+        weights (sequence of float or None): how much each tree counts for the model; None if all count alike. The
+            layer is of the trees with the largest weight alone, read by models that have not learned from any other.
         on_step (callable or None): called with the steps of the model.
         RAISES (ValueError): If there are none, or if the learner learns neither a grammar nor an ensemble.
         """
-        normalized = partial(normalize_rooted, functions=self.functions)
-        golds = [tree for tree in map(normalized, trees) if tree is not None]
+        kept, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=self.functions))
         steps: list[Any] = []
-        model = self.learner.fit(golds, held_out=held_out, on_step=_both(steps.append, on_step))
+        given = None if values is None else values.tolist()
+        model = self.learner.fit(kept, held_out=held_out, weights=given, on_step=_both(steps.append, on_step))
         if not isinstance(model, Grammar | Ensemble):
             raise ValueError(
                 f"Expected a learner of a grammar or an ensemble below a span layer, got {shown(self.learner)}, which "
                 f"learns a {type(model).__name__}."
             )
-        return self.over(model, golds, _of_steps(self.learner, steps))
+        golds = kept if values is None else [kept[i] for i in np.flatnonzero(is_annotated(values))]
+        return self._over(model, golds, self.jackknifed or _of_steps(self.learner, steps))
 
-    def over(
-        self, model: Grammar | Ensemble, golds: Sequence[Tree], jackknifed: StackableLearner | None = None
-    ) -> Stacked:
-        """A model that somebody else has learned, with the span layer of a treebank.
-
-        golds (sequence of Tree): normalised.
-        jackknifed (StackableLearner or None): of the models that read the folds, unless the settings name one; None for
-            `learner`.
-        """
-        learner = self.jackknifed or jackknifed or self.learner
+    def _over(self, model: Grammar | Ensemble, golds: Sequence[Tree], learner: Learner) -> Stacked:
+        """Return the model with a span layer of the annotated trees, whose folds models of `learner` read."""
         sentences = [sentence for fold in self._read(golds, learner) for sentence in fold]
         layer = fit_layer(sentences, self.settings)
         temperature = layer_temperature(sentences, self.settings, bracket_cost=Stacked.bracket_cost)
         return Stacked(model, layer, temperature)
 
-    def _read(self, golds: Sequence[Tree], learner: StackableLearner) -> Iterator[list[ReadSentence]]:
+    def _read(self, golds: Sequence[Tree], learner: Learner) -> Iterator[list[ReadSentence]]:
         """The sentences of each fold, as a model reads them that learned from all other folds."""
         n_folds = min(self.n_folds or (_FEW_FOLDS if len(golds) > MANY_TREES else _FOLDS), len(golds))
         if n_folds < 2:
@@ -124,7 +116,7 @@ def _both(first: OnStep, second: OnStep | None) -> OnStep:
     return on_step
 
 
-def _of_steps(learner: StackableLearner, steps: Sequence[Any]) -> StackableLearner:
+def _of_steps(learner: Learner, steps: Sequence[Any]) -> Learner:
     """A learner by EM with the iterations that held-out trees chose; any other as it is."""
     looked_at = [step for step in steps if isinstance(step, Step) and step.f1 == step.f1]
     if not looked_at or not isinstance(learner, Starter):
@@ -133,7 +125,7 @@ def _of_steps(learner: StackableLearner, steps: Sequence[Any]) -> StackableLearn
     return replace(learner, n_iterations=best.iteration)  # type: ignore[type-var]
 
 
-def read_fold(learner: StackableLearner, golds: Sequence[Tree], fold: tuple[int, int]) -> list[ReadSentence]:
+def read_fold(learner: Learner, golds: Sequence[Tree], fold: tuple[int, int]) -> list[ReadSentence]:
     """The sentences of a fold, the trees [start, end), as a model reads them that learned from all others.
 
     Those that it has no tree for are left out.

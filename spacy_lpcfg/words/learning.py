@@ -1,7 +1,5 @@
 """A learner of word classes from raw text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from spacy_lpcfg.blocks import Text, check_text
 from spacy_lpcfg.words.brown import cluster, neighbours
 from spacy_lpcfg.words.classes import OTHER, WordClasses, plain_form
 
@@ -27,11 +26,14 @@ class ClassLearner:
     n_sweeps (int): Maximum number of sweeps of the exchange algorithm, which ends earlier when no word moves.
     """
 
-    text: Iterable[Sequence[str]] = field(repr=False)
+    text: Text = field(repr=False)
     n_classes: int = 64
     min_count: int = 3
     vocabulary_size: int = 30_000
     n_sweeps: int = 10
+
+    def __post_init__(self) -> None:
+        check_text(self.text)
 
     def classes(self) -> WordClasses:
         """Return the learned classes; a second call with equal settings returns the cached result.

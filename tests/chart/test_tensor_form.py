@@ -19,6 +19,7 @@ from oracles.enumeration import (
 from oracles.tensor_form import inside_outside_marginals, tree_log_probability, tree_weight
 
 from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees import Tree, expand_unaries, parse_trees, unbinarize
 
 COMPLETE = ("NP", "S", "S|VP", "VP")  # no "@" symbols, so that every skeletal tree stands for an n-ary one
@@ -139,7 +140,7 @@ def test_tree_weight_undoes_what_the_learner_does():
         "(ROOT (S (VP (VB go) (ADVP (RB home)))))",
     ]
     for markov in (0, 1, 2):
-        grammar = TreebankPCFG(markov=markov).fit(parse_trees(trees))
+        grammar = TreebankPCFG(rules=RuleSettings(markov=markov)).fit(parse_trees(trees))
         for tree in parse_trees(trees):
             assert tree_weight(grammar, tree, markov=markov) > 0.0
     plain = "(S (NP (PRP he)) (VP (VBD gave) (NP (PRP her)) (NP (DT a) (NN kiss)) (NP (-NONE- *T*))))"

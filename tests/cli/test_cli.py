@@ -274,8 +274,8 @@ def test_cli_takes_classes_of_words_from_text(folder, tmp_path, method):
     (grammar,) = grammar_of(model).single_models()
     assert grammar.lexicon.classes.n_classes == 65
     learner = spacy.load(model).config["components"]["lpcfg_parser"]["learner"]["settings"]
-    named = {"@misc": "spacy-lpcfg.WordClasses.v1", "text": str(path), "lang": "en", "n_classes": 64, "min_count": 3}
-    assert learner["word_classes"] == named
+    raw = {"@misc": "spacy-lpcfg.RawText.v1", "path": str(path), "lang": "en"}
+    assert learner["lexical"]["word_classes"]["text"] == raw
 
 
 def test_cli_says_that_a_text_is_too_short_for_classes(folder, tmp_path):

@@ -150,4 +150,4 @@ def test_cli_isbn_takes_classes_of_words_from_text(folder, tmp_path):
     assert component.isbn.vocabulary.rare.classes.n_classes == 65
     settings = spacy.load(tmp_path / "model").config["components"]["isbn_parser"]["model"]["word_classes"]
     assert settings["@misc"] == "spacy-lpcfg.WordClasses.v1"
-    assert settings["text"] == str(path)
+    assert settings["text"]["path"] == str(path)

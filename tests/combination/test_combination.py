@@ -359,7 +359,9 @@ def test_presets():
     assert [each.learner for each in accurate[3:]] == [*accurate[:3]]
     text = [["No", "."]]
     stacked, fast = (preset("fast", text=text, seed=1, span_layer=layer) for layer in (True, False))
-    assert (stacked.learner, stacked.jackknifed) == (fast, fast.student)
+    assert (stacked.student.learner, stacked.student.jackknifed) == (fast.student, None)
+    of_many = stacked.student_of_many
+    assert (of_many.learner, of_many.jackknifed) == (fast.student_of_many, fast.student)
     assert [type(each).__name__ for each in fast.teacher.learners] == ["Ensembles", "MirroredLearner"]
     assert fast.text is text
     for layer in (True, False):
@@ -369,9 +371,8 @@ def test_presets():
     assert taught.teacher.learners == taught.student.learners == preset("accurate").learners
     assert [*TEMPERATURES] == [*PRESETS]
     for name in PRESETS:
-        assert preset(name, text=text, span_layer=False).temperature == (
-            None if name == "accurate" else TEMPERATURES[name]
-        )
+        settings = {} if name == "accurate" else {"span_layer": False}
+        assert preset(name, text=text, **settings).temperature == (TEMPERATURES[name] if name == "balanced" else None)
         assert name == "fast" or preset(name).temperature == TEMPERATURES[name]
     with pytest.raises(ValueError, match="fast, balanced, accurate"):
         preset("best")

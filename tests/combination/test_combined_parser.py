@@ -29,7 +29,7 @@ TEXT = "The ferry that my sister missed was the last one."
 LEARNER = {
     "@misc": "spacy-lpcfg.Combined.v1",
     "weights": [0.4, 0.4, 0.2],
-    "*": {
+    "learners": {
         "grammar": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"},
         "network": {"@misc": "spacy-lpcfg.ISBNLearner.v1", "n_states": 8, "n_epochs": 8},
         "mirrored": {
@@ -137,7 +137,7 @@ def test_command_learns_a_combination_from_text_too(tmp_path):
     assert parser.grammar.temperature == TEMPERATURES["balanced"]
     grammar, *networks = parser.learner.learners
     assert networks == [*preset("balanced").learners[1:]]
-    assert next(iter(grammar.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
+    assert next(iter(grammar.text)) == ["The", "old", "ferry", "was", "sold", "."]
 
 
 def test_command_learns_one_grammar_from_text(tmp_path):
@@ -154,9 +154,8 @@ def test_command_learns_one_grammar_from_text(tmp_path):
     assert isinstance(parser.grammar, Stacked)
     assert isinstance(parser.grammar.model, Grammar)
     assert (parser.grammar.model.temperature, parser.output.temperature) == (TEMPERATURES["fast"], None)
-    learner = parser.learner.learner
-    assert parser.learner.jackknifed == learner.student == preset("fast", text=(), span_layer=False).student
-    assert next(iter(learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
+    assert parser.learner.student.learner == preset("fast", text=(), span_layer=False).student
+    assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
 
 
 @pytest.fixture
@@ -176,8 +175,7 @@ def test_config_has_the_learner_of_its_preset(name, paths):
         config = load_config(CONFIG, overrides=overrides)
         assert {*config["components"]["lpcfg_parser"]} == {"factory", "learner"}
         parser = load_model_from_config(config, auto_fill=True).get_pipe("lpcfg_parser")
-        of_grammar = parser.learner.learners[0] if name == "balanced" else parser.learner
-        taught = of_grammar.learner if name != "accurate" else of_grammar
+        taught = parser.learner.learners[0] if name == "balanced" else parser.learner
         sentences = text and taught.text
         assert text is None or [words[0] for words in sentences] == ["The", "My"]
         assert parser.learner == preset(name, text=sentences, seed=3)

@@ -14,6 +14,8 @@ from spacy_lpcfg.combination.distillation import TAUGHT, as_learned
 from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_text
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Clusters, Ensembles, LexicalSettings, TreebankPCFG
+from spacy_lpcfg.learning.moments.projections import Features
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.learning.treebank.skeletons import skeletons
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import Tree, escape_tokens, parse_trees, read_trees
@@ -74,8 +76,8 @@ def test_networks_and_combinations_may_be_students(golds, text):
     assert both.members[1].to_bytes() == network.members[0].to_bytes()
     assert both.weights == Combination((pcfg, NETWORK)).fit(golds).weights
     parsed = [tree for tree, _ in parse_text(pcfg.fit(golds), text, 40)]
-    one_pass = replace(NETWORK, n_epochs=1)
-    by_hand = one_pass.fit([*golds, *parsed], repeats=[2] * len(golds) + [1] * len(parsed))
+    by_hand = NETWORK.fit([*golds, *parsed], weights=[2.0] * len(golds) + [1.0] * len(parsed))
+    assert len(by_hand.meta["history"]) == 1
     assert network.members[0].to_bytes() == by_hand.to_bytes()
     assert network.weights == (1.0,)
     assert by_hand.meta["n_trees"] == 2 * len(golds) + len(parsed)
@@ -147,7 +149,7 @@ def test_a_share_of_the_text_is_learned_from(golds, text):
 
 
 def test_a_large_treebank_may_have_another_student(golds, text, monkeypatch):
-    pcfg, other = TreebankPCFG(), TreebankPCFG(markov=1)
+    pcfg, other = TreebankPCFG(), TreebankPCFG(rules=RuleSettings(markov=1))
     learner = Distillation(pcfg, pcfg, text, student_of_many=other)
     few, many = (replace(learner, student=each, student_of_many=None).fit(golds).to_bytes() for each in (pcfg, other))
     assert learner.fit(golds).to_bytes() == few != many
@@ -224,10 +226,12 @@ def test_bad_settings_and_text_are_refused(golds):
 
 
 def test_ensembles_learn_each_learner_with_each_seed(golds):
-    learner = Ensembles((Clusters(n_states=2, seed=5, dropout=0.2), Clusters(n_states=3)), n_seeds=2, combine="sum")
+    learner = Ensembles(
+        (Clusters(n_states=2, seed=5, features=Features(dropout=0.2)), Clusters(n_states=3)), n_seeds=2, combine="sum"
+    )
     ensemble = learner.fit(golds)
     assert ensemble.combine == "sum"
-    wanted = [Clusters(n_states=2, seed=seed, dropout=0.2) for seed in (5, 6)]
+    wanted = [Clusters(n_states=2, seed=seed, features=Features(dropout=0.2)) for seed in (5, 6)]
     wanted += [Clusters(n_states=3, seed=seed) for seed in (0, 1)]
     for grammar, alone in zip(ensemble.grammars, wanted, strict=True):
         assert grammar.to_bytes() == alone.fit(golds).to_bytes()
@@ -235,7 +239,7 @@ def test_ensembles_learn_each_learner_with_each_seed(golds):
 
 def test_ensembles_of_learners_that_read_differently_are_refused():
     with pytest.raises(ValueError, match="same settings of the lexicon"):
-        Ensembles((Clusters(), Clusters(markov=1)))
+        Ensembles((Clusters(), Clusters(rules=RuleSettings(markov=1))))
     with pytest.raises(ValueError, match="learners of grammars with a seed"):
         Ensembles((Clusters(), TreebankPCFG()))
     with pytest.raises(ValueError, match="at least one learner"):
@@ -260,12 +264,12 @@ def test_small_treebanks_get_more_grammars(golds, monkeypatch):
 
 
 def test_distilled_students_have_a_span_layer_of_the_treebank():
+    """The grammar below it has learned from the text, and the layer is the treebank's own."""
     trees, text = list(islice(read_trees([SAMPLE / "train.mrg"]), 20)), [["We", "left", "."]]
     plain = TreebankPCFG()
-    within = Distillation(plain, StackedLearner(plain, n_folds=2), text).fit(trees)
-    around = StackedLearner(Distillation(plain, plain, text), jackknifed=plain, n_folds=2).fit(trees)
-    assert replace(within.model, temperature=TAUGHT).to_bytes() == around.model.to_bytes()
-    assert within.temperature == around.temperature
-    assert within.layer.to_values().keys() == around.layer.to_values().keys()
-    assert np.array_equal(within.layer.keys, around.layer.keys)
-    assert np.array_equal(within.layer.weights, around.layer.weights)
+    stacked = StackedLearner(plain, n_folds=2)
+    found, alone = Distillation(plain, stacked, text).fit(trees), stacked.fit(trees)
+    assert found.model.to_bytes() == Distillation(plain, plain, text).fit(trees).to_bytes()
+    assert found.temperature == alone.temperature
+    assert np.array_equal(found.layer.keys, alone.layer.keys)
+    assert np.array_equal(found.layer.weights, alone.layer.weights)

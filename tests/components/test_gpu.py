@@ -16,9 +16,9 @@ from spacy.language import Language
 from spacy.vocab import Vocab
 from thinc.api import NumpyOps, get_current_ops, set_current_ops
 
-from spacy_lpcfg.components import learners
+from spacy_lpcfg.components import vocab_vectors
 from spacy_lpcfg.components.corpus import Treebank
-from spacy_lpcfg.components.learners import VocabVectors
+from spacy_lpcfg.components.vocab_vectors import VocabVectors
 
 PIPES = ("lpcfg_parser", "isbn_parser", "spectral_bracketer")
 CONFIGS = {
@@ -88,5 +88,5 @@ def test_vectors_of_a_vocabulary_on_a_gpu_are_copied(monkeypatch):
     vocab = Vocab(strings=["ferry"])
     vocab.set_vector("ferry", np.ones(3, dtype=np.float32))
     vocab.vectors.data = DeviceArray(vocab.vectors.data)
-    monkeypatch.setattr(learners, "to_numpy", lambda array: array.get())
+    monkeypatch.setattr(vocab_vectors, "to_numpy", lambda array: array.get())
     assert VocabVectors(2).of(vocab).vectors.tolist() == [[1, 1, 1]]

@@ -10,7 +10,6 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lpcfg.components.language_model import read_language_model
-from spacy_lpcfg.components.learners import make_language_model_learner
 from spacy_lpcfg.components.surprisal import doc_surprisal
 from spacy_lpcfg.language_model import METHODS, AggregateEM, LanguageModelError, LanguageModelLearner, fit, interpolate
 from spacy_lpcfg.trees import read_trees
@@ -44,7 +43,7 @@ def test_language_model_of_a_pipeline_is_that_of_the_library(nlp):
 
 
 def test_language_model_learner_holds_out_what_weighs_the_ngrams():
-    learner = make_language_model_learner(method="em", n_states=4, n_iterations=2, kneser_ney=True, held_out=0.25)
+    learner = LanguageModelLearner(method="em", n_states=4, n_iterations=2, kneser_ney=True, held_out=0.25)
     dev = SENTENCES[3::4]
     train = [words for i, words in enumerate(SENTENCES) if i % 4 != 3]
     wanted = fit(train, AggregateEM(n_states=4, n_iterations=2), dev=dev).model
@@ -137,7 +136,7 @@ def test_language_model_says_what_it_needs():
 def test_language_model_learner_has_the_variants_of_its_methods():
     for method in METHODS:
         for variant in ("default", "paper", 2014):
-            learner = make_language_model_learner(method=method, variant=variant, n_states=4)
+            learner = LanguageModelLearner(method=method, variant=variant, n_states=4)
             assert learner.aggregate() == METHODS[method].variant(variant, n_states=4)
     with pytest.raises(ValueError, match="Expected a variant of AggregateEM"):
         LanguageModelLearner("em", "1997")

@@ -35,6 +35,7 @@ from spacy_lpcfg.learning import (
     TreebankPCFG,
 )
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
+from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import parse_trees
 
@@ -79,28 +80,29 @@ def test_parser_parses_as_the_library_does_with_what_it_learned(nlp):
 
 def test_parser_learners_are_those_of_the_library():
     assert registry.misc.get("spacy-lpcfg.TreebankPCFG.v1")() == TreebankPCFG()
-    make_spectral = registry.misc.get("spacy-lpcfg.Spectral.v1")
-    assert make_spectral() == Spectral()
-    wanted = Spectral(smoothing=Smoothing(1.0, 0.1, 2.0), lexical=LexicalSettings(rare=1))
-    assert make_spectral(c=1.0, nu=0.1, max_lexical=2.0, rare=1) == wanted
-    make_pivot = registry.misc.get("spacy-lpcfg.Pivot.v1")
-    assert make_pivot() == Pivot()
-    pivot = Pivot(matching="transition", em=ConvexEM(max_iterations=3), lexical=LexicalSettings(rare=1))
-    assert make_pivot(matching="transition", max_iterations=3, rare=1) == pivot
+    settings = {"lexical": {"@misc": "spacy-lpcfg.LexicalSettings.v1", "rare": 1}}
+    settings["smoothing"] = {"@misc": "spacy-lpcfg.Smoothing.v1", "c": 1.0, "nu": 0.1}
+    wanted = Spectral(smoothing=Smoothing(1.0, 0.1), lexical=LexicalSettings(rare=1))
+    assert pipeline(learner={"@misc": "spacy-lpcfg.Spectral.v1", **settings}).get_pipe("lpcfg_parser").learner == wanted
+    settings["smoothing"] = {"@misc": "spacy-lpcfg.StateSmoothing.v1", "rules": 0.1}
     for learner in (EM, SplitMerge, Clusters, Pivot):
-        make = registry.misc.get(f"spacy-lpcfg.{learner.__name__}.v1")
-        assert make() == learner()
-        wanted = learner(n_iterations=2, smoothing=StateSmoothing(0.1, 0.2, 3.0, 4.0), lexical=LexicalSettings(rare=1))
-        assert make(n_iterations=2, rules=0.1, words=0.2, rare_words=3.0, rare_rules=4.0, rare=1) == wanted
+        name = f"spacy-lpcfg.{learner.__name__}.v1"
+        assert registry.misc.get(name) is learner
+        nlp = pipeline(learner={"@misc": name, "n_iterations": 2, **settings})
+        wanted = learner(n_iterations=2, smoothing=StateSmoothing(0.1), lexical=LexicalSettings(rare=1))
+        assert nlp.get_pipe("lpcfg_parser").learner == wanted
+        again = spacy.blank("en").from_config(Config().from_str(nlp.config.to_str()))
+        assert again.get_pipe("lpcfg_parser").learner == wanted
 
 
 @pytest.mark.parametrize("more", [{"more_inside": [], "more_outside": []}, {"more_inside": ["head_tag"]}], ids=str)
 def test_parser_takes_single_and_several_pivot_features_from_a_config(more):
     """Section 6.2 of Cohen and Collins (2014), and how far their convex programmes are solved."""
     nlp = spacy.blank("xx")
-    exact = {"precision": 1e-6, "max_iterations": 100, "tolerance": 1e-8}
-    nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.Pivot.v1", **more, **exact}})
-    wanted = Pivot(precision=1e-6, em=ConvexEM(100, 1e-8), **{name: tuple(names) for name, names in more.items()})
+    em = {"@misc": "spacy-lpcfg.ConvexEM.v1", "max_iterations": 100, "tolerance": 1e-8}
+    pivots = {"@misc": "spacy-lpcfg.PivotFeatures.v1", "precision": 1e-6, "em": em, **more}
+    nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.Pivot.v1", "pivots": pivots}})
+    wanted = Pivot(pivots=PivotFeatures(precision=1e-6, em=ConvexEM(100, 1e-8), **more))
     assert nlp.get_pipe("lpcfg_parser").learner == wanted
     again = spacy.blank("xx").from_config(Config().from_str(nlp.config.to_str()))
     assert again.get_pipe("lpcfg_parser").learner == wanted

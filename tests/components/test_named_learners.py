@@ -11,8 +11,9 @@ from spacy import registry
 from spacy.util import load_config, load_model_from_config
 
 from spacy_lpcfg.combination import Combination, Distillation, preset
-from spacy_lpcfg.components.learner_names import WITH_TEXT, Method, Preset
-from spacy_lpcfg.components.learners import NAMED, SentencesOf, make_both_ways
+from spacy_lpcfg.combination.presets import both_ways
+from spacy_lpcfg.components.raw_text import RawText
+from spacy_lpcfg.learners import LEARNERS
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
@@ -24,10 +25,12 @@ from spacy_lpcfg.learning import (
     StepwiseEM,
     TreebankPCFG,
 )
+from spacy_lpcfg.learning.moments.projections import Features
+from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.stacking import StackedLearner
 
 TEXT = "text.txt"
-SENTENCES = SentencesOf(TEXT, "xx")
+SENTENCES = RawText(TEXT, "xx")
 PLAIN = {"seed": 3, "lang": "xx"}
 LEARNED = LexicalSettings(signatures="learned")  # as for all languages but English
 GRAMMAR = {"lexical": LEARNED, **PLAIN}
@@ -56,8 +59,7 @@ def made(name: str, **settings: object):
     return make_learner(name, text, settings=settings, **PLAIN)
 
 
-def test_names_are_those_of_the_commands():
-    assert set(NAMED) == set(WANTED) == {each.value for each in (*Method, *Preset)}
+PARSERS = [each.name for each in LEARNERS if each.command in ("lpcfg", "combined")]
 
 
 @pytest.mark.parametrize("name", WANTED)
@@ -67,31 +69,27 @@ def test_name_has_the_learner_of_the_library(name):
 
 def test_signatures_of_unknown_words_are_english_for_english_alone():
     assert make_learner("pcfg") == TreebankPCFG()
-    assert make_learner("pcfg", lang="is", settings={"signatures": "english"}) == TreebankPCFG(lang="is")
-    assert make_learner("pcfg", lang="en", settings={"signatures": "learned"}) == TreebankPCFG(LEARNED)
+    assert make_learner("pcfg", lang="is", settings={"lexical": {"signatures": "english"}}) == TreebankPCFG(lang="is")
+    assert make_learner("pcfg", lang="en", settings={"lexical": {"signatures": "learned"}}) == TreebankPCFG(LEARNED)
     with pytest.raises(ValueError, match="Expected signatures to be one of"):
-        make_learner("pcfg", settings={"signatures": "french"})
+        make_learner("pcfg", settings={"lexical": {"signatures": "french"}})
 
 
 def test_settings_reach_the_learner():
-    assert made("pivot", n_states=4, kappa=2, more_inside=["rule"], n_jobs=2) == StackedLearner(
-        Pivot(n_states=4, kappa=2, more_inside=("rule",), n_jobs=2, **GRAMMAR), n_jobs=2
+    assert made(
+        "pivot", n_states=4, features={"kappa": 2}, pivots={"more_inside": ["rule"]}, n_jobs=2
+    ) == StackedLearner(
+        Pivot(n_states=4, features=Features(kappa=2), pivots=PivotFeatures(("rule",)), n_jobs=2, **GRAMMAR), n_jobs=2
     )
     assert made("pivot", span_layer=False) == Pivot(**GRAMMAR)
-    assert (
-        made("fast", span_layer=False)
-        == made("fast").learner
-        == preset("fast", text=SENTENCES, span_layer=False, **PLAIN)
-    )
+    assert made("fast", span_layer=False) == preset("fast", text=SENTENCES, span_layer=False, **PLAIN)
     assert made("balanced", span_layer=False) == preset("balanced", span_layer=False, **PLAIN) != made("balanced")
-    assert made("fast").jackknifed == made("fast").learner.student
+    assert made("fast").student.learner == made("fast", span_layer=False).student
     assert made("ensemble", n_grammars=4, n_states=2) == Combination.both_ways(
         Ensembles.diverse(2, n_states=2, **GRAMMAR)
     )
     assert made("distil", teacher="balanced", n_states=4).teacher == preset("balanced", **PLAIN)
-    assert made("distil", n_grammars=4, n_states=4).teacher == make_both_ways(
-        4, 4, n_jobs=1, signatures="learned", **PLAIN
-    )
+    assert made("distil", n_grammars=4, n_states=4).teacher == both_ways(4, 4, n_jobs=1, lexical=LEARNED, **PLAIN)
     assert make_learner("balanced", TEXT, **PLAIN) == preset("balanced", text=SENTENCES, **PLAIN)
 
 
@@ -107,17 +105,19 @@ def test_settings_reach_the_learner():
         (
             "accurate",
             {"n_states": 4},
-            "got 'n_states'. The nearest is 'signatures' (default: 'english') of n_jobs, word_",
+            "got 'n_states'. The nearest is 'n_jobs' (default: 1) of n_jobs, lexical, functions.",
         ),
         ("pcfg", {"seed": 4}, "got 'seed'"),
         ("pivot", {"n_states": "four"}, "Expected the setting n_states to be int, got 'four'. Its default is 16."),
         ("pivot", {"n_states": True}, "to be int, got True"),
         ("pivot", {"n_states": 2.5}, "to be int, got 2.5"),
-        ("pivot", {"kappa": "x"}, "Expected the setting kappa to be float | None, got 'x'"),
-        ("pivot", {"more_inside": "rule"}, r"Expected the setting more_inside to be list[str], got 'rule'"),
+        ("pivot", {"features": {"kappa": "x"}}, "Expected kappa to be a number of at least 0 and finite, got 'x'"),
+        ("pivot", {"tokens_per_state": "x"}, "Expected the setting tokens_per_state to be float, got 'x'"),
+        ("pivot", {"pivots": {"more_inside": "rule"}}, r"Expected more_inside to be a list, got 'rule'"),
         ("pivot", {"span_layer": 1}, "Expected the setting span_layer to be bool | None, got 1. Its default is None."),
         ("accurate", {"span_layer": False}, "got 'span_layer'"),
-        ("pivot", {"word_classes": "text.txt"}, "Expected the setting word_classes to be"),
+        ("pivot", {"lexical": {"words": 3}}, "Expected a setting of lexical, got 'words'. The nearest is 'word_cl"),
+        ("pivot", {"lexical": 3}, "Expected the setting lexical to be"),
         ("ensemble", {"n_grammars": 6}, "Expected n_grammars to be a multiple of 4"),
         ("distil", {"teacher": "fast"}, "Expected teacher, got 'fast'. The nearest is"),
         (
@@ -133,14 +133,13 @@ def test_settings_that_cannot_be_are_refused(name, settings, message):
         made(name, **settings)
 
 
-@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("name", PARSERS)
 def test_text_goes_to_those_that_learn_from_it(name):
-    if name in WITH_TEXT:
+    if name in ("distil", "fast", "balanced", "accurate"):
         learner = make_learner(name, TEXT)
         learner = learner.learners[0] if isinstance(learner, Combination) else learner
-        learner = learner.learner if isinstance(learner, StackedLearner) else learner
         assert isinstance(learner, Distillation)
-        assert learner.text == SentencesOf(TEXT, "en")
+        assert learner.text == RawText(TEXT, "en")
     else:
         with pytest.raises(ValueError, match=rf"Expected no text, for which '{name}' has no use, only distil, fast"):
             make_learner(name, TEXT)

@@ -31,19 +31,15 @@ from spacy_lpcfg.bracketing.sequences import SequenceSettings
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.components.constituents import doc_constituency, trees
 from spacy_lpcfg.components.corpus import Treebank
-from spacy_lpcfg.components.learners import VocabVectors
 from spacy_lpcfg.components.spectral_bracketer import KEY, LABEL
 from spacy_lpcfg.components.tagged_text import TaggedText, Untagged, tagged_doc
+from spacy_lpcfg.components.vocab_vectors import VocabVectors
 from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
 
-LEARNER = {
-    "@misc": "spacy-lpcfg.SpectralBracketer.v1",
-    "variant": "paper",
-    "m": 3,
-    "embedding": {"@misc": "spacy-lpcfg.CCA.v1", "size": 10},
-}
+SETTINGS = {"m": 3, "embedding": {"@misc": "spacy-lpcfg.CCA.v1", "size": 10}}
+LEARNER = {"@misc": "spacy-lpcfg.Learner.v1", "name": "bracketer", "variant": "paper", "settings": SETTINGS}
 SENTENCES = [
     "Ilse/NNP opened/VBD the/DT bakery/NN at/IN five/CD ,/, because/IN men/NNS wanted/VBD bread/NN ./.",
     "\"/`` Did/VBD you/PRP lock/VB the/DT shed/NN ?/. \"/''",
@@ -166,20 +162,20 @@ def test_bracketer_takes_a_text_or_a_ready_bracketer(nlp, tmp_path):
 def test_bracketer_learner_is_that_of_the_library():
     make = registry.misc.get("spacy-lpcfg.SpectralBracketer.v1")
     assert make() == SpectralBracketer.variant("default")
-    assert make(variant="paper", m=4) == SpectralBracketer.variant("paper", m=4)
-    assert make(variant="paper", gamma=None) == SpectralBracketer.variant("paper")
-    assert make(self_training=False, apart=0.0) == SpectralBracketer(self_training=None, apart=0.0)
+    by_name = registry.misc.get("spacy-lpcfg.Learner.v1")
+    assert by_name("bracketer", variant="paper", settings={"m": 4}) == SpectralBracketer.variant("paper", m=4)
+    assert make(self_training=False).self_training is False
     for part in (CCA, Brown, PaperAnchors, TagGroups, SelfTraining, SequenceSettings):
         assert registry.misc.get(f"spacy-lpcfg.{part.__name__}.v1")() == part()
     rounds = registry.misc.get("spacy-lpcfg.SelfTraining.v1")(n_rounds=2)
     assert make(self_training=rounds) == SpectralBracketer(self_training=SelfTraining(n_rounds=2))
     with pytest.raises(ValueError, match="Expected a variant of SpectralBracketer"):
-        make(variant="best")
+        by_name("bracketer", variant="best")
 
 
 def test_bracketer_uses_the_vectors_of_the_vocabulary():
-    config = {**LEARNER, "embedding": {"@misc": "spacy-lpcfg.VocabVectors.v1", "size": 8}}
-    nlp = pipeline(learner=config)
+    settings = {**SETTINGS, "embedding": {"@misc": "spacy-lpcfg.VocabVectors.v1", "size": 8}}
+    nlp = pipeline(learner={**LEARNER, "settings": settings})
     with pytest.raises(EmbeddingError, match="has none"):
         nlp.initialize(lambda: text(100)(nlp))
     random = np.random.default_rng(0)
@@ -388,7 +384,7 @@ def test_bracketer_respects_the_error_handler(with_settings):
 
 
 def test_bracketer_settings_are_checked():
-    for wrong in ({"attr": "dep"}, {"seed": "one"}, {"learner": {**LEARNER, "m": "three"}}):
+    for wrong in ({"attr": "dep"}, {"seed": "one"}, {"learner": {**LEARNER, "seed": "three"}}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             pipeline(**wrong)
     made = refused_or_read(

@@ -11,6 +11,7 @@ from paths import ROOT
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, EnsembleParser, Parser
 from spacy_lpcfg.grammar import Ensemble, Grammar
 from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Spectral, TreebankPCFG
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.parsing.model import ModelError, model_from_bytes, model_from_disk
 from spacy_lpcfg.storage.container import pack, unpack
 from spacy_lpcfg.trees import Tree, read_trees
@@ -135,7 +136,7 @@ def test_any_text_gets_a_tree(proper):
 
 def test_grammars_that_share_too_little_are_refused(sample, proper):
     with pytest.raises(ValueError, match="differ in their symbols"):
-        ensemble_of(proper[0], TreebankPCFG(markov=1).fit(sample))
+        ensemble_of(proper[0], TreebankPCFG(rules=RuleSettings(markov=1)).fit(sample))
     with pytest.raises(ValueError, match="differ in their lexicon"):
         ensemble_of(proper[0], TreebankPCFG(lexical=LexicalSettings(rare=1)).fit(sample))
     with pytest.raises(ValueError, match="at least one grammar"):

@@ -13,9 +13,9 @@ from scipy.sparse import csr_array
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import Clusters, LexicalSettings, Pivot, StateSmoothing, TreebankPCFG
+from spacy_lpcfg.learning import Clusters, LexicalSettings, StateSmoothing, TreebankPCFG
 from spacy_lpcfg.learning.clusters import cluster, representation
-from spacy_lpcfg.learning.moments.projections import Projector, noisy
+from spacy_lpcfg.learning.moments.projections import Features, Projector, noisy
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.parallel import in_order
@@ -47,7 +47,7 @@ def test_representation_weighs_dimensions_by_how_well_they_agree():
 
 def test_clusters_are_groups_of_like_nodes(treebank):
     """The scatter within clusters is less than that of as many random groups."""
-    projections = Projector(4, 5, 5.0, 0).bases(treebank).project_all(treebank)
+    projections = Projector(4, 5, 0).bases(treebank).project_all(treebank)
     states = cluster(treebank, projections, 0.5, 0)
     nodes = treebank.nodes
     for a in np.flatnonzero(projections.n_states > 1):
@@ -99,7 +99,7 @@ def test_clusters_are_found_by_as_many_jobs_as_asked_for(sample, monkeypatch, n_
 
 
 def test_same_seed_same_bytes(sample):
-    settings = {"n_states": 3, "n_iterations": 1, "dropout": 0.2}
+    settings = {"n_states": 3, "n_iterations": 1, "features": Features(dropout=0.2)}
     one, again, other = (Clusters(**settings, seed=seed).fit(sample).to_bytes() for seed in (0, 0, 1))
     assert one == again
     assert one != other
@@ -108,7 +108,7 @@ def test_same_seed_same_bytes(sample):
 @pytest.mark.parametrize("noise", [{"dropout": 0.3}, {"noise": 0.3}], ids=str)
 def test_noise_changes_the_projections(treebank, noise):
     plain, noisy = (
-        Projector(4, 5, 5.0, 0, **settings).bases(treebank).project_all(treebank) for settings in ({}, noise)
+        Projector(4, 5, 0, Features(**settings)).bases(treebank).project_all(treebank) for settings in ({}, noise)
     )
     assert not np.allclose(plain.inside, noisy.inside)
 
@@ -124,18 +124,17 @@ def test_noise_is_of_features():
     assert (kept.mean(), kept.std()) == pytest.approx((1, 0.5), abs=0.02)
 
 
-@pytest.mark.parametrize("learner", [Clusters, Pivot])
 @pytest.mark.parametrize("noise", [{"dropout": -0.1}, {"dropout": 1.0}, {"noise": -0.1}], ids=str)
-def test_impossible_noise_is_refused(sample, learner, noise):
+def test_impossible_noise_is_refused(noise):
     with pytest.raises(ValueError, match=f"{next(iter(noise))}.* of at least 0"):
-        learner(**noise).fit(sample)
+        Features(**noise)
 
 
 @pytest.mark.parametrize("brackets", [["(NN yes)"], ["(S (A a) (B b))"], ["(X (X (X a) (X b)) (X c) (X d))"] * 40])
 @pytest.mark.parametrize("dropout", [0.0, 0.9])
 def test_small_treebanks_are_learned(brackets, dropout):
     trees = list(parse_trees(brackets))
-    grammar = Grammar.from_bytes(Clusters(dropout=dropout).fit(trees).to_bytes())
+    grammar = Grammar.from_bytes(Clusters(features=Features(dropout=dropout)).fit(trees).to_bytes())
     assert tree_weight(grammar, trees[0]) > 0
     assert Parser(grammar).parse(["zzz"]).tree.words == ["zzz"]
 

@@ -23,16 +23,19 @@ from spacy_lpcfg.learning import LexicalSettings, Pivot, StateSmoothing, Treeban
 from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
-from spacy_lpcfg.learning.pivot import MATCHINGS, _normalized
+from spacy_lpcfg.learning.moments.projections import Features
+from spacy_lpcfg.learning.pivot import MATCHINGS, PivotFeatures, _normalized
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join, skeletons
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
 SAMPLE = ROOT / "assets" / "sample"
 PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
-EXACT = dict(tokens_per_state=1, more_inside=(), more_outside=(), shrink=0.0, prior=0.0, precision=1e-20, lexical=PLAIN)
+EXACT = {"tokens_per_state": 1, "lexical": PLAIN}
 CONVERGED = ConvexEM(max_iterations=4_000, tolerance=1e-15)
+PIVOTS = PivotFeatures(more_inside=(), more_outside=(), shrink=0.0, prior=0.0, precision=1e-20, em=CONVERGED)
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +170,7 @@ def exact(request) -> tuple[Model, dict[Tree, float], IndexedTreebank]:
 def test_theorem_1(exact, matching):
     """t, q and pi up to permutation."""
     model, trees, treebank = exact
-    parameters = Pivot(n_states=5, matching=matching, em=CONVERGED, **EXACT).parameters(treebank)
+    parameters = Pivot(n_states=5, pivots=replace(PIVOTS, matching=matching), **EXACT).parameters(treebank)
     assert dict(zip(treebank.nodes.symbols, parameters.n_states, strict=True)) == STATES
     found = model_of_parameters(treebank, parameters)
     assert_recovered(found, model, 1e-6)
@@ -178,8 +181,9 @@ def test_theorem_1(exact, matching):
 def test_theorem_1_holds_of_the_papers_variant(exact):
     """`Pivot.variant("paper")` is figures 1 and 2, with as many states as asked for."""
     model, _, treebank = exact
-    settings = {name: EXACT[name] for name in ("more_inside", "more_outside", "precision", "lexical")}
-    paper = Pivot.variant("paper", n_states=5, em=CONVERGED, **settings)
+    paper = Pivot.variant("paper", n_states=5, lexical=PLAIN)
+    pivots = replace(paper.pivots, em=CONVERGED, more_inside=(), more_outside=(), precision=1e-20)
+    paper = replace(paper, pivots=pivots)
     assert_recovered(model_of_parameters(treebank, paper.parameters(treebank)), model, 1e-6)
 
 
@@ -192,7 +196,7 @@ def test_theorem_1_finds_pi_of_several_roots_with_several_states():
     assert counts.sum() == 4 * N_TREES
     treebank = treebank_of(trees, counts)
     for matching in MATCHINGS:
-        parameters = Pivot(n_states=5, matching=matching, em=CONVERGED, **EXACT).parameters(treebank)
+        parameters = Pivot(n_states=5, pivots=replace(PIVOTS, matching=matching), **EXACT).parameters(treebank)
         found = model_of_parameters(treebank, parameters)
         assert_recovered(found, model, 1e-6)
 
@@ -200,8 +204,9 @@ def test_theorem_1_finds_pi_of_several_roots_with_several_states():
 def test_exact_pivots_give_a_grammar_of_exact_tensors(exact):
     """Nothing but float32, and the share of words' more general forms, is between the parameters and a grammar."""
     _, trees, treebank = exact
-    learner = Pivot.variant("paper", n_states=5, n_iterations=0, em=CONVERGED, **{**EXACT, "tokens_per_state": 0.0})
-    grammar = replace(learner, exact_tensors=True).fit(treebank)
+    pivots, rules = replace(PIVOTS, matching="transition"), RuleSettings(exact_tensors=True)
+    learner = Pivot.variant("paper", n_states=5, n_iterations=0, lexical=PLAIN, pivots=pivots, rules=rules)
+    grammar = learner.fit(treebank)
     assert (grammar.tensors.forms == EXACT_TENSOR).all()
     weights = np.array([tree_weight(grammar, tree) for tree in trees])
     p = np.array(list(trees.values()))
@@ -211,15 +216,15 @@ def test_exact_pivots_give_a_grammar_of_exact_tensors(exact):
 def test_theorem_1_with_more_features(exact):
     """Section 6.2: further features leave the optimum where it was, though some of them have no pivots."""
     model, _, treebank = exact
-    more = {"more_inside": ("rule+left_rule", "head_tag"), "more_outside": ("parent",)}
-    pivot = Pivot(n_states=5, em=CONVERGED, **{**EXACT, **more})
+    pivots = replace(PIVOTS, more_inside=("rule+left_rule", "head_tag"), more_outside=("parent",))
+    pivot = Pivot(n_states=5, pivots=pivots, **EXACT)
     assert_recovered(model_of_parameters(treebank, pivot.parameters(treebank)), model, 1e-6)
 
 
 def test_em_stays_at_exact_pivots(exact):
     """Section 6.3: with exact moments the pivots' parameters are a maximum of the likelihood."""
     treebank = exact[-1]
-    parameters = Pivot(n_states=5, em=CONVERGED, **EXACT).parameters(treebank)
+    parameters = Pivot(n_states=5, pivots=PIVOTS, **EXACT).parameters(treebank)
     split = Split(treebank, parameters.n_states)
     fit = EMFit(split, split.expect_parameters(parameters), UNSMOOTHED)
     first = fit.step()
@@ -232,7 +237,7 @@ def test_error_falls_with_the_square_root_of_the_sample():
     trees = language(pivot_model(0))
     p = np.array(list(trees.values()))
     sizes, errors = (500, 2_000, 8_000), []
-    pivot = Pivot(n_states=2, em=ConvexEM(100, 1e-8), **EXACT)
+    pivot = Pivot(n_states=2, pivots=replace(PIVOTS, em=ConvexEM(100, 1e-8)), **EXACT)
     for size in sizes:
         error = []
         for seed in range(2):
@@ -347,7 +352,8 @@ def test_the_floor_of_the_start_is_a_thousandth_of_an_occurrence(sample):
 def test_states_are_merged_before_em(sample):
     """A share of those that can be, and what is left is as proper as before."""
     pivot = Pivot(n_states=4, tokens_per_state=10)
-    full, half, none = (replace(pivot, merge=share).fit(sample) for share in (0.0, 0.5, 1.0))
+    learners = [replace(pivot, pivots=PivotFeatures(merge=share)) for share in (0.0, 0.5, 1.0)]
+    full, half, none = (learner.fit(sample) for learner in learners)
     assert (half.n_states <= full.n_states).all()
     assert (half.n_states - 1).sum() == pytest.approx(0.5 * (full.n_states - 1).sum(), abs=1)
     assert (none.n_states == 1).all()
@@ -366,7 +372,7 @@ def test_same_seed_same_bytes_for_any_number_of_jobs(sample):
 
 
 def test_noise_of_another_seed_gives_another_grammar(sample):
-    noisy = {"n_states": 3, "tokens_per_state": 10, "dropout": 0.2, "noise": 0.2}
+    noisy = {"n_states": 3, "tokens_per_state": 10, "features": Features(dropout=0.2, noise=0.2)}
     one, again, other = (Pivot(**noisy, seed=seed).fit(sample[:80]).to_bytes() for seed in (0, 0, 1))
     assert one == again
     assert one != other
@@ -387,8 +393,8 @@ def test_noise_of_another_seed_gives_another_grammar(sample):
 def test_small_treebanks_are_learned(matching, dropout, brackets):
     trees = list(parse_trees(brackets))
     with np.errstate(divide="raise", invalid="raise"):
-        exact = {"shrink": 0.0, "prior": 0.0, "tokens_per_state": 0.1}
-        grammar = Pivot(matching=matching, dropout=dropout, **exact).fit(trees)
+        pivots = PivotFeatures(matching=matching, shrink=0.0, prior=0.0)
+        grammar = Pivot(pivots=pivots, features=Features(dropout=dropout), tokens_per_state=0.1).fit(trees)
     parser = Parser(Grammar.from_bytes(grammar.to_bytes()))
     for words in (trees[-1].words, ["zzz"], ["a", "zzz", "b"]):
         assert parser.parse(words).tree.words == words
@@ -398,7 +404,7 @@ def test_small_treebanks_are_learned(matching, dropout, brackets):
 def test_ten_trees_are_learned(sample, matching, caplog):
     """Symbols with fewer features than states get fewer states, and the log says which and why."""
     with caplog.at_level(logging.INFO, logger="spacy_lpcfg"), np.errstate(divide="raise", invalid="raise"):
-        grammar = Pivot(tokens_per_state=1, matching=matching).fit(sample[:10])
+        grammar = Pivot(tokens_per_state=1, pivots=PivotFeatures(matching=matching)).fit(sample[:10])
     assert re.search(r"\d+ with features that tell no more states apart\. .*'\.' [1-5] \(seen 10 times\)", caplog.text)
     parse = Parser(grammar).parse(sample[0].words)
     assert parse.is_parsed
@@ -409,7 +415,7 @@ def test_ten_trees_are_learned(sample, matching, caplog):
 def test_features_that_are_nought_leave_finite_weights(sample, features):
     """No words stand left of the first one, so that a symbol that is always first has a representation of zeros."""
     with np.errstate(divide="raise", invalid="raise"):
-        grammar = Pivot(n_states=4, **features).fit(sample)
+        grammar = Pivot(n_states=4, features=Features(**features)).fit(sample)
     assert np.isfinite(grammar.tensors.dense).all()
     assert Parser(grammar).parse(sample[0].words).tree.words == sample[0].words
 
@@ -419,11 +425,6 @@ def test_features_that_are_nought_leave_finite_weights(sample, features):
     [
         {"n_states": 0},
         {"tokens_per_state": -1},
-        {"shrink": -1},
-        {"prior": -1},
-        {"merge": 2.0},
-        {"matching": "guess"},
-        {"leaf": ()},
     ],
     ids=str,
 )
@@ -434,8 +435,8 @@ def test_settings_that_cannot_be_are_refused(sample, settings):
 
 def test_no_trees_and_unknown_features_are_refused(sample):
     with pytest.raises(ValueError, match="Unknown features"):
-        Pivot(more_outside=("colour",)).fit(sample)
+        Pivot(pivots=PivotFeatures(more_outside=("colour",))).fit(sample)
     with pytest.raises(ValueError, match="got numbers among"):
-        Pivot(more_inside=("n_words",)).fit(sample)
+        Pivot(pivots=PivotFeatures(more_inside=("n_words",))).fit(sample)
     with pytest.raises(ValueError, match="at least one tree to learn from"):
         Pivot().fit([])

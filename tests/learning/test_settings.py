@@ -13,14 +13,15 @@ from spacy_lpcfg.learning import (
     Clusters,
     Ensembles,
     LexicalSettings,
-    Pivot,
     Smoothing,
-    Spectral,
-    SplitMerge,
     StateSmoothing,
     TreebankPCFG,
 )
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
+from spacy_lpcfg.learning.moments.projections import Features
+from spacy_lpcfg.learning.pivot import PivotFeatures
+from spacy_lpcfg.learning.split_merge import Rounds
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 
 BAD = [
     (StateSmoothing, {"rules": 2}),
@@ -39,18 +40,23 @@ BAD = [
     (EM, {"noise": inf}),
     (EM, {"noise": "0.1"}),
     (EM, {"tokens_per_state": nan}),
-    (SplitMerge, {"noise": nan}),
-    (SplitMerge, {"merge": nan}),
+    (Rounds, {"noise": nan}),
+    (Rounds, {"noise": 0}),
+    (Rounds, {"merge": 1.5}),
+    (Rounds, {"split_iterations": 0}),
+    (Rounds, {"merge": nan}),
+    (RuleSettings, {"markov": -1}),
     (Clusters, {"agreement": nan}),
     (Clusters, {"agreement": -1}),
-    (Clusters, {"dropout": 1.0}),
-    (Clusters, {"kappa": -5}),
-    (Spectral, {"kappa": -5}),
-    (Spectral, {"leaf": ()}),
-    (Pivot, {"kappa": -5}),
-    (Pivot, {"precision": -1}),
-    (Pivot, {"prior": nan}),
-    (Pivot, {"noise": -1}),
+    (Features, {"dropout": 1.0}),
+    (Features, {"kappa": -5}),
+    (Features, {"leaf": ()}),
+    (Features, {"noise": -1}),
+    (PivotFeatures, {"precision": -1}),
+    (PivotFeatures, {"prior": nan}),
+    (PivotFeatures, {"shrink": -1}),
+    (PivotFeatures, {"merge": 2.0}),
+    (PivotFeatures, {"matching": "guess"}),
 ]
 
 

@@ -22,7 +22,8 @@ from spacy_lpcfg.grammar.tensors import EXACT
 from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG, tune
 from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
 from spacy_lpcfg.learning.moments.estimation import RuleMoments
-from spacy_lpcfg.learning.moments.projections import singular_vectors
+from spacy_lpcfg.learning.moments.projections import Features, singular_vectors
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 
@@ -119,7 +120,7 @@ def test_exact_moments_give_marginals(exact):
 def test_exact_moments_need_no_certain_features(options):
     """Theorem 2 holds for any phi and psi whose Omega has full rank."""
     trees = language(finite_model(0, STATES))
-    found = estimate(trees, [round(p * N_TREES) for p in trees.values()], n_states=8, **options)
+    found = estimate(trees, [round(p * N_TREES) for p in trees.values()], n_states=8, features=Features(**options))
     assert dict(zip(found.treebank.nodes.symbols, found.projections.n_states, strict=True)) == STATES
     spectral = model_of_estimate(found, UNSMOOTHED)
     for tree, p in trees.items():
@@ -155,7 +156,8 @@ def test_exact_moments_give_a_grammar_of_exact_tensors(exact):
 
 def test_exact_tensors_are_a_setting(sample):
     exact, rounded = (
-        Spectral(n_states=6, tokens_per_state=5, exact_tensors=each).fit(sample) for each in (True, False)
+        Spectral(n_states=6, tokens_per_state=5, rules=RuleSettings(exact_tensors=each)).fit(sample)
+        for each in (True, False)
     )
     assert (exact.tensors.forms == EXACT).all()
     assert (rounded.tensors.forms != EXACT).any()
@@ -383,7 +385,7 @@ def test_small_treebanks_are_learned(learner, brackets):
 
 @given(
     st.lists(random_trees(), min_size=1, max_size=5),
-    st.sampled_from([TreebankPCFG(markov=1), Spectral(n_states=3, tokens_per_state=1, lang="xx")]),
+    st.sampled_from([TreebankPCFG(rules=RuleSettings(markov=1)), Spectral(n_states=3, tokens_per_state=1, lang="xx")]),
 )
 @settings(max_examples=30)
 def test_any_treebank_is_learned_and_parsed(treebank, learner):
@@ -395,7 +397,7 @@ def test_any_treebank_is_learned_and_parsed(treebank, learner):
             parse = parser.parse(Query(gold.words, gold.tags))
             assert parse.is_parsed
             assert (parse.tree.words, parse.tree.tags) == (gold.words, gold.tags)
-            assert tree_weight(grammar, gold, markov=learner.markov) > 0 or not grammar.is_proper
+            assert tree_weight(grammar, gold, markov=learner.rules.markov) > 0 or not grammar.is_proper
 
 
 @pytest.mark.parametrize("learner", [TreebankPCFG(), Spectral()], ids=["pcfg", "spectral"])
@@ -407,14 +409,14 @@ def test_no_trees_are_refused(learner, treebank):
 
 def test_unknown_features_are_refused(sample):
     with pytest.raises(ValueError, match="Unknown features"):
-        Spectral(inside=("rule", "colour")).fit(sample)
+        Spectral(features=Features(inside=("rule", "colour"))).fit(sample)
 
 
 @pytest.mark.parametrize("features", [{"outside": ("n_left",)}, {"kappa": 0.0}, {"inside": ("n_words",)}], ids=str)
 def test_features_that_are_nought_leave_finite_weights(sample, features):
     """No words stand left of the first one, so that a symbol that is always first has an Omega of zeros."""
     with np.errstate(divide="raise", invalid="raise"):
-        grammar = Spectral(n_states=4, **features).fit(sample)
+        grammar = Spectral(n_states=4, features=Features(**features)).fit(sample)
     assert np.isfinite(grammar.tensors.dense).all()
     assert Parser(grammar).parse(sample[0].words).tree.words == sample[0].words
 

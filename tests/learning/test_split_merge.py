@@ -22,7 +22,7 @@ from spacy_lpcfg.learning import LexicalSettings, SplitMerge, StepwiseEM, Treeba
 from spacy_lpcfg.learning.latent.merging import Merge, _cheapest, merge_losses, merges, merging
 from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split
-from spacy_lpcfg.learning.split_merge import halving, split_states
+from spacy_lpcfg.learning.split_merge import Rounds, halving, split_states
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
 SAMPLE = ROOT / "assets" / "sample"
@@ -260,7 +260,8 @@ def test_symbols_get_numbers_of_states_of_their_own(sample):
 def test_merges_undo_a_share_of_the_splits(sample):
     """Without merges every frequent symbol has all states, and with all splits undone every one has one."""
     all_split, half, none = (
-        SplitMerge(n_states=4, tokens_per_state=5, merge=share).fit(sample).n_states for share in (0.0, 0.5, 1.0)
+        SplitMerge(n_states=4, tokens_per_state=5, rounds=Rounds(merge=share)).fit(sample).n_states
+        for share in (0.0, 0.5, 1.0)
     )
     assert all_split.sum() > half.sum() > none.sum() == len(none)
 
@@ -313,7 +314,7 @@ def test_small_treebanks_are_learned(brackets):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"n_states": 0}, {"tokens_per_state": -1}, {"merge": 1.5}, {"merge": -0.1}, {"noise": 0}, {"split_iterations": 0}],
+    [{"n_states": 0}, {"tokens_per_state": -1}, {"n_iterations": -1}],
     ids=str,
 )
 def test_settings_that_cannot_be_are_refused(sample, settings):

@@ -26,11 +26,15 @@ LAYERS = (
     "language_model",
     "stacking",
     "combination",
+    "learners",
     "models",
     "spacy_lpcfg",
     "components",
 )
-"""The rooms of the package, each of which imports only those before it; "basics" are the modules beside them."""
+"""The rooms of the package, each of which imports only those before it.
+
+"basics" are the modules beside them, but for `learners`: this table names learners of several rooms.
+"""
 
 
 def modules() -> dict[str, list[Path]]:

@@ -18,6 +18,7 @@ from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.isbn.derivations import Derivations
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.parsing.decodings import check_decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution
 from spacy_lpcfg.parsing.result import Posteriors
@@ -104,7 +105,7 @@ def test_shown_cuts_what_is_long():
         lambda: Tree.from_spans(["a"], ["A"], [(0, 9, LONG)]),
         lambda: EM(n_iterations=LONG),
         lambda: LexicalSettings(min_posterior=[LONG]),
-        lambda: Pivot(matching=LONG),
+        lambda: PivotFeatures(matching=LONG),
         lambda: check_decoding(LONG),
     ],
 )

@@ -28,6 +28,8 @@ from spacy_lpcfg.bracketing.sentences import chunks
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.combination import Combination
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
+from spacy_lpcfg.learning.pivot import PivotFeatures
+from spacy_lpcfg.learning.split_merge import Rounds
 from spacy_lpcfg.trees import TreeFiles, read_trees, write_trees
 
 pytestmark = pytest.mark.slow
@@ -40,10 +42,10 @@ N_FILES = 3
 LEARNERS = [
     TreebankPCFG(),
     Spectral(n_states=3),
-    Pivot(n_states=3, n_iterations=1, merge=0.2),
+    Pivot(n_states=3, n_iterations=1, pivots=PivotFeatures(merge=0.2)),
     Clusters(n_states=3, n_iterations=1),
     EM(n_states=3, n_iterations=2),
-    SplitMerge(n_states=2, n_iterations=1, split_iterations=1, merge_iterations=1),
+    SplitMerge(n_states=2, n_iterations=1, rounds=Rounds(split_iterations=1, merge_iterations=1)),
 ]
 FEW = EM(n_states=2, n_iterations=1)
 OTHERS = [StepwiseEM(FEW), Ensembles([FEW], n_seeds=2), Combination([FEW, Pivot(n_states=2, n_iterations=1)])]

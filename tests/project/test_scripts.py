@@ -285,6 +285,15 @@ def test_scripts_raw_text_reads_archives(tmp_path):
     ]
 
 
+def test_scripts_bundle_names_texts_without_folders():
+    without_folders = runpy.run_path(str(SCRIPTS / "bundle.py"))["without_folders"]
+    raw = {"@misc": "spacy-lpcfg.RawText.v1", "path": "/here/raw.txt", "lang": "en"}
+    config = {"name": "distil", "text": "/here/text.txt", "seed": 0, "settings": {"lexical": {"text": raw}}}
+    named = {"lexical": {"text": {**raw, "path": "raw.txt"}}}
+    assert without_folders(config) == {**config, "text": "text.txt", "settings": named}
+    assert without_folders({"text": None, "heads": None}) == {"text": None, "heads": None}
+
+
 def test_scripts_bundle_scores_on_other_trees(tmp_path):
     rooted, flat = tmp_path / "rooted.mrg", tmp_path / "flat.mrg"
     rooted.write_text("(ROOT (S (NP (PRP It)) (VP (VBZ rains)) (. .)))\n", encoding="utf-8")

@@ -14,11 +14,13 @@ from spacy import registry
 from spacy.util import Config, load_config, load_model_from_config
 
 from spacy_lpcfg.bracketing import CCA, PaperAnchors, SpectralBracketer
-from spacy_lpcfg.components.learners import NAMED
+from spacy_lpcfg.components.named_learner import make_learner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.language_model import AggregateEM, AggregatePivot, AggregatePivotEM
 from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, Spectral, StateSmoothing
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
+from spacy_lpcfg.learning.moments.projections import Features
+from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import read_trees
 
@@ -29,9 +31,7 @@ SAID = {
     # Figure 4 and section 6.1 of Cohen et al. (2012): averages as they are, and the rules below and above a node.
     (Spectral, "2012"): {
         "smoothing": Smoothing(c=0.0, nu=1.0),
-        "kappa": None,
-        "inside": ("rule",),
-        "outside": ("rule_above",),
+        "features": Features(inside=("rule",), outside=("rule_above",), kappa=None),
         "tokens_per_state": 0.0,
         "lexical": LEXICON,
     },
@@ -41,10 +41,9 @@ SAID = {
     (EM, "2013"): {"smoothing": NONE, "tokens_per_state": 0.0, "lexical": LEXICON},
     # Figures 1 and 2 of Cohen and Collins (2014), and section 6.3.
     (Pivot, "2014"): {
-        "matching": "transition",
-        "shrink": 0.0,
-        "prior": 0.0,
-        "em": ConvexEM(max_iterations=1_000, tolerance=1e-6),
+        "pivots": PivotFeatures(
+            matching="transition", shrink=0.0, prior=0.0, em=ConvexEM(max_iterations=1_000, tolerance=1e-6)
+        ),
         "smoothing": NONE,
         "tokens_per_state": 0.0,
         "lexical": LEXICON,
@@ -65,7 +64,7 @@ SAID = {
         "n_distances": 60,
         "min_pairs": 0.0,
         "apart": 0.0,
-        "self_training": None,
+        "self_training": False,
     },
     (AggregateEM, "2014"): {},
 }
@@ -78,7 +77,7 @@ def test_variant_sets_what_the_paper_says_and_nothing_else(learner, year):
     names = [each.name for each in fields(learner)]
     changed = {name: getattr(paper, name) for name in names if getattr(paper, name) != getattr(default, name)}
     assert changed == SAID[learner, year]
-    assert default.kappa == 5.0 if learner is Spectral else True
+    assert default.features.kappa == 5.0 if learner is Spectral else True
 
 
 @pytest.mark.parametrize("learner", [AggregatePivot, AggregatePivotEM])
@@ -103,8 +102,8 @@ def test_variants_have_names_and_years(learner):
 
 
 def test_settings_change_single_ones_of_a_variant():
-    assert Spectral.variant("2012", kappa=1.0, n_states=3) == Spectral(
-        **{**SAID[Spectral, "2012"], "kappa": 1.0}, n_states=3
+    assert Spectral.variant("2012", tokens_per_state=1.0, n_states=3) == Spectral(
+        **{**SAID[Spectral, "2012"], "tokens_per_state": 1.0}, n_states=3
     )
 
 
@@ -128,46 +127,49 @@ def learner_of(pipe: str, settings: dict) -> object:
 
 @pytest.mark.parametrize("year", ["2012", "2013", "paper", 2012])
 def test_config_has_the_variants_of_a_registered_learner(year):
-    settings = {"@misc": "spacy-lpcfg.Spectral.v1", "variant": year, "n_states": 3}
-    assert learner_of("lpcfg_parser", settings) == Spectral.variant(year, n_states=3)
     by_name = {"@misc": "spacy-lpcfg.Learner.v1", "name": "spectral", "variant": year, "settings": {"n_states": 3}}
     assert learner_of("lpcfg_parser", by_name) == Spectral.variant(year, n_states=3)
 
 
 def test_config_has_settings_beside_a_variant():
-    """None is what the variant says, and False is for none."""
-    spectral = {"@misc": "spacy-lpcfg.Spectral.v1"}
-    paper = {**spectral, "variant": "2012", "kappa": 5.0, "c": 15.0}
-    wanted = Spectral.variant("2012", kappa=5.0, smoothing=Smoothing(c=15.0, nu=1.0))
-    assert learner_of("lpcfg_parser", paper) == wanted
-    assert learner_of("lpcfg_parser", {**spectral, "kappa": False}) == Spectral(kappa=None)
-    assert learner_of("lpcfg_parser", {**spectral, "kappa": None}) == Spectral()
-    assert learner_of("lpcfg_parser", {**spectral, "kappa": 0.0}) == Spectral(kappa=0.0)
+    """Parts have the values of the variant where none are given."""
+    paper = {"@misc": "spacy-lpcfg.Learner.v1", "name": "spectral", "variant": "2012"}
+    settings = {"features": {"kappa": 5.0}, "smoothing": {"c": 15.0}}
+    features = Features(inside=("rule",), outside=("rule_above",))
+    wanted = Spectral.variant("2012", features=features, smoothing=Smoothing(c=15.0, nu=1.0))
+    assert learner_of("lpcfg_parser", {**paper, "settings": settings}) == wanted
+    settings["smoothing"] = {"@misc": "spacy-lpcfg.Smoothing.v1", "c": 15.0}
+    wanted = Spectral.variant("2012", features=features, smoothing=Smoothing(c=15.0))
+    assert learner_of("lpcfg_parser", {**paper, "settings": settings}) == wanted
+    for kappa in (None, 0.0):
+        features = {"@misc": "spacy-lpcfg.Features.v1", "kappa": kappa}
+        found = learner_of("lpcfg_parser", {"@misc": "spacy-lpcfg.Spectral.v1", "features": features})
+        assert found == Spectral(features=Features(kappa=kappa))
 
 
 def test_config_has_the_variants_of_all_learners():
-    for name, learner in (("Pivot", Pivot), ("EM", EM)):
-        found = learner_of("lpcfg_parser", {"@misc": f"spacy-lpcfg.{name}.v1", "variant": "paper"})
-        assert found == learner.variant("paper")
-    bracketer = {"@misc": "spacy-lpcfg.SpectralBracketer.v1", "variant": 2014}
+    by_name = {"@misc": "spacy-lpcfg.Learner.v1", "variant": "paper"}
+    for name, learner in (("pivot", Pivot), ("em", EM), ("isbn", ISBNLearner)):
+        assert learner_of("lpcfg_parser", {**by_name, "name": name}) == learner.variant("paper")
+    bracketer = {**by_name, "name": "bracketer"}
     assert learner_of("spectral_bracketer", bracketer) == SpectralBracketer.variant("paper")
-    make = registry.misc.get("spacy-lpcfg.ISBNLearner.v1")
-    assert make(variant="paper", n_jobs=2) == ISBNLearner.variant("paper", n_jobs=2)
-    assert make(min_count=2) == ISBNLearner(min_count=2)
 
 
 def test_a_variant_is_refused_where_there_is_none():
     make = registry.misc.get("spacy-lpcfg.Learner.v1")
-    with pytest.raises(ValueError, match="variant 'default' of 'ensemble', got 'paper'; only pivot, spectral, em have"):
+    with pytest.raises(
+        ValueError, match="variant 'default' of 'ensemble', got 'paper'; only pivot, spectral, em, isbn, bracketer have"
+    ):
         make("ensemble", variant="paper")
     with pytest.raises(ValueError, match="Expected a variant of EM, one of 'default', 'paper', '2013'; got '2012'"):
         make("em", variant="2012")
 
 
 def test_a_papers_pivot_has_no_span_layer():
-    assert NAMED["pivot"](variant="paper") == Pivot.variant("paper")
-    assert NAMED["pivot"](variant="paper", span_layer=True) == StackedLearner(Pivot.variant("paper"))
-    assert NAMED["pivot"]() == StackedLearner(Pivot())
+    assert make_learner("pivot", variant="paper") == Pivot.variant("paper")
+    with_layer = make_learner("pivot", variant="paper", settings={"span_layer": True})
+    assert with_layer == StackedLearner(Pivot.variant("paper"))
+    assert make_learner("pivot") == StackedLearner(Pivot())
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from spacy.training.initialize import init_nlp
 from spacy.util import load_config
 
 from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner
-from spacy_lpcfg.components.learners import make_learner
+from spacy_lpcfg.components.named_learner import make_learner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Ensembles, Pivot, TreebankPCFG
 from spacy_lpcfg.learning.base import has_functions
@@ -72,7 +72,7 @@ def test_functions_of_trees_have_probabilities_by_grammars_that_have_them():
 
 
 def test_functions_are_the_same_for_all_grammars_of_an_ensemble():
-    with pytest.raises(ValueError, match="lang, markov and functions"):
+    with pytest.raises(ValueError, match="lang, rules and functions"):
         Ensembles([Pivot(), Pivot(functions=True)])
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
 
-from spacy_lpcfg.components.learners import make_learner
+from spacy_lpcfg.components.named_learner import make_learner
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import (
     DEFAULT,

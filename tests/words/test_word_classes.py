@@ -10,7 +10,6 @@ import spacy
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.settings import EXHAUSTIVE
-from spacy_lpcfg.components.learners import SentencesOf, make_word_classes
 from spacy_lpcfg.grammar import Ensemble, Grammar
 from spacy_lpcfg.grammar.checking import check
 from spacy_lpcfg.isbn import ISBN
@@ -191,10 +190,11 @@ def test_networks_keep_their_classes(isbn):
 def test_pipelines_keep_classes_but_need_no_text(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text("\n".join(map(" ".join, text())) + "\n", encoding="utf-8")
-    assert make_word_classes(path, None) == ClassLearner(SentencesOf(path, None))
-    classes = {"@misc": "spacy-lpcfg.WordClasses.v1", "text": str(path), "lang": None, "n_classes": 3}
+    raw = {"@misc": "spacy-lpcfg.RawText.v1", "path": str(path), "lang": None}
+    classes = {"@misc": "spacy-lpcfg.WordClasses.v1", "text": raw, "n_classes": 3}
     nlp = spacy.blank("en")
-    learner = {"@misc": "spacy-lpcfg.TreebankPCFG.v1", "word_classes": classes}
+    learner = {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}
+    learner["lexical"] = {"@misc": "spacy-lpcfg.LexicalSettings.v1", "word_classes": classes}
     pipe = nlp.add_pipe("lpcfg_parser", config={"learner": learner})
     pipe.grammar = pipe.learner.fit(TREES)
     assert pipe.grammar.lexicon.classes.n_classes == 4

@@ -4,8 +4,6 @@ All that learns probabilities meets here: expected counts, by EM or of states th
 which are smoothed and make a grammar.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -71,11 +69,11 @@ class Split:
     n_states: np.ndarray
 
     @classmethod
-    def of(cls, treebank: IndexedTreebank, n_states: int, tokens_per_state: float) -> Split:
+    def of(cls, treebank: IndexedTreebank, n_states: int, tokens_per_state: float) -> "Split":
         """The split in which a symbol seen n times gets n / tokens_per_state states, but 1 to `n_states`."""
         return cls(treebank, max_states(treebank.counts.symbols, n_states, tokens_per_state))
 
-    def with_states(self, n_states: np.ndarray) -> Split:
+    def with_states(self, n_states: np.ndarray) -> "Split":
         """The same treebank with other numbers of states, int32 (n_symbols,)."""
         other = Split(self.treebank, n_states)
         vars(other).update({name: vars(self)[name] for name in _OF_TREEBANK if name in vars(self)})

@@ -5,8 +5,6 @@ not seen with as far as its signature suggests it; and every symbol of a tag ("N
 What signatures emit is then shared among rare words (`rare_words.py`).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -156,7 +154,7 @@ class EmissionEvents:
     all: csr_array
 
     @classmethod
-    def of(cls, nodes: Skeletons, terminal: np.ndarray, vocabulary: TreebankVocabulary) -> EmissionEvents:
+    def of(cls, nodes: Skeletons, terminal: np.ndarray, vocabulary: TreebankVocabulary) -> "EmissionEvents":
         """terminal (int32, (n_nodes,)): of each leaf."""
         n, more = len(nodes.leaves), vocabulary.more_general(nodes, terminal)
         leaf = np.concatenate([np.arange(n), more[:, 0]])

@@ -5,8 +5,6 @@ equation (3), and s(g | h) of the remark below theorem 2. Probabilities of featu
 r(f | h) / p(f) = p(h | f) / p(h): p(f) is the same for all states and cancels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -5,15 +5,14 @@ Omega = Phi' Psi / n = U Sigma V'. A node's projections are Y = U' phi and Z = S
 Omega is summed over shards before it is scaled (`cooccurrence.py`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import add
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
+from spacy_lpcfg.blocks import make_tuples
 from spacy_lpcfg.checks import check_at_least, check_whole
 from spacy_lpcfg.learning.latent.state_numbers import check_states, max_states
 from spacy_lpcfg.learning.moments.estimation import Projections
@@ -27,44 +26,60 @@ _MIN_SINGULAR = 1e-4  # share of the largest singular value under which a direct
 
 
 @dataclass(frozen=True)
-class Projector:
-    """How the nodes of every symbol are projected.
+class Features:
+    """The features of nodes that are projected, in a config `spacy-lpcfg.Features.v1`.
 
-    n_states (int): the maximum number of dimensions of a symbol's projections.
-    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state.
-    kappa (float or None): of the features' scaling (section 3.1); None for no scaling.
-    seed (int): of the randomised singular value decompositions, and of the noise.
-    inside, outside, leaf (tuple[str, ...]): feature templates, as in `Spectral`.
-    dropout, noise (float): of each symbol's features, as in `noisy`.
-
+    inside, outside, leaf (sequence of str): Feature templates of `features.INSIDE` for nodes with children, of
+        `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.
+    kappa (float or None): Of the scaling of features (section 3.1 of Cohen et al. 2013); None for no scaling.
+    dropout, noise (float): Of the features of each symbol, for diverse grammars of several seeds, as in `noisy`.
     RAISES (ValueError): If a setting is out of range.
     """
 
-    n_states: int
-    tokens_per_state: float
-    kappa: float | None
-    seed: int
-    inside: tuple[str, ...] = PAPER_INSIDE
-    outside: tuple[str, ...] = PAPER_OUTSIDE
-    leaf: tuple[str, ...] = PAPER_LEAF
+    inside: Sequence[str] = PAPER_INSIDE
+    outside: Sequence[str] = PAPER_OUTSIDE
+    leaf: Sequence[str] = PAPER_LEAF
+    kappa: float | None = 5.0
     dropout: float = 0.0
     noise: float = 0.0
 
     def __post_init__(self) -> None:
-        check_states(self.n_states, self.tokens_per_state)
-        check_whole(0, seed=self.seed)
+        make_tuples(self, "inside", "outside", "leaf")
         check_noise(self.dropout, self.noise)
         check_kappa(self.kappa)
         check_templates(inside=self.inside, outside=self.outside, leaf=self.leaf)
 
     @property
     def templates(self) -> Templates:
-        return Templates(self.inside, self.outside, self.leaf)
+        """The templates by the kind of node."""
+        return Templates(tuple(self.inside), tuple(self.outside), tuple(self.leaf))
 
-    def bases(self, treebank: IndexedTreebank, n_jobs: int | None = None) -> Bases:
+
+@dataclass(frozen=True)
+class Projector:
+    """How the nodes of every symbol are projected.
+
+    n_states (int): the maximum number of dimensions of a symbol's projections.
+    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state.
+    seed (int): of the randomised singular value decompositions, and of the noise.
+    features (Features): of the nodes.
+
+    RAISES (ValueError): If a setting is out of range.
+    """
+
+    n_states: int
+    tokens_per_state: float
+    seed: int
+    features: Features = field(default_factory=Features)
+
+    def __post_init__(self) -> None:
+        check_states(self.n_states, self.tokens_per_state)
+        check_whole(0, seed=self.seed)
+
+    def bases(self, treebank: IndexedTreebank, n_jobs: int | None = None) -> "Bases":
         """The singular vectors of every symbol; n_jobs: see `in_order`."""
         n_symbols = len(treebank.nodes.symbols)
-        calls = ((part.nodes, part.terminal, self.templates) for part in treebank.parts())
+        calls = ((part.nodes, part.terminal, self.features.templates) for part in treebank.parts())
         sums = paired_sum(in_order(_cooccurrence, calls, n_jobs=n_jobs), add)
         blocks = zip(sums.inside.of_symbols(n_symbols), sums.outside.of_symbols(n_symbols), strict=True)
         rows_and_scales = [
@@ -78,7 +93,7 @@ class Projector:
         )
         found = list(in_order(singular_vectors, calls_of_symbols, n_jobs=n_jobs))
         bases = Bases(
-            templates=self.templates,
+            templates=self.features.templates,
             inside_names=sums.inside.names,
             outside_names=sums.outside.names,
             inside=np.zeros((len(sums.inside.names), self.n_states)),
@@ -96,10 +111,11 @@ class Projector:
         self, sums: Cooccurrence, inside: np.ndarray, outside: np.ndarray, symbol: int, n: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Factors of the features of one symbol, whose number makes its noise its own."""
-        rng = np.random.default_rng((self.seed, symbol))
+        rng, features = np.random.default_rng((self.seed, symbol)), self.features
         squares = sums.inside.squares[inside], sums.outside.squares[outside]
         inside, outside = (
-            scales(each, n, self.kappa) * noise_factors(len(each), self.dropout, self.noise, rng) for each in squares
+            scales(each, n, features.kappa) * noise_factors(len(each), features.dropout, features.noise, rng)
+            for each in squares
         )
         return inside, outside
 

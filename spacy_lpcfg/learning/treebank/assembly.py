@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -29,10 +29,12 @@ from spacy_lpcfg.learning.lexicon.lexical import (
 from spacy_lpcfg.learning.lexicon.rare_words import with_classes, with_rare_words
 from spacy_lpcfg.learning.treebank.counts import Counts, boundary_tags, count, smoothed_roots
 from spacy_lpcfg.learning.treebank.local_trees import count_local_trees
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import Reading, Skeletons
+from spacy_lpcfg.learning.weights import copies, is_annotated, weighted_trees
 from spacy_lpcfg.trees.local_trees import LocalTrees
-from spacy_lpcfg.trees.transforms import split_chain
+from spacy_lpcfg.trees.transforms import normalize_rooted, split_chain
 from spacy_lpcfg.trees.tree import Tree
 
 PART_SIZE = 2_000  # trees, at least
@@ -40,22 +42,21 @@ MAX_PARTS = 64  # each of which is sent what it is counted by
 ROOT_SHARE = 1e-4  # of the root probability, for symbols that were never seen there
 
 
-class ReadingSettings(Protocol):
-    """The settings of a learner that say how it reads trees."""
-
-    @property
-    def lexical(self) -> LexicalSettings: ...
-    @property
-    def lang(self) -> str: ...
-    @property
-    def markov(self) -> int: ...
-    @property
-    def n_jobs(self) -> int | None: ...
+def reading_of(learner: object) -> Reading:
+    """Return how a learner reads trees; a setting that it does not have is that of English."""
+    return Reading(getattr(learner, "lang", "en"), rules_of(learner).markov, has_functions(learner))
 
 
-def reading_of(learner: ReadingSettings) -> Reading:
-    """How a learner reads trees; without functions if it has no such setting."""
-    return Reading(learner.lang, learner.markov, has_functions(learner))
+def rules_of(learner: object) -> RuleSettings:
+    """Return how rules are made for a learner; the defaults for one without such a setting."""
+    rules: RuleSettings = getattr(learner, "rules", RuleSettings())
+    return rules
+
+
+def lexical_of(learner: object) -> LexicalSettings:
+    """Return how words become terminals for a learner; the defaults for one without such a setting."""
+    lexical: LexicalSettings = getattr(learner, "lexical", LexicalSettings())
+    return lexical
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,22 +127,46 @@ class IndexedTreebank:
         return cls(nodes, count(nodes), vocabulary, terminal, lexical, n_trees)
 
     @classmethod
-    def read(cls, trees: Iterable[Tree] | IndexedTreebank, learner: ReadingSettings) -> IndexedTreebank:
+    def read(
+        cls,
+        trees: Iterable[Tree] | IndexedTreebank,
+        learner: object,
+        weights: Sequence[float] | None = None,
+    ) -> IndexedTreebank:
         """A treebank as a learner reads it; one that was read before stays what it is.
 
         trees (Iterable[Tree] or IndexedTreebank): trees are read once; raw or normalised.
-        RAISES (ValueError): If there are no trees, or the treebank was read with other settings of the lexicon.
+        weights (sequence of float or None): how much each tree counts, see `Learner.fit`. Words are no more frequent
+            for it, and the classifier and the local trees are of the trees with the largest weight alone.
+        RAISES (ValueError): If there are no trees, not as many weights, or the treebank was read with other settings
+            of the lexicon.
         """
-        exact_tensors = getattr(learner, "exact_tensors", False)
+        exact_tensors, lexical = rules_of(learner).exact_tensors, lexical_of(learner)
         if not isinstance(trees, IndexedTreebank):
-            nodes = read_skeletons(trees, reading_of(learner), n_jobs=learner.n_jobs)
-            return replace(cls.of(nodes, learner.lexical), exact_tensors=exact_tensors)
-        if trees.lexical != learner.lexical:
+            return replace(cls._read(trees, learner, weights), exact_tensors=exact_tensors)
+        if weights is not None:
+            raise ValueError("Expected no weights for a treebank that was read before: give them when it is read.")
+        if trees.lexical != lexical:
             raise ValueError(
-                f"Expected a treebank read with {learner.lexical}, got one read with {trees.lexical}: give all "
+                f"Expected a treebank read with {lexical}, got one read with {trees.lexical}: give all "
                 "learners of one treebank the same settings of the lexicon."
             )
         return trees if trees.exact_tensors == exact_tensors else replace(trees, exact_tensors=exact_tensors)
+
+    @classmethod
+    def _read(cls, trees: Iterable[Tree], learner: object, weights: Sequence[float] | None) -> IndexedTreebank:
+        reading, lexical = reading_of(learner), lexical_of(learner)
+        n_jobs: int | None = getattr(learner, "n_jobs", None)
+        if weights is None:
+            return cls.of(read_skeletons(trees, reading, n_jobs=n_jobs), lexical)
+        kept, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=reading.functions))
+        assert values is not None
+        nodes = read_skeletons(kept, reading, n_jobs=n_jobs)
+        n_copies, n_annotated = copies(values), int(is_annotated(values).sum())
+        heaviest_first = np.argsort(-values, kind="stable")
+        rounds = [heaviest_first[n_copies[heaviest_first] >= n] for n in range(n_copies.max(initial=0), 0, -1)]
+        repeated = nodes.take(np.concatenate(rounds)) if rounds else nodes
+        return cls.of(repeated, lexical, word_counts=count_words(nodes), n_classified=n_annotated)
 
     def parts(self) -> Iterator[Part]:
         """All trees, cut as depends on their number alone."""

@@ -86,6 +86,20 @@ class Skeletons:
         """Nodes with two children."""
         return np.flatnonzero(self.left != NONE)
 
+    def take(self, trees: np.ndarray) -> Skeletons:
+        """Return some trees in a given order, each as often as it is named, with the symbols and words of all.
+
+        trees (int, (k,)): Numbers of trees.
+        """
+        ends = self.roots + 1
+        starts = np.concatenate([[0], ends[:-1]])
+        sizes = (ends - starts)[trees]
+        new_starts = np.cumsum(sizes) - sizes
+        shift = np.repeat(new_starts - starts[trees], sizes)
+        rows = np.arange(len(shift)) - shift
+        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        return replace(self, **columns | {name: _shifted(columns[name], shift) for name in _NODES})
+
     def between(self, first: int, end: int) -> Skeletons:
         """The trees from `first` up to `end`, with the symbols and words of all; nodes are numbered from 0."""
         rows = slice(*(int(self.roots[:place].max(initial=NONE)) + 1 for place in (first, end)))
@@ -231,9 +245,9 @@ _NODES = ("left", "right", "parent", "head")
 _COLUMNS = ("symbol", "word", "start", "end", "length", *_NODES)
 
 
-def _shifted(nodes: np.ndarray, by: int) -> np.ndarray:
+def _shifted(nodes: np.ndarray, by: int | np.ndarray) -> np.ndarray:
     """The numbers of nodes when there are others before them."""
-    return np.where(nodes == NONE, np.int32(NONE), nodes + np.int32(by))
+    return np.where(nodes == NONE, np.int32(NONE), nodes + np.asarray(by, dtype=np.int32))
 
 
 def _ids(names: Sequence[str], ids: Mapping[str, int]) -> np.ndarray:

@@ -11,6 +11,7 @@ from paths import ROOT
 
 from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states, max_states
+from spacy_lpcfg.learning.split_merge import Rounds
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.trees import Tree, read_trees
 
@@ -20,7 +21,7 @@ LEARNERS = [
     Spectral(),
     Pivot(n_iterations=0),
     Clusters(n_iterations=0),
-    SplitMerge(n_iterations=0, split_iterations=1, merge_iterations=1),
+    SplitMerge(n_iterations=0, rounds=Rounds(split_iterations=1, merge_iterations=1)),
 ]
 
 

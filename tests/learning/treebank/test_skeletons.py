@@ -243,3 +243,15 @@ def test_tables_of_many_files_are_joined_in_time_that_grows_with_their_own_words
     joined = join([many, *[few] * 3_000])
     assert process_time() - start < 1.5  # and 4 seconds, if all words are looked at for each table
     assert len(joined.words) == 20_000
+
+
+def test_taken_trees_are_those_that_are_named():
+    trees = list(parse_trees(["(S (A a) (B b))", "(S (A c) (X (B d) (C e)))", "(S (C f) (A g))"]))
+    found = skeletons(trees).take(np.array([2, 1, 1]))
+    by_hand = skeletons(trees)
+    rows = [np.flatnonzero(np.searchsorted(by_hand.roots, np.arange(by_hand.n_nodes)) == i) for i in (2, 1, 1)]
+    assert [found.words[word] for word in found.word[found.leaves]] == list("fg" + "cde" * 2)
+    assert found.symbol.tolist() == by_hand.symbol[np.concatenate(rows)].tolist()
+    assert found.roots.tolist() == [2, 7, 12]
+    assert all(found.parent[found.left[found.inner]] == found.inner)
+    assert all(found.parent[found.right[found.inner]] == found.inner)

@@ -1,0 +1,118 @@
+"""Learners by name in a config: `spacy-lpcfg.Learner.v1`."""
+
+from collections.abc import Mapping
+from dataclasses import is_dataclass, replace
+from inspect import Parameter, formatannotation
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_origin
+
+from spacy_lpcfg.checks import check_one_of, shown
+from spacy_lpcfg.components.raw_text import RawText
+from spacy_lpcfg.learners import NamedLearner, learner_of
+from spacy_lpcfg.learning.base import Learner
+from spacy_lpcfg.learning.lexicon.lexical import signatures_of
+from spacy_lpcfg.stacking import StackedLearner
+from spacy_lpcfg.variants import DEFAULT
+
+_ARGUMENTS = ("text", "seed", "lang")
+"""Settings of learners that are arguments of `make_learner`."""
+
+
+def make_learner(
+    name: str,
+    text: Path | None = None,
+    seed: int = 0,
+    lang: str = "en",
+    settings: dict[str, Any] = {},  # noqa: B006  spaCy fills a config with it
+    heads: str | None = None,
+    variant: str | int = DEFAULT,
+) -> Learner:
+    """Make the learner of a name: `spacy-lpcfg.Learner.v1`.
+
+    name (str): One of `spacy_lpcfg.learners.LEARNERS`.
+    text (Path or None): A file with a sentence a line, for the tokenizer of the language, to learn from too.
+    seed (int): For learners that draw at random.
+    lang (str): Language of the text and of the head rules; signatures of unknown words are learned for all but "en".
+    settings (dict): Settings of the learner by name; all have defaults. A part of the settings, such as `lexical`, is a
+        block of the config, or a dict of the values that differ from the default part.
+    heads (str or None): Table or file of the head rules, see `spacy_lpcfg.trees.head_rules`; None for the language's.
+    variant (str or int): "default", or for a learner of papers "paper" or the year of one; `settings` change single
+        values of it.
+    RAISES (ValueError): If no learner has the name, the setting or the variant, or if the learner lacks the text that
+        it needs, or has no use for the one that is given.
+    """
+    entry = learner_of(name)
+    entry.check_text(is_given=text is not None)
+    base, parameters = entry.defaults(variant), entry.parameters
+    made = _checked_settings(entry, base, {**_lexical(parameters, settings, lang), **settings})
+    arguments: dict[str, Any] = {"seed": seed, "lang": heads or lang}
+    if text is not None:
+        arguments["text"] = RawText(text, lang)
+    made |= {key: value for key, value in arguments.items() if key in parameters}
+    span_layer = made.pop("span_layer", None) if entry.has_layer else None
+    learner = entry.load()(**made) if base is None else replace(base, **made)
+    if entry.has_layer and (span_layer or (span_layer is None and variant == DEFAULT)):
+        return StackedLearner(learner, n_jobs=learner.n_jobs)
+    return learner
+
+
+def _lexical(parameters: Mapping[str, Parameter], settings: Mapping[str, Any], lang: str) -> dict[str, Any]:
+    """Return the setting `lexical` with the signatures of unknown words that suit the language."""
+    given = settings.get("lexical") or {}
+    if "lexical" not in parameters or not isinstance(given, Mapping):
+        return {}
+    return {"lexical": {"signatures": signatures_of(lang), **given}}
+
+
+def _checked_settings(entry: NamedLearner, base: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Check settings, which spaCy does not look into, and make the parts among them.
+
+    base: The learner whose settings they change; None for a learner that a function makes.
+    RAISES (ValueError): If the learner has no such setting, or one of another type.
+    """
+    parameters = {key: value for key, value in entry.parameters.items() if key not in _ARGUMENTS}
+    defaults = {key: getattr(base, key, value.default) for key, value in parameters.items()}
+    made = {}
+    for key, value in settings.items():
+        check_one_of(f"a setting of the learner {entry.name!r}", key, defaults, defaults)
+        part: Any = defaults[key] or next(
+            (kind() for kind in _kinds(parameters[key]) if isinstance(kind, type) and is_dataclass(kind)), None
+        )
+        if isinstance(value, Mapping) and is_dataclass(part):
+            made[key] = _changed(key, part, value)
+        else:
+            _check_kind(parameters[key], value, defaults[key])
+            made[key] = value
+    return made
+
+
+def _changed(name: str, part: Any, values: Mapping[str, Any]) -> Any:
+    """Return a part with other values.
+
+    RAISES (ValueError): If the part has no such value, or if a value cannot be.
+    """
+    defaults = vars(part)
+    for key in values:
+        check_one_of(f"a setting of {name}", key, defaults, defaults)
+    return replace(part, **values)
+
+
+def _kinds(parameter: Parameter) -> tuple[Any, ...]:
+    """Return the types that a setting may have."""
+    kinds = get_args(parameter.annotation) if NoneType in get_args(parameter.annotation) else (parameter.annotation,)
+    return tuple(get_origin(kind) or kind for kind in kinds)
+
+
+def _check_kind(parameter: Parameter, value: Any, default: Any) -> None:
+    """RAISES (ValueError): If a value is of another type than the setting."""
+    kinds = _kinds(parameter)
+    if Any in kinds:
+        return
+    classes = (*kinds, int) if float in kinds else kinds  # a config may leave out the point
+    is_flag = isinstance(value, bool) and bool not in classes
+    if is_flag or not isinstance(value, classes):
+        raise ValueError(
+            f"Expected the setting {parameter.name} to be {formatannotation(parameter.annotation)}, got "
+            f"{shown(value)}. Its default is {shown(default)}."
+        )

@@ -1,0 +1,41 @@
+"""Vectors of a pipeline's vocabulary, for a bracketer to learn from."""
+
+from dataclasses import dataclass
+
+from spacy.vocab import Vocab
+from thinc.api import to_numpy
+
+from spacy_lpcfg.bracketing import EmbeddingError, GivenVectors
+from spacy_lpcfg.bracketing.embeddings import Chunks, Embedding
+
+
+@dataclass(frozen=True)
+class VocabVectors:
+    """The vectors that the vocabulary of a pipeline holds when a `spectral_bracketer` is initialized.
+
+    In a config `spacy-lpcfg.VocabVectors.v1`, in place of `spacy-lpcfg.CCA.v1`.
+
+    size (int): As in `spacy_lpcfg.bracketing.GivenVectors`.
+    """
+
+    size: int = GivenVectors.size
+
+    def of(self, vocab: Vocab) -> GivenVectors:
+        """Return the vectors of a vocabulary.
+
+        RAISES (EmbeddingError): If the vocabulary has none.
+        """
+        rows = {vocab.strings[key]: row for key, row in vocab.vectors.key2row.items() if row >= 0}
+        if not rows:
+            raise EmbeddingError(
+                "Expected a vocabulary with a vector for each word, but this one has none: set [initialize] vectors to "
+                "a pipeline with vectors, such as en_core_web_md, or learn others with spacy-lpcfg.CCA.v1."
+            )
+        return GivenVectors(tuple(rows), to_numpy(vocab.vectors.data)[list(rows.values())], self.size)
+
+    def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
+        """RAISES (EmbeddingError): Always: a component takes the vectors of its vocabulary before it learns."""
+        raise EmbeddingError(
+            "Expected vectors of words, got those of a vocabulary that nobody has named: learn by the component "
+            "spectral_bracketer, whose pipeline has one, or give GivenVectors."
+        )

@@ -1,0 +1,59 @@
+"""Types of settings that are blocks of a config: parts of a frozen dataclass, members of a group, and texts.
+
+spaCy writes the defaults of a registered dataclass into a config, which has texts, numbers, lists and null, but no
+objects. So a block is None by default, and its owner makes it in `__post_init__`: whoever reads the field finds the
+object, and a type checker is told so.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
+
+__all__ = ["UNSET", "Block", "Members", "Text", "check_text", "make_blocks", "make_tuples"]
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    Block = Annotated[T, "or None, until its owner is made"]
+    Members = Annotated[Sequence[T], "or a mapping, until their owner is made"]
+    Text = Iterable[Sequence[str]]
+else:
+    Block = Optional[T]  # noqa: UP045  T | None cannot be applied to a type
+
+    class Members:
+        """A sequence, or a mapping of names: a config is checked while its blocks are not objects yet."""
+
+        def __class_getitem__(cls, kind: type) -> object:
+            return Sequence[Any] | Mapping[str, Any]
+
+    Text = Any  # a check of anything more would read the text
+
+
+UNSET: Any = None
+"""The default of a block."""
+
+
+def make_blocks(settings: object, /, **defaults: object) -> None:
+    """Set each block of a frozen dataclass that is None to its default."""
+    for name, default in defaults.items():
+        if getattr(settings, name) is None:
+            object.__setattr__(settings, name, default)
+
+
+def make_tuples(settings: object, *names: str) -> None:
+    """Turn the sequences of a frozen dataclass, which a config has as lists, into tuples; of a mapping its values.
+
+    RAISES (ValueError): For a text in place of a list.
+    """
+    for name in names:
+        values = getattr(settings, name)
+        if isinstance(values, str):
+            raise ValueError(f"Expected {name} to be a list, got {values!r}: put it into brackets.")
+        object.__setattr__(settings, name, tuple(values.values() if isinstance(values, Mapping) else values))
+
+
+def check_text(text: object) -> None:
+    """RAISES (ValueError): Unless a text is an iterable of sentences, such as `spacy-lpcfg.RawText.v1` makes."""
+    if isinstance(text, str) or not isinstance(text, Iterable):
+        raise ValueError(
+            f"Expected a text as sentences of words, as spacy-lpcfg.RawText.v1 reads from a file; got {text!r:.80}."
+        )

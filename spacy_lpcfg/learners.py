@@ -1,0 +1,135 @@
+"""The table of learners by name: what commands, configs, messages and docs know of each.
+
+A new learner is an entry of `LEARNERS`, and nothing else has to know its name. Importing the table loads no learner, so
+that commands start fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from types import ModuleType
+from typing import Any, Literal
+
+from spacy_lpcfg import bracketing, language_model, learning
+from spacy_lpcfg.checks import check_one_of, shown
+from spacy_lpcfg.variants import DEFAULT, Variants
+
+Command = Literal["lpcfg", "combined", "isbn", "bracketer", "lm"]
+"""The commands `spacy-lpcfg learn ...`."""
+
+
+@dataclass(frozen=True)
+class NamedLearner:
+    """An entry of the table.
+
+    name (str): The name in commands and configs.
+    sentence (str): What the learner learns, in one sentence.
+    load (callable): Imports and returns the frozen dataclass of settings, or a function that makes a learner.
+    command (str): The command `spacy-lpcfg learn COMMAND` that learns by it.
+    has_layer (bool): Whether a span layer is learned over the default variant, unless `span_layer` says otherwise.
+    """
+
+    name: str
+    sentence: str
+    load: Callable[[], Callable[..., Any]]
+    command: Command = "lpcfg"
+    has_layer: bool = False
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """The settings, in the order of the learner's own."""
+        own = dict(signature(self.load()).parameters)
+        return {**own, _LAYER.name: _LAYER} if self.has_layer else own
+
+    @property
+    def has_variants(self) -> bool:
+        """Whether the learner can be that of a paper."""
+        made = self.load()
+        return isinstance(made, type) and issubclass(made, Variants)
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether the learner has use for raw text."""
+        return "text" in self.parameters
+
+    @property
+    def needs_text(self) -> bool:
+        """Whether the learner cannot do without raw text."""
+        return self.takes_text and self.parameters["text"].default is Parameter.empty
+
+    def defaults(self, variant: str | int = DEFAULT) -> Any:
+        """Return the learner of a variant without settings of one's own; None for a learner that a function makes.
+
+        RAISES (ValueError): If the learner has no such variant.
+        """
+        made: Any = self.load()
+        if variant != DEFAULT and not self.has_variants:
+            users = ", ".join(each.name for each in LEARNERS if each.has_variants)
+            raise ValueError(
+                f"Expected the variant 'default' of {self.name!r}, got {shown(variant)}; only {users} have others."
+            )
+        if not isinstance(made, type):
+            return None
+        return made.variant(variant) if issubclass(made, Variants) else made()
+
+    def check_text(self, *, is_given: bool) -> None:
+        """RAISES (ValueError): If the learner lacks the raw text that it needs, or has no use for one that is given."""
+        if is_given and not self.takes_text:
+            users = ", ".join(each.name for each in LEARNERS if each.takes_text)
+            raise ValueError(f"Expected no text, for which {self.name!r} has no use, only {users}; got one.")
+        if not is_given and self.needs_text:
+            raise ValueError(f"Expected a text, a sentence a line, from which {self.name!r} learns too; got none.")
+
+
+def _presets() -> ModuleType:
+    from spacy_lpcfg.combination import presets
+
+    return presets
+
+
+def _networks() -> Callable[..., Any]:
+    from spacy_lpcfg.isbn.learning import ISBNLearner
+
+    return ISBNLearner
+
+
+_LAYER = Parameter("span_layer", Parameter.KEYWORD_ONLY, default=None, annotation=bool | None)
+
+LEARNERS = (
+    NamedLearner("pivot", "States found by pivot features, with a span layer.", lambda: learning.Pivot, has_layer=True),
+    NamedLearner("spectral", "Spectral learning by singular vectors.", lambda: learning.Spectral),
+    NamedLearner("clusters", "Clusters of spectral projections as states.", lambda: learning.Clusters),
+    NamedLearner("em", "Expectation maximisation from a random start.", lambda: learning.EM),
+    NamedLearner("split-merge", "States split in two and merged, in rounds.", lambda: learning.SplitMerge),
+    NamedLearner("pcfg", "The treebank's own rules, without states.", lambda: learning.TreebankPCFG),
+    NamedLearner("ensemble", "Diverse grammars, half of them from right to left.", lambda: _presets().both_ways),
+    NamedLearner("distil", "One grammar taught by several from raw text.", lambda: _presets().distilled),
+    NamedLearner("fast", "One grammar that four have taught from raw text.", lambda: _presets().fast, "combined"),
+    NamedLearner("balanced", "A grammar, and a network each way.", lambda: _presets().balanced, "combined"),
+    NamedLearner(
+        "accurate",
+        "Four grammars, of many trees two, and two networks each way.",
+        lambda: _presets().accurate,
+        "combined",
+    ),
+    NamedLearner("isbn", "A network that reads from left to right.", _networks, "isbn"),
+    NamedLearner("bracketer", "Brackets from tagged text.", lambda: bracketing.SpectralBracketer, "bracketer"),
+    NamedLearner("lm", "A language model of text.", lambda: language_model.LanguageModelLearner, "lm"),
+)
+
+
+def learners_of(command: Command) -> tuple[NamedLearner, ...]:
+    """Return the learners of a command `spacy-lpcfg learn COMMAND`."""
+    return tuple(each for each in LEARNERS if each.command == command)
+
+
+def learner_of(name: str) -> NamedLearner:
+    """Return the entry of a name.
+
+    RAISES (ValueError): If no learner has this name.
+    """
+    table = {each.name: each for each in LEARNERS}
+    check_one_of("a learner", name, table)
+    return table[name]

@@ -1,0 +1,21 @@
+"""How the rules of a treebank are made and kept."""
+
+from dataclasses import dataclass
+
+from spacy_lpcfg.checks import check_whole
+
+
+@dataclass(frozen=True)
+class RuleSettings:
+    """How the rules of a grammar are made and kept, in a config `spacy-lpcfg.RuleSettings.v1`.
+
+    markov (int): Number of siblings that an "@" symbol of the binarization remembers.
+    exact_tensors (bool): Whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.
+    RAISES (ValueError): For a number of siblings below 0.
+    """
+
+    markov: int = 0
+    exact_tensors: bool = False
+
+    def __post_init__(self) -> None:
+        check_whole(0, markov=self.markov)

@@ -1,0 +1,58 @@
+"""The table of learners: whatever commands, configs and messages say of a learner follows from its entry."""
+
+from __future__ import annotations
+
+from configparser import ConfigParser
+from dataclasses import fields, is_dataclass
+from inspect import signature
+
+import pytest
+from commands import run
+from paths import ROOT
+
+from spacy_lpcfg.learners import LEARNERS, learner_of, learners_of
+
+SETUP = ConfigParser()
+SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
+REGISTERED = SETUP["options.entry_points"]["spacy_misc"]
+CLASSES = [each.load() for each in LEARNERS if isinstance(each.load(), type)]
+
+
+@pytest.mark.parametrize("learner", CLASSES, ids=lambda learner: learner.__name__)
+def test_class_of_the_table_is_registered_as_it_is(learner):
+    assert f" = {learner.__module__}:{learner.__name__}\n" in f"{REGISTERED}\n"
+    assert is_dataclass(learner)
+
+
+@pytest.mark.parametrize("learner", CLASSES, ids=lambda learner: learner.__name__)
+def test_defaults_of_a_class_can_be_written_into_a_config(learner):
+    """Texts, numbers, None, and tuples of texts; a block is None, and the learner that is made has it."""
+    defaults = [each.default for each in signature(learner).parameters.values()]
+    assert all(default is None or isinstance(default, str | int | float | tuple) for default in defaults)
+    made = learner()
+    blocks = [each.name for each in fields(learner) if is_dataclass(getattr(made, each.name))]
+    assert all(getattr(learner(**{name: getattr(made, name)}), name) == getattr(made, name) for name in blocks)
+
+
+def test_entries_have_names_of_their_own_and_a_sentence():
+    names = [each.name for each in LEARNERS]
+    assert len({*names}) == len(names)
+    assert [each.name for each in LEARNERS if not (each.sentence[0].isupper() and each.sentence.endswith("."))] == []
+    assert learner_of("em").name == "em"
+    with pytest.raises(ValueError, match=r"Expected a learner, got 'ems'. The nearest is 'em' of pivot, spectral"):
+        learner_of("ems")
+
+
+@pytest.mark.parametrize(("command", "option"), [("lpcfg", "--method"), ("combined", "--preset")])
+def test_command_offers_the_learners_of_the_table(command, option, tmp_path):
+    shown = " ".join(run("learn", command, "--help").stdout.split())
+    for each in learners_of(command):
+        assert f"{each.name}: {each.sentence}" in shown
+    done = run("learn", command, ROOT / "assets" / "sample", option, "none", "-o", tmp_path / "model", code=2)
+    assert "The nearest is" in done.stderr
+
+
+def test_texts_are_asked_for_by_what_a_learner_takes():
+    takes = {each.name for each in LEARNERS if each.takes_text}
+    assert takes == {"distil", "fast", "balanced", "accurate"}
+    assert {each.name for each in LEARNERS if each.needs_text} == {"distil", "fast"}
