@@ -70,7 +70,7 @@ def learner_option(command: Command) -> Any:
 
     def check(value: str) -> str:
         with usage():
-            check_one_of(f"one of {', '.join(names)}", value, names)
+            check_one_of("a name that is offered", value, names)
         return value
 
     sentences = " ".join(f"{each.name}: {each.sentence}" for each in learners)

@@ -202,7 +202,7 @@ def test_bracketer_learns_with_vectors_from_outside():
 def test_bracketer_has_two_variants():
     assert SpectralBracketer.variant("default") == SpectralBracketer()
     assert SpectralBracketer.variant("paper", m=3).m == 3
-    assert SpectralBracketer.variant("paper").self_training is None
+    assert SpectralBracketer.variant("paper").self_training is False
     for wrong in (lambda: SpectralBracketer(m=0), lambda: SpectralBracketer(gamma=0), lambda: SelfTraining(n_rounds=0)):
         with pytest.raises(ValueError, match="or more"):
             wrong()

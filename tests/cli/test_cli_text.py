@@ -113,7 +113,8 @@ def test_cli_says_what_is_no_model():
 
 def test_cli_usage_names_choices_and_nothing_else(tmp_path):
     said = run("learn", "lpcfg", SAMPLE / "dev.mrg", "--method", "pivt", "-o", tmp_path / "out", code=2).stderr
-    assert "Invalid value for '--method': 'pivt' is not one of 'pivot', " in said
+    message = "Invalid value for '--method': Expected a name that is offered, got 'pivt'. The nearest is 'pivot' "
+    assert message in said
 
 
 def test_cli_sample_takes_its_number_by_a_long_name():

@@ -181,8 +181,8 @@ def test_error_falls_with_the_square_root_of_the_sample():
 
 @pytest.fixture(scope="module")
 def one_state_grammars(sample) -> tuple[Grammar, Grammar]:
-    label = {"inside": ("label",), "outside": ("label",), "leaf": ("label",)}
-    return Spectral(n_states=1, **label).estimate(sample).grammar(UNSMOOTHED), TreebankPCFG().fit(sample)
+    label = Features(inside=("label",), outside=("label",), leaf=("label",))
+    return Spectral(n_states=1, features=label).estimate(sample).grammar(UNSMOOTHED), TreebankPCFG().fit(sample)
 
 
 def test_one_state_without_smoothing_is_the_treebank_pcfg(one_state_grammars, sample):
