@@ -299,7 +299,8 @@ pipeline = ["spectral_bracketer"]
 factory = "spectral_bracketer"
 
 [components.spectral_bracketer.learner]
-@misc = "spacy-lpcfg.SpectralBracketer.v1"
+@misc = "spacy-lpcfg.Learner.v1"
+name = "bracketer"
 variant = "paper"
 
 [corpora]
