@@ -42,7 +42,7 @@ register_extensions()
 TagUse = Literal["model", "given", "prior"]
 _LIMITS = Limits(max_words=150, max_memory=ChartSettings.max_applications * APPLICATION_BYTES / 1e6)
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
-"""`Query.tag_weight` for each use of given tags; a prior takes one tag in thirty to be wrong, as of good taggers."""
+"""`Query.tag_weight` for each use of given tags. A prior assumes that a tagger is wrong about one word in thirty."""
 _NO_START = (
     "{!r} learns nothing more: its learner begins in `initialize`, and a trained component has its "
     "grammar, but not the counts to go on from. Freeze it, or learn it anew."

@@ -47,7 +47,7 @@ class Check(NamedTuple):
 
     @property
     def optional(self) -> Check:
-        """The same check that also accepts None."""
+        """Return a check that accepts None too."""
         return Check(f"{self.expected}, or None", lambda value: value is None or self.holds(value), self.hint)
 
 

@@ -101,7 +101,7 @@ def calibrate(
 
 
 def _parsed(parser: "SentenceParser", treebank: "Iterable[Tree]") -> "tuple[list[Parse], list[Tree]]":
-    """What a parser makes of the words of trees, and the trees as scoring sees them."""
+    """Parse the words of trees; return the parses, and the gold trees normalized as for scoring."""
     from spacy_lpcfg.trees import clean
 
     golds = [tree for tree in map(clean, treebank) if tree is not None]
@@ -111,7 +111,7 @@ def _parsed(parser: "SentenceParser", treebank: "Iterable[Tree]") -> "tuple[list
 def _errors(
     domains: "Sequence[tuple[list[Parse], list[Tree]]]", *, temperature: float, tag_temperature: float
 ) -> list[tuple[float, float, float]]:
-    """Expected calibration errors of the brackets, tags and whole trees of each domain, in percent."""
+    """Return the expected calibration errors of the brackets, tags and whole trees of each domain, in percent."""
     from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tag_outcomes, tempered, tree_outcomes
 
     errors = []

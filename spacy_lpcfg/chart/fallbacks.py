@@ -21,7 +21,7 @@ from spacy_lpcfg.parsing.segmentation import cut_points, parse_segments
 
 
 class ChartParser(Protocol):
-    """What fallbacks ask of a parser by a grammar; see `Parser`, which is one."""
+    """Interface of the chart parser that fallbacks call; `Parser` implements it."""
 
     @property
     def coarse(self) -> CoarseGrammar: ...

@@ -23,7 +23,7 @@ MBR = "mbr"
 
 
 class Decodable(Protocol):
-    """What decodings ask of a model."""
+    """Interface of a model whose decodings are listed and checked."""
 
     @property
     def has_rule_marginals(self) -> bool:
@@ -43,7 +43,7 @@ class Decodable(Protocol):
 
     @property
     def bracket_cost(self) -> float:
-        """What is taken from the posterior of each bracket."""
+        """The cost of each bracket, subtracted from its posterior."""
 
 
 class BracketDecoder(Protocol):
