@@ -15,6 +15,9 @@ SHARED = "spacy_lpcfg._memoryviews"
 KERNELS = [SHARED, *sorted(".".join(path.with_suffix("").parts) for path in Path("spacy_lpcfg").rglob("*.pyx"))]
 HEADERS = ["spacy_lpcfg/lanes.h", "spacy_lpcfg/chart/simd.h"]
 HEADERS += ["spacy_lpcfg/isbn/mean_field.h", "spacy_lpcfg/isbn/search/vectors.h"]
+DIRECTIVES = {"boundscheck": False, "wraparound": False, "cdivision": True, "initializedcheck": False}
+# No kernel is pickled, and the code for it would be a sixth to a quarter of a module that has classes.
+DIRECTIVES |= {"auto_pickle": False}
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fopenmp-simd", "-fno-math-errno", "-g0"]
 
 
@@ -78,6 +81,7 @@ def translated(names: list[str]) -> list[Extension]:
         [extension(name) for name in names],
         language_level=3,
         nthreads=processes,
+        compiler_directives=DIRECTIVES,
         shared_utility_qualified_name=SHARED,
     )
 

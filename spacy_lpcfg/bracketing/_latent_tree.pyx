@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The minimal projective latent tree with a given top bracket (section 3.3 of Parikh, Cohen and Xing 2014).
 
 An edge hangs above a span [i, j) whose parent ends at x (x > j: the sibling is [j, x)) or begins there (x < i: the

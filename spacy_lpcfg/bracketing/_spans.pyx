@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Spans by what they hold and what stands around them: their keys, their scores, and the trees of the best scores.
 
 The spans of two or more words of a sentence of n words lie in a row: [0, 2), [0, 3), ... [0, n), [1, 3), ...; those of

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Inside-outside of the treebank PCFG over the full chart, which leaves a forest of likely items and edges.
 
 Inside values are kept per cell as mantissas of a common binary exponent, so that sentences of any length neither

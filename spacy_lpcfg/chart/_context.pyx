@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What is left for a chart to look at: of the emissions of words by a classifier, of cells by likely brackets."""
 
 import numpy as np

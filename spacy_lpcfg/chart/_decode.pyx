@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The best tree of a forest by any scores of its edges (Goodman 1996), and its brackets with their posteriors.
 
 Posteriors of brackets and tags are sums over the symbols of a cell. A symbol counts once for a label that stands twice

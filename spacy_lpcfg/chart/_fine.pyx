@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Inside-outside of a latent-variable grammar over the edges of a forest, and the trees that its marginals choose.
 
 Figure 3 of Cohen et al. (2012), on the binarised chart; differs: (1) only over the edges that the treebank PCFG

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True
 """The pruned chart of one sentence, shared by every grammar that reads it."""
 
 import numpy as np

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The chart of a sentence from left to right, word by word, with latent inside vectors of the constituents that end.
 
 Every word's emissions are divided by the probability of the word after those before it, so that each prefix weighs 1,

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Kernels of the log-linear classifier: keys of features, and sums of their weights."""
 
 import numpy as np

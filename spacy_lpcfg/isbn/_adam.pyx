@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Adam (Kingma and Ba 2015) with weight decay and averaging, for tables of which a step touches some rows only.
 
 A row is brought up to date when it is needed next. Where it had no gradient for k steps, its moments shrank as those of

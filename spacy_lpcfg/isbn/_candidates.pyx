@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The tags and outcomes that a network considers for the words of a sentence, gathered from what it knows of each."""
 
 import numpy as np

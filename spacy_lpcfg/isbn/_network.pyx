@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Log-likelihoods of sequences of decisions under a sigmoid belief network, and their gradients.
 
 Sections 4 and 5 of Henderson and Titov (2010). With mu the means of a position's latent units after its decisions, the

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Posteriors of brackets and tags from those of other models: means, and mirror images."""
 
 from libc.stdint cimport int64_t

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The brackets of the tree that is worth most, by the gains of its brackets and the scores of its local trees."""
 
 from cython.operator cimport dereference

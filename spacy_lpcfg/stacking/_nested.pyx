@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """A distribution over sets of brackets that nest, by exact inside and outside sums over the candidates of a sentence.
 
 A set is any one of the candidates of which no two cross. Over the same words it may have none of the labels, one, or

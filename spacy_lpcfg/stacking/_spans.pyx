@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Features of labelled spans, the scores that a table of weights gives them, and the descent that learns it."""
 
 import numpy as np

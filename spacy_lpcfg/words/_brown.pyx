@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The exchange algorithm for classes of words (Martin, Liermann and Ney 1998): one word at a time to its best class."""
 
 from libc.math cimport log

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """All binary trees over a sentence, each worth the product of the weights of its spans: their sum, and the best one.
 
 A chart has a cell (i, j) for each span [i, j), and its mirror image (j, i), so that the parts of a span that begin where

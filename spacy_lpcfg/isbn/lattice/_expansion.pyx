@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The arcs of the actions that the allowed brackets leave to vertices, by the level of what they lead to.
 
 A level has the vertices of one depth of the stack, and of one number of nodes projected in a row: no action leads to a

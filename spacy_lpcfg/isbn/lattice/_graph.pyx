@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The lattice: vertices, each for all derivations that have come to one stack, and the arcs between them.
 
 A vertex keeps the vectors of its most probable derivation only. Differs from exact inference by this.

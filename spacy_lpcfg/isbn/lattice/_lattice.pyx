@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """A lattice of derivations, of no brackets but the allowed ones: word by word forward, and back for posteriors.
 
 Within each word vertices are expanded level by level, from the deepest stack on; then their Shifts become the vertices

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Which brackets the derivations of a sentence may build, as bits by start, end and label."""
 
 from libc.stdint cimport int32_t, uint64_t

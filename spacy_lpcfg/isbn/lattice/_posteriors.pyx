@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The last stage: back along the arcs, the shares of brackets and tags in the probability of all derivations."""
 
 from libc.math cimport exp

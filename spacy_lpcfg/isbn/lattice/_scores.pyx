@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What the networks say of several vertices at once: products with their matrices are made together.
 
 Differs from the networks: the log-normaliser of the words of a tag is a linear function of the means, as

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The next word under each of its tags, after the vertices that shift it."""
 
 from libc.stdint cimport int32_t

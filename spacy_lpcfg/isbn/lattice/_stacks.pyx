@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Stacks as numbers: of each open node the label, the first word and the labels of its first and last child.
 
 Equal stacks have equal numbers, and share what is below. Leaves have their tags.

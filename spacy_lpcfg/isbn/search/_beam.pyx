@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The steps that are still to be taken for a word, best first, and the best Shifts of it so far."""
 
 from libc.math cimport INFINITY

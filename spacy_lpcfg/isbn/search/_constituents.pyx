@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The last stage of the search: from the steps of a derivation to the constituents and the tags that they build."""
 
 cimport cython

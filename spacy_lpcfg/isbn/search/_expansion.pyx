@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What may come after a state: the likeliest actions go on the agenda, and the next word under each tag to the beam."""
 
 from libc.math cimport INFINITY

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What the hypotheses of a search share: the cells of their stacks, their branches, and the means of these.
 
 Everything a hypothesis knows of its past is a number in an arena. Cells of the stack and branches (positions with the

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The parameters of an ISBN as the search reads them.
 
 The networks of an ensemble stand side by side in every vector: only their products and their means are apart.

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The positions that hypotheses come to while the next word is looked for, and the means of their latent units.
 
 The logits of the means are called theta. Where decisions change the means, a position keeps theta as it is before any

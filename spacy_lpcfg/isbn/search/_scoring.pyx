@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Scoring by the networks: log-probabilities of decisions, what these do to the means, and bounds on those of words.
 
 A softmax over words is left out where it can make no difference: log P of a tag and a word under it are concave in the

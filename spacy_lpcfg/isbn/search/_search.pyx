@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Beam search over derivations, word by word (section 6 of Henderson and Titov 2010).
 
 After each word the search holds a beam of hypotheses that have shifted it. From these it goes best-first through the

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The first stage of the search: the candidates of each word, and what a Shift of one adds to later positions."""
 
 from libc.stdint cimport int32_t, uint8_t

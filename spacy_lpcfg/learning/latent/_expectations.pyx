@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Inside-outside of a latent-variable PCFG over observed trees, for the E step of EM.
 
 Every inside vector is scaled to sum 1, and every outside vector so that its product with the inside vector of its

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Stochastic gradients of a log-linear classifier, with a rate of its own for every weight (AdaGrad)."""
 
 from libc.math cimport exp, log, sqrt
