@@ -1,17 +1,20 @@
-"""The parameters of an ISBN as the search reads them.
+"""An ISBN as the search reads it: its parameters, the words of a sentence under them, and its decisions.
 
 The networks of an ensemble stand side by side in every vector: only their products and their means are apart.
 """
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy, memset
 
 from spacy_lpcfg.isbn.normalizers import normalizers_of
-from spacy_lpcfg.isbn.search._types cimport FEED_FORWARD, LEFT_CHILD, RIGHT_CHILD, Model, NetworkTable
 
-cdef extern from "mean_field.h" namespace "isbn" nogil:
-    int padded(int n_states)
+cdef float MIN_SHARE = 1e-4      # of the tolerance; less likely outcomes do not bend a Newton step
+
+
+# Parameters ---------------------------------------------------------------------------------------
 
 
 cdef class Networks:
@@ -105,3 +108,184 @@ class _Padded:
 
     def with_padding(self, array):
         return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, self.width - self.n_states)])
+
+
+# Words --------------------------------------------------------------------------------------------
+
+
+cdef class SentenceWords:
+    """The words of a sentence as the networks may know them: a candidate is a tag of a word."""
+
+    def __init__(self, Networks networks):
+        self.networks, self.model = networks, &networks.model
+        self.clear()
+
+    cdef void clear(self) noexcept nogil:
+        self.offsets.clear()
+        self.tags.clear()
+        self.outcomes.clear()
+        self.log_factors.clear()
+        self.first_signature.clear()
+        self.end_signature.clear()
+        self.signature_rows.clear()
+        self.input_of.clear()
+        self.inputs.clear()
+        self.offsets.push_back(0)
+
+    cdef void add(self, candidates):
+        """Append words, as `NetworkVocabulary.candidates` describes them."""
+        cdef const int32_t[::1] offsets = candidates.offsets, tags = candidates.tags, outcomes = candidates.outcomes
+        cdef const float[::1] log_factors = candidates.log_factors
+        cdef const uint8_t[::1] has_signatures = candidates.has_signatures
+        cdef const int32_t[::1] signature_offsets = candidates.signature_offsets, signature_rows = candidates.signature_rows
+        cdef int word, c, first_signature = <int>self.signature_rows.size()
+        for c in range(signature_rows.shape[0]):
+            self.signature_rows.push_back(signature_rows[c])
+        for word in range(offsets.shape[0] - 1):
+            for c in range(offsets[word], offsets[word + 1]):
+                self.tags.push_back(tags[c])
+                self.outcomes.push_back(outcomes[c])
+                self.log_factors.push_back(log_factors[c])
+                self.first_signature.push_back(first_signature + signature_offsets[word])
+                self.end_signature.push_back(first_signature + signature_offsets[word + 1 if has_signatures[c] else word])
+                self.input_of.push_back(NONE)
+            self.offsets.push_back(<int32_t>self.tags.size())
+
+    cdef void copy_to(self, SentenceWords new):
+        """Give another object these words, without their inputs."""
+        new.offsets, new.tags, new.outcomes = self.offsets, self.tags, self.outcomes
+        new.log_factors, new.first_signature, new.end_signature = self.log_factors, self.first_signature, self.end_signature
+        new.signature_rows = self.signature_rows
+        new.input_of.assign(self.input_of.size(), NONE)
+
+    cdef void compute_inputs(self, int candidate) noexcept nogil:
+        """The sums of the rows of a Shift, for each decision relation, unless they are there."""
+        cdef const Model* n = self.model
+        cdef size_t start = self.inputs.size()
+        cdef int r
+        if candidate == NONE or self.input_of[candidate] != NONE:
+            return
+        self.input_of[candidate] = <int32_t>(start / (n.n_decisions * n.width))
+        self.inputs.resize(start + n.n_decisions * n.width)
+        for r in range(n.n_decisions):
+            self.add_rows(&self.inputs[start + <size_t>r * n.width], candidate, r)
+
+    cdef void add_rows(self, float* sums, int candidate, int relation) noexcept nogil:
+        cdef const Model* n = self.model
+        cdef const NetworkTable* table
+        cdef const float* weights
+        cdef int k, row
+        for k in range(n.n_networks):
+            table = &n.tables[k]
+            weights = table.decision_weights + <size_t>relation * n.n_rows * table.width
+            add_row(sums + table.start, weights, SHIFT, table.width)
+            add_row(sums + table.start, weights, n.n_actions + self.tags[candidate], table.width)
+            add_row(sums + table.start, weights, self.outcomes[candidate], table.width)
+            for row in range(self.first_signature[candidate], self.end_signature[candidate]):
+                add_row(sums + table.start, weights, self.signature_rows[row], table.width)
+
+
+cdef void add_row(float* sums, const float* weights, int row, int width) noexcept nogil:
+    cdef int i
+    for i in range(width):
+        sums[i] += weights[<size_t>row * width + i]
+
+
+# Decisions ----------------------------------------------------------------------------------------
+
+
+cdef class Scorer:
+    """Decisions among ranges of outcomes by the means of a position.
+
+    tolerance (float): residual of the equations for the means, where the approximation is "mean-field".
+    """
+
+    def __init__(self, Networks networks, float tolerance):
+        cdef const Model* n = &networks.model
+        self.networks, self.model, self.tolerance = networks, n, tolerance
+        self.workspace.forcing = max(self.workspace.forcing, tolerance)
+        self.workspace.negligible = max(self.workspace.negligible, MIN_SHARE * tolerance)
+        self.logits.resize(n.max_outcomes)
+        self.q.resize(3 * n.max_outcomes)
+        self.spare_q.resize(n.max_outcomes)
+        self.spare_means.resize(n.width)
+
+    cdef void sigmoids(self, float* means, const float* theta) noexcept nogil:
+        cdef const NetworkTable* table
+        cdef int k
+        for k in range(self.model.n_networks):
+            table = &self.model.tables[k]
+            sigmoid(means + table.start, theta + table.start, table.n_states)
+
+    cdef void decide(self, int stage, int first, int end, const uint8_t* allowed, const float* means,
+                     float* log_probabilities) noexcept nogil:
+        """log P of each outcome of a range."""
+        cdef const Model* n = self.model
+        cdef Choice[float] choice
+        cdef float normaliser
+        cdef int d
+        if n.settles and n.n_networks == 1:
+            choice = choice_of(&n.tables[0], first, end, allowed)
+            normaliser = softmax(log_probabilities, &self.q[<size_t>stage * n.max_outcomes], means, choice)
+        else:
+            self.add_all_logits(first, end, allowed, means, log_probabilities)
+            memcpy(&self.logits[0], log_probabilities, (end - first) * sizeof(float))
+            normaliser = log_sum_exp(&self.logits[0], end - first)
+        for d in range(end - first):
+            log_probabilities[d] -= normaliser
+
+    cdef double log_word(self, int outcome, int first, int end, const float* means) noexcept nogil:
+        """log P of a word under its tag; leaves in `logits` what is proportional to P of all words of the tag."""
+        cdef double logit
+        self.n_word_softmaxes += 1
+        self.n_word_outcomes += end - first
+        self.add_all_logits(first, end, NULL, means, &self.logits[0])
+        logit = self.logits[outcome - first]
+        return logit - log_sum_exp(&self.logits[0], end - first)
+
+    cdef void add_all_logits(self, int first, int end, const uint8_t* allowed, const float* means,
+                             float* logits) noexcept nogil:
+        """The mean of the networks' logits."""
+        cdef const NetworkTable* table
+        cdef int k, d
+        memset(logits, 0, (end - first) * sizeof(float))
+        for k in range(self.model.n_networks):
+            table = &self.model.tables[k]
+            add_logits(logits, table.outcome_weights + <size_t>first * table.width, table.outcome_bias + first,
+                       means + table.start, 1.0 / self.model.n_networks, end - first, table.n_states)
+        if allowed != NULL:
+            for d in range(end - first):
+                if not allowed[d]:
+                    logits[d] = -INFINITY
+
+    cdef void update(self, int stage, int first, int end, const uint8_t* allowed, int chosen, float* theta,
+                     const float* means) noexcept nogil:
+        """Change theta by a decision among a range, which was taken by these means."""
+        cdef const Model* n = self.model
+        cdef Choice[float] choice
+        cdef const NetworkTable* table
+        cdef int k
+        for k in range(n.n_networks):
+            table = &n.tables[k]
+            if table.approximation == FEED_FORWARD:
+                continue
+            choice = choice_of(table, first, end, allowed)
+            if n.n_networks > 1:
+                softmax(&self.logits[0], &self.spare_q[0], means + table.start, choice)
+            else:
+                memcpy(&self.spare_q[0], &self.q[<size_t>stage * n.max_outcomes], (end - first) * sizeof(float))
+            if table.approximation == STEP:
+                step(theta + table.start, &self.spare_q[0], choice, chosen - first, self.workspace)
+            else:
+                memcpy(&self.spare_means[0], means + table.start, table.width * sizeof(float))
+                settle(theta + table.start, &self.spare_means[0], &self.logits[0], &self.spare_q[0], choice,
+                       chosen - first, self.tolerance, self.workspace)
+
+
+cdef Choice[float] choice_of(const NetworkTable* table, int first, int end, const uint8_t* allowed) noexcept nogil:
+    cdef Choice[float] choice
+    choice.weights = table.outcome_weights + <size_t>first * table.width
+    choice.biases = table.outcome_bias + first
+    choice.allowed = allowed
+    choice.n_outcomes, choice.n_states = end - first, table.n_states
+    return choice

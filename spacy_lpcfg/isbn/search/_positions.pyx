@@ -1,27 +1,169 @@
-"""The positions that hypotheses come to while the next word is looked for, and the means of their latent units.
+"""The pasts of the hypotheses of a search, and the positions that they come to, with the means of the latent units.
+
+Everything a hypothesis knows of its past is a number in an arena. Cells of the stack and branches (positions with the
+step taken there) are never changed, so that all hypotheses share them. Vectors live in slots, which are given back when
+no hypothesis of the beam can reach them any more.
 
 The logits of the means are called theta. Where decisions change the means, a position keeps theta as it is before any
 decision; the means after all of them belong to the branch that follows, and are computed once they are wanted.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint8_t
 from libc.string cimport memcpy, memset
+from libcpp.algorithm cimport sort
 from libcpp.utility cimport pair
+from libcpp.vector cimport vector
 
-from spacy_lpcfg.isbn.search._history cimport History
-from spacy_lpcfg.isbn.search._networks cimport Networks
-from spacy_lpcfg.isbn.search._scoring cimport Scorer
-from spacy_lpcfg.isbn.search._types cimport ACTIONS, NONE, PROJECT, WORD, Branch, Hypothesis, Model, State, NetworkTable
-from spacy_lpcfg.isbn.search._words cimport SentenceWords
-
-cdef extern from "mean_field.h" namespace "isbn" nogil:
-    void add_products(float** targets, const float* matrix, const float** sources, int n_pairs, int n_rows,
-                      int n_states)
-
-cdef extern from "vectors.h" namespace "isbn" nogil:
-    void sum_vectors(float* sum, const float** vectors, int n_vectors, int width)
+from spacy_lpcfg.isbn.search._networks cimport (
+    ACTIONS, CONTEXT, INTRODUCED, LEAF, LEFT_CHILD, LEFT_TERMINAL, MODIFY, NONE, N_FIELDS, PROJECT, RIGHT_CHILD,
+    ROOT, SHIFT, WORD, Model, NetworkTable, Networks, Scorer, SentenceWords, add_products, sum_vectors)
 
 cdef uint32_t UNSETTLED = <uint32_t>1 << 31    # in place of means a slot has their logits before the word
+
+cdef enum:
+    MAX_NODES = (1 << 21) - 1    # words or nodes of a sentence that orders can tell apart
+    OPEN = -1
+
+
+# Derivations --------------------------------------------------------------------------------------
+
+
+cdef class History:
+    """The arenas of one search."""
+
+    def __init__(self, Networks networks):
+        self.networks, self.model = networks, &networks.model
+        self.stride = <size_t>self.model.width * (1 + self.model.n_products)
+
+    cdef Hypothesis start(self) noexcept nogil:
+        """Begin a sentence, in the memory of the one before: the hypothesis before its first word."""
+        cdef Cell root
+        cdef Hypothesis start
+        cdef int f
+        self.cells.clear()
+        self.branches.clear()
+        self.seen.clear()
+        self.now = 0
+        root.label, root.below = ROOT, NONE
+        for f in range(N_FIELDS):
+            root.fields[f] = NONE
+        start.log_probability, start.branch, start.last_shift = 0, NONE, NONE
+        start.cell = self.new_cell(root)
+        return start
+
+    cdef void copy_to(self, History new, const vector[Hypothesis]& beam):
+        """Give another history this past, with those slots that a beam may still read."""
+        cdef vector[int32_t] number
+        cdef int slot
+        cdef size_t b
+        new.cells, new.branches, new.seen, new.now = self.cells, self.branches, self.seen, self.now
+        self.find_live_slots(beam)
+        number.assign(self.in_slot.size(), NONE)
+        for slot in range(<int>self.in_slot.size()):
+            if self.is_live[slot]:
+                number[slot] = new.new_slot()
+                memcpy(new.means(number[slot]), self.means(slot), self.stride * sizeof(float))
+                new.in_slot[number[slot]] = self.in_slot[slot]
+        for b in range(new.branches.size()):
+            if new.branches[b].slot != NONE:
+                new.branches[b].slot = number[new.branches[b].slot]
+
+    cdef int32_t new_branch(self, int32_t previous, int32_t action, int32_t candidate, int32_t slot) noexcept nogil:
+        cdef Branch branch
+        branch.previous, branch.action, branch.candidate, branch.slot = previous, action, candidate, slot
+        self.branches.push_back(branch)
+        return <int32_t>self.branches.size() - 1
+
+    # The stack
+
+    cdef int32_t new_cell(self, const Cell& cell) noexcept nogil:
+        self.cells.push_back(cell)
+        self.seen.push_back(0)
+        return <int32_t>self.cells.size() - 1
+
+    cdef int32_t stack_word(self, int32_t top, int32_t branch) noexcept nogil:
+        """The top of the stack after Shift."""
+        cdef Cell cell = self.cells[top]
+        cdef int f
+        cell.fields[CONTEXT] = branch
+        cell.below = self.new_cell(cell)
+        cell.label = LEAF
+        for f in range(N_FIELDS):
+            cell.fields[f] = NONE
+        cell.fields[INTRODUCED] = cell.fields[LEFT_TERMINAL] = branch
+        return self.new_cell(cell)
+
+    cdef int32_t apply(self, int32_t top, int action, int32_t branch) noexcept nogil:
+        """The top of the stack after Attach, Modify or Project."""
+        cdef Cell cell = self.cells[top]
+        if action < PROJECT:
+            cell = self.cells[cell.below]
+            if cell.fields[LEFT_CHILD] == NONE:
+                cell.fields[LEFT_CHILD] = branch
+        else:
+            cell.label = action - PROJECT
+            cell.fields[CONTEXT] = NONE
+            cell.fields[LEFT_CHILD] = branch
+            cell.fields[INTRODUCED] = branch
+        cell.fields[RIGHT_CHILD] = branch
+        return self.new_cell(cell)
+
+    cdef int32_t resolve(self, const State& state, int depth, int field) noexcept nogil:
+        """The branch that a relation leads to."""
+        cdef int32_t cell = state.cell
+        if depth < 0:
+            return state.branch if field == 0 else state.last_shift
+        while depth > 0 and cell != NONE:
+            cell = self.cells[cell].below
+            depth -= 1
+        return NONE if cell == NONE else self.cells[cell].fields[field]
+
+    # Slots
+
+    cdef int32_t new_slot(self) noexcept nogil:
+        cdef int32_t slot
+        if self.free_slots.empty():
+            slot = <int32_t>self.in_slot.size()
+            self.in_slot.push_back(0)
+            self.slots.resize(self.slots.size() + self.stride)
+        else:
+            slot = self.free_slots.back()
+            self.free_slots.pop_back()
+            self.in_slot[slot] = 0
+        return slot
+
+    cdef void give_back_slots(self, const vector[Hypothesis]& beam) noexcept nogil:
+        cdef int slot
+        self.find_live_slots(beam)
+        self.free_slots.clear()
+        for slot in range(<int>self.in_slot.size() - 1, -1, -1):
+            if not self.is_live[slot]:
+                self.free_slots.push_back(slot)
+
+    cdef void find_live_slots(self, const vector[Hypothesis]& beam) noexcept nogil:
+        """Those that a beam may still read."""
+        cdef size_t i
+        cdef int32_t cell
+        cdef int f
+        self.is_live.assign(self.in_slot.size(), 0)
+        self.now += 1
+        for i in range(beam.size()):
+            self.find_live(beam[i].branch)
+            self.find_live(beam[i].last_shift)
+            cell = beam[i].cell
+            while cell != NONE and self.seen[cell] != self.now:
+                self.seen[cell] = self.now
+                for f in range(self.model.n_fields):
+                    self.find_live(self.cells[cell].fields[self.model.fields[f]])
+                cell = self.cells[cell].below
+
+    cdef void find_live(self, int32_t branch) noexcept nogil:
+        if branch != NONE and self.branches[branch].slot != NONE:
+            self.is_live[self.branches[branch].slot] = 1
+
+
+# Positions ----------------------------------------------------------------------------------------
 
 
 cdef class Positions:
@@ -214,3 +356,92 @@ cdef class Positions:
             self.scorer.sigmoids(means, theta)
             self.scorer.decide(WORD, first, end, NULL, means, &self.log_probabilities[0])
             self.scorer.update(WORD, first, end, NULL, self.words.outcomes[own.candidate], theta, means)
+
+
+# Constituents -------------------------------------------------------------------------------------
+
+
+cdef tuple constituents_of(History history, SentenceWords words, int32_t branch, tuple labels):
+    """The constituents that a derivation has built, and its tags.
+
+    branch (int): the last one of the derivation.
+    RETURNS (tuple of (start, end, label)): in pre-order; end is -1 of constituents that are still open.
+    RETURNS (list of int): numbers of the words' tags.
+    """
+    cdef vector[int32_t] path
+    cdef Nodes nodes = Nodes()
+    cdef int32_t action, n_words = 0
+    cdef int k
+    cdef list tags = []
+    while branch != NONE:
+        path.push_back(branch)
+        branch = history.branches[branch].previous
+    for k in range(<int>path.size() - 1, -1, -1):
+        action = history.branches[path[k]].action
+        if action == SHIFT:
+            tags.append(words.tags[history.branches[path[k]].candidate])
+            nodes.stack.push_back(-1 - n_words)
+            n_words += 1
+        else:
+            nodes.take(action, n_words)
+    return nodes.in_pre_order(labels), tags
+
+
+@cython.final
+cdef class Nodes:
+    """The constituents of a derivation, numbered as they are projected, and its stack."""
+
+    cdef vector[int32_t] starts
+    cdef vector[int32_t] ends        # OPEN until they are known
+    cdef vector[int32_t] labels
+    cdef vector[int32_t] stack       # nodes; -1 - i for word i
+
+    cdef int32_t pop(self):
+        cdef int32_t node = self.stack.back()
+        self.stack.pop_back()
+        return node
+
+    cdef int32_t start_of(self, int32_t node):
+        return -1 - node if node < 0 else self.starts[node]
+
+    cdef void take(self, int action, int n_words):
+        """Attach, Modify or Project after so many words."""
+        cdef int32_t below, top = self.pop()
+        if top >= 0:
+            self.ends[top] = n_words
+        if action == MODIFY:
+            below = self.pop()
+            self.ends[below] = self.start_of(top)
+            self.project(self.labels[below], below)
+        elif action >= PROJECT:
+            self.project(action - PROJECT, top)
+
+    cdef void project(self, int label, int32_t child):
+        """Put a node over its first child."""
+        self.stack.push_back(<int32_t>self.labels.size())
+        self.labels.push_back(label)
+        self.starts.push_back(self.start_of(child))
+        self.ends.push_back(OPEN)
+
+    cdef tuple in_pre_order(self, tuple names):
+        """The constituents as (start, end, label)."""
+        cdef vector[int64_t] places
+        cdef int64_t place
+        cdef int node
+        for node in range(<int>self.labels.size()):
+            places.push_back(place_of(self.starts[node], self.ends[node], node))
+        sort(places.begin(), places.end())
+        found = []
+        for place in places:
+            node = node_at(place)
+            found.append((self.starts[node], self.ends[node], names[self.labels[node]]))
+        return tuple(found)
+
+
+cdef int64_t place_of(int64_t start, int64_t end, int64_t node) noexcept nogil:
+    """A number by which nodes are in pre-order: of those over the same words the later is above."""
+    return start << 42 | (MAX_NODES - end if end >= 0 else 0) << 21 | (MAX_NODES - node)
+
+
+cdef int node_at(int64_t place) noexcept nogil:
+    return <int>(MAX_NODES - (place & MAX_NODES))
