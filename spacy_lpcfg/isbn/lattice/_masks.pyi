@@ -1,6 +1,0 @@
-import numpy as np
-from numpy.typing import NDArray
-
-class Masks:
-    def __init__(self, n_labels: int) -> None: ...
-    def begin(self, n_words: int, brackets: NDArray[np.int32]) -> None: ...

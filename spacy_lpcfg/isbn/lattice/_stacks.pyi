@@ -1,4 +1,0 @@
-from spacy_lpcfg.isbn.lattice._masks import Masks
-
-class Stacks:
-    def __init__(self, masks: Masks) -> None: ...
