@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spacy_lpcfg.stacking._nested import NestedSets
+from spacy_lpcfg.stacking._spans import NestedSets
 
 N_KINDS = 2
 """Number of kinds of scores: of a bracket by itself, and of a bracket in sets of nested brackets."""
@@ -15,7 +15,7 @@ def bracket_probabilities(bounds: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Compute the probability of each candidate of a sentence by both kinds of scores, float64 (n, `N_KINDS`).
 
     The first kind is the log-odds of the candidate by itself. The second kind defines a conditional random field, in
-    which a set of non-crossing candidates has the weight exp(sum of its scores); see `_nested.pyx`.
+    which a set of non-crossing candidates has the weight exp(sum of its scores); see `NestedSets`.
 
     bounds (int32, (n, 2)): Start and end of each candidate, half-open.
     scores (float64, (n, `N_KINDS`)): Scores of each candidate.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from oracles import nested_sets as slow
 
-from spacy_lpcfg.stacking._nested import NestedSets
+from spacy_lpcfg.stacking._spans import NestedSets
 from spacy_lpcfg.stacking.marginals import bracket_probabilities
 
 CASES = range(60)
