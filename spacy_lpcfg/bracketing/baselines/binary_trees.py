@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.baselines._binary_trees import best_spans, marginals
+from spacy_lpcfg.bracketing._spans import best_trees, marginals
 
 Span = tuple[int, int]
 
@@ -45,10 +45,14 @@ def best_tree(log_weights: np.ndarray) -> list[Span]:
     RAISES (ValueError): If the matrix is not square or not finite.
     """
     log_weights = _checked(log_weights, 2)
-    spans = np.empty((max(len(log_weights) - 2, 0), 2), dtype=np.int32)
-    if len(spans):
-        best_spans(log_weights, np.empty_like(log_weights), spans)
-    return [(start, end) for start, end in spans.tolist()]
+    n_words = len(log_weights) - 1
+    if n_words < 2:
+        return []
+    starts, ends = np.triu_indices(n_words + 1, 2)
+    whole, any_split = np.array([n_words], dtype=np.int32), np.zeros(1, dtype=np.int32)
+    is_in_tree = best_trees(whole, log_weights[starts, ends], any_split).astype(bool)
+    spans = zip(starts[is_in_tree].tolist(), ends[is_in_tree].tolist(), strict=True)
+    return sorted(spans, key=lambda span: (span[0], -span[1]))
 
 
 def _checked(log_weights: np.ndarray, n_dimensions: int) -> np.ndarray:
