@@ -8,7 +8,7 @@ import numpy as np
 
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.grammar._windows import sum_weights
+from spacy_lpcfg.grammar._classifier import sum_weights
 
 _KEY_BITS = 31
 _BUCKET_BITS = 16

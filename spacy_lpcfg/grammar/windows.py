@@ -13,7 +13,7 @@ from itertools import groupby
 
 import numpy as np
 
-from spacy_lpcfg.grammar._windows import window_keys
+from spacy_lpcfg.grammar._classifier import window_keys
 from spacy_lpcfg.words.remembered import remembered
 
 Template = tuple[tuple[int, int], ...]

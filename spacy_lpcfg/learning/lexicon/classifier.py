@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.grammar._classifier import adagrad_epoch
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.windows import Windows
-from spacy_lpcfg.learning.lexicon._loglinear import adagrad_epoch
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
 

@@ -17,11 +17,11 @@ from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
 from spacy_lpcfg.chart._context import emission_weights
 from spacy_lpcfg.chart.context import ContextModel
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.grammar._classifier import adagrad_epoch
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.windows import TAG, TEMPLATES, Windows, shape
 from spacy_lpcfg.learning import LexicalSettings, TreebankPCFG
-from spacy_lpcfg.learning.lexicon._loglinear import adagrad_epoch
 from spacy_lpcfg.learning.lexicon.classifier import LogLinear, boundaries, read_words
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, build_lexicon
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
