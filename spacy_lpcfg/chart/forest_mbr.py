@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spacy_lpcfg.chart._decode import LabelTable, best_tree, expected_scores
-from spacy_lpcfg.chart._forest import Forest
+from spacy_lpcfg.chart._forest import Forest, LabelTable, best_tree, expected_scores
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import offsets

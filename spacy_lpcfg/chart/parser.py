@@ -12,9 +12,8 @@ import numpy as np
 from spacy_lpcfg.arrays import in_blocks
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
-from spacy_lpcfg.chart._decode import LabelTable, TreeBrackets, best_tree, bracket_scores, posteriors
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
-from spacy_lpcfg.chart._forest import Forest
+from spacy_lpcfg.chart._forest import Forest, LabelTable, TreeBrackets, best_tree, bracket_scores, posteriors
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, bracket_mask, constraint_mask, tree_mask
 from spacy_lpcfg.chart.context import ContextModel, SentenceContext
 from spacy_lpcfg.chart.distribution import ForestDistribution

@@ -23,7 +23,7 @@ from oracles.enumeration import (
 from oracles.tensor_form import inside_outside_marginals
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
-from spacy_lpcfg.chart._decode import best_tree
+from spacy_lpcfg.chart._forest import best_tree
 from spacy_lpcfg.grammar.tensors import EXACT, SPARSE, Tensors
 
 PROPER = pytest.mark.parametrize("proper", [True, False], ids=["proper", "signed"])

@@ -16,7 +16,7 @@ from oracles.posteriors import posteriors_of
 from paths import ROOT
 
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
-from spacy_lpcfg.chart._decode import posteriors
+from spacy_lpcfg.chart._forest import posteriors
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.query import Query
