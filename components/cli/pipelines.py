@@ -73,12 +73,13 @@ _OTHER_SPACY = r"\[W095\]"  # spaCy warns of a model for another version of it
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Within, no garbage is collected: of what imports and models make nearly all stays, and looking takes 0.2 s."""
+    """Do not look for garbage within, nor later in what is made within: nearly all of it stays, and looking is slow."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
         if was_enabled:
             gc.enable()
 
@@ -94,7 +95,7 @@ def load_pipeline(model: str) -> Language:
 
     from spacy_lpcfg.models import has_pretrained, pretrained_model
 
-    if has_pretrained(model) and not Path(model).exists():
+    if has_pretrained(model) and not (Path(model) / "config.cfg").is_file():
         return _pretrained_pipeline(model)
     if len(model) in _LANG and model.isalpha() and not Path(model).exists() and not is_package(model):
         pretrained_model(model)  # says that there is none

@@ -11,4 +11,11 @@ class RuleScores:
         contexts: np.ndarray,
         children: np.ndarray,
     ) -> None: ...
-    def best_brackets(self, brackets: np.ndarray, gains: np.ndarray, words: np.ndarray) -> list[int]: ...
+    def best_tree(
+        self,
+        brackets: np.ndarray,
+        gains: np.ndarray,
+        tags: np.ndarray,
+        tag_gains: np.ndarray,
+        tag_offsets: np.ndarray,
+    ) -> tuple[list[int], list[int]]: ...

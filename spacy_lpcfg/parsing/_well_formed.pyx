@@ -8,9 +8,10 @@ from libcpp.vector cimport vector
 
 cdef enum:
     PUNCTUATION = -1
+    FIRST_TAG = -1
 
 cdef struct Child:         # of a row, and the row before it
-    int32_t candidate      # of the children that are brackets; -1 for a word
+    int32_t candidate      # a bracket; or ~(place of a tag), for a word that does not have its first tag
     int32_t before         # in the arena; -1 for none
 
 cdef struct State:         # of a row of children
@@ -105,14 +106,23 @@ cdef class RuleScores:
             return self.ends[node]
         return self.pair(parent, self.edge, symbol) + self.pair(parent, symbol, self.edge)
 
-    def best_brackets(self, const int32_t[:, ::1] brackets, const double[::1] gains, const int32_t[::1] words):
-        """Return the brackets of the best tree, in pre-order, as indices.
+    def best_tree(
+        self,
+        const int32_t[:, ::1] brackets,
+        const double[::1] gains,
+        const int32_t[::1] tags,
+        const double[::1] tag_gains,
+        const int32_t[::1] tag_offsets,
+    ):
+        """Return the best tree: its brackets as indices, in pre-order, and the places of tags that are not first ones.
 
         brackets (int32, (n, 3)): start, end and symbol of each that may be in the tree, narrower ones first, those over
             the same words side by side; the last ones over all words. gains (float64, (n,)): what each is worth.
-        words (int32, (n_words,)): the symbol of the tag of each word, -1 for punctuation.
+        tags (int32, (n_tags,)): the symbols of the tags that words may have, one word after the other, -1 for
+            punctuation; tag_gains (float64, (n_tags,)): what each is worth.
+        tag_offsets (int32, (n_words + 1,)): where the tags of each word begin; each word has at least one.
         """
-        cdef _Chart chart = _Chart(self, words)
+        cdef _Chart chart = _Chart(self, tags, tag_gains, tag_offsets)
         cdef Py_ssize_t i = 0, j, n = brackets.shape[0]
         cdef Candidate one
         while i < n:
@@ -131,16 +141,23 @@ cdef class _Chart:
     """The best trees over the spans of a sentence."""
 
     cdef RuleScores rules
-    cdef const int32_t[::1] words
+    cdef const int32_t[::1] tags, tag_offsets
+    cdef const double[::1] tag_gains
     cdef vector[Candidate] candidates
     cdef vector[vector[int32_t]] beginning   # candidates of the spans so far, by their first word
     cdef vector[Child] arena
     cdef vector[vector[State]] states        # of the row in the making, by position
 
-    def __cinit__(self, RuleScores rules, const int32_t[::1] words):
-        self.rules, self.words = rules, words
-        self.beginning.resize(words.shape[0] + 1)
-        self.states.resize(words.shape[0] + 1)
+    def __cinit__(
+        self,
+        RuleScores rules,
+        const int32_t[::1] tags,
+        const double[::1] tag_gains,
+        const int32_t[::1] tag_offsets,
+    ):
+        self.rules, self.tags, self.tag_gains, self.tag_offsets = rules, tags, tag_gains, tag_offsets
+        self.beginning.resize(tag_offsets.shape[0])
+        self.states.resize(tag_offsets.shape[0])
 
     cdef void fill(self, int32_t first, int32_t end):
         """Find the best tree below each label of a span."""
@@ -201,9 +218,10 @@ cdef class _Chart:
 
     cdef void step(self, int32_t p, Candidate* parent):
         """Add the children that begin at a position to the rows that end there."""
-        cdef int32_t i
+        cdef int32_t i, first = self.tag_offsets[p]
         cdef Candidate* child
-        self.extend(p, p + 1, parent.symbol, self.words[p], 0, -1)
+        for i in range(first, self.tag_offsets[p + 1]):
+            self.extend(p, p + 1, parent.symbol, self.tags[i], self.tag_gains[i], FIRST_TAG if i == first else ~i)
         for i in self.beginning[p]:
             child = &self.candidates[i]
             if child.end <= parent.end and not (p == parent.start and child.end == parent.end):
@@ -224,11 +242,11 @@ cdef class _Chart:
                 else:
                     state.value += self.rules.pair(label, ~state.node, symbol)
                     state.node = ~symbol
-                if candidate >= 0:
-                    child.candidate, child.before = candidate, state.last
-                    self.arena.push_back(child)
-                    state.last = <int32_t>self.arena.size() - 1
-                state.value += gain
+            if candidate != FIRST_TAG:
+                child.candidate, child.before = candidate, state.last
+                self.arena.push_back(child)
+                state.last = <int32_t>self.arena.size() - 1
+            state.value += gain
             self.keep(end, state)
 
     cdef void keep(self, int32_t p, State state):
@@ -242,10 +260,10 @@ cdef class _Chart:
         self.states[p].push_back(state)
 
     def tree(self):
-        """Return the candidates of the best tree over all words, in pre-order."""
+        """Return the candidates of the best tree over all words, in pre-order, and its tags that are not first ones."""
         cdef int32_t i, chosen = <int32_t>self.candidates.size() - 1, last
-        cdef int32_t n_words = <int32_t>self.words.shape[0]
-        cdef list brackets = [], children
+        cdef int32_t n_words = <int32_t>self.tag_offsets.shape[0] - 1
+        cdef list brackets = [], tags = []
         for i in range(<int32_t>self.candidates.size()):
             if self.candidates[i].end - self.candidates[i].start == n_words:
                 if self.candidates[i].best > self.candidates[chosen].best:
@@ -260,6 +278,10 @@ cdef class _Chart:
                     brackets.append(i)
                     last = self.candidates[i].last
             while last >= 0:
-                agenda.append(self.arena[last].candidate)
+                i = self.arena[last].candidate
+                if i >= 0:
+                    agenda.append(i)
+                else:
+                    tags.append(~i)
                 last = self.arena[last].before
-        return brackets
+        return brackets, tags

@@ -2,9 +2,10 @@
 
 Minimum Bayes risk takes every bracket that is likely enough by itself. Where models disagree, what is left may be a
 skeleton that no treebank has, such as a verb phrase without a verb. So each local tree is scored too: of all trees over
-likely brackets the one is chosen that maximises
+likely brackets and tags the one is chosen that maximises
 
-    sum over brackets of (posterior - cost)  +  WEIGHT * sum over local trees of ln P(children | label)
+    sum over brackets of (posterior - cost)  +  sum over words of the posterior of the tag
+    +  WEIGHT * sum over local trees of ln P(children | label)
 
 where P is the relative frequency in the treebank, smoothed by neighbouring children (`local_tree_scores`). The
 recurrence runs over the likely brackets, the narrow ones first; the children of each are read along the treebank's
@@ -13,7 +14,7 @@ local trees, which form a trie, and beside that by the last child alone, for loc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -26,12 +27,12 @@ from spacy_lpcfg.trees.transforms import basic_category
 from spacy_lpcfg.trees.tree import Span
 
 WEIGHT = 0.05  # of a nat, beside the expected number of right brackets
-_LEAST = 0.03  # posterior of a bracket that is looked at
+_LEAST, _LEAST_TAG = 0.03, 0.05  # posterior of a bracket, and of a tag, that is looked at
 _CERTAIN = 1e6  # what a bracket is worth that constraints require
 
 
 class WellFormedDecoder:
-    """Chooses brackets by their posteriors and by the local trees of a treebank.
+    """Chooses brackets and tags by their posteriors and by the local trees of a treebank.
 
     local_trees (LocalTrees): of the treebank; at least one.
     cost (float): taken from the posterior of each bracket.
@@ -44,8 +45,10 @@ class WellFormedDecoder:
         self._cost = cost
         self._rules = rule_scores(local_trees, WEIGHT)
 
-    def brackets(self, words: Sequence[str], posteriors: Posteriors, required: Sequence[Span] = ()) -> list[Span]:
-        """Return the brackets of the best tree, in pre-order.
+    def tree(
+        self, words: Sequence[str], posteriors: Posteriors, required: Sequence[Span] = ()
+    ) -> tuple[list[Span], list[str]]:
+        """Return the brackets of the best tree, in pre-order, and its tags.
 
         words (sequence of str): (n_words,), as the treebank spells them.
         posteriors (Posteriors): of brackets, one of them over all words, and tags.
@@ -59,9 +62,16 @@ class WellFormedDecoder:
         gains = np.array([posteriors.brackets[span] - self._cost for span in likely])
         for span in required:
             gains[likely.index(span)] = _CERTAIN
-        tags = [max(of_word, key=of_word.__getitem__) for of_word in posteriors.tags]
-        symbols = np.array(list(map(self._id_of_word, tags, words)), dtype=np.int32)
-        return [likely[i] for i in self._rules.best_brackets(bounds, gains, symbols)]
+        likely_tags = [_likely_tags(of_word) for of_word in posteriors.tags]
+        tags = [tag for of_word in likely_tags for tag in of_word]
+        word_of_tag = [word for word, of_word in zip(words, likely_tags, strict=True) for _ in of_word]
+        tag_gains = np.array([p - max(of_word.values()) for of_word in likely_tags for p in of_word.values()])
+        offsets = np.cumsum([0, *map(len, likely_tags)], dtype=np.int32)
+        symbols = np.array(list(map(self._id_of_word, tags, word_of_tag)), dtype=np.int32)
+        chosen, other_tags = self._rules.best_tree(bounds, gains, symbols, tag_gains, offsets)
+        places = offsets[:-1].copy()
+        places[np.searchsorted(offsets, other_tags, side="right") - 1] = other_tags
+        return [likely[i] for i in chosen], [tags[place] for place in places]
 
     def _id(self, label: str) -> int:
         return self._local_trees.ids.get(basic_category(label), self._unknown)
@@ -76,11 +86,17 @@ class WellFormedDecoder:
 _PUNCTUATION = -1
 
 
+def _likely_tags(of_word: Mapping[str, float]) -> dict[str, float]:
+    """Return the tags that a word may have with their posteriors, the likeliest first."""
+    best = max(of_word, key=of_word.__getitem__)
+    return {best: of_word[best]} | {tag: p for tag, p in of_word.items() if p > _LEAST_TAG}
+
+
 class WellFormedParser(BackedParser):
     """Parses sentences by the posteriors of another parser; any number of threads may share one.
 
     parser (SentenceParser): its posteriors choose the tree, and it has all other answers.
-    decoder (WellFormedDecoder): chooses the brackets.
+    decoder (WellFormedDecoder): chooses brackets and tags.
     """
 
     def __init__(self, parser: SentenceParser, decoder: WellFormedDecoder) -> None:
@@ -119,10 +135,10 @@ class WellFormedParser(BackedParser):
         posteriors = reading.posteriors
         if posteriors.is_of_one:
             return reading.parse or self.parser.parse(query)
-        spans = self._spans(query, posteriors)
-        if spans is None:
+        tree = self._tree(query, posteriors)
+        if tree is None:
             return self.parser.parse(query)
-        tags = [max(of_word, key=of_word.__getitem__) for of_word in posteriors.tags]
+        spans, tags = tree
         return posteriors.parse_of(
             query.words,
             tags,
@@ -132,13 +148,13 @@ class WellFormedParser(BackedParser):
             status=reading.status,
         )
 
-    def _spans(self, query: Query, posteriors: Posteriors) -> list[Span] | None:
-        """Choose the brackets; None if none of them may stand over the whole sentence, or constraints are not met."""
+    def _tree(self, query: Query, posteriors: Posteriors) -> tuple[list[Span], list[str]] | None:
+        """Choose brackets and tags; None if no bracket may span the sentence, or constraints are not met."""
         constraints = query.constraints
         if constraints:
             posteriors = Posteriors(constraints.within(posteriors.brackets), posteriors.tags)
         if not any(end - start == len(query.words) for start, end, _ in posteriors.brackets):
             return None
         certain = [span for span, p in posteriors.brackets.items() if constraints and p == 1.0]
-        spans = self._decoder.brackets(query.words, posteriors, certain)
-        return spans if constraints.allow(spans) else None
+        spans, tags = self._decoder.tree(query.words, posteriors, certain)
+        return (spans, tags) if constraints.allow(spans) else None

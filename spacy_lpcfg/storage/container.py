@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import stat
-import zlib
 from collections.abc import Iterable
 from importlib import metadata
 from typing import IO, Any, TypeVar
@@ -15,12 +14,29 @@ import numpy as np
 import srsly
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.storage.coding import (
+    CODINGS,
+    TABLE,
+    compress_array,
+    compress_texts,
+    decompress_array,
+    decompress_texts,
+)
 from spacy_lpcfg.storage.files import PathLike, write_atomically
-from spacy_lpcfg.storage.reader import ContainerReader, MemoryBudget, StorageError, check_room, limit
+from spacy_lpcfg.storage.reader import (
+    BYTES_OF_ITEM,
+    ContainerReader,
+    MemoryBudget,
+    StorageError,
+    bytes_of_text,
+    check_room,
+    limit,
+)
 
 _MAGIC = "spacy-lpcfg"
 _DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
-_CODING = "zlib of byte planes"  # signed integers are delta-coded first
+_ARRAY = {"dtype", "shape", "data", "coding", "table"}
+_TEXTS = {"texts": memoryview, "n": int, "n_bytes": int}
 _HEADER = {"magic": str, "kind": str, "version": int, "sha256": str, "body": memoryview}
 _MOST_AXES, _LARGEST = 3, 2**48  # limits on the axes of an array, and on the product of its nonzero sizes
 _CHUNK = 2**20  # bytes that are read from a stream at once
@@ -142,21 +158,11 @@ def _encode(value: Any) -> Any:
 def _compress(value: Any) -> Any:
     if isinstance(value, bytes):
         return compressed(value)
-    encoded = _encode(value)
     if isinstance(value, np.ndarray):
-        flat = _differences(value.ravel()) if value.dtype.kind == "i" else value.ravel()
-        encoded.update(coding=_CODING, data=zlib.compress(_byte_planes(flat).tobytes(), 9))
-    return encoded
-
-
-def _byte_planes(flat: np.ndarray) -> np.ndarray:
-    """Return the first bytes of all numbers, then the second bytes, and so on, uint8 (itemsize, n)."""
-    return np.ascontiguousarray(flat.view(np.uint8).reshape(-1, flat.itemsize).T)
-
-
-def _differences(flat: np.ndarray) -> np.ndarray:
-    """Return the difference of each integer to the one before it; the inverse of `np.cumsum`."""
-    return np.diff(flat, prepend=flat.dtype.type(0))
+        return {"dtype": value.dtype.name, "shape": list(value.shape), **compress_array(value)}
+    if isinstance(value, tuple) and value and all(isinstance(text, str) for text in value):
+        return compress_texts(value) or list(value)
+    return _encode(value)
 
 
 # From bytes --------------------------------------------------------------------------------------
@@ -182,6 +188,8 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
         raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got a saved {shown(header['kind'])}.")
     if header["version"] != version:
         raise _version_error(kind, header["version"], version)
+    if not isinstance(data, _Nested):  # the checksum of the whole covers its parts
+        _check_sum(header)
     encoded = _body(header, budget)
     _take_memory(encoded, budget)
     return {name: _decode(name, value, budget, deepest) for name, value in encoded.items()}
@@ -251,10 +259,13 @@ def _header(kind: str, data: bytes | memoryview, budget: MemoryBudget) -> dict[s
     return header
 
 
-def _body(header: dict[str, Any], budget: MemoryBudget) -> dict[str, Any]:
-    """Check the checksum and return the encoded values."""
+def _check_sum(header: dict[str, Any]) -> None:
     if hashlib.sha256(header["body"]).hexdigest() != header["sha256"]:
         raise StorageError(f"This {header['kind']:.80} is damaged: its checksum differs. Copy or learn it again.")
+
+
+def _body(header: dict[str, Any], budget: MemoryBudget) -> dict[str, Any]:
+    """Return the encoded values."""
     try:
         return ContainerReader(header["body"], budget).read()
     except StorageError as error:
@@ -278,10 +289,12 @@ def _version_error(kind: str, version: int, expected: int) -> StorageError:
 def _take_memory(encoded: dict[str, Any], budget: MemoryBudget) -> None:
     """Take the memory that the decoded values need, before any of them is decoded.
 
-    RAISES (StorageError): If so much is not left, or if a map is no array.
+    RAISES (StorageError): If so much is not left, or if a map is neither an array nor texts.
     """
     for name, value in encoded.items():
-        if isinstance(value, dict):
+        if _are_texts(value):
+            budget.take(value["n"] * BYTES_OF_ITEM + bytes_of_text(value["n_bytes"]))
+        elif isinstance(value, dict):
             dtype, shape = _form(name, value)
             budget.take(_size(shape) * dtype.itemsize)
         elif isinstance(value, memoryview):
@@ -295,15 +308,29 @@ def _decode(name: str, value: Any, budget: MemoryBudget, deepest: int) -> Any:
         return _Nested.of(name, value, budget, deepest - 1)
     if not isinstance(value, dict):
         return value
+    if _are_texts(value):
+        return decompress_texts(name, value)
     dtype, shape = _form(name, value)
-    data, size = value["data"], _size(shape)
-    flat = _decompress(name, data, dtype, size) if "coding" in value else np.frombuffer(bytes(data), np.uint8)
-    if size * dtype.itemsize != flat.nbytes:
+    n = _size(shape)
+    if "coding" in value:
+        flat = decompress_array(name, value, dtype, n)
+    elif len(value["data"]) == n * dtype.itemsize:
+        flat = np.frombuffer(bytes(value["data"]), dtype)
+    else:
         raise StorageError(
-            f"The array {shown(name)} of shape {shape} and type {dtype} cannot have {flat.nbytes} bytes."
+            f"The array {shown(name)} of shape {shape} and type {dtype} cannot have {len(value['data'])} bytes."
         )
     flat.flags.writeable = False
-    return flat.view(dtype).reshape(shape)
+    return flat.reshape(shape)
+
+
+def _are_texts(value: Any) -> bool:
+    """Whether an encoded value is that of compressed texts, of numbers that can be."""
+    return (
+        isinstance(value, dict)
+        and {name: type(part) for name, part in value.items()} == _TEXTS
+        and min(value["n"], value["n_bytes"]) >= 0
+    )
 
 
 def _form(name: str, value: dict[str, Any]) -> tuple[np.dtype, list[int]]:
@@ -314,7 +341,8 @@ def _form(name: str, value: dict[str, Any]) -> tuple[np.dtype, list[int]]:
     dtype, shape = value.get("dtype"), value.get("shape")
     if dtype not in _DTYPES or not isinstance(value.get("data"), memoryview) or not isinstance(shape, list):
         raise StorageError(f"Expected an array under {shown(name)}, of one of the types {', '.join(_DTYPES)}.")
-    if value.get("coding", _CODING) != _CODING or not value.keys() <= {"dtype", "shape", "data", "coding"}:
+    coding, has_table = value.get("coding", CODINGS[0]), isinstance(value.get("table"), memoryview)
+    if coding not in CODINGS or has_table != (coding == TABLE) or not value.keys() <= _ARRAY:
         raise StorageError(f"Expected an array of a known coding under {shown(name)}.")
     is_shape = len(shape) <= _MOST_AXES and all(type(size) is int and size >= 0 for size in shape)
     if not is_shape or _size([max(size, 1) for size in shape]) > _LARGEST:
@@ -324,15 +352,3 @@ def _form(name: str, value: dict[str, Any]) -> tuple[np.dtype, list[int]]:
 
 def _size(shape: list[int]) -> int:
     return int(np.prod(shape, dtype=object))
-
-
-def _decompress(name: str, data: memoryview, dtype: np.dtype, n: int) -> np.ndarray:
-    """Decompress an array of n numbers, flat: the inverse of `_compress`, in about three times their memory."""
-    try:
-        planes = zlib.decompressobj().decompress(data, n * dtype.itemsize + 1)
-    except zlib.error as error:
-        raise StorageError(f"The array {shown(name)} is damaged: {error}.") from error
-    if len(planes) != n * dtype.itemsize:
-        return np.frombuffer(planes, np.uint8)  # of a wrong size, which the caller refuses
-    flat = np.frombuffer(planes, np.uint8).reshape(dtype.itemsize, n).T.copy().view(dtype).ravel()
-    return np.cumsum(flat, dtype=dtype) if dtype.kind == "i" else flat

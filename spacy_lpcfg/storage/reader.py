@@ -15,7 +15,9 @@ LIMIT_NAME = "SPACY_LPCFG_MAX_BYTES"
 """The environment variable that overrides `LIMIT`."""
 LIMIT = 2**30
 _DEPTH = 3  # a map of arrays, which are maps, with shapes, which are lists
-_ITEM, _ENTRY = 64, 256  # bytes that an item of a list and an entry of a map take, roughly
+BYTES_OF_ITEM = 64
+"""Bytes that an item of a list takes, roughly."""
+_BYTES_OF_ENTRY = 256  # of a map
 _CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
 _NUMBERS = {
     head: Struct(f">{code}")
@@ -71,6 +73,11 @@ class MemoryBudget:
         self._left -= n_bytes
         if self._left < 0:
             check_room(self._size - self._left, self._size)
+
+
+def bytes_of_text(n_bytes: int) -> int:
+    """Return the memory that a text of so many bytes in UTF-8 may take."""
+    return 4 * n_bytes
 
 
 def check_room(n_bytes: float, max_bytes: int | None = None, *, what: str = "To read this", n_stored: int = 0) -> None:
@@ -148,14 +155,14 @@ class ContainerReader:
         return code.unpack(self._next(code.size))[0]
 
     def _text(self, n: int) -> str:
-        self._budget.take(4 * n)
+        self._budget.take(bytes_of_text(n))
         try:
             return str(self._next(n), "utf-8")
         except UnicodeDecodeError as error:
             raise StorageError(f"A text is not UTF-8: {error}.") from error
 
     def _list(self, n: int, depth: int) -> list[Any]:
-        self._budget.take(n * _ITEM)
+        self._budget.take(n * BYTES_OF_ITEM)
         if depth == 0 or n > len(self._data) - self._at:
             raise StorageError("A list is longer or deeper than what follows has room for.")
         values: list[Any] = []
@@ -182,12 +189,12 @@ class ContainerReader:
                 at, n = end, n - 1
         except UnicodeDecodeError as error:
             raise StorageError(f"A text is not UTF-8: {error}.") from error
-        self._budget.take(4 * at)
+        self._budget.take(bytes_of_text(at))
         self._at += at
         return texts
 
     def _map(self, n: int, depth: int) -> dict[str, Any]:
-        self._budget.take(n * _ENTRY)
+        self._budget.take(n * _BYTES_OF_ENTRY)
         if depth == 0 or 2 * n > len(self._data) - self._at:
             raise StorageError("A map is longer or deeper than what follows has room for.")
         result: dict[str, Any] = {}

@@ -303,3 +303,9 @@ def test_cli_samples_sentences_from_the_grammar(pcfg_model):
     words = run("sample", pcfg_model, "-n", 20, "--max-words", 8, "--seed", 1, "--format", "words").stdout
     assert words.splitlines() == [" ".join(tree.words) for tree in drawn]
     assert found != run("sample", pcfg_model, "-n", 20, "--max-words", 8, "--seed", 2).stdout
+
+
+def test_cli_parse_takes_a_model_of_the_package_beside_a_folder_of_its_name(tmp_path, monkeypatch):
+    (tmp_path / "en-fast").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert run("parse", "en-fast", "It rained.").stdout.startswith("(S (NP (PRP It))")

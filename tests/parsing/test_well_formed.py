@@ -81,25 +81,34 @@ def probability(rule, counts):
 def value_of(tree, posteriors, counts):
     """The formula of the module's docstring."""
     rules = local_trees(tree, PUNCTUATION)
-    return sum(posteriors[span] - COST for span in tree.spans()) + WEIGHT * sum(
-        log(probability(rule, counts)) for rule in rules
-    )
+    of_brackets = sum(posteriors.brackets[span] - COST for span in tree.spans())
+    of_tags = sum(p[tag] - max(p.values()) for tag, p in zip(tree.tags, posteriors.tags, strict=True))
+    return of_brackets + of_tags + WEIGHT * sum(log(probability(rule, counts)) for rule in rules)
+
+
+tags_of_word = st.one_of(
+    st.sampled_from(TAGS + "p").map(lambda tag: {tag: 1.0}),
+    st.tuples(st.floats(0.1, 0.9), st.permutations(TAGS + "p")).map(
+        lambda drawn: {drawn[1][0]: drawn[0], drawn[1][1]: 1 - drawn[0]}
+    ),
+)
 
 
 @settings(max_examples=150)
 @given(
     st.dictionaries(spans, st.floats(0.05, 1), max_size=6),
     st.dictionaries(rules, st.integers(1, 9), min_size=1, max_size=12),
-    st.lists(st.sampled_from(TAGS + "p"), min_size=N_WORDS, max_size=N_WORDS),
+    st.lists(tags_of_word, min_size=N_WORDS, max_size=N_WORDS),
 )
-def test_well_formed_brackets_are_the_best_of_all_trees(posteriors, counts, tags):
-    posteriors.setdefault((0, N_WORDS, "X"), 0.2)
+def test_well_formed_tree_is_the_best_of_all_trees(brackets, counts, tags):
+    brackets.setdefault((0, N_WORDS, "X"), 0.2)
     counts.setdefault(("X", "a"), 1)
+    posteriors = Posteriors(brackets, tags)
     decoder = WellFormedDecoder(LocalTrees.of(counts, PUNCTUATION), cost=COST)
-    brackets = decoder.brackets(WORDS, Posteriors(posteriors, [{tag: 1.0} for tag in tags]))
-    tree = Tree.from_spans(WORDS, tags, brackets)
-    assert tree.spans() == brackets
-    best = max(value_of(each, posteriors, counts) for each in all_trees(posteriors, tags))
+    chosen, best_tags = decoder.tree(WORDS, posteriors)
+    tree = Tree.from_spans(WORDS, best_tags, chosen)
+    assert tree.spans() == chosen
+    best = max(value_of(each, posteriors, counts) for choice in product(*tags) for each in all_trees(brackets, choice))
     assert value_of(tree, posteriors, counts) == pytest.approx(best)
 
 
@@ -119,7 +128,7 @@ def test_well_formed_skeletons_are_filled_in():
     assert skeleton.spans() == [span for span, p in brackets.items() if p > COST]
     (full,) = parse_trees("(S (NP (NN cat)) (VP (VBD saw) (NP (NN dog))) (. .))")
     assert local.unseen(full) == [("VP", "VBD", "NP")]  # whose neighbours the treebank has: VBD NP PP
-    assert WellFormedDecoder(local, cost=COST).brackets(full.words, posteriors) == full.spans()
+    assert WellFormedDecoder(local, cost=COST).tree(full.words, posteriors) == (full.spans(), full.tags)
 
 
 def test_well_formed_verb_phrases_stand_below_auxiliaries():
@@ -129,8 +138,16 @@ def test_well_formed_verb_phrases_stand_below_auxiliaries():
     brackets = {(0, 4, "S"): 1.0, (0, 1, "NP"): 1.0, (1, 4, "VP"): 1.0, (2, 4, "VP"): 0.44, (3, 4, "NP"): 1.0}
     posteriors = Posteriors(brackets, [{"PRP": 1.0}, {"VBD": 1.0}, {"VBN": 1.0}, {"PRP": 1.0}])
     decoder = WellFormedDecoder(local, cost=0.6)
-    assert (2, 4, "VP") in decoder.brackets(["she", "Had", "left", "it"], posteriors)
-    assert (2, 4, "VP") not in decoder.brackets(["she", "left", "left", "it"], posteriors)
+    assert (2, 4, "VP") in decoder.tree(["she", "Had", "left", "it"], posteriors)[0]
+    assert (2, 4, "VP") not in decoder.tree(["she", "left", "left", "it"], posteriors)[0]
+
+
+def test_well_formed_trees_have_tags_that_suit_their_phrases():
+    local = LocalTrees.of_trees(parse_trees(TREEBANK))
+    brackets = {(0, 3, "S"): 1.0, (0, 2, "NP"): 1.0, (2, 3, "VP"): 0.9}
+    posteriors = Posteriors(brackets, [{"DT": 1.0}, {"NN": 1.0}, {"NN": 0.52, "VBD": 0.48}])
+    spans, tags = WellFormedDecoder(local, cost=COST).tree(["the", "cat", "saw"], posteriors)
+    assert (spans, tags) == (list(brackets), ["DT", "NN", "VBD"])
 
 
 @pytest.fixture(scope="module")

@@ -317,7 +317,7 @@ def array(dtype: str, shape: list[int], data: bytes, **more: str) -> dict[str, A
 
 def bomb(n: int, declared: int) -> bytes:
     """An array of n zeros, compressed, that is said to have another number."""
-    coded = array("uint8", [declared], zlib.compress(bytes(n), 9), coding="zlib of byte planes")
+    coded = array("uint8", [declared], zlib.compress(bytes(n), 9), coding="planes")
     return pack("grammar", 4, {"symbols": ["a"], "n_states": coded})
 
 
@@ -332,7 +332,7 @@ BOMBS = {
     "two gigabytes in two megabytes": lambda: bomb(2**31, 2**31),
     "more than is declared": lambda: bomb(2**30, 10),
     "many that are small enough": lambda: pack(
-        "grammar", 4, {f"{i}": array("uint8", [2**26], b"", coding="zlib of byte planes") for i in range(20)}
+        "grammar", 4, {f"{i}": array("uint8", [2**26], b"", coding="planes") for i in range(20)}
     ),
     "a list of lists": lambda: pack("grammar", 4, {"symbols": [[]] * 20_000_000}),
     "lists within lists": lambda: b"\x81\xa4body" + b"\xdd\x00\x00\xff\xff" * 9999 + bytes(2**20),

@@ -1,0 +1,385 @@
+"""Rewrite trees as constructions that a treebank has too rarely for a model to learn them.
+
+    python scripts/rewritten_trees.py OUTPUT TREES... [--most N] [--seed S]
+
+Reads files of bracketed trees in the style of the Penn Treebank, makes new trees of their parts, at most N (200)
+of each construction below, and writes them to OUTPUT, a tree a line:
+
+    quoted     "It works," said the plumber.         SINV over the quotation
+    parted     "It works," she said, "if you wait."  PRN over who speaks; also It works, I think, if you wait.
+    tagged     It works, does n't it?                SQ over sentence and question
+    had        Had we known, it would work.          SBAR over SINV
+    so         So do we.                             SINV
+    placed     In the corner stood a clock.          SINV
+    headline   Police Find Lost Clock                without articles and forms of be
+    short      The clock stopped.                    subjects and verbs alone
+    what       What a clock!                         FRAG
+
+A sentence need not make sense: it teaches the shapes of trees, and its words stay beside the tags that they had.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from spacy_lpcfg.storage.files import write_atomically
+from spacy_lpcfg.trees import Tree, clean, read_trees
+
+SPEAKING = frozenset(
+    [
+        "added",
+        "asked",
+        "called",
+        "cried",
+        "explained",
+        "insisted",
+        "muttered",
+        "replied",
+        "said",
+        "shouted",
+        "told",
+        "whispered",
+    ]
+)
+THINKING = ("I think", "I suppose", "it seems", "you know", "she thought", "he said", "they say", "it turned out")
+QUOTES = (("`` ``", "'' ''"), ('`` "', "'' \""), ("`` “", "'' ”"), ("`` ‘", "'' ’"))
+SAYING = ("said", "said", "asked", "cried", "explained", "muttered", "replied", "shouted", "whispered", "added")
+PRESENT_SAYING = ("Says", "Say", "Insists", "Warns", "Claims")
+LENGTHS = range(3, 22)
+ARTICLES = frozenset({"a", "an", "the"})
+FINITE = frozenset({"VBD", "VBZ", "VBP"})
+AUXILIARIES = frozenset(
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "'s",
+        "'re",
+        "'ve",
+        "can",
+        "could",
+        "will",
+        "would",
+        "should",
+        "must",
+    ]
+)
+CONTRACTED = {"is", "are", "was", "were", "has", "have", "had", "do", "does", "did", "could", "would", "should"}
+BE = frozenset({"is", "are", "was", "were"})
+PRONOUNS = frozenset(["he", "she", "it", "we", "you", "they"])
+STANDING = frozenset(
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "stands",
+        "stood",
+        "lies",
+        "lay",
+        "sat",
+        "hung",
+        "lived",
+        "came",
+        "hangs",
+        "sits",
+        "comes",
+        "lives",
+    ]
+)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("output", type=Path, metavar="OUTPUT")
+    arguments.add_argument("trees", type=Path, nargs="+", metavar="TREES")
+    arguments.add_argument("--most", type=int, default=200, metavar="N")
+    arguments.add_argument("--seed", type=int, default=0, metavar="S")
+    args = arguments.parse_args()
+    trees = [tree for path in args.trees for tree in map(clean, read_trees(path)) if tree is not None]
+    rewritten = rewrite(trees, args.most, random.Random(args.seed))
+    lines = [f"{Tree('ROOT', (tree,))}\n" for of_one in rewritten.values() for tree in of_one]
+    write_atomically(args.output, "".join(lines).encode())
+    print(", ".join(f"{len(of_one):,} {name}" for name, of_one in rewritten.items()))
+
+
+def rewrite(trees: Iterable[Tree], most: int, rng: random.Random) -> dict[str, list[Tree]]:
+    """Return up to `most` new trees of each construction, by its name."""
+    sentences = [tree for tree in trees if tree.label == "S" and len(tree.words) in LENGTHS and is_plain(tree)]
+    rng.shuffle(sentences)
+    speakers = [subject for subject, verb in map(parts, sentences) if verb.children[0].word in SPEAKING] or [
+        pronoun("she")
+    ]
+    rewritten: dict[str, list[Tree]] = defaultdict(list)
+    for name, construct in CONSTRUCTIONS.items():
+        for sentence in sentences:
+            if len(rewritten[name]) == most:
+                break
+            tree = construct(sentence, rng, speakers)
+            if tree is not None:
+                rewritten[name].append(tree)
+    return dict(rewritten)
+
+
+# The parts of a sentence -------------------------------------------------------------------------
+
+
+def is_plain(tree: Tree) -> bool:
+    """Whether a sentence has one subject and one verb phrase with a finite verb first, and a full stop or no end."""
+    labels = [child.label for child in tree.children]
+    if labels.count("NP") != 1 or labels.count("VP") != 1 or labels.index("NP") > labels.index("VP"):
+        return False
+    verb = parts(tree)[1].children[0]
+    marks = {child.label for child in tree.children if child.is_leaf} - {".", ","}
+    return verb.label in FINITE | {"MD"} and not marks and all(word not in "\"''``“”‘’?!" for word in tree.words)
+
+
+def parts(tree: Tree) -> tuple[Tree, Tree]:
+    """Return subject and verb phrase of a plain sentence."""
+    return tuple(next(child for child in tree.children if child.label == label) for label in ("NP", "VP"))  # type: ignore[return-value]
+
+
+def without_end(tree: Tree) -> tuple[Tree, ...]:
+    """Return the children of a sentence but for its full stop."""
+    return tree.children[:-1] if tree.children[-1].label == "." else tree.children
+
+
+def leaf(text: str) -> Tree:
+    """Return a leaf from tag and word, "NN clock"."""
+    tag, word = text.split(" ")
+    return Tree(tag, word=word)
+
+
+def pronoun(word: str) -> Tree:
+    return Tree("NP", (Tree("PRP", word=word),))
+
+
+def respelled(tree: Tree, spell: Callable[[str, str, bool], str]) -> Tree:
+    """Return a tree with other words: spell(word, tag, whether it is the first)."""
+    first = iter([True])
+    return tree.fold(
+        lambda node, children: (
+            Tree(node.label, children)
+            if children
+            else Tree(node.label, word=spell(node.word or "", node.label, next(first, False)))
+        )
+    )
+
+
+def capitalized(tree: Tree) -> Tree:
+    return respelled(tree, lambda word, _, first: word[:1].upper() + word[1:] if first else word)
+
+
+def lowered(tree: Tree) -> Tree:
+    """Return a tree whose first word begins in lower case, unless it is a name or "I"."""
+    return respelled(
+        tree,
+        lambda word, tag, first: word[:1].lower() + word[1:] if first and tag[:3] != "NNP" and word != "I" else word,
+    )
+
+
+COMMA, STOP, QUESTION = leaf(", ,"), leaf(". ."), leaf(". ?")
+
+
+# Constructions: each returns a new tree, or None if the sentence does not suit -------------------
+
+Construct = Callable[[Tree, random.Random, list[Tree]], "Tree | None"]
+
+
+def quoted(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+    speaker = lowered(rng.choice(speakers))
+    if speaker.children[0].label == "PRP":
+        return None
+    start, end = map(leaf, rng.choice(QUOTES))
+    said = Tree("VP", (Tree("VBD", word=rng.choice(SAYING)),))
+    return Tree("SINV", (start, Tree("S", without_end(sentence)), COMMA, end, said, speaker, STOP))
+
+
+def parted(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+    """Part a sentence after one of its children, or its verb phrase before its last child."""
+    children = without_end(sentence)
+    place = next((i for i, child in enumerate(children) if child.label == "VP"), 0)
+    verbs = children[place].children
+    in_verbs = verbs[-1].label in {"PP", "SBAR", "ADVP"} and len(verbs) > 1 and rng.random() < 0.7
+    if not in_verbs and len(children) < 2:
+        return None
+    has_quotes = rng.random() < 0.7
+    start, end = map(leaf, rng.choice(QUOTES))
+    before, after = ((COMMA, end), (COMMA, start)) if has_quotes else ((COMMA,), (COMMA,))
+    between = Tree("PRN", (*before, _speech(rng, speakers) if has_quotes else _thought(rng), *after))
+    if in_verbs:
+        verb_phrase = Tree("VP", (*verbs[:-1], between, verbs[-1]))
+        whole: tuple[Tree, ...] = (*children[:place], verb_phrase, *children[place + 1 :])
+    else:
+        whole = (*children[:place], between, *children[place:])
+        if children[place - 1].label == ",":
+            return None
+    return Tree("S", (start, *whole, STOP, end) if has_quotes else (*whole, STOP))
+
+
+def _speech(rng: random.Random, speakers: list[Tree]) -> Tree:
+    """Return "she said", or "said the plumber"."""
+    said = Tree("VP", (Tree("VBD", word=rng.choice(SAYING)),))
+    speaker = lowered(rng.choice(speakers))
+    if speaker.children[0].label == "PRP" or rng.random() < 0.5:
+        return Tree("S", (speaker, said))
+    return Tree("SINV", (said, speaker))
+
+
+def _thought(rng: random.Random) -> Tree:
+    who, verb, *particle = rng.choice(THINKING).split()
+    tag = "VBZ" if verb == "seems" else "VBD" if verb in {"thought", "said", "turned"} else "VBP"
+    rest = [Tree("PRT", (Tree("RP", word=word),)) for word in particle]
+    return Tree("S", (pronoun(who), Tree("VP", (Tree(tag, word=verb), *rest))))
+
+
+def tagged(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+    subject, verbs = parts(sentence)
+    word = subject.words[-1].lower()
+    verb = verbs.children[0]
+    if len(subject.words) != 1 or word not in PRONOUNS:
+        return None
+    is_negative = any(other in {"not", "n't", "never"} for other in sentence.words)
+    auxiliary = {"'s": "is", "'re": "are", "'ve": "have"}.get(verb.word or "", verb.word or "")
+    if auxiliary not in AUXILIARIES:
+        auxiliary = {"VBD": "did", "VBZ": "does", "VBP": "do"}.get(verb.label, "")
+    if not auxiliary or (not is_negative and auxiliary not in CONTRACTED):
+        return None
+    negation = () if is_negative else (Tree("RB", word="n't"),)
+    question = Tree("SQ", (Tree(verb.label, word=auxiliary), *negation, pronoun(word)))
+    return Tree("SQ", (Tree("S", without_end(sentence)), COMMA, question, QUESTION))
+
+
+def had(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+    """Put the verb of a sentence before its subject, and "would" after that of the main clause."""
+    subject, verbs = parts(sentence)
+    verb, *others = verbs.children
+    if verb.word not in {"had", "were", "should"} or not others or len(sentence.words) > 12:
+        return None
+    if others[0].label == "RB" or (verb.word == "had" and others[-1].label != "VP"):
+        return None
+    condition = Tree("SINV", (Tree(verb.label, word=(verb.word or "").capitalize()), lowered(subject), *others))
+    would = Tree("MD", word=rng.choice(["would", "would", "could", "might"]))
+    have = Tree(
+        "VP",
+        (leaf("VB have"), Tree("VP", (leaf(rng.choice(["VBN stayed", "VBN left", "VBN changed", "VBN waited"])),))),
+    )
+    who = pronoun(rng.choice(["I", "we", "she", "he", "they", "it"]))
+    return Tree("S", (Tree("SBAR", (condition,)), COMMA, who, Tree("VP", (would, have)), STOP))
+
+
+def so(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+    verb = parts(sentence)[1].children[0]
+    word = {"'s": "is", "'re": "are", "'ve": "have"}.get(verb.word or "", verb.word)
+    subject = lowered(parts(sentence)[0])
+    if word not in AUXILIARIES or len(subject.words) > 2:
+        return None
+    first = Tree("ADVP", (Tree("RB", word=rng.choice(["So", "So", "Neither"])),))
+    return Tree("SINV", (first, Tree("VP", (Tree(verb.label, word=word),)), subject, STOP))
+
+
+def placed(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+    subject, verbs = parts(sentence)
+    if subject.children[0].label in {"PRP", "EX", "DT"} and len(subject.children) == 1:
+        return None
+    labels = [child.label for child in verbs.children]
+    if labels[1:] not in (["PP"], ["ADJP"], ["VP"]) or verbs.children[0].word not in STANDING:
+        return None
+    if labels[1] != "PP" and (verbs.children[0].word not in BE or rng.random() < 0.8):
+        return None
+    if len(verbs.words) > 8:
+        return None
+    first, verb = capitalized(verbs.children[1]), Tree("VP", (verbs.children[0],))
+    return Tree("SINV", (first, verb, lowered(subject), STOP))
+
+
+def headline(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+    """Leave out articles and full stop, and forms of "be" before a participle; capitalize words."""
+    subject, verbs = parts(sentence)
+    is_passive = verbs.children[0].word in BE and verbs.children[-1].label == "VP"
+    is_present = verbs.children[0].label in {"VBZ", "VBP", "MD"} and verbs.children[0].word not in AUXILIARIES - {
+        "will",
+        "can",
+    }
+    if not (is_passive or is_present) or (subject.children[0].label in {"PRP", "EX", "DT"} and len(subject.words) == 1):
+        return None
+    verb_phrase = verbs.children[-1] if is_passive else verbs
+    pruned = _without_articles(Tree("S", (subject, verb_phrase)))
+    if pruned is None or [child.label for child in pruned.children] != ["NP", "VP"]:
+        return None
+    titled = respelled(pruned, lambda word, tag, _: word if tag in {"IN", "CC", "TO"} else word[:1].upper() + word[1:])
+    if rng.random() < 0.8:
+        return capitalized(titled)
+    who = Tree("NP", (leaf(rng.choice(["NN Minister", "NN Study", "NNS Police", "NN Report", "NNS Experts"])),))
+    says = Tree(
+        "VP",
+        (
+            Tree(
+                "VBP" if who.words[0][-1] == "s" or who.words[0] == "Police" else "VBZ", word=rng.choice(PRESENT_SAYING)
+            ),
+        ),
+    )
+    return Tree("S", (capitalized(titled), COMMA, who, says))
+
+
+def _without_articles(tree: Tree) -> Tree | None:
+    def pruned(node: Tree, children: list[Tree | None]) -> Tree | None:
+        if node.is_leaf:
+            return None if (node.word or "").lower() in ARTICLES and node.label == "DT" else node
+        left = [child for child in children if child is not None]
+        return Tree(node.label, left) if left else None
+
+    return tree.fold(pruned)
+
+
+def short(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+    """Keep the subject without what stands behind its noun, and the verb, if it has no objects."""
+    subject, verbs = parts(sentence)
+    verb, *others = verbs.children
+    if (
+        verb.word in AUXILIARIES
+        or verb.label not in FINITE
+        or any(child.label not in {"PP", "ADVP"} for child in others)
+    ):
+        return None
+    core = subject.children[0] if subject.children[0].label == "NP" else subject
+    if any(not child.is_leaf for child in core.children) or core.children[0].label == "PRP":
+        return None
+    kept = [child for child in core.children if child.label not in {"JJ", "JJR", "JJS", "CD"}] or list(core.children)
+    if rng.random() < 0.3 and kept[-1].label == "NNS":
+        kept = kept[-1:]
+    adverb = [child for child in others if child.label == "ADVP" and len(child.words) == 1][:1]
+    phrase = [child for child in others if child.label == "PP"][:1] if rng.random() < 0.4 else []
+    return Tree("S", (capitalized(Tree("NP", kept)), Tree("VP", (verb, *adverb, *phrase)), STOP))
+
+
+def what(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+    """Make an exclamation of a phrase such as "a beautiful garden"."""
+    for node in sentence.nodes():
+        tags = [child.label for child in node.children]
+        if node.label == "NP" and tags in (["DT", "JJ", "NN"], ["DT", "NN"]) and node.children[0].word in {"a", "an"}:
+            has_start = rng.random() < 0.4
+            start = (Tree("INTJ", (leaf(rng.choice(["UH Wow", "UH Oh", "UH Ah"])),)), COMMA) if has_start else ()
+            word = Tree("WDT", word="what" if has_start else "What")
+            return Tree("FRAG", (*start, Tree("NP", (word, *node.children)), leaf(". !")))
+    return None
+
+
+CONSTRUCTIONS: dict[str, Construct] = {
+    construct.__name__: construct for construct in (quoted, parted, tagged, had, so, placed, headline, short, what)
+}
+
+
+if __name__ == "__main__":
+    main()

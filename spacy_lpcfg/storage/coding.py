@@ -1,0 +1,143 @@
+"""Lossless compression of the arrays and lists of texts of a saved model.
+
+An array is compressed in the shorter of two ways. Both take a number for its bytes, so that every value comes back to
+the last bit. "planes" holds the first bytes of all numbers, then the second bytes, and so on, signed integers as
+differences. "table" suits matrices with many zeros and few distinct values, such as rounded weights: it holds a bit for
+each number, which says whether it is 0, and for each other number its place in a table.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.storage.reader import StorageError
+
+PLANES, TABLE = CODINGS = ("planes", "table")
+_SEPARATOR = "\n"
+_LONGEST_TABLE = 2**16
+
+
+def compress_array(array: np.ndarray) -> dict[str, Any]:
+    """Return the fields `coding` and `data` of an array, and `table` if it has that coding."""
+    flat = array.ravel()
+    planes = {"coding": PLANES, "data": _deflate(_byte_planes(_differences(flat)))}
+    table = _as_table(flat)
+    return planes if table is None or _size(table) >= _size(planes) else table
+
+
+def decompress_array(name: str, value: dict[str, Any], dtype: np.dtype, n: int) -> np.ndarray:
+    """Return an array of n numbers, flat, in about three times its memory.
+
+    name (str): The name of the array, for error messages.
+    value (dict): What `compress_array` returned; bytes may be views.
+    RAISES (StorageError): If the data are damaged, or are not those of n numbers.
+    """
+    try:
+        return _from_table(value, dtype, n) if value["coding"] == TABLE else _from_planes(value["data"], dtype, n)
+    except (zlib.error, ValueError) as error:
+        raise StorageError(f"The array {shown(name)} of {n:,} numbers, {dtype}, is damaged: {error}.") from error
+
+
+def compress_texts(texts: Sequence[str]) -> dict[str, Any] | None:
+    """Return the fields `texts`, their number and that of their bytes; None if a text has the separator."""
+    if any(_SEPARATOR in text for text in texts):
+        return None
+    joined = _SEPARATOR.join(texts).encode()
+    return {"texts": zlib.compress(joined, 9), "n": len(texts), "n_bytes": len(joined)}
+
+
+def decompress_texts(name: str, value: dict[str, Any]) -> tuple[str, ...]:
+    """Return texts from what `compress_texts` returned; the caller has seen that their memory is allowed.
+
+    RAISES (StorageError): If the data are damaged, or have another number of texts or bytes.
+    """
+    try:
+        joined = _inflate(value["texts"], value["n_bytes"]).decode()
+        texts = tuple(joined.split(_SEPARATOR)) if value["n"] or joined else ()
+        if len(texts) != value["n"]:
+            raise ValueError(f"expected {value['n']} texts, got {len(texts)}")
+    except (zlib.error, ValueError) as error:
+        raise StorageError(f"The texts {shown(name)} are damaged: {error}.") from error
+    return texts
+
+
+def _as_table(flat: np.ndarray) -> dict[str, Any] | None:
+    """Return the fields of the coding "table"; None if there are too many distinct numbers."""
+    bits = flat.view(_unsigned(flat.dtype))
+    is_nonzero = bits != 0
+    table, places = np.unique(bits[is_nonzero], return_inverse=True)
+    if len(table) > _LONGEST_TABLE:
+        return None
+    planes = _byte_planes(places.astype(_place_type(len(table))))
+    data = np.concatenate((np.packbits(is_nonzero), planes.ravel()))
+    return {"coding": TABLE, "table": table.tobytes(), "data": _deflate(data)}
+
+
+def _from_table(value: dict[str, Any], dtype: np.dtype, n: int) -> np.ndarray:
+    table = np.frombuffer(bytes(value["table"]), _unsigned(dtype))
+    place_type, n_bits = _place_type(len(table)), (n + 7) // 8
+    data = np.frombuffer(_inflate(value["data"], n_bits + n * place_type.itemsize, exact=False), np.uint8)
+    if len(data) < n_bits:
+        raise ValueError("its end is missing")
+    is_nonzero = np.unpackbits(data[:n_bits], count=n).view(bool)
+    n_nonzero = int(np.count_nonzero(is_nonzero))
+    places = _from_byte_planes(data[n_bits:], place_type, n_nonzero)
+    if n_nonzero and places.max() >= len(table):
+        raise ValueError("a place is outside the table")
+    flat = np.zeros(n, table.dtype)
+    flat[is_nonzero] = table[places]
+    return flat.view(dtype)
+
+
+def _from_planes(data: memoryview, dtype: np.dtype, n: int) -> np.ndarray:
+    flat = _from_byte_planes(np.frombuffer(_inflate(data, n * dtype.itemsize), np.uint8), dtype, n)
+    return np.cumsum(flat, dtype=dtype) if dtype.kind == "i" else flat
+
+
+def _differences(flat: np.ndarray) -> np.ndarray:
+    """Return the difference of each signed integer to the one before it, and other numbers as they are."""
+    return np.diff(flat, prepend=flat.dtype.type(0)) if flat.dtype.kind == "i" else flat
+
+
+def _byte_planes(flat: np.ndarray) -> np.ndarray:
+    """Return the first bytes of all numbers, then the second bytes, and so on, uint8 (itemsize, n)."""
+    return np.ascontiguousarray(flat.view(np.uint8).reshape(-1, flat.itemsize).T)
+
+
+def _from_byte_planes(planes: np.ndarray, dtype: np.dtype, n: int) -> np.ndarray:
+    """Return the n numbers of which `_byte_planes` returned the bytes."""
+    if len(planes) != n * dtype.itemsize:
+        raise ValueError(f"expected {n * dtype.itemsize} bytes of {n} numbers, got {len(planes)}")
+    if dtype.itemsize == 1:
+        return planes.view(dtype)
+    return planes.reshape(dtype.itemsize, n).T.copy().view(dtype).ravel()
+
+
+def _deflate(data: np.ndarray) -> bytes:
+    return zlib.compress(data.tobytes(), 9)
+
+
+def _inflate(data: memoryview, n_bytes: int, *, exact: bool = True) -> bytes:
+    """Decompress to n_bytes, or to at most as many, without allocating more."""
+    inflated = zlib.decompressobj().decompress(data, n_bytes + 1)
+    if len(inflated) > n_bytes or (exact and len(inflated) < n_bytes):
+        raise ValueError(f"expected {n_bytes} bytes, got {len(inflated)} or more")
+    return inflated
+
+
+def _size(fields: dict[str, Any]) -> int:
+    return len(fields["data"]) + len(fields.get("table", b""))
+
+
+def _unsigned(dtype: np.dtype) -> np.dtype:
+    return np.dtype(f"u{dtype.itemsize}")
+
+
+def _place_type(n: int) -> np.dtype:
+    """Return the type of places in a table of n numbers."""
+    return np.dtype("uint8" if n <= 2**8 else "uint16")
