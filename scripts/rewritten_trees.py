@@ -12,6 +12,7 @@ of each construction below, and writes them to OUTPUT, a tree a line:
     so         So do we.                             SINV
     placed     In the corner stood a clock.          SINV
     headline   Police Find Lost Clock                without articles and forms of be
+    listed     They came by car, by bus or on foot.  three phrases of one kind
     short      The clock stopped.                    subjects and verbs alone
     what       What a clock!                         FRAG
 
@@ -25,79 +26,31 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
-SPEAKING = frozenset(
-    [
-        "added",
-        "asked",
-        "called",
-        "cried",
-        "explained",
-        "insisted",
-        "muttered",
-        "replied",
-        "said",
-        "shouted",
-        "told",
-        "whispered",
-    ]
-)
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SPEAKING = words("added asked called cried explained insisted muttered replied said shouted told whispered")
 THINKING = ("I think", "I suppose", "it seems", "you know", "she thought", "he said", "they say", "it turned out")
-QUOTES = (("`` ``", "'' ''"), ('`` "', "'' \""), ("`` “", "'' ”"), ("`` ‘", "'' ’"))
+STRAIGHT = ('`` "', "'' \"")
+QUOTES = (STRAIGHT, STRAIGHT, STRAIGHT, ("`` ``", "'' ''"), ("`` “", "'' ”"), ("`` ‘", "'' ’"))
 SAYING = ("said", "said", "asked", "cried", "explained", "muttered", "replied", "shouted", "whispered", "added")
+JOINING = ("CC and", "CC and", "CC but", "CC so")
 PRESENT_SAYING = ("Says", "Say", "Insists", "Warns", "Claims")
 LENGTHS = range(3, 22)
-ARTICLES = frozenset({"a", "an", "the"})
-FINITE = frozenset({"VBD", "VBZ", "VBP"})
-AUXILIARIES = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "'s",
-        "'re",
-        "'ve",
-        "can",
-        "could",
-        "will",
-        "would",
-        "should",
-        "must",
-    ]
-)
-CONTRACTED = {"is", "are", "was", "were", "has", "have", "had", "do", "does", "did", "could", "would", "should"}
-BE = frozenset({"is", "are", "was", "were"})
-PRONOUNS = frozenset(["he", "she", "it", "we", "you", "they"])
-STANDING = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "stands",
-        "stood",
-        "lies",
-        "lay",
-        "sat",
-        "hung",
-        "lived",
-        "came",
-        "hangs",
-        "sits",
-        "comes",
-        "lives",
-    ]
-)
+ARTICLES = words("a an the")
+FINITE = words("VBD VBZ VBP")
+AUXILIARIES = words("is are was were has have had do does did 's 're 've can could will would should must")
+CONTRACTED = words("is are was were has have had do does did could would should")
+BE = words("is are was were")
+PRONOUNS = words("he she it we you they")
+STANDING = words("is are was were stands stood lies lay sat hung lived came hangs sits comes lives")
 
 
 def main() -> None:
@@ -114,19 +67,25 @@ def main() -> None:
     print(", ".join(f"{len(of_one):,} {name}" for name, of_one in rewritten.items()))
 
 
+class Stock(NamedTuple):
+    """Plain sentences, and the subjects of verbs of speaking in them."""
+
+    sentences: list[Tree]
+    speakers: list[Tree]
+
+
 def rewrite(trees: Iterable[Tree], most: int, rng: random.Random) -> dict[str, list[Tree]]:
     """Return up to `most` new trees of each construction, by its name."""
     sentences = [tree for tree in trees if tree.label == "S" and len(tree.words) in LENGTHS and is_plain(tree)]
     rng.shuffle(sentences)
-    speakers = [subject for subject, verb in map(parts, sentences) if verb.children[0].word in SPEAKING] or [
-        pronoun("she")
-    ]
+    speakers = [subject for subject, verb in map(parts, sentences) if verb.children[0].word in SPEAKING]
+    stock = Stock(sentences, speakers or [pronoun("she")])
     rewritten: dict[str, list[Tree]] = defaultdict(list)
     for name, construct in CONSTRUCTIONS.items():
         for sentence in sentences:
             if len(rewritten[name]) == most:
                 break
-            tree = construct(sentence, rng, speakers)
+            tree = construct(sentence, rng, stock)
             if tree is not None:
                 rewritten[name].append(tree)
     return dict(rewritten)
@@ -194,11 +153,11 @@ COMMA, STOP, QUESTION = leaf(", ,"), leaf(". ."), leaf(". ?")
 
 # Constructions: each returns a new tree, or None if the sentence does not suit -------------------
 
-Construct = Callable[[Tree, random.Random, list[Tree]], "Tree | None"]
+Construct = Callable[[Tree, random.Random, Stock], "Tree | None"]
 
 
-def quoted(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
-    speaker = lowered(rng.choice(speakers))
+def quoted(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    speaker = lowered(rng.choice(stock.speakers))
     if speaker.children[0].label == "PRP":
         return None
     start, end = map(leaf, rng.choice(QUOTES))
@@ -206,32 +165,33 @@ def quoted(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | N
     return Tree("SINV", (start, Tree("S", without_end(sentence)), COMMA, end, said, speaker, STOP))
 
 
-def parted(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
-    """Part a sentence after one of its children, or its verb phrase before its last child."""
-    children = without_end(sentence)
-    place = next((i for i, child in enumerate(children) if child.label == "VP"), 0)
-    verbs = children[place].children
-    in_verbs = verbs[-1].label in {"PP", "SBAR", "ADVP"} and len(verbs) > 1 and rng.random() < 0.7
-    if not in_verbs and len(children) < 2:
-        return None
+def parted(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Part a sentence before or within its verb phrase, or join another sentence to it."""
     has_quotes = rng.random() < 0.7
     start, end = map(leaf, rng.choice(QUOTES))
     before, after = ((COMMA, end), (COMMA, start)) if has_quotes else ((COMMA,), (COMMA,))
-    between = Tree("PRN", (*before, _speech(rng, speakers) if has_quotes else _thought(rng), *after))
-    if in_verbs:
-        verb_phrase = Tree("VP", (*verbs[:-1], between, verbs[-1]))
-        whole: tuple[Tree, ...] = (*children[:place], verb_phrase, *children[place + 1 :])
+    between = Tree("PRN", (*before, _speech(rng, stock) if has_quotes else _thought(rng), *after))
+    if rng.random() < 0.3:
+        other = lowered(Tree("S", without_end(rng.choice(stock.sentences))))
+        whole: tuple[Tree, ...] = (Tree("S", without_end(sentence)), between, leaf(rng.choice(JOINING)), other)
     else:
-        whole = (*children[:place], between, *children[place:])
-        if children[place - 1].label == ",":
-            return None
+        whole = _with(between, without_end(sentence), rng)
     return Tree("S", (start, *whole, STOP, end) if has_quotes else (*whole, STOP))
 
 
-def _speech(rng: random.Random, speakers: list[Tree]) -> Tree:
+def _with(between: Tree, children: tuple[Tree, ...], rng: random.Random) -> tuple[Tree, ...]:
+    """Put a phrase before the last child of the verb phrase, if that may be moved; else before the verb phrase."""
+    place = [child.label for child in children].index("VP")
+    verbs = children[place].children
+    if verbs[-1].label in {"PP", "SBAR", "ADVP"} and rng.random() < 0.7:
+        return *children[:place], Tree("VP", (*verbs[:-1], between, verbs[-1])), *children[place + 1 :]
+    return *children[:place], between, *children[place:]
+
+
+def _speech(rng: random.Random, stock: Stock) -> Tree:
     """Return "she said", or "said the plumber"."""
     said = Tree("VP", (Tree("VBD", word=rng.choice(SAYING)),))
-    speaker = lowered(rng.choice(speakers))
+    speaker = lowered(rng.choice(stock.speakers))
     if speaker.children[0].label == "PRP" or rng.random() < 0.5:
         return Tree("S", (speaker, said))
     return Tree("SINV", (said, speaker))
@@ -244,7 +204,7 @@ def _thought(rng: random.Random) -> Tree:
     return Tree("S", (pronoun(who), Tree("VP", (Tree(tag, word=verb), *rest))))
 
 
-def tagged(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+def tagged(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     subject, verbs = parts(sentence)
     word = subject.words[-1].lower()
     verb = verbs.children[0]
@@ -261,7 +221,7 @@ def tagged(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | N
     return Tree("SQ", (Tree("S", without_end(sentence)), COMMA, question, QUESTION))
 
 
-def had(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+def had(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     """Put the verb of a sentence before its subject, and "would" after that of the main clause."""
     subject, verbs = parts(sentence)
     verb, *others = verbs.children
@@ -279,7 +239,7 @@ def had(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None
     return Tree("S", (Tree("SBAR", (condition,)), COMMA, who, Tree("VP", (would, have)), STOP))
 
 
-def so(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+def so(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     verb = parts(sentence)[1].children[0]
     word = {"'s": "is", "'re": "are", "'ve": "have"}.get(verb.word or "", verb.word)
     subject = lowered(parts(sentence)[0])
@@ -289,7 +249,7 @@ def so(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
     return Tree("SINV", (first, Tree("VP", (Tree(verb.label, word=word),)), subject, STOP))
 
 
-def placed(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+def placed(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     subject, verbs = parts(sentence)
     if subject.children[0].label in {"PRP", "EX", "DT"} and len(subject.children) == 1:
         return None
@@ -304,7 +264,7 @@ def placed(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | N
     return Tree("SINV", (first, verb, lowered(subject), STOP))
 
 
-def headline(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+def headline(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     """Leave out articles and full stop, and forms of "be" before a participle; capitalize words."""
     subject, verbs = parts(sentence)
     is_passive = verbs.children[0].word in BE and verbs.children[-1].label == "VP"
@@ -343,7 +303,29 @@ def _without_articles(tree: Tree) -> Tree | None:
     return tree.fold(pruned)
 
 
-def short(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+def listed(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Make three phrases of the last one: two of its label, about as long, come from other sentences."""
+    verbs = parts(sentence)[1]
+    last = verbs.children[-1]
+    if last.label not in {"PP", "NP", "ADJP", "VP"} or len(last.words) > 5 or len(verbs.children) < 2:
+        return None
+    others = [
+        verb.children[-1]
+        for _, verb in map(parts, rng.sample(stock.sentences, min(200, len(stock.sentences))))
+        if verb.children[-1].label == last.label and len(verb.children[-1].words) <= 5
+    ]
+    alike = [other for other in others if other.tags[0] == last.tags[0]][:2]
+    if len(alike) < 2:
+        return None
+    conjunction = leaf(rng.choice(["CC and", "CC or"]))
+    marks = (COMMA,) if rng.random() < 0.4 else ()
+    three = Tree(last.label, (last, COMMA, alike[0], *marks, conjunction, alike[1]))
+    verb_phrase = Tree("VP", (*verbs.children[:-1], three))
+    whole = [verb_phrase if child is verbs else child for child in without_end(sentence)]
+    return Tree("S", (*whole, STOP))
+
+
+def short(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     """Keep the subject without what stands behind its noun, and the verb, if it has no objects."""
     subject, verbs = parts(sentence)
     verb, *others = verbs.children
@@ -364,7 +346,7 @@ def short(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | No
     return Tree("S", (capitalized(Tree("NP", kept)), Tree("VP", (verb, *adverb, *phrase)), STOP))
 
 
-def what(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | None:
+def what(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     """Make an exclamation of a phrase such as "a beautiful garden"."""
     for node in sentence.nodes():
         tags = [child.label for child in node.children]
@@ -377,7 +359,8 @@ def what(sentence: Tree, rng: random.Random, speakers: list[Tree]) -> Tree | Non
 
 
 CONSTRUCTIONS: dict[str, Construct] = {
-    construct.__name__: construct for construct in (quoted, parted, tagged, had, so, placed, headline, short, what)
+    construct.__name__: construct
+    for construct in (quoted, parted, tagged, had, so, placed, headline, listed, short, what)
 }
 
 

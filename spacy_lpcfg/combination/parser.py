@@ -134,11 +134,10 @@ class CombinedParser(BackedParser):
         readings = self._readings(query)
         found = self._mean(readings)
         spans = self._spans(query, found)
-        own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
         status = worst_status(_status(spans, found, query.constraints), _status_of(readings))
         return found.parse_of(
             query.words,
-            own,
+            found.best_tags,
             spans,
             given=query.certain_tags,
             log_probability=self._log_probability(readings),

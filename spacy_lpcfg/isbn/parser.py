@@ -252,7 +252,7 @@ class IncrementalParser(SentenceParser):
             spans, tags = list(best), [self.isbn.tags[tag] for tag in numbers]
         else:
             spans = mbr_brackets(posteriors.brackets, len(query.words), cost=self.settings.bracket_cost)
-            tags = [max(shares, key=shares.__getitem__) for shares in posteriors.tags]
+            tags = posteriors.best_tags
         return Parse(
             words=query.words,
             tags=with_given(tags, query.certain_tags),

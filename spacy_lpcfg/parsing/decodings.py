@@ -46,11 +46,13 @@ class Decodable(Protocol):
         """The cost of each bracket, subtracted from its posterior."""
 
 
-class BracketDecoder(Protocol):
-    """Chooses the brackets of a tree by posteriors, of any model."""
+class TreeDecoder(Protocol):
+    """Chooses a tree by the posteriors of a model of any kind."""
 
-    def brackets(self, words: Sequence[str], posteriors: Posteriors, required: Sequence[Span] = ()) -> list[Span]:
-        """Return the brackets of a tree, in pre-order.
+    def tree(
+        self, words: Sequence[str], posteriors: Posteriors, required: Sequence[Span] = ()
+    ) -> tuple[list[Span], list[str]]:
+        """Return the brackets of a tree, in pre-order, and its tags.
 
         words (sequence of str): Of the sentence.
         posteriors (Posteriors): Of brackets, at least one of them over all words, and of tags.
@@ -66,7 +68,7 @@ class Decoding:
     summary (str): Which tree it chooses, as the end of a sentence; for the help of commands, and for the documentation.
     needs (str): What it needs of a model, as a sentence; "" if all models have it.
     is_for (callable): Returns whether a model has what it needs.
-    decoder (callable or None): Returns what chooses the brackets by the posteriors of a model, given the model. None if
+    decoder (callable or None): Returns what chooses a tree by the posteriors of a model, given the model. None if
         the model's own parser chooses the tree.
     """
 
@@ -74,10 +76,10 @@ class Decoding:
     summary: str
     needs: str
     is_for: Callable[[Decodable], bool]
-    decoder: Callable[[Decodable], BracketDecoder] | None = None
+    decoder: Callable[[Decodable], TreeDecoder] | None = None
 
 
-def _well_formed(model: Decodable) -> BracketDecoder:
+def _well_formed(model: Decodable) -> TreeDecoder:
     from spacy_lpcfg.parsing.well_formed import WellFormedDecoder
 
     return WellFormedDecoder(model.local_trees, cost=model.bracket_cost)

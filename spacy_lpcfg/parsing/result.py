@@ -87,6 +87,11 @@ class Posteriors:
         of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores, strict=True)]
         return cls(dict(zip(parse.spans, parse.span_scores.tolist(), strict=True)), of_tags, is_of_one=True)
 
+    @property
+    def best_tags(self) -> list[str]:
+        """The likeliest tag of each word."""
+        return [max(of_word, key=of_word.__getitem__) for of_word in self.tags]
+
     def parse_of(
         self,
         words: Sequence[str],

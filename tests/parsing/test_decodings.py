@@ -46,8 +46,8 @@ def test_decodings_that_are_none_are_refused_with_all_that_there_are():
 
 def test_decodings_may_be_added(monkeypatch):
     class CertainDecoder:
-        def brackets(self, words, posteriors, required=()):
-            return mbr_brackets(posteriors.brackets, len(words), cost=0.99)
+        def tree(self, words, posteriors, required=()):
+            return mbr_brackets(posteriors.brackets, len(words), cost=0.99), posteriors.best_tags
 
     entry = Decoding("certain", "few brackets", "", lambda model: True, lambda model: CertainDecoder())
     monkeypatch.setitem(DECODINGS, "certain", entry)

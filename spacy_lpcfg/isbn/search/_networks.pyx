@@ -107,6 +107,8 @@ class _Padded:
         self.bias, self.outcome_bias = self.with_padding(network.bias), network.outcome_bias
 
     def with_padding(self, array):
+        if self.width == self.n_states:
+            return array
         return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, self.width - self.n_states)])
 
 
