@@ -1,9 +1,11 @@
-"""Hooks for MkDocs: put model cards and tables of the package into pages, and turn formulas into MathML."""
+"""Hooks for MkDocs: put model cards, tables and names of the package into pages, and turn formulas into MathML."""
 
 from __future__ import annotations
 
 import re
+from configparser import ConfigParser
 from html import unescape
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,16 @@ from latex2mathml.converter import convert
 
 MODELS = Path(__file__).parents[1] / "spacy_lpcfg" / "models"
 CARDS = ("en", "en-fast")
+KINDS = {
+    "console_scripts": "Commands of the shell",
+    "spacy_cli": "Commands of `python -m spacy`",
+    "spacy_factories": "Components",
+    "spacy_architectures": "Architectures (`@architectures`)",
+    "spacy_readers": "Readers (`@readers`)",
+    "spacy_scorers": "Scorers (`@scorers`)",
+    "spacy_misc": "Learners and settings (`@misc`)",
+}
+"""Headings of the groups of entry points in setup.cfg."""
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 
 
@@ -26,8 +38,17 @@ def cards() -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Return the text of a page, with tables of the package in place of comments such as `<!-- table: formats -->`."""
-    return _TABLE.sub(lambda match: _TABLES[match[1]](), markdown)
+    """Return the text of a page, with tables of the package in place of comments such as `<!-- table: formats -->`.
+
+    A package of the reference (`::: spacy_lpcfg.trees`) gets the public names that it exports.
+    """
+    markdown = _TABLE.sub(lambda match: _TABLES[match[1]](), markdown)
+    return _PACKAGE.sub(lambda match: f"{match[0]}\n    options:\n      members: {public_names(match[1])}", markdown)
+
+
+def public_names(package: str) -> list[str]:
+    """Return the names that a package exports."""
+    return list(import_module(package).__all__)
 
 
 def formats() -> str:
@@ -56,13 +77,26 @@ def decodings() -> str:
     return table(("Decoding", "Which tree", "What it needs"), rows)
 
 
+def registered() -> str:
+    """Return the tables of the names that setup.cfg registers, one for each kind."""
+    setup = ConfigParser()
+    setup.read(Path(__file__).parents[1] / "setup.cfg", encoding="utf-8")
+    parts = []
+    for group, lines in setup["options.entry_points"].items():
+        entries = [line.split(" = ") for line in lines.strip().splitlines()]
+        rows = [(f"`{name}`", f"`{target.replace(':', '.')}`") for name, target in entries]
+        parts.append(f"### {KINDS[group]}\n\n{table(('Name', 'Made by'), rows)}")
+    return "\n\n".join(parts)
+
+
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """Return a table in Markdown."""
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows))
 
 
 _TABLE = re.compile(r"<!-- table: (\w+) -->")
-_TABLES = {"formats": formats, "decodings": decodings}
+_PACKAGE = re.compile(r"^::: (spacy_lpcfg\.\w+)$(?!\n    options:)", re.MULTILINE)
+_TABLES = {"formats": formats, "decodings": decodings, "registered": registered}
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
