@@ -305,3 +305,40 @@ def test_scripts_bundle_scores_on_other_trees(tmp_path):
         f"F1 on `{flat.as_posix()}`": "50.00",
         f"sentences scored of `{flat.as_posix()}`": "1",
     }
+
+
+PLAIN = """
+(S (NP (DT The) (NN clock)) (VP (VBD stopped) (PP (IN in) (NP (DT the) (NN hall)))) (. .))
+(S (NP (DT the) (NN plumber)) (VP (VBD said) (SBAR (S (NP (PRP it)) (VP (VBD worked))))) (. .))
+(S (NP (PRP She)) (VP (VBZ is) (PP (IN at) (NP (NN home)))) (. .))
+(S (NP (PRP we)) (VP (VBD had) (VP (VBN known) (PP (IN of) (NP (PRP it))))) (. .))
+(S (NP (DT A) (NN clock)) (VP (VBD stood) (PP (IN in) (NP (DT the) (NN corner)))) (. .))
+(S (NP (DT The) (NNS police)) (VP (VBP find) (NP (DT a) (JJ lost) (NN clock))) (. .))
+(S (NP (PRP They)) (VP (VBD came) (PP (IN in) (NP (NNS boats)))) (. .))
+"""
+REWRITTEN = {
+    "quoted": r"\(SINV \(`` .+\(, ,\) \('' .\) \(VP \(VBD \w+\)\) \(NP \(DT the\) \(NN plumber\)\) \(\. \.\)\)",
+    "parted": r"\(PRN \(, ,\) .*\(, ,\)",
+    "tagged": r"\(SQ \(S \(NP \(PRP She\)\) .+ \(, ,\) \(SQ \(VBZ is\) \(RB n't\) \(NP \(PRP she\)\)\) \(\. \?\)\)",
+    "had": r"\(SBAR \(SINV \(VBD Had\) \(NP \(PRP we\)\) \(VP \(VBN known\)",
+    "so": r"\(SINV \(ADVP \(RB \w+\)\) \(VP \(VBZ is\)\) \(NP \(PRP she\)\) \(\. \.\)\)",
+    "placed": r"\(SINV \(PP \(IN In\) \(NP .+ corner\)\)\) \(VP \(VBD stood\)\) \(NP \(DT a\) \(NN clock\)\) \(\. \.\)\)",
+    "headline": r"\(S \(NP \(NNS Police\)\) \(VP \(VBP Find\) \(NP \(JJ Lost\) \(NN Clock\)\)\)\)",
+    "listed": r"\(VP \(VBD \w+\) \(PP \(PP \(IN in\) .+ \(PP \(IN in\) .+ \(CC \w+\) \(PP \(IN in\)",
+    "short": r"\(S \(NP \(DT The\) \(NN clock\)\) \(VP \(VBD stopped\)",
+    "what": r"\(FRAG .*\(NP \(WDT [Ww]hat\) \(DT a\) \(JJ lost\) \(NN clock\)\) \(\. !\)\)",
+}
+
+
+def test_scripts_rewritten_trees_have_every_construction(tmp_path):
+    (tmp_path / "plain.mrg").write_text(PLAIN, encoding="utf-8")
+    output = run("rewritten_trees.py", tmp_path / "out.mrg", tmp_path / "plain.mrg", "--most", 7)
+    lines = (tmp_path / "out.mrg").read_text("utf-8").splitlines()
+    numbers = {name: int(n) for n, name in re.findall(r"(\d+) (\w+)", output)}
+    assert numbers.keys() == REWRITTEN.keys()
+    assert len(lines) == sum(numbers.values())
+    assert len(list(read_trees(tmp_path / "out.mrg"))) == len(lines)
+    for name, pattern in REWRITTEN.items():
+        assert any(re.search(pattern, line) for line in lines), name
+    again = run("rewritten_trees.py", tmp_path / "again.mrg", tmp_path / "plain.mrg", "--most", 7)
+    assert (again, (tmp_path / "again.mrg").read_text("utf-8").splitlines()) == (output, lines)
