@@ -66,7 +66,7 @@ def test_project_takes_another_treebank_and_learner_and_skips_what_is_done(proje
 def test_project_names_all_configs():
     text = (ROOT / "project.yml").read_text("utf-8")
     configs = {path.stem for path in (ROOT / "configs").glob("*.cfg")}
-    assert configs == {"grammar", "stepwise", "isbn", "bracketer", "language_model"}
+    assert configs == {"grammar", "stepwise", "isbn", "bracketer", "language_model", "english"}
     assert [name for name in configs - {"bracketer", "language_model"} if not re.search(rf"# .*\b{name}\b", text)] == []
 
 

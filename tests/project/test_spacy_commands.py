@@ -194,7 +194,7 @@ def test_commands_debug_config(folder, paths):
     assert "Config is valid" in output
 
 
-@pytest.mark.parametrize("name", ["grammar", "stepwise", "isbn", "bracketer", "language_model"])
+@pytest.mark.parametrize("name", ["grammar", "stepwise", "isbn", "bracketer", "language_model", "english"])
 def test_commands_debug_shipped_configs_as_they_are(name, tmp_path, capsys):
     """With and without paths; what fails, ends in a SystemExit."""
     config = ROOT / "configs" / f"{name}.cfg"
