@@ -13,6 +13,9 @@ of each construction below, and writes them to OUTPUT, a tree a line:
     placed     In the corner stood a clock.          SINV
     headline   Police Find Lost Clock                without articles and forms of be
     listed     They came by car, by bus or on foot.  three phrases of one kind
+    related    The dog that bit him was found.       SBAR with a subject of its own
+    asked      Which train leaves first?             SBARQ whose question word is the subject
+    told       Turn left at the corner.              sentences without a subject
     short      The clock stopped.                    subjects and verbs alone
     what       What a clock!                         FRAG
 
@@ -325,6 +328,48 @@ def listed(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     return Tree("S", (*whole, STOP))
 
 
+def related(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Put the verb phrase of another sentence into a relative clause of the subject, before the verb phrase."""
+    subject, verbs = parts(sentence)
+    clause = parts(rng.choice(stock.sentences))[1]
+    is_noun = subject.tags[-1] in {"NN", "NNS"} and all(child.is_leaf for child in subject.children)
+    if not is_noun or len(subject.words) > 3 or len(clause.words) > 6 or (clause.words[0] or "'")[0] == "'":
+        return None
+    word = rng.choice(["WDT that", "WDT that", "WDT which", "WP who"])
+    relative = Tree("SBAR", (Tree("WHNP", (leaf(word),)), Tree("S", (clause,))))
+    return Tree("S", (capitalized(Tree("NP", (subject, relative))), verbs, STOP))
+
+
+def asked(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    subject, verbs = parts(sentence)
+    if verbs.words[0][0] == "'" or len(verbs.words) > 12:
+        return None
+    first: tuple[Tree, ...] = (leaf(rng.choice(["WP Who", "WP What"])),)
+    noun = subject.children[-1]
+    if verbs.children[0].label == "VBP" and noun.label != "NNS":
+        return None
+    if noun.label == "NNS" and rng.random() < 0.7:
+        many = Tree("WHADJP", (leaf("WRB How"), leaf("JJ many")))
+        first = (rng.choice([leaf("WDT Which"), leaf("WDT What"), many]), noun)
+    elif noun.label == "NN" and rng.random() < 0.7:
+        first = (rng.choice([leaf("WDT Which"), leaf("WP$ Whose")]), noun)
+    return Tree("SBARQ", (Tree("WHNP", first), Tree("SQ", (verbs,)), QUESTION))
+
+
+def told(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Make a command of a verb phrase in the base form."""
+    for node in sentence.nodes():
+        is_long = 2 <= len(node.words) <= 10
+        if (
+            node.label == "VP"
+            and is_long
+            and node.children[0].label == "VB"
+            and node.words[0] not in AUXILIARIES | {"be"}
+        ):
+            return Tree("S", (capitalized(node), leaf(rng.choice([". .", ". .", ". !"]))))
+    return None
+
+
 def short(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     """Keep the subject without what stands behind its noun, and the verb, if it has no objects."""
     subject, verbs = parts(sentence)
@@ -360,7 +405,7 @@ def what(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
 
 CONSTRUCTIONS: dict[str, Construct] = {
     construct.__name__: construct
-    for construct in (quoted, parted, tagged, had, so, placed, headline, listed, short, what)
+    for construct in (quoted, parted, tagged, had, so, placed, headline, listed, related, asked, told, short, what)
 }
 
 

@@ -314,6 +314,7 @@ PLAIN = """
 (S (NP (PRP we)) (VP (VBD had) (VP (VBN known) (PP (IN of) (NP (PRP it))))) (. .))
 (S (NP (DT A) (NN clock)) (VP (VBD stood) (PP (IN in) (NP (DT the) (NN corner)))) (. .))
 (S (NP (DT The) (NNS police)) (VP (VBP find) (NP (DT a) (JJ lost) (NN clock))) (. .))
+(S (NP (PRP We)) (VP (MD will) (VP (VB find) (NP (PRP it)))) (. .))
 (S (NP (PRP They)) (VP (VBD came) (PP (IN in) (NP (NNS boats)))) (. .))
 """
 REWRITTEN = {
@@ -325,6 +326,9 @@ REWRITTEN = {
     "placed": r"\(SINV \(PP \(IN In\) \(NP .+ corner\)\)\) \(VP \(VBD stood\)\) \(NP \(DT a\) \(NN clock\)\) \(\. \.\)\)",
     "headline": r"\(S \(NP \(NNS Police\)\) \(VP \(VBP Find\) \(NP \(JJ Lost\) \(NN Clock\)\)\)\)",
     "listed": r"\(VP \(VBD \w+\) \(PP \(PP \(IN in\) .+ \(PP \(IN in\) .+ \(CC \w+\) \(PP \(IN in\)",
+    "related": r"\(S \(NP \(NP \(DT The\) \(NN clock\)\) \(SBAR \(WHNP \(W\w+ \w+\)\) \(S \(VP ",
+    "asked": r"\(SBARQ \(WHNP .+\) \(SQ \(VP \(VBD stood\) .+\)\) \(\. \?\)\)",
+    "told": r"\(ROOT \(S \(VP \(VB Find\) \(NP \(PRP it\)\)\) \(\. .\)\)\)",
     "short": r"\(S \(NP \(DT The\) \(NN clock\)\) \(VP \(VBD stopped\)",
     "what": r"\(FRAG .*\(NP \(WDT [Ww]hat\) \(DT a\) \(JJ lost\) \(NN clock\)\) \(\. !\)\)",
 }
@@ -332,7 +336,7 @@ REWRITTEN = {
 
 def test_scripts_rewritten_trees_have_every_construction(tmp_path):
     (tmp_path / "plain.mrg").write_text(PLAIN, encoding="utf-8")
-    output = run("rewritten_trees.py", tmp_path / "out.mrg", tmp_path / "plain.mrg", "--most", 7)
+    output = run("rewritten_trees.py", tmp_path / "out.mrg", tmp_path / "plain.mrg", "--most", 8)
     lines = (tmp_path / "out.mrg").read_text("utf-8").splitlines()
     numbers = {name: int(n) for n, name in re.findall(r"(\d+) (\w+)", output)}
     assert numbers.keys() == REWRITTEN.keys()
@@ -340,5 +344,5 @@ def test_scripts_rewritten_trees_have_every_construction(tmp_path):
     assert len(list(read_trees(tmp_path / "out.mrg"))) == len(lines)
     for name, pattern in REWRITTEN.items():
         assert any(re.search(pattern, line) for line in lines), name
-    again = run("rewritten_trees.py", tmp_path / "again.mrg", tmp_path / "plain.mrg", "--most", 7)
+    again = run("rewritten_trees.py", tmp_path / "again.mrg", tmp_path / "plain.mrg", "--most", 8)
     assert (again, (tmp_path / "again.mrg").read_text("utf-8").splitlines()) == (output, lines)
