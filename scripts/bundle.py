@@ -1,16 +1,15 @@
 """Make the model of a pipeline one that comes with the package.
 
-    python scripts/bundle.py NAME MODEL TREES... [--bits N] [--least SHARE] [--lattice WIDTH NATS]
+    python scripts/bundle.py NAME MODEL TREES... [--bits N] [--least SHARE]
 
 NAME is that of the model, such as en or en-fast; MODEL is a folder that spacy.load opens, with an lpcfg_parser in it;
 TREES are files of gold trees that it did not learn from, the first of the treebank that it learned from; of others,
 such as the same trees before they were mended, there is F1 alone. Writes spacy_lpcfg/models/NAME.model. There networks
 and span layers keep N bits of the fractions of their weights (4; 23 keep all), weights below SHARE of the root mean
-square of their matrix are 0, features of layers whose weights are all 0 go, and networks of a combination search
-lattices of another width, in vertices, and depth, in nats. The temperature that `spacy-lpcfg calibrate` has saved as a
-setting becomes that of the model. Writes the table of the model card NAME.md too: how it was
-learned, its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them with COLLINS.prm.
-Times are CPU seconds, taken in a process of its own.
+square of their matrix are 0, and features of layers whose weights are all 0 go. The temperature that
+`spacy-lpcfg calibrate` has saved as a setting becomes that of the model. Writes the table of the model card NAME.md
+too: how it was learned, its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them
+with COLLINS.prm. Times are CPU seconds, taken in a process of its own.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ from spacy_lpcfg.components.parsing_pipe import TextParser
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.models import pretrained_path
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.stacking.stacked import Stacked
@@ -76,7 +74,6 @@ def main() -> None:
     arguments.add_argument("trees", type=Path, nargs="+", metavar="TREES")
     arguments.add_argument("--bits", type=int, default=4, metavar="N")
     arguments.add_argument("--least", type=float, default=0.0, metavar="SHARE")
-    arguments.add_argument("--lattice", nargs=2, metavar=("WIDTH", "NATS"))
     args = arguments.parse_args()
     nlp = spacy.load(args.model)
     parser = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, LPCFGParser)), None)
@@ -85,9 +82,6 @@ def main() -> None:
     parser.grammar = lighter(parser.grammar, args.bits, args.least)
     if parser.output.temperature is not None:
         parser.grammar = replace(parser.grammar, temperature=parser.output.temperature)
-    if args.lattice and isinstance(parser.grammar, Combined):
-        width, nats = args.lattice
-        parser.grammar = replace(parser.grammar, lattice=LatticeSettings(width=int(width), nats=float(nats)))
     path = pretrained_path(args.name)
     write_atomically(path, compressed(parser.grammar.to_bytes()))
     learner = without_folders(nlp.config.interpolate()["components"][parser.name]["learner"])
