@@ -127,7 +127,6 @@ cdef class Scorer:
     cdef vector[float] q                      # (3, max_outcomes): of each decision of a step, if there is one network alone
     cdef vector[float] spare_q
     cdef vector[float] spare_means
-    cdef long n_word_softmaxes, n_word_outcomes
     cdef void sigmoids(self, float* means, const float* theta) noexcept nogil
     cdef void decide(self, int stage, int first, int end, const uint8_t* allowed, const float* means,
                      float* log_probabilities) noexcept nogil

@@ -234,8 +234,6 @@ cdef class Scorer:
     cdef double log_word(self, int outcome, int first, int end, const float* means) noexcept nogil:
         """log P of a word under its tag; leaves in `logits` what is proportional to P of all words of the tag."""
         cdef double logit
-        self.n_word_softmaxes += 1
-        self.n_word_outcomes += end - first
         self.add_all_logits(first, end, NULL, means, &self.logits[0])
         logit = self.logits[outcome - first]
         return logit - log_sum_exp(&self.logits[0], end - first)
