@@ -354,7 +354,7 @@ cdef void backward_of(const Arrays[Real]& a, const Decisions& d, int64_t first, 
 
 cdef void collect_outcomes(const Arrays[Real]& a, const Decisions& d, int64_t group) noexcept nogil:
     """By the outcome weights and biases of a group of choices."""
-    cdef int64_t width = padded(a.n_states), i, k, p
+    cdef int64_t width = padded(a.n_states), i, k
     cdef vector[const Real*] coefficients, vectors
     cdef const int32_t* row = d.choices + 4 * <int64_t>d.group_choices[d.group_offsets[group]]
     cdef Real* by_bias = a.by_outcome_bias + row[0]
