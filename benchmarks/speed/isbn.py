@@ -1,13 +1,11 @@
-"""How fast an ISBN parses on one core, and what the search does for it.
+"""How fast an ISBN parses on one core, and how much of the time its search takes.
 
     python -m benchmarks.speed.isbn ISBN TREES [--beams 10,30] [--approximations NAME,...] [--repeats N] [--json FILE]
 
 ISBN is a folder that `spacy-lpcfg learn isbn` wrote; TREES are the gold trees of the sentences. Measures words per CPU
 second of IncrementalParser.parse with raw words and with the tags of the trees, for each width of the beam, the median
 of N passes, each in a process of its own that has parsed one sentence before; the most memory that such a process ever
-held; F1 (EVALB, COLLINS.prm, all lengths); and for each word: hypotheses that were looked at, products with the
-matrices of latent relations, softmaxes over tags and over words, and outcomes of the latter. The share of the search in
-the time tells what Python adds to it.
+held; and F1 (EVALB, COLLINS.prm, all lengths). The share of the search in the time tells what Python adds to it.
 
 With --approximations the same parameters are also read as those of other approximations than the one that they were
 learned for: the speed is right then, F1 is not.
@@ -27,8 +25,6 @@ from benchmarks import measure
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.trees import Tree
-
-COUNTS = ("n_pops", "n_products", "n_tag_softmaxes", "n_word_softmaxes", "n_word_outcomes")
 
 
 def load(path: Path, approximation: str | None) -> ISBN:
@@ -54,7 +50,7 @@ def one_pass(path: Path, approximation: str | None, beam: int, tags: str, golds:
 
 
 def parts(parser: IncrementalParser, inputs: Sequence[tuple[list[str], list[str] | None]]) -> dict[str, float]:
-    """CPU seconds of the words' candidates, now known, and of the search; and what it did."""
+    """CPU seconds of the words' candidates, now known, and of the search."""
     search = parser._new_search(parser.settings)
     times = np.zeros(2)
     for words, tags in inputs:
@@ -67,8 +63,7 @@ def parts(parser: IncrementalParser, inputs: Sequence[tuple[list[str], list[str]
         search.finish()
         times += np.array([looked_up - start, time.process_time() - looked_up])
         search.clear()
-    counts = {name: float(getattr(search, name)) for name in COUNTS}
-    return {"candidates": float(times[0]), "search": float(times[1]), **counts}
+    return {"candidates": float(times[0]), "search": float(times[1])}
 
 
 def row(args, approximation: str | None, beam: int, tags: str, golds: list[Tree]) -> measure.Row:
@@ -86,7 +81,6 @@ def row(args, approximation: str | None, beam: int, tags: str, golds: list[Tree]
         "% search": 100 * median["search"] / median["seconds"],
         "F1": median["F1"],
         "fall-backs": int(median["fall-backs"]),
-        **{f"{name[2:].replace('_', ' ')} / word": median[name] / n_words for name in COUNTS},
         "peak MB": max(each.peak_mb for each in passes),
     }
 

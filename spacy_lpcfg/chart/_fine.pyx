@@ -20,17 +20,6 @@ from spacy_lpcfg.chart._forest cimport Edge, Forest, Item, as_array
 from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.tensors import FACTORED, SPARSE
 
-cdef extern from "simd.h" nogil:
-    float power_of_two(int exponent)
-    void outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
-    void add_outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
-    void add_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
-    void mix_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
-    void add_sparse_rows(float* sums, const Sparse* t, const float* pairs, float* scratch)
-    void mix_sparse_rows(float* pairs, const Sparse* t, const float* weights)
-    float pass_down(float* to_left, float* to_right, const float* pairs, const float* left, const float* right,
-                    float scale, int n_left, int n_right)
-
 cdef int NOTHING = -(1 << 28)     # the exponent of a vector of zeros
 cdef double LOG_2 = log(2.0)
 

@@ -417,57 +417,31 @@ cdef class CellPosteriors:
                 self.of_tag[table.tag_of[symbol]] += marginals[item]
 
 
-cdef class TreeBrackets:
-    """The brackets and tags of a tree, each with its posterior, summed over all symbols that hold it."""
+def tree_brackets(Forest forest, LabelTable table, const int32_t[::1] nodes, const double[::1] marginals):
+    """The brackets and tags of a tree, each with its posterior, summed over all symbols that hold it.
 
-    cdef vector[int32_t] starts
-    cdef vector[int32_t] ends
-    cdef vector[int32_t] labels
-    cdef vector[double] scores_
-    cdef vector[int32_t] tags_
-    cdef vector[double] tag_scores_
-
-    def __init__(self, Forest forest, LabelTable table, const int32_t[::1] nodes, const double[::1] marginals):
-        """forest, nodes: a tree as `best_tree` gives it; marginals (float64, (n_items,)): of the items."""
-        cdef CellPosteriors posteriors = CellPosteriors(table)
-        cdef int k
-        with nogil:
-            for k in range(<int>nodes.shape[0]):
-                self.add(forest, table, nodes[k], marginals, posteriors)
-
-    cdef void add(self, Forest forest, LabelTable table, int item, const double[::1] marginals,
-                  CellPosteriors posteriors) noexcept nogil:
-        cdef Item node = forest.items[item]
-        cdef int first = item, c, tag
+    nodes (int32, (n_nodes,)): the items of the tree, as `best_tree` gives them.
+    marginals (float64, (n_items,)): of the items.
+    RETURNS (list of (start, end, label id), float64 (n_spans,), list of tag ids, float64 (n_words,)): the spans in
+        pre-order and their posteriors; the tags of the words and theirs.
+    """
+    cdef CellPosteriors posteriors = CellPosteriors(table)
+    cdef list spans = [], tags = []
+    cdef vector[double] span_scores, tag_scores
+    cdef Item node
+    cdef int k, c, first
+    for k in range(<int>nodes.shape[0]):
+        node, first = forest.items[nodes[k]], nodes[k]
         while first > 0 and same_cell(forest.items[first - 1], node):
             first -= 1
         posteriors.sum(forest, table, first, marginals)
         for c in range(table.offsets[node.symbol], table.offsets[node.symbol + 1]):
-            self.starts.push_back(node.start)
-            self.ends.push_back(node.end)
-            self.labels.push_back(table.labels[c])
-            self.scores_.push_back(posteriors.of_label[table.labels[c]])
+            spans.append((node.start, node.end, table.labels[c]))
+            span_scores.push_back(posteriors.of_label[table.labels[c]])
         if node.row >= 0:
-            tag = table.tag_of[node.symbol]
-            self.tags_.push_back(tag)
-            self.tag_scores_.push_back(posteriors.of_tag[tag])
-
-    def spans(self):
-        """Pre-order (start, end, label id), list of n_spans tuples."""
-        cdef size_t k
-        return [(self.starts[k], self.ends[k], self.labels[k]) for k in range(self.starts.size())]
-
-    def span_scores(self):
-        """Posteriors of the spans, float64 (n_spans,)."""
-        return as_array(self.scores_)
-
-    def tags(self):
-        """Tag id of every word, list of n_words."""
-        return list(self.tags_)
-
-    def tag_scores(self):
-        """Posteriors of the tags, float64 (n_words,)."""
-        return as_array(self.tag_scores_)
+            tags.append(table.tag_of[node.symbol])
+            tag_scores.push_back(posteriors.of_tag[table.tag_of[node.symbol]])
+    return spans, as_array(span_scores), tags, as_array(tag_scores)
 
 
 cdef inline bint same_cell(const Item& x, const Item& y) noexcept nogil:

@@ -12,15 +12,9 @@ from libc.string cimport memcpy
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
-from spacy_lpcfg.chart._fine cimport LANES, FineGrammar, Sparse, Tensor, in_blocks
-
-cdef extern from "simd.h" nogil:
-    void outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
-    void add_outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
-    void add_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
-    void mix_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
-    void add_sparse_rows(float* sums, const Sparse* t, const float* pairs, float* scratch)
-    void add_sparse_last(float* sums, const Sparse* t, const float* pairs)
+from spacy_lpcfg.chart._fine cimport (
+    LANES, FineGrammar, Sparse, Tensor, add_outer, add_rows, add_sparse_last, add_sparse_rows, in_blocks, mix_rows,
+    outer)
 
 
 cdef struct Rule:

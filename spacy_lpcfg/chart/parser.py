@@ -13,7 +13,7 @@ from spacy_lpcfg.arrays import in_blocks
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
-from spacy_lpcfg.chart._forest import Forest, LabelTable, TreeBrackets, best_tree, bracket_scores, posteriors
+from spacy_lpcfg.chart._forest import Forest, LabelTable, best_tree, bracket_scores, posteriors, tree_brackets
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, bracket_mask, constraint_mask, tree_mask
 from spacy_lpcfg.chart.context import ContextModel, SentenceContext
 from spacy_lpcfg.chart.distribution import ForestDistribution
@@ -341,15 +341,16 @@ class Parser(SentenceParser):
         scores = self._scores(forest)
         if self.settings.decoding == "most-probable" and scores.marginals.total > 0:
             return self._most_probable(query, forest, scores)
-        brackets = TreeBrackets(scores.marginals.forest, self._labels, self._choose(scores), scores.items)
+        spans, span_scores, predicted, tag_scores = tree_brackets(
+            scores.marginals.forest, self._labels, self._choose(scores), scores.items
+        )
         tags, labels = self.grammar.tags, self.grammar.labels
-        predicted = [tags[tag] for tag in brackets.tags()]
         return Parse(
             words=query.words,
-            tags=with_given(predicted, query.certain_tags),
-            spans=[(start, end, labels[label]) for start, end, label in brackets.spans()],
-            span_scores=_as_probabilities(brackets.span_scores()),
-            tag_scores=_as_probabilities(brackets.tag_scores()),
+            tags=with_given([tags[tag] for tag in predicted], query.certain_tags),
+            spans=[(start, end, labels[label]) for start, end, label in spans],
+            span_scores=_as_probabilities(span_scores),
+            tag_scores=_as_probabilities(tag_scores),
             log_probability=self._log_probability(scores),
             status=scores.status,
         )

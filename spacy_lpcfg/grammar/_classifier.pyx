@@ -163,7 +163,6 @@ def adagrad_epoch(
     cdef Weights table
     cdef vector[int32_t] active
     cdef vector[float] scores
-    cdef const int32_t[::1] candidates
     cdef int i, t, k, first, last
     cdef bint is_candidate
     cdef double loss = 0

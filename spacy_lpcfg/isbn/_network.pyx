@@ -37,32 +37,20 @@ cdef extern from "mean_field.h" namespace "isbn" nogil:
     cppclass Workspace[Number]:
         Number exact
     int padded(int)
-    void add_products(float*const*, const float*, const float*const*, int, int, int)
-    void add_products(double*const*, const double*, const double*const*, int, int, int)
-    void add_outer_products(float*, const float*const*, const float*const*, int, int, int)
-    void add_outer_products(double*, const double*const*, const double*const*, int, int, int)
-    void add_inputs(float*, const float*, const int32_t*, int, int)
-    void add_inputs(double*, const double*, const int32_t*, int, int)
-    void add_averages(float*const*, const float*const*, const float*, int, int, int)
-    void add_averages(double*const*, const double*const*, const double*, int, int, int)
-    void add_to_rows(float*, const int32_t*, const float*, int, int)
-    void add_to_rows(double*, const int32_t*, const double*, int, int)
-    void sigmoid(float*, const float*, int)
-    void sigmoid(double*, const double*, int)
-    float softmax(float*, float*, const float*, const Choice[float]&)
-    double softmax(double*, double*, const double*, const Choice[double]&)
-    float normalise(float*, float*, const Choice[float]&)
-    double normalise(double*, double*, const Choice[double]&)
-    void step(float*, const float*, const Choice[float]&, int, Workspace[float]&)
-    void step(double*, const double*, const Choice[double]&, int, Workspace[double]&)
-    int settle(float*, float*, float*, float*, const Choice[float]&, int, float, Workspace[float]&)
-    int settle(double*, double*, double*, double*, const Choice[double]&, int, double, Workspace[double]&)
-    void choose_adjoint(float*, const float*, const float*, const Choice[float]&, int, Workspace[float]&)
-    void choose_adjoint(double*, const double*, const double*, const Choice[double]&, int, Workspace[double]&)
-    void step_adjoint(float*, float*, const float*, const float*, const Choice[float]&, Workspace[float]&)
-    void step_adjoint(double*, double*, const double*, const double*, const Choice[double]&, Workspace[double]&)
-    void settle_adjoint(float*, float*, const float*, const float*, const Choice[float]&, Workspace[float]&)
-    void settle_adjoint(double*, double*, const double*, const double*, const Choice[double]&, Workspace[double]&)
+    void add_products[Number](Number*const*, const Number*, const Number*const*, int, int, int)
+    void add_outer_products[Number](Number*, const Number*const*, const Number*const*, int, int, int)
+    void add_inputs[Number](Number*, const Number*, const int32_t*, int, int)
+    void add_averages[Number](Number*const*, const Number*const*, const Number*, int, int, int)
+    void add_to_rows[Number](Number*, const int32_t*, const Number*, int, int)
+    void sigmoid[Number](Number*, const Number*, int)
+    Number softmax[Number](Number*, Number*, const Number*, const Choice[Number]&)
+    Number normalise[Number](Number*, Number*, const Choice[Number]&)
+    void step[Number](Number*, const Number*, const Choice[Number]&, int, Workspace[Number]&)
+    int settle[Number](Number*, Number*, Number*, Number*, const Choice[Number]&, int, Number, Workspace[Number]&)
+    void choose_adjoint[Number](Number*, const Number*, const Number*, const Choice[Number]&, int, Workspace[Number]&)
+    void step_adjoint[Number](Number*, Number*, const Number*, const Number*, const Choice[Number]&, Workspace[Number]&)
+    void settle_adjoint[Number](Number*, Number*, const Number*, const Number*, const Choice[Number]&,
+                                Workspace[Number]&)
 
 cdef extern from *:
     """
@@ -114,6 +102,10 @@ ctypedef fused Real:
 cdef enum Approximation:
     FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP
 
+cdef enum Round:
+    FORWARD, DECIDE, BACKWARD, COLLECT
+
+ROUNDS = {"forward": FORWARD, "decide": DECIDE, "backward": BACKWARD, "collect": COLLECT}
 CODES = {"feed-forward": FEED_FORWARD, "mean-field": MEAN_FIELD, "mean-field-step": MEAN_FIELD_STEP}
 
 
@@ -362,7 +354,7 @@ cdef void backward_of(const Arrays[Real]& a, const Decisions& d, int64_t first, 
 
 cdef void collect_outcomes(const Arrays[Real]& a, const Decisions& d, int64_t group) noexcept nogil:
     """By the outcome weights and biases of a group of choices."""
-    cdef int64_t width = padded(a.n_states), i, k, p
+    cdef int64_t width = padded(a.n_states), i, k
     cdef vector[const Real*] coefficients, vectors
     cdef const int32_t* row = d.choices + 4 * <int64_t>d.group_choices[d.group_offsets[group]]
     cdef Real* by_bias = a.by_outcome_bias + row[0]
@@ -423,6 +415,22 @@ cdef void collect_of(const Arrays[Real]& a, const Decisions& d, int64_t part) no
         collect_inputs(a, d)
 
 
+cdef void run_of(const Arrays[Real]& a, const Decisions& d, Round round, int64_t first, int64_t stride) noexcept nogil:
+    """The pieces first, first + stride, ... of a round; those of `forward` and `backward` are taken side by side."""
+    cdef int64_t n = d.n_groups if round == DECIDE else d.n_groups + a.n_latent + 1
+    if round == FORWARD:
+        forward_of(a, d, first, stride)
+    elif round == BACKWARD:
+        backward_of(a, d, first, stride)
+    else:
+        while first < n:
+            if round == DECIDE:
+                decide_of(a, d, first)
+            else:
+                collect_of(a, d, first)
+            first += stride
+
+
 # For Python
 
 
@@ -433,7 +441,7 @@ cdef class Plan:
     """
 
     cdef Decisions decisions
-    cdef tuple _kept
+    cdef list arrays                       # that the decisions point to
     cdef readonly int n_sequences
     cdef readonly int n_groups
     cdef readonly int64_t n_positions
@@ -448,43 +456,34 @@ cdef class Plan:
         grouped = np.lexsort((ends, firsts)).astype(np.int32)
         is_new = (np.diff(firsts[grouped]) != 0) | (np.diff(ends[grouped]) != 0)
         groups = np.concatenate([[0], 1 + np.flatnonzero(is_new), [len(grouped)]]) if len(grouped) else np.zeros(1, int)
+        self.arrays = []
         self.n_sequences, self.n_positions = events.n_sequences, events.n_positions
         self.n_choices, self.n_groups, self.n_outcomes = len(grouped), len(groups) - 1, outcome_offsets[len(grouped)]
         self.ranges = events.choices[grouped[groups[: len(groups) - 1]], :2]
         self.decisions.n_positions, self.decisions.n_allowed = self.n_positions, events.masks.shape[1]
         self.decisions.n_sequences, self.decisions.n_groups = self.n_sequences, self.n_groups
-        self._kept = (
-            _long(events.sequence_offsets, &self.decisions.sequence_offsets),
-            _long(events.row_offsets, &self.decisions.row_offsets),
-            _long(events.choice_offsets, &self.decisions.choice_offsets),
-            _long(outcome_offsets, &self.decisions.outcome_offsets),
-            _long(groups, &self.decisions.group_offsets),
-            _int(events.latent, &self.decisions.latent),
-            _int(events.rows, &self.decisions.rows),
-            _int(events.choices, &self.decisions.choices),
-            _int(positions, &self.decisions.position_of),
-            _int(grouped, &self.decisions.group_choices),
-            _bytes(events.masks, &self.decisions.masks),
-        )
+        self.keep_all(events, positions, outcome_offsets, grouped, groups)
 
+    cdef keep_all(self, events, positions, outcome_offsets, grouped, groups):
+        """Keep the arrays that the decisions point to."""
+        cdef Decisions* d = &self.decisions
+        d.sequence_offsets = <const int64_t*> self.keep(events.sequence_offsets, np.int64)
+        d.row_offsets = <const int64_t*> self.keep(events.row_offsets, np.int64)
+        d.choice_offsets = <const int64_t*> self.keep(events.choice_offsets, np.int64)
+        d.outcome_offsets = <const int64_t*> self.keep(outcome_offsets, np.int64)
+        d.group_offsets = <const int64_t*> self.keep(groups, np.int64)
+        d.latent = <const int32_t*> self.keep(events.latent, np.int32)
+        d.rows = <const int32_t*> self.keep(events.rows, np.int32)
+        d.choices = <const int32_t*> self.keep(events.choices, np.int32)
+        d.position_of = <const int32_t*> self.keep(positions, np.int32)
+        d.group_choices = <const int32_t*> self.keep(grouped, np.int32)
+        d.masks = <const uint8_t*> self.keep(events.masks, np.uint8)
 
-cdef _long(array, const int64_t** pointer):
-    """The array as the kernel reads it, flat; its pointer."""
-    cdef const int64_t[::1] flat = np.ascontiguousarray(array, dtype=np.int64).reshape(-1)
-    pointer[0] = &flat[0] if flat.shape[0] else NULL
-    return flat
-
-
-cdef _int(array, const int32_t** pointer):
-    cdef const int32_t[::1] flat = np.ascontiguousarray(array, dtype=np.int32).reshape(-1)
-    pointer[0] = &flat[0] if flat.shape[0] else NULL
-    return flat
-
-
-cdef _bytes(array, const uint8_t** pointer):
-    cdef const uint8_t[::1] flat = np.ascontiguousarray(array, dtype=np.uint8).reshape(-1)
-    pointer[0] = &flat[0] if flat.shape[0] else NULL
-    return flat
+    cdef const void* keep(self, array, number):
+        """Keep an array as contiguous numbers of one type; their pointer, NULL if there are none."""
+        cdef const uint8_t[::1] flat = np.ascontiguousarray(array, dtype=number).reshape(-1).view(np.uint8)
+        self.arrays.append(flat)
+        return &flat[0] if flat.shape[0] else NULL
 
 
 cdef class Pass:
@@ -507,55 +506,23 @@ cdef class Pass:
     cdef Arrays[float] single
     cdef Arrays[double] exact
     cdef bint is_single
-    cdef int n_latent
 
     def __init__(self, Plan plan, dict arrays, str approximation, int n_states):
-        self.plan, self.arrays, self.n_latent = plan, arrays, arrays["latent_weights"].shape[0]
+        self.plan, self.arrays = plan, arrays
         self.is_single = arrays["bias"].dtype == np.float32
         if self.is_single:
             _point[float](self.single, arrays, CODES[approximation], n_states)
         else:
             _point[double](self.exact, arrays, CODES[approximation], n_states)
 
-    # Of each round the pieces first, first + stride, ...
-
-    def forward(self, int64_t first, int64_t stride):
-        """A piece is a sequence."""
+    def run(self, str name, int64_t first, int64_t stride):
+        """Do the pieces first, first + stride, ... of a round: "forward", "decide", "backward" or "collect"."""
+        cdef Round round = ROUNDS[name]
         with nogil:
             if self.is_single:
-                forward_of(self.single, self.plan.decisions, first, stride)
+                run_of(self.single, self.plan.decisions, round, first, stride)
             else:
-                forward_of(self.exact, self.plan.decisions, first, stride)
-
-    def decide(self, int64_t first, int64_t stride):
-        """A piece is a group of choices."""
-        with nogil:
-            while first < self.plan.n_groups:
-                if self.is_single:
-                    decide_of(self.single, self.plan.decisions, first)
-                else:
-                    decide_of(self.exact, self.plan.decisions, first)
-                first += stride
-
-    def backward(self, int64_t first, int64_t stride):
-        """A piece is a sequence."""
-        with nogil:
-            if self.is_single:
-                backward_of(self.single, self.plan.decisions, first, stride)
-            else:
-                backward_of(self.exact, self.plan.decisions, first, stride)
-
-    def collect(self, int64_t first, int64_t stride):
-        """A piece is a group of choices, or a latent relation, or all the rest."""
-        with nogil:
-            while first < self.plan.n_groups + self.n_latent + 1:
-                if self.is_single:
-                    collect_of(self.single, self.plan.decisions, first)
-                else:
-                    collect_of(self.exact, self.plan.decisions, first)
-                first += stride
-
-
+                run_of(self.exact, self.plan.decisions, round, first, stride)
 
 
 cdef _point(Arrays[Real]& a, dict arrays, int approximation, int n_states):

@@ -187,11 +187,10 @@ class Sweep:
             for name in rounds:
                 if name == "decide" and self.approximation != FEED_FORWARD:
                     continue
-                run = getattr(kernel, name)
                 if pool is None:
-                    run(0, 1)
+                    kernel.run(name, 0, 1)
                 else:
-                    list(pool.map(run, range(n_jobs), [n_jobs] * n_jobs))
+                    list(pool.map(kernel.run, [name] * n_jobs, range(n_jobs), [n_jobs] * n_jobs))
 
     def _log_likelihoods(self) -> np.ndarray:
         ends = self.events.choice_offsets[self.events.sequence_offsets]

@@ -263,8 +263,8 @@ INLINED void add_averages_rows(Real *const *sums, const Real *const *weights, co
 }
 
 template <typename Real>
-INLINED void add_averages_of(Real *const *sums, const Real *const *weights, const Real *matrix, int n_pairs, int n_rows,
-                             int n_states) {
+SIMD_CLONES static void add_averages(Real *const *sums, const Real *const *weights, const Real *matrix, int n_pairs,
+                                     int n_rows, int n_states) {
     const int width = padded(n_states), most = 32; /* rows that the innermost cache holds */
     for (int row = 0; row < n_rows; row += most) {
         const int n = n_rows - row < most ? n_rows - row : most;
@@ -302,8 +302,8 @@ INLINED void add_outer_columns(Real *sums, const Real *const *coefficients, cons
 }
 
 template <typename Real>
-INLINED void add_outer_products_of(Real *sums, const Real *const *coefficients, const Real *const *vectors, int n_pairs,
-                                   int n_rows, int n_states) {
+SIMD_CLONES static void add_outer_products(Real *sums, const Real *const *coefficients, const Real *const *vectors,
+                                           int n_pairs, int n_rows, int n_states) {
     const int width = padded(n_states), most = 64; /* pairs whose columns the innermost cache holds */
     for (int first = 0; first < n_pairs; first += most) {
         const int n = n_pairs - first < most ? n_pairs - first : most;
@@ -316,14 +316,14 @@ INLINED void add_outer_products_of(Real *sums, const Real *const *coefficients, 
 }
 
 template <typename Real>
-INLINED void add_inputs_of(Real *theta, const Real *table, const int32_t *rows, int n_rows, int n_states) {
+SIMD_CLONES static void add_inputs(Real *theta, const Real *table, const int32_t *rows, int n_rows, int n_states) {
     const int width = padded(n_states);
     for (int r = 0; r < n_rows; ++r)
         for (int c = 0; c < width; c += LANES) lanes(theta + c) += lanes(table + (size_t)rows[r] * width + c);
 }
 
 template <typename Real>
-INLINED void add_to_rows_of(Real *table, const int32_t *rows, const Real *vector, int n_rows, int n_states) {
+SIMD_CLONES static void add_to_rows(Real *table, const int32_t *rows, const Real *vector, int n_rows, int n_states) {
     const int width = padded(n_states);
     for (int r = 0; r < n_rows; ++r)
         for (int c = 0; c < width; c += LANES) lanes(table + (size_t)rows[r] * width + c) += lanes(vector + c);
@@ -438,7 +438,8 @@ template <typename Real> INLINED void scales_of(Real *scales, const Real *means,
 /* What a decision does to theta */
 
 template <typename Real>
-INLINED void step_of(Real *theta, const Real *q, const Choice<Real> &choice, int chosen, Workspace<Real> &workspace) {
+SIMD_CLONES static void step(Real *theta, const Real *q, const Choice<Real> &choice, int chosen,
+                             Workspace<Real> &workspace) {
     workspace.fit(choice);
     Real *average = workspace.row(0);
     const Real *own = choice.weights + (size_t)chosen * workspace.width;
@@ -471,8 +472,8 @@ INLINED void newton(Real *direction, const Real *gradient, const Real *average, 
 }
 
 template <typename Real>
-INLINED int settle_of(Real *theta, Real *means, Real *logits, Real *q, const Choice<Real> &choice, int chosen,
-                      Real tolerance, Workspace<Real> &workspace) {
+SIMD_CLONES static int settle(Real *theta, Real *means, Real *logits, Real *q, const Choice<Real> &choice, int chosen,
+                              Real tolerance, Workspace<Real> &workspace) {
     const int max_steps = 50, max_halvings = 6;
     workspace.fit(choice);
     const int width = workspace.width;
@@ -514,8 +515,8 @@ template <typename Real> INLINED Real *average_of(const Real *q, const Choice<Re
 }
 
 template <typename Real>
-INLINED void choose_adjoint_of(Real *g, const Real *means, const Real *q, const Choice<Real> &choice, int chosen,
-                               Workspace<Real> &workspace) {
+SIMD_CLONES static void choose_adjoint(Real *g, const Real *means, const Real *q, const Choice<Real> &choice,
+                                       int chosen, Workspace<Real> &workspace) {
     const Real *average = average_of(q, choice, workspace);
     const Real *own = choice.weights + (size_t)chosen * workspace.width;
     for (int i = 0; i < workspace.width; ++i) g[i] += means[i] * (1 - means[i]) * (own[i] - average[i]);
@@ -532,8 +533,8 @@ INLINED void turns_of(Real *turns, const Real *lambda, const Real *average, cons
 }
 
 template <typename Real>
-INLINED void step_adjoint_of(Real *g, Real *turns, const Real *means, const Real *q, const Choice<Real> &choice,
-                             Workspace<Real> &workspace) {
+SIMD_CLONES static void step_adjoint(Real *g, Real *turns, const Real *means, const Real *q,
+                                     const Choice<Real> &choice, Workspace<Real> &workspace) {
     const Real *average = average_of(q, choice, workspace);
     Real *pull = workspace.row(0);
     turns_of(turns, g, average, q, choice);
@@ -543,8 +544,8 @@ INLINED void step_adjoint_of(Real *g, Real *turns, const Real *means, const Real
 
 /* lambda = (I + M C)^-1 g = g - S (I + S C S)^-1 S C g */
 template <typename Real>
-INLINED void settle_adjoint_of(Real *g, Real *turns, const Real *means, const Real *q, const Choice<Real> &choice,
-                               Workspace<Real> &workspace) {
+SIMD_CLONES static void settle_adjoint(Real *g, Real *turns, const Real *means, const Real *q,
+                                       const Choice<Real> &choice, Workspace<Real> &workspace) {
     const Real *average = average_of(q, choice, workspace);
     const int width = workspace.width;
     Real *scales = workspace.row(3), *solution = workspace.row(4), *residual = workspace.row(5);
@@ -558,65 +559,31 @@ INLINED void settle_adjoint_of(Real *g, Real *turns, const Real *means, const Re
     turns_of(turns, g, average, q, choice);
 }
 
-/* For both precisions and all instruction sets */
+/* For all instruction sets */
 
-#define ISBN_FOR(Real)                                                                                                 \
-    SIMD_CLONES static void add_products(Real *const *targets, const Real *matrix, const Real *const *sources,         \
-                                         int n_pairs, int n_rows, int n_states) {                                      \
-        add_products_of(targets, matrix, sources, n_pairs, n_rows, n_states);                                          \
-    }                                                                                                                  \
-    SIMD_CLONES static void add_outer_products(Real *sums, const Real *const *coefficients, const Real *const *vectors,  \
-                                               int n_pairs, int n_rows, int n_states) {                                \
-        add_outer_products_of(sums, coefficients, vectors, n_pairs, n_rows, n_states);                                 \
-    }                                                                                                                  \
-    SIMD_CLONES static void add_inputs(Real *theta, const Real *table, const int32_t *rows, int n_rows,                \
-                                       int n_states) {                                                                 \
-        add_inputs_of(theta, table, rows, n_rows, n_states);                                                           \
-    }                                                                                                                  \
-    SIMD_CLONES static void average(Real *sum, const Real *weights, const Real *matrix, int n_rows, int n_states) {    \
-        mix(sum, weights, matrix, n_rows, padded(n_states));                                                           \
-    }                                                                                                                  \
-    SIMD_CLONES static void add_averages(Real *const *sums, const Real *const *weights, const Real *matrix,            \
-                                         int n_pairs, int n_rows, int n_states) {                                      \
-        add_averages_of(sums, weights, matrix, n_pairs, n_rows, n_states);                                             \
-    }                                                                                                                  \
-    SIMD_CLONES static void add_to_rows(Real *table, const int32_t *rows, const Real *vector, int n_rows,              \
-                                        int n_states) {                                                                \
-        add_to_rows_of(table, rows, vector, n_rows, n_states);                                                         \
-    }                                                                                                                  \
-    SIMD_CLONES static void sigmoid(Real *means, const Real *theta, int n_states) {                                    \
-        sigmoid_of(means, theta, n_states);                                                                            \
-    }                                                                                                                  \
-    SIMD_CLONES static Real normalise(Real *logits, Real *q, const Choice<Real> &choice) {                             \
-        return normalise_of(logits, q, choice);                                                                        \
-    }                                                                                                                  \
-    SIMD_CLONES static Real softmax(Real *logits, Real *q, const Real *means, const Choice<Real> &choice) {            \
-        return softmax_of(logits, q, means, choice);                                                                   \
-    }                                                                                                                  \
-    SIMD_CLONES static void step(Real *theta, const Real *q, const Choice<Real> &choice, int chosen,                   \
-                                 Workspace<Real> &workspace) {                                                         \
-        step_of(theta, q, choice, chosen, workspace);                                                                  \
-    }                                                                                                                  \
-    SIMD_CLONES static int settle(Real *theta, Real *means, Real *logits, Real *q, const Choice<Real> &choice,         \
-                                  int chosen, Real tolerance, Workspace<Real> &workspace) {                            \
-        return settle_of(theta, means, logits, q, choice, chosen, tolerance, workspace);                               \
-    }                                                                                                                  \
-    SIMD_CLONES static void choose_adjoint(Real *g, const Real *means, const Real *q, const Choice<Real> &choice,      \
-                                           int chosen, Workspace<Real> &workspace) {                                   \
-        choose_adjoint_of(g, means, q, choice, chosen, workspace);                                                     \
-    }                                                                                                                  \
-    SIMD_CLONES static void step_adjoint(Real *g, Real *turns, const Real *means, const Real *q,                       \
-                                         const Choice<Real> &choice, Workspace<Real> &workspace) {                     \
-        step_adjoint_of(g, turns, means, q, choice, workspace);                                                        \
-    }                                                                                                                  \
-    SIMD_CLONES static void settle_adjoint(Real *g, Real *turns, const Real *means, const Real *q,                     \
-                                           const Choice<Real> &choice, Workspace<Real> &workspace) {                   \
-        settle_adjoint_of(g, turns, means, q, choice, workspace);                                                      \
-    }
+template <typename Real>
+SIMD_CLONES static void add_products(Real *const *targets, const Real *matrix, const Real *const *sources, int n_pairs,
+                                     int n_rows, int n_states) {
+    add_products_of(targets, matrix, sources, n_pairs, n_rows, n_states);
+}
 
-ISBN_FOR(float)
-ISBN_FOR(double)
-#undef ISBN_FOR
+template <typename Real>
+SIMD_CLONES static void average(Real *sum, const Real *weights, const Real *matrix, int n_rows, int n_states) {
+    mix(sum, weights, matrix, n_rows, padded(n_states));
+}
+
+template <typename Real> SIMD_CLONES static void sigmoid(Real *means, const Real *theta, int n_states) {
+    sigmoid_of(means, theta, n_states);
+}
+
+template <typename Real> SIMD_CLONES static Real normalise(Real *logits, Real *q, const Choice<Real> &choice) {
+    return normalise_of(logits, q, choice);
+}
+
+template <typename Real>
+SIMD_CLONES static Real softmax(Real *logits, Real *q, const Real *means, const Choice<Real> &choice) {
+    return softmax_of(logits, q, means, choice);
+}
 
 } /* namespace isbn */
 

@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.isbn._candidates import candidate_columns
-from spacy_lpcfg.isbn.known_words import KnownWords
+from spacy_lpcfg.isbn.known_words import KnownWord, KnownWords
 from spacy_lpcfg.isbn.rare_words import RareWords, Seen, count_rare_words
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
 from spacy_lpcfg.isbn.transitions import MODIFY, PROJECT, SHIFT
@@ -47,6 +46,41 @@ class Candidates(NamedTuple):
     has_signatures: np.ndarray
     signature_offsets: np.ndarray
     signature_rows: np.ndarray
+
+
+def _candidates_of(words: Iterable[KnownWord], tags: Iterable[Sequence[int]], unknown: Sequence[int]) -> Candidates:
+    """Return the candidates of words under some tags each.
+
+    tags (iterable of sequence of int): The tags of each word.
+    unknown (sequence of int, (n_tags,)): The outcome of the unknown word of each tag.
+    """
+    rows: list[int] = []
+    offsets, row_offsets = [0], [0]
+    of_tags: list[int] = []
+    outcomes: list[int] = []
+    log_factors: list[float] = []
+    has_signatures: list[bool] = []
+    for word, of_word in zip(words, tags, strict=True):
+        for tag in of_word:
+            outcome = word.outcomes.get(tag)
+            is_unknown = outcome is None
+            of_tags.append(tag)
+            outcomes.append(unknown[tag] if outcome is None else outcome)
+            log_factors.append(word.log_factors[tag] if is_unknown else 0.0)
+            has_signatures.append(is_unknown or not word.is_frequent)
+        if any(has_signatures[offsets[-1] :]):
+            rows += word.signature_rows
+        offsets.append(len(of_tags))
+        row_offsets.append(len(rows))
+    return Candidates(
+        offsets=np.array(offsets, dtype=np.int32),
+        tags=np.array(of_tags, dtype=np.int32),
+        outcomes=np.array(outcomes, dtype=np.int32),
+        log_factors=np.array(log_factors, dtype=np.float32),
+        has_signatures=np.array(has_signatures, dtype=np.uint8),
+        signature_offsets=np.array(row_offsets, dtype=np.int32),
+        signature_rows=np.array(rows, dtype=np.int32),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +184,7 @@ class NetworkVocabulary:
     def _candidates(self, words: Sequence[str], tags: Sequence[Sequence[int]], first: bool = True) -> Candidates:
         known = [self._known.of(*item) for item in zip(words, self._are_first(len(words), first), strict=True)]
         of_words = [given or word.likely_tags for word, given in zip(known, tags, strict=True)]
-        return Candidates(*candidate_columns(known, of_words, self._unknown))
+        return _candidates_of(known, of_words, self._unknown)
 
     def _are_first(self, n_words: int, first: bool = True) -> list[bool]:
         """Return whether each word is the first of its sentence."""

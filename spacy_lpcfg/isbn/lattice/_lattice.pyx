@@ -853,7 +853,7 @@ cdef class Lattice:
             self.first = <int>self.graph.vertices.size()
             self.graph.merge(self.shifting.arcs, self.width, self.nats, -INFINITY)
             self.give_back_slots()
-        return self.is_alive
+        return self.is_alive()
 
     def finish(self):
         """End the sentence, and compute the posteriors; whether a derivation is left."""
@@ -863,10 +863,9 @@ cdef class Lattice:
             self.graph.merge(self.expansion.ends, WIDEST, INFINITY, -INFINITY)
             if self.first < <int>self.graph.vertices.size():
                 self.posteriors.compute(self.first, <int>self.words.tags.size())
-        return self.is_alive
+        return self.is_alive()
 
-    @property
-    def is_alive(self):
+    cdef bint is_alive(self) noexcept nogil:
         """Whether a derivation is left."""
         return self.first < <int>self.graph.vertices.size()
 

@@ -62,7 +62,7 @@ cdef class Networks:
     cdef void number_relations(self, latent, decisions)
     cdef const float* floats(self, array)
     cdef const int32_t* integers(self, array)
-    cdef const uint8_t* bytes(self, array)
+    cdef const void* keep(self, array, number)
 
 
 @cython.final
@@ -100,14 +100,14 @@ cdef extern from "mean_field.h" namespace "isbn" nogil:
         Real forcing
         Real negligible
     int padded(int n_states)
-    void sigmoid(float* means, const float* theta, int n_states)
-    float softmax(float* logits, float* q, const float* means, const Choice[float]& choice)
-    void step(float* theta, const float* q, const Choice[float]& choice, int chosen, Workspace[float]& workspace)
-    int settle(float* theta, float* means, float* logits, float* q, const Choice[float]& choice, int chosen,
-               float tolerance, Workspace[float]& workspace)
-    void average(float* sum, const float* weights, const float* matrix, int n_rows, int n_states)
-    void add_products(float** targets, const float* matrix, const float** sources, int n_pairs, int n_rows,
-                      int n_states)
+    void sigmoid[Real](Real* means, const Real* theta, int n_states)
+    Real softmax[Real](Real* logits, Real* q, const Real* means, const Choice[Real]& choice)
+    void step[Real](Real* theta, const Real* q, const Choice[Real]& choice, int chosen, Workspace[Real]& workspace)
+    int settle[Real](Real* theta, Real* means, Real* logits, Real* q, const Choice[Real]& choice, int chosen,
+                     Real tolerance, Workspace[Real]& workspace)
+    void average[Real](Real* sum, const Real* weights, const Real* matrix, int n_rows, int n_states)
+    void add_products[Real](Real** targets, const Real* matrix, const Real** sources, int n_pairs, int n_rows,
+                            int n_states)
 
 cdef extern from "vectors.h" namespace "isbn" nogil:
     void sum_vectors(float* sum, const float** vectors, int n_vectors, int width)
@@ -127,7 +127,6 @@ cdef class Scorer:
     cdef vector[float] q                      # (3, max_outcomes): of each decision of a step, if there is one network alone
     cdef vector[float] spare_q
     cdef vector[float] spare_means
-    cdef long n_word_softmaxes, n_word_outcomes
     cdef void sigmoids(self, float* means, const float* theta) noexcept nogil
     cdef void decide(self, int stage, int first, int end, const uint8_t* allowed, const float* means,
                      float* log_probabilities) noexcept nogil

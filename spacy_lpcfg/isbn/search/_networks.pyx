@@ -28,7 +28,7 @@ cdef class Networks:
         self.arrays, self.labels, self.tags = [], tuple(vocabulary.labels), tuple(vocabulary.tags)
         m.n_actions, m.first_word, m.n_rows = vocabulary.n_actions, vocabulary.first_word, vocabulary.n_rows
         m.max_outcomes = padded(max(m.n_actions, m.first_word - m.n_actions, int(np.diff(offsets).max())))
-        m.masks, m.word_offsets = self.bytes(vocabulary.masks), self.integers(offsets)
+        m.masks, m.word_offsets = <const uint8_t*> self.keep(vocabulary.masks, np.uint8), self.integers(offsets)
         couples = couples_of(latent.tolist())
         self.number_relations(latent, decisions)
         m.couples, m.n_couples, m.n_products = self.integers(couples), len(couples), m.n_latent + len(couples)
@@ -68,17 +68,14 @@ cdef class Networks:
         return table
 
     cdef const float* floats(self, array):
-        cdef const float[::1] flat = np.ascontiguousarray(array, dtype=np.float32).ravel()
-        self.arrays.append(flat)
-        return &flat[0] if flat.shape[0] else NULL
+        return <const float*> self.keep(array, np.float32)
 
     cdef const int32_t* integers(self, array):
-        cdef const int32_t[::1] flat = np.ascontiguousarray(array, dtype=np.int32).ravel()
-        self.arrays.append(flat)
-        return &flat[0] if flat.shape[0] else NULL
+        return <const int32_t*> self.keep(array, np.int32)
 
-    cdef const uint8_t* bytes(self, array):
-        cdef const uint8_t[::1] flat = np.ascontiguousarray(array, dtype=np.uint8).ravel()
+    cdef const void* keep(self, array, number):
+        """Keep an array as contiguous numbers of one type; their pointer, NULL if there are none."""
+        cdef const uint8_t[::1] flat = np.ascontiguousarray(array, dtype=number).reshape(-1).view(np.uint8)
         self.arrays.append(flat)
         return &flat[0] if flat.shape[0] else NULL
 
@@ -239,8 +236,6 @@ cdef class Scorer:
     cdef double log_word(self, int outcome, int first, int end, const float* means) noexcept nogil:
         """log P of a word under its tag; leaves in `logits` what is proportional to P of all words of the tag."""
         cdef double logit
-        self.n_word_softmaxes += 1
-        self.n_word_outcomes += end - first
         self.add_all_logits(first, end, NULL, means, &self.logits[0])
         logit = self.logits[outcome - first]
         return logit - log_sum_exp(&self.logits[0], end - first)

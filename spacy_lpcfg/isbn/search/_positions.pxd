@@ -86,7 +86,6 @@ cdef class Positions:
     cdef vector[State] states
     cdef vector[float] thetas                 # (n, width)
     cdef int n_thetas
-    cdef long n_products
     cdef vector[const float*] summands
     cdef vector[int32_t] related              # branches, by relation
     cdef vector[pair[int32_t, int32_t]] wanted  # slots, and products of the means there

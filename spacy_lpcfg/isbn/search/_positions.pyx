@@ -298,7 +298,6 @@ cdef class Positions:
         if self.history.in_slot[slot] >> p & 1:
             return found
         self.history.in_slot[slot] = self.history.in_slot[slot] | <uint32_t>1 << p
-        self.n_products += 1
         memset(found, 0, self.model.width * sizeof(float))
         for k in range(self.model.n_networks):
             table = &self.model.tables[k]

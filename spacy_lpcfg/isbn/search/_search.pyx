@@ -222,7 +222,6 @@ cdef class Expansion:
     cdef int branching, unary_cap
     cdef int first, end                       # candidates of the next word
     cdef double log_shift                     # of the state at hand
-    cdef long n_tag_softmaxes
     cdef vector[float] log_actions            # (n_actions,)
     cdef vector[float] log_tags               # (n_tags,)
     cdef vector[int32_t] order                # of the candidates
@@ -318,7 +317,6 @@ cdef class Expansion:
                 self.scorer.update(ACTIONS, 0, n.n_actions, mask, SHIFT, theta, means)
                 self.scorer.sigmoids(&self.action_means[0], theta)
                 means = &self.action_means[0]
-        self.n_tag_softmaxes += 1
         self.scorer.decide(TAG, n.n_actions, n.first_word, NULL, means, &self.log_tags[0])
         self.order_candidates()
         for i in range(self.order.size()):
@@ -426,7 +424,6 @@ cdef class Search:
     cdef double final_margin
     cdef vector[Hypothesis] hypotheses        # that have shifted all words so far, best first
     cdef vector[Hypothesis] finished          # that have reached the end of the sentence, best first
-    cdef readonly long n_pops                 # hypotheses that were looked at
 
     def __init__(
         self, Networks networks, *, beam, branching, unary_cap, max_pops, margin, final_margin, tolerance
@@ -509,26 +506,6 @@ cdef class Search:
         return sizeof(float) * (
             self.history.slots.capacity() + self.words.inputs.capacity() + self.positions.thetas.capacity())
 
-    @property
-    def n_products(self):
-        """Products of means with the matrices of latent relations, so far."""
-        return self.positions.n_products
-
-    @property
-    def n_tag_softmaxes(self):
-        """Softmaxes over tags so far."""
-        return self.expansion.n_tag_softmaxes
-
-    @property
-    def n_word_softmaxes(self):
-        """Softmaxes over words so far."""
-        return self.expansion.scorer.n_word_softmaxes
-
-    @property
-    def n_word_outcomes(self):
-        """Outcomes of the softmaxes over words so far."""
-        return self.expansion.scorer.n_word_outcomes
-
     # The search for the next word, or for the end
 
     cdef void go_on(self, bint is_end) noexcept nogil:
@@ -568,7 +545,6 @@ cdef class Search:
                 if <int>self.finished.size() == self.beam.size:
                     break
             else:
-                self.n_pops += 1
                 self.expansion.expand(self.enter(item), item.log_probability, is_end)
 
     cdef double limit(self, bint is_end) noexcept nogil:

@@ -10,6 +10,7 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 cdef extern from "simd.h" nogil:
+    void outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
     void add_outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
     void add_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
     void mix_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
@@ -53,11 +54,11 @@ cdef double go_up(int32_t node, const int32_t[::1] left, const int32_t[::1] righ
                   float* pairs) noexcept nogil:
     """The inside vector of a node from those of its children; the logarithm of its scale."""
     cdef int32_t l = left[node], r = right[node]
-    cdef int n_pairs, h, m = n_states[node]
+    cdef int h, m = n_states[node]
     cdef float total = 0.0
     if l >= 0:
-        n_pairs = outer(pairs, &inside[l, 0], &inside[r, 0], n_states[l], n_states[r])
-        add_rows(&inside[node, 0], &tensors[starts[node]], pairs, m, n_pairs)
+        outer(pairs, &inside[l, 0], &inside[r, 0], 1.0, n_states[l], n_states[r])
+        add_rows(&inside[node, 0], &tensors[starts[node]], pairs, m, n_states[l] * n_states[r])
     for h in range(m):
         total += inside[node, h]
     for h in range(m):
@@ -70,7 +71,7 @@ cdef double go_down(int32_t node, const int32_t[::1] left, const int32_t[::1] ri
                     float[:, ::1] outside, float* pairs, float[::1] counts) noexcept nogil:
     """Scale the outside vector of a node, hand it to its children, and count; the logarithm of its scale."""
     cdef int32_t l = left[node], r = right[node]
-    cdef int n_pairs, h, m = n_states[node]
+    cdef int h, m = n_states[node]
     cdef float total = 0.0
     cdef float rule_total
     for h in range(m):
@@ -81,15 +82,6 @@ cdef double go_down(int32_t node, const int32_t[::1] left, const int32_t[::1] ri
         mix_rows(pairs, &tensors[starts[node]], &outside[node, 0], m, n_states[l] * n_states[r])
         rule_total = pass_down(&outside[l, 0], &outside[r, 0], pairs, &inside[l, 0], &inside[r, 0],
                                1.0, n_states[l], n_states[r])
-        n_pairs = outer(pairs, &inside[l, 0], &inside[r, 0], n_states[l], n_states[r])
-        add_outer(&counts[starts[node]], &outside[node, 0], pairs, 1 / rule_total, m, n_pairs)
+        outer(pairs, &inside[l, 0], &inside[r, 0], 1.0, n_states[l], n_states[r])
+        add_outer(&counts[starts[node]], &outside[node, 0], pairs, 1 / rule_total, m, n_states[l] * n_states[r])
     return log(total)
-
-
-cdef int outer(float* pairs, const float* left, const float* right, int n_left, int n_right) noexcept nogil:
-    """The products of two vectors' entries; how many they are."""
-    cdef int i
-    for i in range(n_left * n_right):
-        pairs[i] = 0.0
-    add_outer(pairs, left, right, 1.0, n_left, n_right)
-    return n_left * n_right
