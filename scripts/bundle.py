@@ -6,10 +6,10 @@ NAME is that of the model, such as en or en-fast; MODEL is a folder that spacy.l
 TREES are files of gold trees that it did not learn from, the first of the treebank that it learned from; of others,
 such as the same trees before they were mended, there is F1 alone. Writes spacy_lpcfg/models/NAME.model. There networks
 and span layers keep N bits of the fractions of their weights (4; 23 keep all), weights below SHARE of the root mean
-square of their matrix are 0, and features of layers whose weights are all 0 go. The temperature that
-`spacy-lpcfg calibrate` has saved as a setting becomes that of the model. Writes the table of the model card NAME.md
-too: how it was learned, its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them
-with COLLINS.prm. Times are CPU seconds, taken in a process of its own.
+square of their matrix are 0, features of layers whose weights are all 0 go, and probabilities of grammars keep 8 bits.
+The temperature that `spacy-lpcfg calibrate` has saved as a setting becomes that of the model. Writes the table of the
+model card NAME.md too: how it was learned, its size, checksum, load time and memory, and scores on the words of TREES
+as EVALB has them with COLLINS.prm. Times are CPU seconds, taken in a process of its own.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.components.parsing_pipe import TextParser
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.models import pretrained_path
 from spacy_lpcfg.parsing.model import ParsingModel
@@ -42,6 +43,7 @@ from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
 TABLE = re.compile(r"(?<=<!-- table: by scripts/bundle.py -->\n).*?(?=<!-- end of the table -->)", re.DOTALL)
+GRAMMAR_BITS = 8  # of the fractions of probabilities
 SCORES = {
     "F1": "evalb_f",
     "precision": "evalb_p",
@@ -101,12 +103,13 @@ def main() -> None:
 
 
 def without_folders(config: Any) -> Any:
-    """Return a part of a config with the names alone of the texts in it, which lie elsewhere for each reader."""
+    """Return a part of a config without what is None, and with the names alone of files, which lie elsewhere for each."""
     if not isinstance(config, dict):
         return config
     return {
         key: Path(value).name if key in ("text", "path") and isinstance(value, str) else without_folders(value)
         for key, value in config.items()
+        if value is not None
     }
 
 
@@ -124,7 +127,11 @@ def lighter(model: ParsingModel, bits: int, least: float) -> ParsingModel:
         weights = sparse(rounded(model.layer.weights, bits), least).astype(model.layer.weights.dtype)
         used = weights.any(axis=1)
         layer = replace(model.layer, keys=model.layer.keys[used], weights=weights[used])
-        return replace(model, layer=layer)
+        return replace(model, model=lighter(model.model, bits, least), layer=layer)
+    if isinstance(model, Grammar):
+        lexicon = replace(model.lexicon, vectors=rounded(model.lexicon.vectors, GRAMMAR_BITS))
+        tensors = replace(model.tensors, rests=rounded(model.tensors.rests, GRAMMAR_BITS))
+        return replace(model, lexicon=lexicon, tensors=tensors)
     if isinstance(model, ISBN):
         networks = [
             network.of({name: sparse(rounded(array, bits), least) for name, array in network.parameters.items()})
