@@ -21,12 +21,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-import spacy
 
 from benchmarks import measure
-from benchmarks.speed.parsers import component
 from spacy_lpcfg.chart import ChartSettings
-from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+from spacy_lpcfg.components.cli.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.parsing.model import ParsingModel, model_from_disk
@@ -69,13 +67,10 @@ def main() -> None:
 
 
 def read_model(path: Path) -> ParsingModel:
-    """What the component of a pipeline's folder has learned, or what is in a file."""
+    """Return the model of the lpcfg_parser of a pipeline's folder, or the model in a file."""
     if not path.is_dir():
         return model_from_disk(path)
-    parser = component(spacy.load(path))
-    if not isinstance(parser, LPCFGParser) or parser.grammar is None:
-        raise ValueError(f"Expected a pipeline with an lpcfg_parser in {path}, got one with {parser.name!r}.")
-    return parser.grammar
+    return find_lpcfg_parser(load_pipeline(str(path)))[1]
 
 
 def levers_of(model: ParsingModel) -> list[str]:

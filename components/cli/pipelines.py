@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_lpcfg.components.language_model import LanguageModelPipe
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
     from spacy_lpcfg.components.model_pipe import ModelPipe
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+    from spacy_lpcfg.parsing.model import ParsingModel
 
 Component = Annotated[
     str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
@@ -149,6 +151,19 @@ def find_parser(nlp: Language, name: str | None) -> ParsingPipe:
     pipe = _find(nlp, name, "lpcfg_parser or isbn_parser", (ParsingPipe,))
     assert isinstance(pipe, ParsingPipe)
     return pipe
+
+
+def find_lpcfg_parser(nlp: Language) -> tuple[LPCFGParser, ParsingModel]:
+    """Return the first lpcfg_parser that has learned, and its model.
+
+    RAISES (ValueError): If there is none.
+    """
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+
+    pipe = _find(nlp, None, "lpcfg_parser", (LPCFGParser,))
+    assert isinstance(pipe, LPCFGParser)
+    assert pipe.grammar is not None
+    return pipe, pipe.grammar
 
 
 def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | SpectralBracketerPipe:
