@@ -26,7 +26,8 @@ class NamedLearner:
 
     name (str): The name in commands and configs.
     sentence (str): What the learner learns, in one sentence.
-    load (callable): Imports and returns the frozen dataclass of settings, or a function that makes a learner.
+    load (callable): Imports and returns the frozen dataclass of settings: the learner, or a recipe whose `learner()`
+        makes it.
     command (str): The command `spacy-lpcfg learn COMMAND` that learns by it.
     has_layer (bool): Whether a span layer is learned over the default variant, unless `span_layer` says otherwise.
     """
@@ -60,7 +61,7 @@ class NamedLearner:
         return self.takes_text and self.parameters["text"].default is Parameter.empty
 
     def defaults(self, variant: str | int = DEFAULT) -> Any:
-        """Return the learner of a variant without settings of one's own; None for a learner that a function makes.
+        """Return the learner of a variant without settings of one's own; None for a learner that a recipe makes.
 
         RAISES (ValueError): If the learner has no such variant.
         """
@@ -70,7 +71,7 @@ class NamedLearner:
             raise ValueError(
                 f"Expected the variant 'default' of {self.name!r}, got {shown(variant)}; only {users} have others."
             )
-        if not isinstance(made, type):
+        if hasattr(made, "learner"):
             return None
         return made.variant(variant) if issubclass(made, Variants) else made()
 
@@ -104,14 +105,14 @@ LEARNERS = (
     NamedLearner("em", "Expectation maximisation from a random start.", lambda: learning.EM),
     NamedLearner("split-merge", "States split in two and merged, in rounds.", lambda: learning.SplitMerge),
     NamedLearner("pcfg", "The treebank's own rules, without states.", lambda: learning.TreebankPCFG),
-    NamedLearner("ensemble", "Diverse grammars, half of them from right to left.", lambda: _presets().both_ways),
-    NamedLearner("distil", "One grammar taught by several from raw text.", lambda: _presets().distilled),
-    NamedLearner("fast", "One grammar that four have taught from raw text.", lambda: _presets().fast, "combined"),
-    NamedLearner("balanced", "A grammar, and a network each way.", lambda: _presets().balanced, "combined"),
+    NamedLearner("ensemble", "Diverse grammars, half of them from right to left.", lambda: _presets().BothWays),
+    NamedLearner("distil", "One grammar taught by several from raw text.", lambda: _presets().Distilled),
+    NamedLearner("fast", "One grammar that four have taught from raw text.", lambda: _presets().Fast, "combined"),
+    NamedLearner("balanced", "A grammar, and a network each way.", lambda: _presets().Balanced, "combined"),
     NamedLearner(
         "accurate",
         "Four grammars, of many trees two, and two networks each way.",
-        lambda: _presets().accurate,
+        lambda: _presets().Accurate,
         "combined",
     ),
     NamedLearner("isbn", "A network that reads from left to right.", _networks, "isbn"),

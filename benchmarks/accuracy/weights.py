@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from benchmarks import measure
-from spacy_lpcfg.combination import TEMPERATURES, Combination, Combined, CombinedParser, preset
+from spacy_lpcfg.combination import PRESETS, Combination, Combined, CombinedParser, preset
 from spacy_lpcfg.combination.learner import GRAMMARS_SHARE, default_weights
 from spacy_lpcfg.combination.members import Member
 from spacy_lpcfg.combination.parser import mean
@@ -50,7 +50,7 @@ class Believed(NamedTuple):
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
-    names = [name for name in TEMPERATURES if name != "fast"]
+    names = [name for name in PRESETS if name != "fast"]
     arguments.add_argument("--presets", nargs="+", choices=names, default=names, metavar="NAME")
     arguments.add_argument("--folds", type=int, default=3, metavar="K")
     arguments.add_argument("--most", type=int, metavar="N", help="sentences of a fold to parse; default: all")
@@ -104,7 +104,11 @@ def swept(name: str, folds: Sequence[list[Believed]]) -> dict[str, list[measure.
             folds, "cost", COSTS, BRACKET_COST, lambda fold, cost: f1(parses(fold, cost=cost), golds_of(fold))
         ),
         f"{name}: calibration error by temperature, %": rows(
-            told, "temperature", SWEPT_TEMPERATURES, TEMPERATURES[name], lambda of_fold, value: error(*of_fold, value)
+            told,
+            "temperature",
+            SWEPT_TEMPERATURES,
+            PRESETS[name].temperature,
+            lambda of_fold, value: error(*of_fold, value),
         ),
     }
 
