@@ -103,7 +103,7 @@ def pcfg_model(sample_folder):
 @pytest.fixture(scope="session")
 def spectral_model(sample_folder):
     """A pipeline with a spectral grammar of two states."""
-    options = "--method", "spectral", "--states", 2
+    options = "--method", "spectral", "--set", "n_states=2"
     return learned(sample_folder, "spectral", "learn", "lpcfg", sample_folder / "train.mrg", *options)
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.chosen import usage
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors, tell
+from spacy_lpcfg.components.cli.learner_options import usage
 from spacy_lpcfg.components.cli.pipelines import (
     Force,
     Output,

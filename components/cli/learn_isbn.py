@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.chosen import usage
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
+from spacy_lpcfg.components.cli.learner_options import usage
 from spacy_lpcfg.components.cli.pipelines import (
     Force,
     Jobs,

@@ -41,21 +41,6 @@ LARGEST_SEED = 2**30  # models of one learner count on from it or from twice it,
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is drawn at random.")]
 Jobs = Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")]
 Lang = Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")]
-Heads = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME|FILE",
-        help="Head rules: english, corpussearch, head-final, general, or a file of such. [default: those of --lang]",
-    ),
-]
-SpanLayer = Annotated[
-    bool | None,
-    typer.Option(
-        "--span-layer/--no-span-layer",
-        help="For pivot, fast and balanced: learn a layer over the grammar that tells likely brackets by their words. "
-        "[default: span-layer]",
-    ),
-]
 Variant = Annotated[
     str, typer.Option(help="The best settings, or those of a paper: paper, or the year of one where there are two.")
 ]

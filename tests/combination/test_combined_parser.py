@@ -98,7 +98,7 @@ def test_command_learns_a_combination(tmp_path):
 def test_command_leaves_out_the_span_layer_of_balanced(tmp_path):
     trees, output = tmp_path / "train.mrg", tmp_path / "model"
     trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20), strict=False)))
-    arguments = ["learn", "combined", str(trees), "--output", str(output), "--no-span-layer"]
+    arguments = ["learn", "combined", str(trees), "--output", str(output), "--set", "span_layer=false"]
     refused = CliRunner().invoke(lpcfg_cli, [*arguments, "--preset", "accurate"])
     assert refused.exit_code == 2
     assert "no use for it" in refused.output
