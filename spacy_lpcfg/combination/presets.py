@@ -68,6 +68,9 @@ class Preset(Recipe):
     n_jobs: int = 1
     temperature: ClassVar[float]
 
+    def learner(self) -> Combination | Distillation:
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, kw_only=True)
 class Fast(Preset):
@@ -87,11 +90,12 @@ class Fast(Preset):
     def learner(self) -> Distillation:
         n_jobs = self.n_jobs
         teacher = Combination.both_ways(Ensembles.diverse(2, seed=self.seed, **self._of_grammars), n_jobs=n_jobs)
-        student: Learner = Pivot(n_states=24, seed=self.seed, n_jobs=n_jobs, **self._of_grammars)
-        student_of_many: Learner = replace(student, n_states=32)
+        few = Pivot(n_states=24, seed=self.seed, n_jobs=n_jobs, **self._of_grammars)
+        student: Learner = few
+        student_of_many: Learner = replace(few, n_states=32)
         if self.span_layer:
-            student_of_many = StackedLearner(student_of_many, jackknifed=student, n_jobs=n_jobs)
-            student = StackedLearner(student, n_jobs=n_jobs)
+            student_of_many = StackedLearner(student_of_many, jackknifed=few, n_jobs=n_jobs)
+            student = StackedLearner(few, n_jobs=n_jobs)
         return Distillation(teacher, student, self.text, max_words=30, n_jobs=n_jobs, student_of_many=student_of_many)
 
 
@@ -191,11 +195,12 @@ class Distilled(Preset):
             )
 
     def learner(self) -> Distillation:
-        settings = {"seed": self.seed, "n_jobs": self.n_jobs, **self._of_grammars}
+        settings: dict[str, Any] = {"seed": self.seed, "n_jobs": self.n_jobs, **self._of_grammars}
         student = Pivot(n_states=self.n_states, **settings)
-        sizes = {"n_states": self.n_states} | ({"n_grammars": self.n_grammars} if self.n_grammars is not None else {})
-        of_teacher = sizes if self.teacher == "ensemble" else {}
-        teacher = TEACHERS[self.teacher](**settings, **of_teacher).learner()
+        if self.teacher == "ensemble":
+            settings["n_states"] = self.n_states
+            settings |= {} if self.n_grammars is None else {"n_grammars": self.n_grammars}
+        teacher = TEACHERS[self.teacher](**settings).learner()
         return Distillation(teacher, student, self.text, n_jobs=self.n_jobs)
 
 
