@@ -159,7 +159,7 @@ def file_rows(path: Path) -> dict[str, str]:
 
 
 def cost_rows(name: str) -> dict[str, str]:
-    """What a model of the package costs a fresh process, on Linux."""
+    """Return what a model of the package costs a fresh process in time and memory, on Linux."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", FIRST_PARSE.format(name=name)],
         capture_output=True,

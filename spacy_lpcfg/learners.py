@@ -67,7 +67,7 @@ class NamedLearner:
         """
         made: Any = self.load()
         if variant != DEFAULT and not self.has_variants:
-            users = ", ".join(each.name for each in LEARNERS if each.has_variants)
+            users = ", ".join(entry.name for entry in LEARNERS if entry.has_variants)
             raise ValueError(
                 f"Expected the variant 'default' of {self.name!r}, got {shown(variant)}; only {users} have others."
             )
@@ -78,7 +78,7 @@ class NamedLearner:
     def check_text(self, *, is_given: bool) -> None:
         """RAISES (ValueError): If the learner lacks the raw text that it needs, or has no use for one that is given."""
         if is_given and not self.takes_text:
-            users = ", ".join(each.name for each in LEARNERS if each.takes_text)
+            users = ", ".join(entry.name for entry in LEARNERS if entry.takes_text)
             raise ValueError(f"Expected no text, for which {self.name!r} has no use, only {users}; got one.")
         if not is_given and self.needs_text:
             raise ValueError(f"Expected a text, a sentence a line, from which {self.name!r} learns too; got none.")
@@ -123,7 +123,7 @@ LEARNERS = (
 
 def learners_of(command: Command) -> tuple[NamedLearner, ...]:
     """Return the learners of a command `spacy-lpcfg learn COMMAND`."""
-    return tuple(each for each in LEARNERS if each.command == command)
+    return tuple(entry for entry in LEARNERS if entry.command == command)
 
 
 def learner_of(name: str) -> NamedLearner:
@@ -131,6 +131,6 @@ def learner_of(name: str) -> NamedLearner:
 
     RAISES (ValueError): If no learner has this name.
     """
-    table = {each.name: each for each in LEARNERS}
+    table = {entry.name: entry for entry in LEARNERS}
     check_one_of("a learner", name, table)
     return table[name]

@@ -1,4 +1,4 @@
-"""How much the trees of models look like the trees of a treebank, whatever their F1.
+"""Measure how much the trees of models look like the trees of a treebank, whatever their F1.
 
     python -m benchmarks.accuracy.local_trees MODEL... [--trees TREES...] [--text TEXT] [--decodings NAME...]
         [--json FILE]
@@ -101,7 +101,7 @@ def texts(nlp: Language, path: Path) -> dict[str, list[Tree]]:
 
 
 def row(model: str, decoding: str, golds: Sequence[Tree], trees: Sequence[Tree], known: LocalTrees) -> measure.Row:
-    """How right and how strange the trees of a model are."""
+    """Return the accuracy of a model's trees, and the share of their local trees that are unseen."""
     scores = evaluate(golds, trees).scores()
     right = {"F1": scores["evalb_f"], "right, %": scores["complete_match"]}
     return {"model": model, "decoding": decoding, **right, **strangeness(trees, known)}

@@ -137,13 +137,13 @@ def convert(
     else:
         read = _read_dependencies(files, by, jobs)
     mended = with_tags(map(mended_gum, read) if mend else read, tags)
-    found = iter(progress(with_noise(mended, share=noise, seed=seed), "trees"))
-    first = next(found, None)
+    converted = iter(progress(with_noise(mended, share=noise, seed=seed), "trees"))
+    first = next(converted, None)
     if first is None:
         raise ValueError(
             f"No trees in {', '.join(map(str, trees))}: expected such as (S (NP (PRP It)) (VP (VBZ works)))"
         )
-    contents = _contents(name, chain([first], found), n_sents, lang)
+    contents = _contents(name, chain([first], converted), n_sents, lang)
     write_output(output, name, contents, force=force)
     log_skipped(errors)
 

@@ -101,7 +101,7 @@ def learn_combined(
 
 
 def n_models(learner: "Learner") -> int | None:
-    """How many models a learner of several learns; None where that is not all that it does."""
+    """Return the number of models that a combination learns; None for any other learner."""
     from spacy_lpcfg.combination import Combination
 
     return len(learner.learners) if isinstance(learner, Combination) else None

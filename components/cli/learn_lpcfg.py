@@ -121,7 +121,7 @@ class Learned(NamedTuple):
 
 
 def _n_steps(learner: "Learner") -> int | None:
-    """How many iterations there will be at most, if it learns by these."""
+    """Return the maximum number of iterations; None for a learner without iterations."""
     from spacy_lpcfg.learning.stepwise import Starter
 
     below = _below_layer(learner)
@@ -129,7 +129,7 @@ def _n_steps(learner: "Learner") -> int | None:
 
 
 def _below_layer(learner: "Learner") -> "Learner":
-    """The learner of the grammar below a span layer, or the learner itself."""
+    """Return the learner of the grammar below a span layer, or the learner itself."""
     from spacy_lpcfg.stacking import StackedLearner
 
     return learner.learner if isinstance(learner, StackedLearner) else learner
@@ -138,7 +138,7 @@ def _below_layer(learner: "Learner") -> "Learner":
 def _learn(
     learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"], reach: Callable[[int], None]
 ) -> Learned:
-    """What is learned; `reach` is told each iteration."""
+    """Learn a grammar, tuned on the held-out trees; `reach` is called with the number of each iteration."""
     from spacy_lpcfg.learning import Spectral
     from spacy_lpcfg.learning.base import values_of_steps
     from spacy_lpcfg.learning.stepwise import Starter
@@ -154,7 +154,7 @@ def _learn(
 
 
 def _spectral(learner: "Spectral", train: Iterable["Tree"], held_out: Sequence["Tree"]) -> Learned:
-    """With smoothing that is tuned, if there are held-out trees."""
+    """Learn by the spectral method, with smoothing tuned on the held-out trees if there are any."""
     from spacy_lpcfg.learning import tune
     from spacy_lpcfg.learning.spectral import NO_SMOOTHING
 
@@ -175,7 +175,7 @@ def _log_trial(smoothing: "Smoothing", f1: float) -> None:
 def _iterative(
     learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"], reach: Callable[[int], None]
 ) -> Learned:
-    """With the number of iterations that is best on held-out trees, if there are any."""
+    """Learn by EM, with the number of iterations that is best on the held-out trees if there are any."""
     steps: list[Step] = []
     n_steps = _n_steps(learner)
 

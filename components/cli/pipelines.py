@@ -72,7 +72,7 @@ def _uncollected() -> Iterator[None]:
 
 @_uncollected()
 def load_pipeline(model: str) -> Language:
-    """The pipeline in a folder, or of an installed package; or for a language, by the model that comes with us.
+    """Load the pipeline in a folder or of an installed package, or one by a pretrained model, as en.
 
     RAISES (ValueError): For what is none, is damaged, lacks something, or was made for another version of spaCy.
     """
@@ -117,7 +117,7 @@ def _pretrained_pipeline(name: str) -> Language:
 
 
 def _meta_version(model: str) -> str:
-    """What a pipeline says of the spaCy that it needs."""
+    """Return the version of spaCy that a pipeline's meta.json asks for."""
     from spacy.util import get_package_path, load_meta
 
     folder = Path(model) if Path(model).exists() else get_package_path(model)
@@ -127,7 +127,7 @@ def _meta_version(model: str) -> str:
 
 
 def find_parser(nlp: Language, name: str | None) -> ParsingPipe:
-    """The component of that name, or else the first, that has learned to parse.
+    """Return the component of a name, or else the first, that has learned to parse.
 
     RAISES (ValueError): If there is none.
     """
@@ -152,7 +152,7 @@ def find_lpcfg_parser(nlp: Language) -> tuple[LPCFGParser, ParsingModel]:
 
 
 def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | SpectralBracketerPipe:
-    """The component of that name, or else the first, that has learned to parse or to bracket.
+    """Return the component of a name, or else the first, that has learned to parse or to bracket.
 
     RAISES (ValueError): If there is none.
     """
@@ -166,7 +166,7 @@ def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | S
 
 
 def find_surprisal(nlp: Language, name: str | None) -> ParsingPipe | LanguageModelPipe:
-    """The component of that name, or else the first language model, or else the first parser, that has learned.
+    """Return the trained component of a name, or else the first language model, or else the first parser.
 
     RAISES (ValueError): If there is none.
     """
@@ -181,8 +181,8 @@ def find_surprisal(nlp: Language, name: str | None) -> ParsingPipe | LanguageMod
 
 
 def _find(nlp: Language, name: str | None, what: str, kinds: tuple[type[ModelPipe], ...]) -> ModelPipe:
-    for own, pipe in nlp.pipeline:
-        if isinstance(pipe, kinds) and name in (None, own) and pipe.learned is not None:
+    for pipe_name, pipe in nlp.pipeline:
+        if isinstance(pipe, kinds) and name in (None, pipe_name) and pipe.learned is not None:
             return pipe
     named = "" if name is None else f" called {name!r}"
     raise ValueError(
@@ -205,7 +205,9 @@ def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), forc
         raise typer.BadParameter(f"{output} is not a folder", param_hint="--output")
     if message := _refusal(target, force=force):
         raise typer.BadParameter(message, param_hint="--output")
-    held = next((each for each in inputs if each and os.path.exists(each) and is_within(Path(each), target)), None)
+    held = next(
+        (source for source in inputs if source and os.path.exists(source) and is_within(Path(source), target)), None
+    )
     if held is not None and target.exists():
         reason = f"{str(output)!r} holds {str(held)!r}, which is read, and would be replaced: name another folder"
         raise typer.BadParameter(reason, param_hint="--output")
@@ -215,13 +217,13 @@ def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), forc
 
 def check_can_be_made(folder: Path) -> None:
     """RAISES (BadParameter): If neither it nor what is above it is a folder that can be written to."""
-    above = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
+    above = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise typer.BadParameter(f"{above} is no folder that can be written to", param_hint="--output")
 
 
 def _refusal(folder: Path, *, force: bool) -> str | None:
-    """What there is to say against replacing a folder."""
+    """Return why a folder must not be replaced; None if it may be."""
     reason = reason_not_replaceable(folder, force=force)
     return reason and f"{str(folder)!r} {reason}"
 
@@ -258,7 +260,7 @@ def blank_pipeline(lang: str) -> Language:
 
 
 def n_jobs(jobs: int, hint: str = "--jobs") -> int:
-    """How many parallel jobs there are to be; -1 is one for each processor.
+    """Return the number of parallel jobs that an option asks for; -1 is one for each processor.
 
     RAISES (BadParameter): For 0, and for more than a machine can start.
     """

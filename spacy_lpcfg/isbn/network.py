@@ -137,11 +137,11 @@ class ISBN(ParsingModel):
         if not self.networks:
             raise ModelError("Expected at least one network.")
         for network in self.networks:
-            found = (len(network.latent_weights), len(network.decision_weights), len(network.outcome_weights))
-            if found != sizes:
+            found_sizes = (len(network.latent_weights), len(network.decision_weights), len(network.outcome_weights))
+            if found_sizes != sizes:
                 raise ModelError(
                     f"Expected networks of {sizes} latent relations, inputs and outcomes, as the vocabulary and the "
-                    f"relations have, got one of {found}."
+                    f"relations have, got one of {found_sizes}."
                 )
         shape = len(vocabulary.tags), 1 + sum(network.n_states for network in self.networks)
         if self.normalizers is not None and self.normalizers.shape != shape:
@@ -156,7 +156,7 @@ class ISBN(ParsingModel):
     @property
     def summary(self) -> str:
         """Numbers of categories, tags and states of each network."""
-        n_states = " + ".join(str(each.n_states) for each in self.networks)
+        n_states = " + ".join(str(network.n_states) for network in self.networks)
         return f"{len(self.labels)} categories, {len(self.tags)} tags, {n_states} states"
 
     @property

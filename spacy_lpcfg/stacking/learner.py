@@ -74,16 +74,16 @@ class StackedLearner:
         on_step (callable or None): called with the steps of the model.
         RAISES (ValueError): If there are none, or if the learner learns neither a grammar nor an ensemble.
         """
-        kept, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=self.functions))
+        treebank, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=self.functions))
         steps: list[Any] = []
         given = None if values is None else values.tolist()
-        model = self.learner.fit(kept, held_out=held_out, weights=given, on_step=_both(steps.append, on_step))
+        model = self.learner.fit(treebank, held_out=held_out, weights=given, on_step=_both(steps.append, on_step))
         if not isinstance(model, Grammar | Ensemble):
             raise ValueError(
                 f"Expected a learner of a grammar or an ensemble below a span layer, got {shown(self.learner)}, which "
                 f"learns a {type(model).__name__}."
             )
-        golds = kept if values is None else [kept[i] for i in np.flatnonzero(is_annotated(values))]
+        golds = treebank if values is None else [treebank[i] for i in np.flatnonzero(is_annotated(values))]
         return self._over(model, golds, self.jackknifed or _of_steps(self.learner, steps))
 
     def _over(self, model: Grammar | Ensemble, golds: Sequence[Tree], learner: Learner) -> Stacked:
@@ -106,7 +106,7 @@ _FOLDS, _FEW_FOLDS = 5, 4
 
 
 def _both(first: OnStep, second: OnStep | None) -> OnStep:
-    """What calls both."""
+    """Return a function that calls both."""
 
     def on_step(step: Any) -> None:
         first(step)
@@ -133,14 +133,14 @@ def read_fold(learner: Learner, golds: Sequence[Tree], fold: tuple[int, int]) ->
     start, end = fold
     with _quiet():
         parser = learner.fit([*golds[:start], *golds[end:]]).parser()
-    found = []
+    sentences = []
     for tree in golds[start:end]:
         words, gold = tree.words, set(strip_root(tree)[1].spans())
         posteriors = parser.posteriors(words)
         if not posteriors.is_of_one:
             is_gold = np.array([bracket in gold for bracket in posteriors.brackets], dtype=np.uint8)
-            found.append(ReadSentence(words, posteriors, is_gold))
-    return found
+            sentences.append(ReadSentence(words, posteriors, is_gold))
+    return sentences
 
 
 @contextmanager
