@@ -152,7 +152,7 @@ def cpu_seconds(call: Callable[[], Any]) -> float:
 
 
 def multiply_adds(tensors: Tensors) -> tuple[np.ndarray, np.ndarray]:
-    """Return the fine pass's multiply-adds for each rule, by a group of edges of an item and by an edge, int64 (n_rules,).
+    """Return multiply-adds of the fine pass for each rule, by a group of an item's edges and by an edge, int64 (n_rules,).
 
     Inside and outside each apply a tensor once a group. For every edge there is an outer product on the way up, and two
     products with its matrix on the way down; factored tensors have projections besides.
