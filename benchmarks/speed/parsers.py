@@ -152,7 +152,7 @@ def cpu_seconds(call: Callable[[], Any]) -> float:
 
 
 def multiply_adds(tensors: Tensors) -> tuple[np.ndarray, np.ndarray]:
-    """Return multiply-adds of the fine pass for each rule, by a group of an item's edges and by an edge, int64 (n_rules,).
+    """Return the multiply-adds of the fine pass for each rule, by group of edges and by edge, int64 (n_rules,).
 
     Inside and outside each apply a tensor once a group. For every edge there is an outer product on the way up, and two
     products with its matrix on the way down; factored tensors have projections besides.
