@@ -187,8 +187,9 @@ class ISBNLearner(Variants):
             )
             trainer = self.trainer(self.seed + number, events.n_sequences, n_words[0])
             networks.append(trainer.fit(start, events, dev=dev, on_epoch=note))
-        sizes = {"min_count": min_count, "n_states": n_states}
-        meta = {**self._meta(sizes, events.n_sequences, history), "root_label": root_label}
+        chosen = {"min_count": min_count, "n_states": n_states}
+        chosen |= {name: getattr(trainer, name) for name in ("n_epochs", "batch_size", "learn_rate", "dropout")}
+        meta = {**self._meta(chosen, events.n_sequences, history), "root_label": root_label}
         return ISBN(vocabulary, self.relations, tuple(networks), meta, fit_normalizers(vocabulary, networks, events))
 
     def min_count_of(self, n_words: int) -> int:
@@ -222,11 +223,14 @@ class ISBNLearner(Variants):
         """The number of passes over so many trees."""
         return self.n_epochs or max(1, round(_EPOCHS * min(MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
 
-    def _meta(self, sizes: Mapping[str, Any], n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
-        """The settings and the history of learning, without anything that depends on the machine."""
+    def _meta(self, chosen: Mapping[str, Any], n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
+        """Return the settings, with the values chosen by the size of the treebank, and the history of learning.
+
+        Nothing in it depends on the machine.
+        """
         not_said = ("n_jobs", "relations", "word_classes")
         settings = {name: value for name, value in vars(self).items() if name not in not_said}
-        settings |= sizes
+        settings |= chosen
         steps = [
             {"network": step.network, "epoch": step.epoch, "log_likelihood": round(step.log_likelihood, 6)}
             | ({} if np.isnan(step.dev) else {"dev": round(step.dev, 6)})

@@ -24,6 +24,8 @@ APPROXIMATIONS = (FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP)
 PARAMETERS = ("bias", "latent_weights", "decision_weights", "outcome_weights", "outcome_bias")
 BIASES = ("bias", "outcome_bias")
 """Parameters that have no prior."""
+_SUMMARIZED = ("n_epochs", "batch_size", "learn_rate", "dropout", "min_count")
+"""Settings of the learner that a summary names, since they may have been chosen by the size of the treebank."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +157,12 @@ class ISBN(ParsingModel):
 
     @property
     def summary(self) -> str:
-        """Numbers of categories, tags and states of each network."""
+        """Numbers of categories, tags and states of each network, and the settings that they were learned with."""
         n_states = " + ".join(str(network.n_states) for network in self.networks)
-        return f"{len(self.labels)} categories, {len(self.tags)} tags, {n_states} states"
+        learner = self.meta.get("learner", {})
+        settings = [f"{name} {learner[name]:.4g}" for name in _SUMMARIZED if learner.get(name) is not None]
+        sizes = f"{len(self.labels)} categories, {len(self.tags)} tags, {n_states} states"
+        return f"{sizes}; learned with {', '.join(settings)}" if settings else sizes
 
     @property
     def root_label(self) -> str:

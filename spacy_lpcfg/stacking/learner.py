@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,7 @@ def _both(first: OnStep, second: OnStep | None) -> OnStep:
 
 def _of_steps(learner: Learner, steps: Sequence[Any]) -> Learner:
     """A learner by EM with the iterations that held-out trees chose; any other as it is."""
-    looked_at = [step for step in steps if isinstance(step, Step) and step.f1 == step.f1]
+    looked_at = [step for step in steps if isinstance(step, Step) and not isnan(step.f1)]
     if not looked_at or not isinstance(learner, Starter):
         return learner
     best = max(looked_at, key=lambda step: step.f1)
