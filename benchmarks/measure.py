@@ -1,4 +1,4 @@
-"""What the benchmarks share: one thread, clean processes, and tables. Not a benchmark; import it before numpy.
+"""Measure what the benchmarks share: one thread, clean processes, and tables. Not a benchmark; import it before numpy.
 
 All times are CPU seconds of the measured process, so that they do not depend on what else the machine does.
 """
@@ -42,7 +42,7 @@ class Parses(Protocol):
 
 @dataclass(frozen=True)
 class Measured:
-    """What a call gave and cost: its result, CPU seconds, and the peak memory of its process in MB."""
+    """The result of a call, its CPU seconds, and the peak memory of its process in MB."""
 
     result: Any
     seconds: float

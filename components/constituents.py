@@ -1,4 +1,4 @@
-"""How a tree lies on a Doc, and how to look at it.
+"""Trees on a Doc: how they are stored in `doc.spans`, and the nodes by which one looks at them.
 
 `doc.spans[key]` holds one `Span` per bracket, label = category, in pre-order (outer before inner),
 sentence by sentence: this order alone determines the trees, unary chains included. The tag of a
@@ -98,11 +98,11 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
     attrs: dict[str, Any] = {"format": FORMAT}
     tags, spellings = [""] * len(doc), [""] * len(doc)
     for tree, words in zip(trees, _words_per_sentence(doc, trees), strict=True):
-        root, rest = strip_root(tree) if tree else ("", None)
-        brackets = rest.spans() if rest else []
+        root, tree_below = strip_root(tree) if tree else ("", None)
+        brackets = tree_below.spans() if tree_below else []
         spans += _spans(doc, words, brackets[_n_roots(brackets) :])
-        _scatter(tags, words, rest.tags if rest else [])
-        _scatter(spellings, words, _spellings(texts_of(doc, words), rest.words if rest else []))
+        _scatter(tags, words, tree_below.tags if tree_below else [])
+        _scatter(spellings, words, _spellings(texts_of(doc, words), tree_below.words if tree_below else []))
         if root:
             attrs["root"] = root
     if any(spellings):
@@ -122,15 +122,17 @@ def _spellings(texts: Sequence[str], words: Sequence[str]) -> list[str]:
     """The words that stand for these texts, but are not what `escape_tokens` makes of them; "" for the others."""
     usual = escape_tokens(texts)
     return [
-        word if word != own and text_of(word) == text else ""
-        for word, own, text in zip(words, usual, texts, strict=False)
+        word if word != usual_word and text_of(word) == text else ""
+        for word, usual_word, text in zip(words, usual, texts, strict=False)
     ]
 
 
 def _spellings_before(doc: Doc) -> dict[str, list[str]]:
     """The attribute "spellings" of the trees that a Doc has, if they have it: others are over the same words."""
-    found = (group_at(doc, key, 0, None).attrs.get(SPELLINGS) for key in keys_of(doc))
-    spellings = next((each for each in found if isinstance(each, list) and len(each) == len(doc)), None)
+    candidates = (group_at(doc, key, 0, None).attrs.get(SPELLINGS) for key in keys_of(doc))
+    spellings = next(
+        (spellings for spellings in candidates if isinstance(spellings, list) and len(spellings) == len(doc)), None
+    )
     return {} if spellings is None else {SPELLINGS: spellings}
 
 
@@ -162,9 +164,9 @@ def set_parses(
     ):
         if parse is not None:
             first = _n_roots(parse.spans)
-            kept = parse.span_scores[first:] >= threshold
-            spans += _spans(doc, positions, compress(parse.spans[first:], kept.tolist()))
-            scores.append(parse.span_scores[first:][kept])
+            is_likely = parse.span_scores[first:] >= threshold
+            spans += _spans(doc, positions, compress(parse.spans[first:], is_likely.tolist()))
+            scores.append(parse.span_scores[first:][is_likely])
             _scatter(tags, positions, parse.tags)
             tag_scores[positions] = parse.tag_scores
     given = sentences.given_tags if sentences else given_tags_of(doc, key)
@@ -201,7 +203,7 @@ def _words_per_sentence(doc: Doc, trees: Sequence[Any]) -> list[list[int]]:
 
 
 def _n_roots(brackets: Sequence[_Bracket]) -> int:
-    """How many brackets at the front are artificial roots: 0 or 1."""
+    """Return the number of brackets at the front that are artificial roots: 0 or 1."""
     return int(bool(brackets) and brackets[0][2] in ROOT_LABELS)
 
 
@@ -209,22 +211,22 @@ def _spans(doc: Doc, words: list[int], brackets: Iterable[_Bracket]) -> list[Spa
     return [Span(doc, words[i], words[j - 1] + 1, label) for i, j, label in brackets]
 
 
-def _scatter(tags: list[str], words: list[int], found: Sequence[str]) -> None:
+def _scatter(tags: list[str], words: list[int], tags_of_words: Sequence[str]) -> None:
     """Put the tags of a sentence at the positions of its words."""
-    if len(words) != len(found):
+    if len(words) != len(tags_of_words):
         raise ValueError(
             f"Expected a tree of {len(words)} words for the sentence with the tokens {words}, got one "
-            f"of {len(found)} words. Whitespace tokens are not words of a tree."
+            f"of {len(tags_of_words)} words. Whitespace tokens are not words of a tree."
         )
-    for position, tag in zip(words, found, strict=True):
+    for position, tag in zip(words, tags_of_words, strict=True):
         tags[position] = tag
 
 
-def _chosen_tags(own: list[str], given: list[str], *, set_tags: SetTags) -> list[str]:
-    """What `token.tag_` is to be, of the parser's own and the given tags; "" for no tag."""
+def _chosen_tags(parsed: list[str], given: list[str], *, set_tags: SetTags) -> list[str]:
+    """Choose `token.tag_` from the parser's and the given tags; "" for no tag."""
     if set_tags is False:
         return given
-    first, second = (own, given) if set_tags is True else (given, own)
+    first, second = (parsed, given) if set_tags is True else (given, parsed)
     return [tag or other for tag, other in zip(first, second, strict=True)]
 
 
@@ -285,26 +287,26 @@ class _Sentence:
     @cached_property
     def chains(self) -> dict[tuple[int, int], list[int]]:
         """Indices of the brackets over each range of words that is a constituent, in pre-order."""
-        found: dict[tuple[int, int], list[int]] = {(0, len(self.words)): []}
+        indices: dict[tuple[int, int], list[int]] = {(0, len(self.words)): []}
         for index, (start, end, _) in enumerate(self.brackets):
-            found.setdefault((start, end), []).append(index)
+            indices.setdefault((start, end), []).append(index)
         for start in range(len(self.words)):
-            found.setdefault((start, start + 1), [])
-        return dict(sorted(found.items(), key=lambda item: (item[0][0], -item[0][1])))
+            indices.setdefault((start, start + 1), [])
+        return dict(sorted(indices.items(), key=lambda item: (item[0][0], -item[0][1])))
 
     @cached_property
     def parents(self) -> dict[tuple[int, int], tuple[int, int] | None]:
         """The range of the parent of each constituent, in pre-order; None for the root."""
-        found: dict[tuple[int, int], tuple[int, int] | None] = {}
+        parents: dict[tuple[int, int], tuple[int, int] | None] = {}
         above: list[tuple[int, int]] = []
         for start, end in self.chains:
             while above and above[-1][1] <= start:
                 above.pop()
             if above and above[-1][1] < end:
                 raise ValueError(f"The spans over words {above[-1]} and {(start, end)} cross.")
-            found[start, end] = above[-1] if above else None
+            parents[start, end] = above[-1] if above else None
             above.append((start, end))
-        return found
+        return parents
 
     def unparsed(self) -> Doc:
         """The words as a Doc of their own, as it was before it was parsed."""
@@ -403,7 +405,7 @@ def _group(doc: Doc, key: str, start: int = 0, end: int = 0) -> SpanGroup:
 
 
 class TokenDependency(NamedTuple):
-    """What a token depends on.
+    """A token with its head and the label of the dependency.
 
     token (Token): A word.
     head (Token): Its head, as `token.head`: the word itself where there is none.
@@ -517,9 +519,9 @@ class Constituent:
         that wrote the tree, and that shares the Doc's vocabulary, parses the sentence again for it.
         RAISES (ValueError): If there is no such component
         """
-        found = self._sentence.posteriors().items()
-        of_words = [(label, p) for (start, end, label), p in found if (start, end) == self._range]
-        return dict(sorted(of_words, key=lambda each: -each[1]))
+        posteriors = self._sentence.posteriors().items()
+        of_words = [(label, p) for (start, end, label), p in posteriors if (start, end) == self._range]
+        return dict(sorted(of_words, key=lambda item: -item[1]))
 
     def uncertain(self, threshold: float = DOUBTFUL) -> list[UncertainSpan]:
         """Brackets of this node and below that may be wrong, in the order of the tree, with their rivals.
@@ -538,12 +540,12 @@ class Constituent:
         scored = list(zip(sentence.brackets, sentence.scores, strict=True))
         return [
             UncertainSpan(
-                sentence.span(*each.bracket),
-                each.probability,
-                tuple(Rival(sentence.span(*rival), p) for rival, p in each.rivals.items()),
+                sentence.span(*doubtful.bracket),
+                doubtful.probability,
+                tuple(Rival(sentence.span(*rival), p) for rival, p in doubtful.rivals.items()),
             )
-            for each in doubtful_brackets(scored, sentence.posteriors(), threshold=threshold)
-            if first <= each.bracket[0] and each.bracket[1] <= last
+            for doubtful in doubtful_brackets(scored, sentence.posteriors(), threshold=threshold)
+            if first <= doubtful.bracket[0] and doubtful.bracket[1] <= last
         ]
 
     @property
@@ -584,15 +586,15 @@ class Constituent:
         return node.leaves[0]
 
     def dependencies(self, rules: HeadRules | None = None) -> list[TokenDependency]:
-        """What each word depends on, within this node.
+        """Return the dependency of each word within this node.
 
         rules (HeadRules or None): Which children are heads; None for `head_rules` of the language.
         """
         words = self.leaves
-        found = dependencies(self.tree, rules or self._rules)
+        arcs = dependencies(self.tree, rules or self._rules)
         return [
-            TokenDependency(word, word if each.head == NO_HEAD else words[each.head], each.label)
-            for word, each in zip(words, found, strict=True)
+            TokenDependency(word, word if arc.head == NO_HEAD else words[arc.head], arc.label)
+            for word, arc in zip(words, arcs, strict=True)
         ]
 
     @property
@@ -647,7 +649,7 @@ class Constituent:
         return tree_text(self.tree, lines)
 
     def _repr_html_(self) -> str:
-        """What Jupyter shows: the drawing; where there can be none, brackets, and why."""
+        """Return HTML for Jupyter: the drawing, or brackets and the reason why there is no drawing."""
         return Constituency([self])._repr_html_()
 
     def _drawing(self) -> tuple[str, str]:
@@ -671,8 +673,8 @@ class Constituency(tuple[Constituent, ...]):
     def _repr_html_(self) -> str:
         """The drawings of the first trees, how many more there are, and why there are no drawings, if so."""
         drawings = [node._drawing() for node in self[:_DRAWN]]
-        rest = f"<p>{len(self) - _DRAWN:,} more trees</p>" if len(self) > _DRAWN else ""
-        return "".join([*(html for html, _ in drawings), rest, *dict.fromkeys(why for _, why in drawings)])
+        note = f"<p>{len(self) - _DRAWN:,} more trees</p>" if len(self) > _DRAWN else ""
+        return "".join([*(html for html, _ in drawings), note, *dict.fromkeys(why for _, why in drawings)])
 
 
 def doc_constituency(doc: Doc, key: str | None = None) -> Constituency:
@@ -680,8 +682,8 @@ def doc_constituency(doc: Doc, key: str | None = None) -> Constituency:
 
     key (str or None): key of `doc.spans`; None for that of `key_of`
     """
-    found = [span_constituency(doc[start:end], key) for start, end in sentence_bounds(doc)]
-    return Constituency(root for root in found if root is not None)
+    roots = [span_constituency(doc[start:end], key) for start, end in sentence_bounds(doc)]
+    return Constituency(root for root in roots if root is not None)
 
 
 def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
@@ -700,13 +702,13 @@ def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
     sent = doc[inside[0]].sent if doc.has_annotation("SENT_START") else doc[:]
     sentence = _sentence(doc, sent.start, sent.end, key)
     start = sentence.words.index(inside[0])
-    found = (start, start + len(inside))
-    if found not in sentence.chains:
+    word_range = (start, start + len(inside))
+    if word_range not in sentence.chains:
         raise NonConstituentError(
             f"{shown(span.text)} is not a constituent of the tree of its sentence. Walk the tree from "
             "its root (doc._.constituency) or from a token, or catch this error."
         )
-    return Constituent(sentence, found)
+    return Constituent(sentence, word_range)
 
 
 # Extension attributes ----------------------------------------------------------------------------

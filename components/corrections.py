@@ -32,13 +32,13 @@ _MAX_LABELS = 20  # of brackets over the same words
 class OpenSentence:
     """A sentence to correct.
 
-    place (int): Among those of its file.
+    position (int): Its number in the text, from 0.
     text (str): As it stands in the Doc.
     words (list of str): As they stand in the text.
     entropy (float): Of its trees, in bits; -1 where it is not known.
     """
 
-    place: int
+    position: int
     text: str
     words: list[str]
     entropy: float
@@ -61,14 +61,14 @@ class Corrections:
     ) -> None:
         self.component, self.output = component, output
         self._file = OwnedFile(output, resume=resume)
-        found: list[OpenSentence] = []
+        open_sentences: list[OpenSentence] = []
         for doc in docs:
             entropies = _entropies(component, doc)
-            found += [
-                OpenSentence(len(found) + i, each.text, each.words, entropies[each.number])
-                for i, each in enumerate(sentences(doc, component.spans_key))
+            open_sentences += [
+                OpenSentence(len(open_sentences) + i, sentence.text, sentence.words, entropies[sentence.number])
+                for i, sentence in enumerate(sentences(doc, component.spans_key))
             ]
-        self.sentences = sorted(found, key=lambda each: -each.entropy)
+        self.sentences = sorted(open_sentences, key=lambda sentence: -sentence.entropy)
         self.saved = self._saved_before() if self._file.path.exists() else {}
         self._decisions: dict[int, tuple[Sequence[Span], Sequence[Span]]] = {}
 
@@ -79,7 +79,7 @@ class Corrections:
     @property
     def first_open(self) -> int:
         """The number of the first sentence that has not been saved; 0 if all have."""
-        return next((i for i, each in enumerate(self.sentences) if each.place not in self.saved), 0)
+        return next((i for i, sentence in enumerate(self.sentences) if sentence.position not in self.saved), 0)
 
     def opened(self, number: int) -> dict[str, Any]:
         """Return the tree of a sentence as saved, or else as parsed, with the decisions that lead to it.
@@ -88,10 +88,10 @@ class Corrections:
         RAISES (ValueError): If there is no such sentence.
         """
         self._check(number)
-        place = self.sentences[number].place
-        if place in self.saved and place not in self._decisions:
-            self._decisions[place] = self._decisions_for(number, self.saved[place])
-        required, forbidden = self._decisions.get(place, ((), ()))
+        position = self.sentences[number].position
+        if position in self.saved and position not in self._decisions:
+            self._decisions[position] = self._decisions_for(number, self.saved[position])
+        required, forbidden = self._decisions.get(position, ((), ()))
         return {**self.parsed(number, required, forbidden), "required": [*required], "forbidden": [*forbidden]}
 
     def parsed(self, number: int, required: Sequence[Span] = (), forbidden: Sequence[Span] = ()) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Corrections:
             "words": self.sentences[number].words,
             "tags": parse.tags,
             "brackets": [[*bracket, scores.get(bracket)] for bracket in brackets],
-            "isSaved": self.sentences[number].place in self.saved,
+            "isSaved": self.sentences[number].position in self.saved,
             "nSaved": len(self.saved),
         }
 
@@ -123,10 +123,10 @@ class Corrections:
         is_one = len(words) == 1 or any(end - start == len(words) for start, end, _ in brackets)
         top = [] if is_one and not root else [(0, len(words), root)]
         tree = Tree.from_spans(words, parse.tags, [*top, *brackets])
-        place = self.sentences[number].place
-        saved = {**self.saved, place: tree}
-        self._write([saved[each] for each in sorted(saved)])
-        self.saved, self._decisions[place] = saved, (required, forbidden)
+        position = self.sentences[number].position
+        saved = {**self.saved, position: tree}
+        self._write([saved[i] for i in sorted(saved)])
+        self.saved, self._decisions[position] = saved, (required, forbidden)
         return self.parsed(number, required, forbidden)
 
     def _decided(self, number: int, required: Sequence[Span], forbidden: Sequence[Span]) -> tuple[Parse, list[Span]]:
@@ -136,12 +136,15 @@ class Corrections:
         constraints = Constraints(tuple(dict.fromkeys(required)), tuple(dict.fromkeys(forbidden)))
         constraints.check(len(words))
         _check_is_tree(constraints.required)
-        for each in (constraints, Constraints((), constraints.forbidden, tuple({span[:2]: None for span in required}))):
-            parse = parser.parser.parse(Query(parser.spell(words), constraints=each))
-            own = [span for span in parse.spans if span[2] not in ROOT_LABELS]
-            if constraints.allow(own):
-                return parse, own
-        return parse, _as_decided(own, constraints.required, {*forbidden})
+        for tried in (
+            constraints,
+            Constraints((), constraints.forbidden, tuple({span[:2]: None for span in required})),
+        ):
+            parse = parser.parser.parse(Query(parser.spell(words), constraints=tried))
+            brackets = [span for span in parse.spans if span[2] not in ROOT_LABELS]
+            if constraints.allow(brackets):
+                return parse, brackets
+        return parse, _as_decided(brackets, constraints.required, {*forbidden})
 
     def _check(self, number: int) -> None:
         if not 0 <= number < len(self.sentences):
@@ -152,11 +155,11 @@ class Corrections:
         self._file.write(gzip.compress(data, mtime=0) if self._file.path.suffix == ".gz" else data)
 
     def _saved_before(self) -> dict[int, Tree]:
-        """Read the trees in the file, by the places of their sentences, which must have the same words."""
+        """Read the trees in the file, by the positions of their sentences, which must have the same words."""
         spell = self.component.ready_parser().spell
         places: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        for each in sorted(self.sentences, key=lambda each: -each.place):
-            places[_plain(spell(each.words))].append(each.place)
+        for sentence in sorted(self.sentences, key=lambda sentence: -sentence.position):
+            places[_plain(spell(sentence.words))].append(sentence.position)
         saved: dict[int, Tree] = {}
         for tree in read_trees(self.output):
             if not places[_plain(tree.words)]:
@@ -194,10 +197,10 @@ def _plain(words: Sequence[str]) -> tuple[str, ...]:
 def _entropies(component: ParsingPipe, doc: Doc) -> list[float]:
     """Return the entropy of each sentence; -1 if the model cannot compute it."""
     try:
-        found = component.entropies(doc)
+        entropies = component.entropies(doc)
     except ValueError:  # a spectral grammar, for example, has none
         return [-1.0] * len(doc)
-    return [-1.0 if each is None or isnan(each) else each for each in found]
+    return [-1.0 if entropy is None or isnan(entropy) else entropy for entropy in entropies]
 
 
 def _check_is_tree(brackets: Sequence[Span]) -> None:
@@ -212,12 +215,12 @@ def _check_is_tree(brackets: Sequence[Span]) -> None:
             raise ValueError(f"Expected at most {_MAX_LABELS} brackets over words {start} to {end}, got {n:,}.")
 
 
-def _as_decided(own: Sequence[Span], required: Sequence[Span], forbidden: Set[Span]) -> list[Span]:
+def _as_decided(brackets: Sequence[Span], required: Sequence[Span], forbidden: Set[Span]) -> list[Span]:
     """Edit brackets of a tree to satisfy decisions: add required ones, drop those that conflict."""
     spans = {span[:2] for span in required}
     fit = [
         span
-        for span in own
+        for span in brackets
         if span not in forbidden
         and (*span[:2], ANY) not in forbidden
         and not any(crosses(*span[:2], *other) for other in spans)

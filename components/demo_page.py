@@ -129,7 +129,7 @@ def page(
         f'<form><textarea name="text" maxlength="{MAX_CHARACTERS}" aria-label="Text" autofocus>\n{escape(text)}'
         "</textarea>\n<button>Parse</button></form>"
     )
-    links = [f'<a href="?text={quote(each)}">{escape(each)}</a>' for each in examples if each != text]
+    links = [f'<a href="?text={quote(example)}">{escape(example)}</a>' for example in examples if example != text]
     form += f'<p class="examples">{" ".join(links)}</p>' if links else ""
     return html_page(TITLE, sections, intro=form + (_message(message) if message else ""), style=_STYLE)
 
@@ -173,9 +173,10 @@ def _alternatives(sentence: PicturedSentence, analyses: Sequence[Analysis]) -> s
     if not analyses:
         raise ValueError("The model itself has no tree for this sentence: the one above is a makeshift.")
     return "\n".join(
-        f"<details>\n<summary>{100 * each.probability:.3g}%: {_marks(sentence.words, analyses[0], each)}</summary>\n"
-        f"{_or_message(tree_html, each.tree)}\n<code>{escape(visible(str(each.tree)))}</code>\n</details>"
-        for each in analyses
+        f"<details>\n<summary>{100 * analysis.probability:.3g}%: "
+        f"{_marks(sentence.words, analyses[0], analysis)}</summary>\n"
+        f"{_or_message(tree_html, analysis.tree)}\n<code>{escape(visible(str(analysis.tree)))}</code>\n</details>"
+        for analysis in analyses
     )
 
 

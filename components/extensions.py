@@ -37,10 +37,10 @@ def register_getters(of_class: Mapping[type[Doc] | type[Span] | type[Token], Get
 
 def _register(kind: Any, name: str, getter: Callable[[Any], Any]) -> bool:
     """Register a getter; return whether it got the name itself, and not the prefixed one."""
-    for each in (name, PREFIX + name):
-        if not kind.has_extension(each):
-            kind.set_extension(each, getter=getter)
-            return each == name
-        if kind.get_extension(each)[2] is getter:
+    for candidate in (name, PREFIX + name):
+        if not kind.has_extension(candidate):
+            kind.set_extension(candidate, getter=getter)
+            return candidate == name
+        if kind.get_extension(candidate)[2] is getter:
             return True
     return True  # somebody has set both names

@@ -65,10 +65,10 @@ def make_isbn(
     RETURNS (Model): takes `DecisionEvents`; trees, when it is initialized
     RAISES (ValueError): If a setting is out of range
     """
-    said = ISBNLearner.variant(variant)
-    n_states = said.n_states_of(0) if n_states is None else n_states  # how many trees there are is not known yet
-    min_count = (said.min_count or _MIN_COUNT) if min_count is None else min_count
-    signatures = said.signatures if signatures is None else signatures
+    defaults = ISBNLearner.variant(variant)
+    n_states = defaults.n_states_of(0) if n_states is None else n_states  # how many trees there are is not known yet
+    min_count = (defaults.min_count or _MIN_COUNT) if min_count is None else min_count
+    signatures = defaults.signatures if signatures is None else signatures
     check_approximation(approximation)
     if weight_decay < 0:
         raise ValueError(f"Expected weight_decay of at least 0, got {weight_decay}.")
@@ -140,7 +140,7 @@ class ISBNModel(StoredModel):
 
 
 class ISBNShim(ModelShim[ISBN]):
-    """What of an ISBN is no parameter, as one whose networks have no states; and what is made of it and kept.
+    """A thinc Shim that holds an ISBN without parameters, and caches parsers and derivations.
     RAISES (ModelError): For damaged bytes
     """
 
@@ -175,7 +175,7 @@ class ISBNShim(ModelShim[ISBN]):
         return self._normalizers.values
 
     def known(self) -> ISBN:
-        """What was learned.
+        """Return the networks' vocabulary and relations.
 
         RAISES (ValueError): If nothing was yet
         """
@@ -192,15 +192,15 @@ class ISBNShim(ModelShim[ISBN]):
         self._parsers = MadeOnce()
 
     def parser(self, settings: Hashable, make: Callable[[], Made]) -> Made:
-        """What `make` gave with these settings, as long as no parameter changes."""
+        """Return the result of `make` with these settings, cached until a parameter changes."""
         return self._parsers.get(settings, make)
 
     def events(self, doc: Doc, make: Callable[[], Made]) -> Made:
-        """What `make` gave for a Doc, as long as the Doc lives and the vocabulary stays."""
-        found = self._events.get(doc)
-        if found is None:
-            self._events[doc] = found = make()
-        return found
+        """Return the result of `make` for a Doc, cached as long as the Doc lives and the vocabulary stays."""
+        value = self._events.get(doc)
+        if value is None:
+            self._events[doc] = value = make()
+        return value
 
     def finish_update(self, optimizer: Any) -> None:
         self.forget_parsers()
@@ -265,7 +265,7 @@ def _isbn_of(model: Model) -> ISBN | None:
 
 
 def shim_of(model: Model) -> ISBNShim:
-    """What of a Model is no parameter."""
+    """Return the shim of a Model: vocabulary, relations and caches."""
     return cast(ISBNShim, model.shims[0])
 
 
@@ -297,11 +297,11 @@ def _set_parameters(model: Model, isbn: ISBN) -> None:
 
 
 def _check(model: Model, isbn: ISBN) -> None:
-    found = [(network.n_states, network.approximation) for network in isbn.networks]
+    sizes = [(network.n_states, network.approximation) for network in isbn.networks]
     wanted = [(layer.get_dim("nS"), layer.attrs["approximation"]) for layer in model.layers]
-    if found != wanted or isbn.relations != _relations(model):
+    if sizes != wanted or isbn.relations != _relations(model):
         raise ValueError(
-            f"Expected networks of the settings of the model, {wanted} with {_relations(model)}, but got {found} with "
+            f"Expected networks of the settings of the model, {wanted} with {_relations(model)}, but got {sizes} with "
             f"{isbn.relations}. Set n_states, approximation, n_networks and relations in the model's config."
         )
 
@@ -362,13 +362,13 @@ def _forward(model: Model, X: DecisionEvents, is_train: bool) -> tuple[np.ndarra
 
     The callback takes the derivative of the loss by each of them, one number for all.
     """
-    found, backprops = zip(*(layer(X, is_train) for layer in model.layers), strict=True)
+    values, backprops = zip(*(layer(X, is_train) for layer in model.layers), strict=True)
 
     def backprop(derivative: float) -> None:
-        for each in backprops:
-            each(derivative)
+        for backprop_of_network in backprops:
+            backprop_of_network(derivative)
 
-    return np.stack(found), backprop
+    return np.stack(values), backprop
 
 
 def _forward_network(
@@ -381,10 +381,10 @@ def _forward_network(
         return log_likelihoods(Network(approximation, **parameters), X, n_jobs=n_jobs), _no_backprop
     rng = np.random.default_rng(random.randrange(2**31))
     keep = draw_keep(rng, X.n_positions, model.get_dim("nS"), model.attrs["dropout_rate"])
-    found = gradient_of(parameters, approximation, X, keep=keep, n_jobs=n_jobs)
+    computed = gradient_of(parameters, approximation, X, keep=keep, n_jobs=n_jobs)
 
     def backprop(derivative: float) -> None:
-        gradients: dict[str, Any] = found.by
+        gradients: dict[str, Any] = computed.by
         share = X.n_sequences / model.attrs["n_trees"] if model.attrs["n_trees"] else 0.0
         for name, gradient in gradients.items():
             if name not in BIASES:
@@ -392,7 +392,7 @@ def _forward_network(
             gradient *= derivative
             model.inc_grad(name, gradient)
 
-    return found.log_likelihoods, backprop
+    return computed.log_likelihoods, backprop
 
 
 def _no_backprop(derivative: float) -> None:

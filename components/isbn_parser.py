@@ -3,6 +3,10 @@
 `initialize` takes the vocabulary of labels, tags and words of the whole training corpus, and draws random parameters;
 `update` learns them from the trees of every batch by their gradients, with the optimizer of `spacy train`. A trained
 component goes on learning from where it is, with the vocabulary that it has.
+
+This is not one class with `lpcfg_parser`: here the networks' parameters are those of the thinc Model in the config, by
+which spaCy's optimizer learns, averages and resumes, whereas there a learner in the config makes a whole model in
+`initialize`, and its thinc Model has no parameters. One class would have settings that are dead in either use.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

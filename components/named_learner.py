@@ -51,7 +51,7 @@ def make_learner(
         arguments["text"] = RawText(text, lang)
     made |= {key: value for key, value in arguments.items() if key in parameters}
     span_layer = made.pop("span_layer", None) if entry.has_layer else None
-    learner = entry.load()(**made) if base is None else replace(base, **made)
+    learner = entry.load()(**made).learner() if base is None else replace(base, **made)
     if entry.has_layer and (span_layer or (span_layer is None and variant == DEFAULT)):
         return StackedLearner(learner, n_jobs=learner.n_jobs)
     return learner
@@ -68,7 +68,7 @@ def _lexical(parameters: Mapping[str, Parameter], settings: Mapping[str, Any], l
 def _checked_settings(entry: NamedLearner, base: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Check settings, which spaCy does not look into, and make the parts among them.
 
-    base: The learner whose settings they change; None for a learner that a function makes.
+    base: The learner whose settings they change; None for a learner that a recipe makes.
     RAISES (ValueError): If the learner has no such setting, or one of another type.
     """
     parameters = {key: value for key, value in entry.parameters.items() if key not in _ARGUMENTS}

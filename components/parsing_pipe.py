@@ -154,7 +154,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def learned_temperature(self) -> float:
-        """That of what was learned; 1 before training."""
+        """The temperature of the learned model; 1 before training."""
         return 1.0 if self.learned is None else self.learned.temperature
 
     @property

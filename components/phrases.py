@@ -75,11 +75,11 @@ def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Ph
     RAISES (ValueError): For a label that the model that made the trees does not have; and if there are no trees.
     """
     docs = _indexed(doclike)
-    found = phrases(docs.index, label, maximal=maximal)
-    there = {basic_category(node.label) for node in found}
-    if missing := [each for each in label.split("|") if each not in there]:
+    nodes = phrases(docs.index, label, maximal=maximal)
+    there = {basic_category(node.label) for node in nodes}
+    if missing := [part for part in label.split("|") if part not in there]:
         _check_labels(doclike.doc, missing)
-    return Phrases(_phrase(Phrase, docs, node) for node in found)
+    return Phrases(_phrase(Phrase, docs, node) for node in nodes)
 
 
 def doc_clauses(doclike: Doc | Span) -> Phrases[ClausePhrase]:
@@ -118,7 +118,7 @@ def _check_labels(doc: Doc, labels: Iterable[str]) -> None:
     RAISES (ValueError): If the model does not have a label.
     """
     known = getattr(find_pipe(doc, key_of(doc)), "labels", ())
-    unknown = [each for each in labels if each not in known]
+    unknown = [label for label in labels if label not in known]
     if known and unknown:
         raise ValueError(f"Expected a label of the model's trees, one of {', '.join(known)}, got {shown(unknown[0])}.")
 

@@ -82,10 +82,10 @@ def given_tags_of(doc: Doc, key: str) -> list[str]:
     """
     tags = [token.tag_ for token in doc]
     attrs = group_at(doc, key, 0, None).attrs if key in doc.spans else {}
-    own, before = attrs.get(TAGS), attrs.get(GIVEN_TAGS)
-    if not (isinstance(own, list) and isinstance(before, list) and len(own) == len(before) == len(tags)):
+    parsed, before = attrs.get(TAGS), attrs.get(GIVEN_TAGS)
+    if not (isinstance(parsed, list) and isinstance(before, list) and len(parsed) == len(before) == len(tags)):
         return tags
-    return [given if tag == mine else tag for tag, mine, given in zip(tags, own, before, strict=True)]
+    return [given if tag == mine else tag for tag, mine, given in zip(tags, parsed, before, strict=True)]
 
 
 def texts_of(doc: Doc, words: Sequence[int]) -> list[str]:

@@ -394,8 +394,8 @@ def set_brackets(
     ]
     attrs: dict[str, Any] = {
         "format": FORMAT,
-        "scores": np.array([score for each in brackets for score in each.scores], dtype=np.float32),
-        "status": [PARSED if each.positions else EMPTY for each in sentences],
+        "scores": np.array([score for _, scores in brackets for score in scores], dtype=np.float32),
+        "status": [PARSED if sentence.positions else EMPTY for sentence in sentences],
     }
     if set_tags:
         tags = [""] * len(doc)

@@ -156,16 +156,16 @@ class _Raw(NamedTuple):
 
 def _fit(group: SpanGroup, doc: Doc, attrs: dict[str, Any]) -> None:
     packed = srsly.msgpack_loads(SpanGroup.to_bytes(group))["spans"]
-    raw = [_Raw(*struct.unpack(_LAYOUT, each)) for each in packed]
+    raw = [_Raw(*struct.unpack(_LAYOUT, record)) for record in packed]
     old = attrs[_OFFSETS].tolist()
     if any(span.start >= len(old) or old[span.start] != span.start_char for span in raw):
         return  # the attributes are those of another Doc
     words = _Words(doc)
-    kept = [i for i, span in enumerate(raw) if words.has(span)]
-    spans = [struct.pack(_LAYOUT, *words.place(raw[i])) for i in kept]
+    fitting = [i for i, span in enumerate(raw) if words.has(span)]
+    spans = [struct.pack(_LAYOUT, *words.place(raw[i])) for i in fitting]
     SpanGroup.from_bytes(group, srsly.msgpack_dumps({"name": group.name, "attrs": {}, "spans": spans}))
     if "scores" in attrs:
-        attrs["scores"] = attrs["scores"][kept]
+        attrs["scores"] = attrs["scores"][fitting]
     _fit_tokens(doc, attrs, old)
     _fit_sentences(doc, attrs, group.name, [span for span in raw if words.cross(span)])
     attrs[_OFFSETS] = _offsets(doc)
@@ -214,12 +214,12 @@ def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
     ]
     _fit_tags(doc, attrs, old, parts)
     if SPELLINGS in attrs:
-        attrs[SPELLINGS] = [attrs[SPELLINGS][own[0]] if len(own) == 1 else "" for own in parts]
+        attrs[SPELLINGS] = [attrs[SPELLINGS][words[0]] if len(words) == 1 else "" for words in parts]
     if "tag_scores" in attrs:
-        scores = [attrs["tag_scores"][own[0]] if len(own) == 1 else np.nan for own in parts]
+        scores = [attrs["tag_scores"][words[0]] if len(words) == 1 else np.nan for words in parts]
         attrs["tag_scores"] = np.array(scores, np.float32)
     if "surprisal" in attrs:
-        attrs["surprisal"] = np.array([attrs["surprisal"][own].sum() if own else np.nan for own in parts])
+        attrs["surprisal"] = np.array([attrs["surprisal"][words].sum() if words else np.nan for words in parts])
 
 
 def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[int]]) -> None:
@@ -232,9 +232,9 @@ def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[
     if tags is None or given is None:
         return
     attrs[GIVEN_TAGS] = [given[i] for i in last]
-    for i, (token, own) in enumerate(zip(doc, parts, strict=True)):
-        if len(own) > 1 and token.tag_:
-            is_parsers = any(tags[j] == token.tag_ != given[j] for j in own)
+    for i, (token, words) in enumerate(zip(doc, parts, strict=True)):
+        if len(words) > 1 and token.tag_:
+            is_parsers = any(tags[j] == token.tag_ != given[j] for j in words)
             if is_parsers:
                 attrs[TAGS][i] = token.tag_
             attrs[GIVEN_TAGS][i] = "" if is_parsers else token.tag_
@@ -263,15 +263,15 @@ def _name(key: str) -> str:
     return f"{key}_attrs"
 
 
-def _is_record(own: Any, key: str) -> bool:
+def _is_record(name: Any, key: str) -> bool:
     """Whether a key of `doc.user_data` is that of the attributes of a group."""
-    return isinstance(own, tuple) and len(own) == 4 and own[:2] == ("._.", _name(key))
+    return isinstance(name, tuple) and len(name) == 4 and name[:2] == ("._.", _name(key))
 
 
 def _remember(doc: Doc, key: str, attrs: dict[str, Any]) -> None:
     """Leave the attributes of a group where `Doc.from_docs` takes them along."""
     data: dict[Any, Any] = doc.user_data
-    for old in [own for own in data if _is_record(own, key)]:
+    for old in [name for name in data if _is_record(name, key)]:
         del data[old]
     data["._.", _name(key), 0, len(doc.text)] = attrs
 
@@ -279,7 +279,7 @@ def _remember(doc: Doc, key: str, attrs: dict[str, Any]) -> None:
 def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
     """Give a group that `Doc.from_docs` made the attributes of the groups that it was made of."""
     data: dict[Any, Any] = doc.user_data
-    records = sorted(own[2:] for own in data if _is_record(own, key))
+    records = sorted(record[2:] for record in data if _is_record(record, key))
     inside = [(start, end) for start, end in records if 0 <= start < end <= len(doc.text)]
     if len(inside) < 2:
         return

@@ -44,7 +44,7 @@ _MADE = (
     "convert trees.mrg trees.jsonl",
     "convert trees.mrg trees.spacy",
     "learn lpcfg trees.mrg --method pcfg -o pcfg",
-    "learn lpcfg trees.mrg --method em --states 2 -o em",
+    "learn lpcfg trees.mrg --method em --set n_states=2 -o em",
     "learn isbn trees.mrg --states 2 --epochs 1 -o isbn",
     "learn lm text.txt --states 2 --rare 0 -o lm",
 )

@@ -26,10 +26,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import spacy
 
 from spacy_lpcfg.combination import Combined, Mirrored
-from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+from spacy_lpcfg.components.cli.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.components.parsing_pipe import TextParser
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
@@ -72,20 +71,19 @@ print(read, parsed, int(status[status.index("VmHWM:") + 1]) * 1.024e-3)
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("name", metavar="NAME")
-    arguments.add_argument("model", type=Path, metavar="MODEL")
+    arguments.add_argument("model", metavar="MODEL")
     arguments.add_argument("trees", type=Path, nargs="+", metavar="TREES")
     arguments.add_argument("--bits", type=int, default=4, metavar="N")
     arguments.add_argument("--least", type=float, default=0.0, metavar="SHARE")
     args = arguments.parse_args()
-    nlp = spacy.load(args.model)
-    parser = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, LPCFGParser)), None)
-    if parser is None or parser.grammar is None:
-        arguments.error(f"{args.model} has no lpcfg_parser that has learned, but {nlp.pipe_names}")
-    parser.grammar = lighter(parser.grammar, args.bits, args.least)
+    nlp = load_pipeline(args.model)
+    parser, model = find_lpcfg_parser(nlp)
+    model = lighter(model, args.bits, args.least)
     if parser.output.temperature is not None:
-        parser.grammar = replace(parser.grammar, temperature=parser.output.temperature)
+        model = replace(model, temperature=parser.output.temperature)
     path = pretrained_path(args.name)
-    write_atomically(path, compressed(parser.grammar.to_bytes()))
+    write_atomically(path, compressed(model.to_bytes()))
+    parser.grammar = model
     learner = without_folders(nlp.config.interpolate()["components"][parser.name]["learner"])
     text_parser = parser.ready_parser()
     first, *others = args.trees
@@ -93,7 +91,7 @@ def main() -> None:
         "learner": f"`{json.dumps(learner)}`",
         **file_rows(path),
         **cost_rows(args.name),
-        **scores(text_parser, first, parser.grammar.temperature),
+        **scores(text_parser, first, model.temperature),
         **other_rows(text_parser, others),
     }
     table = "".join(f"| {name} | {value} |\n" for name, value in {"": "", "---": "---", **rows}.items())
@@ -103,7 +101,7 @@ def main() -> None:
 
 
 def without_folders(config: Any) -> Any:
-    """Return a part of a config without what is None, and with the names alone of files, which lie elsewhere for each."""
+    """Return a part of a config without what is None, and with the names alone of files, which lie anywhere."""
     if not isinstance(config, dict):
         return config
     return {
@@ -162,7 +160,7 @@ def file_rows(path: Path) -> dict[str, str]:
 
 
 def cost_rows(name: str) -> dict[str, str]:
-    """What a model of the package costs a fresh process, on Linux."""
+    """Return what a model of the package costs a fresh process in time and memory, on Linux."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", FIRST_PARSE.format(name=name)],
         capture_output=True,
@@ -185,13 +183,13 @@ def scores(parser: TextParser, trees: Path, temperature: float) -> dict[str, str
     seconds = time.process_time() - start
     tests = [Tree.from_spans(gold.words, parse.tags, parse.spans) for gold, parse in zip(golds, parses, strict=True)]
     evaluation = evaluate(golds, tests)
-    found, (own, right) = evaluation.scores(), outcomes(parses, golds)
+    percentages, (probabilities, right) = evaluation.scores(), outcomes(parses, golds)
     return {
         "sentences scored": f"{evaluation.total().n_valid:,}",
-        **{name: f"{found[key]:.2f}" for name, key in SCORES.items()},
+        **{name: f"{percentages[key]:.2f}" for name, key in SCORES.items()},
         "temperature": f"{temperature:g}",
-        "expected calibration error, %": _calibration_error(own, right, temperature),
-        "the same without the temperature, %": _calibration_error(own, right, 1.0),
+        "expected calibration error, %": _calibration_error(probabilities, right, temperature),
+        "the same without the temperature, %": _calibration_error(probabilities, right, 1.0),
         "sentences without a tree of the grammar": str(sum(not parse.is_parsed for parse in parses)),
         "sentences per CPU second": f"{len(golds) / seconds:.0f}",
     }

@@ -21,12 +21,11 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-import spacy
 from gum import LEFT_OUT, split
 
+from spacy_lpcfg.components.cli.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
-from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, normalize_rooted, read_trees, strip_root
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu, subtree_spans
@@ -40,7 +39,7 @@ def main() -> None:
     arguments.add_argument("step", choices=("halves", "mend"))
     arguments.add_argument("gum", type=Path, metavar="GUM")
     arguments.add_argument("folder", type=Path, metavar="FOLDER")
-    arguments.add_argument("models", type=Path, nargs="*", metavar="EVEN ODD")
+    arguments.add_argument("models", nargs="*", metavar="EVEN ODD")
     arguments.add_argument("--genres", choices=LEFT_OUT, default="all", help="which to read")
     args = arguments.parse_args()
     if len(args.models) != (2 if args.step == "mend" else 0):
@@ -56,17 +55,10 @@ def main() -> None:
             trees = [tree for name in documents[i::2] for tree, _ in sentences(args.gum, name)]
             write(args.folder / f"{half}.mrg", trees)
     else:
-        even, odd = (DependencyAnnotator(model_of(path)) for path in args.models)
+        models = [find_lpcfg_parser(load_pipeline(path))[1] for path in args.models]
+        even, odd = map(DependencyAnnotator, models)
         strangers = [(odd, even)[i % 2] for i in range(len(documents))]
         write(args.folder / "train.mrg", list(mended(args.gum, documents, strangers)))
-
-
-def model_of(folder: Path) -> ParsingModel:
-    """Return the model of a pipeline with a parser that has learned."""
-    model = spacy.load(folder).get_pipe("lpcfg_parser").grammar
-    if model is None:
-        raise ValueError(f"Expected an lpcfg_parser that has learned, got {folder}.")
-    return model
 
 
 def write(path: Path, trees: list[Tree]) -> None:

@@ -28,7 +28,7 @@ def main() -> None:
     if not zipfile.is_zipfile(args.zip):
         arguments.error(f"expected the zip file of NLTK's treebank sample, got {args.zip}")
     with zipfile.ZipFile(args.zip) as archive:
-        files = {int(found[1]): archive.read(name) for name in archive.namelist() if (found := FILE.fullmatch(name))}
+        files = {int(match[1]): archive.read(name) for name in archive.namelist() if (match := FILE.fullmatch(name))}
     if not files:
         arguments.error(f"{args.zip} has no trees: expected treebank/combined/wsj_0001.mrg and so on in it")
     args.folder.mkdir(parents=True, exist_ok=True)

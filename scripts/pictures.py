@@ -52,7 +52,7 @@ def figures() -> dict[str, dict[str, tuple[float, float]]]:
     text = (ROOT / "docs" / "performance.md").read_text("utf-8")
     number = r"([\d.]+)(?: \([\d.]+\))?"
     row = re.compile(rf"^\| `?(.*?)`? \| {number} \| {number} \| [^|]* \| (\d+) and (\d+) \|", re.MULTILINE)
-    rows = {name: [float(each) for each in numbers] for name, *numbers in row.findall(text)}
+    rows = {name: [float(number) for number in numbers] for name, *numbers in row.findall(text)}
     return {
         treebank: {name: (rows[name][i + 2], rows[name][i]) for name in SHOWN}
         for i, treebank in enumerate(("WSJ sample", "GUM"))
@@ -73,9 +73,9 @@ def draw_points(axes: Axes, points: dict[str, tuple[float, float]]) -> None:
     """Put F1 against speed on axes, with a name at each point."""
     for name, (speed, f1) in points.items():
         label, colour = ("Berkeley Parser", "#b5482f") if name == PEER else (name.split()[-1], "#2f6db5")
-        place = (0, -14 if label == "pivot" else 6)
+        offset = (0, -14 if label == "pivot" else 6)
         axes.plot(speed, f1, "o", color=colour)
-        axes.annotate(label, (speed, f1), place, textcoords="offset points", ha="center", color=colour)
+        axes.annotate(label, (speed, f1), offset, textcoords="offset points", ha="center", color=colour)
     axes.set_xscale("log")
     axes.set_xticks([10, 100, 1000], ["10", "100", "1,000"])
     axes.minorticks_off()

@@ -33,8 +33,8 @@ def main() -> None:
     arguments.add_argument("sources", type=Path, nargs="+", metavar="SOURCE")
     arguments.add_argument("output", type=Path, metavar="OUTPUT")
     args = arguments.parse_args()
-    found = (" ".join(sentence.split()) for source in args.sources for sentence in sentences(source))
-    text = list(dict.fromkeys(sentence for sentence in found if is_sentence(sentence)))
+    lines = (" ".join(sentence.split()) for source in args.sources for sentence in sentences(source))
+    text = list(dict.fromkeys(sentence for sentence in lines if is_sentence(sentence)))
     if not text:
         arguments.error(f"expected sentences in {', '.join(map(str, args.sources))}; found none")
     args.output.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def sentences(source: Path) -> Iterator[str]:
-    """Those of a source of any kind."""
+    """Yield the sentences of a source of any kind."""
     if source.is_dir():
         yield from universal_dependencies(source)
         for path in sorted(source.glob("*.zip")):

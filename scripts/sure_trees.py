@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import spacy
 from joblib import Parallel, delayed
 
+from spacy_lpcfg.components.cli.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.storage.files import write_atomically
@@ -30,14 +30,14 @@ WRITTEN, UNPARSED, UNSURE, UNSEEN = "written", "without a tree", "unsure", "with
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("model", type=Path, metavar="MODEL")
+    arguments.add_argument("model", metavar="MODEL")
     arguments.add_argument("text", type=Path, metavar="TEXT")
     arguments.add_argument("output", type=Path, metavar="OUTPUT")
     arguments.add_argument("--least", type=float, default=0.7, metavar="P")
     arguments.add_argument("--jobs", type=int, default=1, metavar="N")
     args = arguments.parse_args()
-    nlp = spacy.load(args.model)
-    model = nlp.get_pipe("lpcfg_parser").grammar
+    nlp = load_pipeline(args.model)
+    _, model = find_lpcfg_parser(nlp)
     sentences = [
         words
         for line in args.text.read_text("utf-8").splitlines()

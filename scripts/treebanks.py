@@ -159,8 +159,8 @@ def write_parts(source: Source, name: str, assets: Path, folder: Path, most: int
     config = Config().from_disk("configs/grammar.cfg", interpolate=False)
     del config["nlp"]["tokenizer"]  # for the language's own
     learning = {"learner": "balanced", "coarse_tags": source.coarse_tags}
-    own = {"paths": paths, "vars": learning, "nlp": {"lang": source.lang}}
-    config.merge(own).to_disk(folder / "config.cfg")
+    overrides = {"paths": paths, "vars": learning, "nlp": {"lang": source.lang}}
+    config.merge(overrides).to_disk(folder / "config.cfg")
 
 
 @contextmanager
@@ -189,11 +189,11 @@ def split(root: Path, files: list[Path], rng: random.Random) -> dict[str, list[T
     parts: dict[str, list[Tree]] = {part: [] for part in PARTS}
     documents: list[list[Tree]] = []
     for path in files:
-        own = path.relative_to(root).parts[0].split(".")[0]
+        part_of_file = path.relative_to(root).parts[0].split(".")[0]
         read = TreeFiles.of(path, on_error=lambda error: print(f"Left out: {error}"))
         trees = [tree for tree in (clean(tree, functions=True) for tree in read) if tree is not None]
-        if own in ("test", "dev"):
-            parts[own] += trees
+        if part_of_file in ("test", "dev"):
+            parts[part_of_file] += trees
         else:
             documents.append(trees)
     if len(documents) < FEWEST:
@@ -228,7 +228,7 @@ def write_card(source: Source, name: str, folder: Path, parsed: Path, pipeline: 
         **scores,
     )
     meta = srsly.read_json(pipeline / "meta.json")
-    meta["performance"].update({each: round(value, 4) for each, value in scores.items()})
+    meta["performance"].update({key: round(value, 4) for key, value in scores.items()})
     meta |= {
         "name": name,
         "description": f"Constituency parser that learned from {source.title}.",

@@ -26,7 +26,8 @@ class NamedLearner:
 
     name (str): The name in commands and configs.
     sentence (str): What the learner learns, in one sentence.
-    load (callable): Imports and returns the frozen dataclass of settings, or a function that makes a learner.
+    load (callable): Imports and returns the frozen dataclass of settings: the learner, or a recipe whose `learner()`
+        makes it.
     command (str): The command `spacy-lpcfg learn COMMAND` that learns by it.
     has_layer (bool): Whether a span layer is learned over the default variant, unless `span_layer` says otherwise.
     """
@@ -60,24 +61,24 @@ class NamedLearner:
         return self.takes_text and self.parameters["text"].default is Parameter.empty
 
     def defaults(self, variant: str | int = DEFAULT) -> Any:
-        """Return the learner of a variant without settings of one's own; None for a learner that a function makes.
+        """Return the learner of a variant without settings of one's own; None for a learner that a recipe makes.
 
         RAISES (ValueError): If the learner has no such variant.
         """
         made: Any = self.load()
         if variant != DEFAULT and not self.has_variants:
-            users = ", ".join(each.name for each in LEARNERS if each.has_variants)
+            users = ", ".join(entry.name for entry in LEARNERS if entry.has_variants)
             raise ValueError(
                 f"Expected the variant 'default' of {self.name!r}, got {shown(variant)}; only {users} have others."
             )
-        if not isinstance(made, type):
+        if hasattr(made, "learner"):
             return None
         return made.variant(variant) if issubclass(made, Variants) else made()
 
     def check_text(self, *, is_given: bool) -> None:
         """RAISES (ValueError): If the learner lacks the raw text that it needs, or has no use for one that is given."""
         if is_given and not self.takes_text:
-            users = ", ".join(each.name for each in LEARNERS if each.takes_text)
+            users = ", ".join(entry.name for entry in LEARNERS if entry.takes_text)
             raise ValueError(f"Expected no text, for which {self.name!r} has no use, only {users}; got one.")
         if not is_given and self.needs_text:
             raise ValueError(f"Expected a text, a sentence a line, from which {self.name!r} learns too; got none.")
@@ -104,14 +105,14 @@ LEARNERS = (
     NamedLearner("em", "Expectation maximisation from a random start.", lambda: learning.EM),
     NamedLearner("split-merge", "States split in two and merged, in rounds.", lambda: learning.SplitMerge),
     NamedLearner("pcfg", "The treebank's own rules, without states.", lambda: learning.TreebankPCFG),
-    NamedLearner("ensemble", "Diverse grammars, half of them from right to left.", lambda: _presets().both_ways),
-    NamedLearner("distil", "One grammar taught by several from raw text.", lambda: _presets().distilled),
-    NamedLearner("fast", "One grammar that four have taught from raw text.", lambda: _presets().fast, "combined"),
-    NamedLearner("balanced", "A grammar, and a network each way.", lambda: _presets().balanced, "combined"),
+    NamedLearner("ensemble", "Diverse grammars, half of them from right to left.", lambda: _presets().BothWays),
+    NamedLearner("distil", "One grammar taught by several from raw text.", lambda: _presets().Distilled),
+    NamedLearner("fast", "One grammar that four have taught from raw text.", lambda: _presets().Fast, "combined"),
+    NamedLearner("balanced", "A grammar, and a network each way.", lambda: _presets().Balanced, "combined"),
     NamedLearner(
         "accurate",
         "Four grammars, of many trees two, and two networks each way.",
-        lambda: _presets().accurate,
+        lambda: _presets().Accurate,
         "combined",
     ),
     NamedLearner("isbn", "A network that reads from left to right.", _networks, "isbn"),
@@ -122,7 +123,7 @@ LEARNERS = (
 
 def learners_of(command: Command) -> tuple[NamedLearner, ...]:
     """Return the learners of a command `spacy-lpcfg learn COMMAND`."""
-    return tuple(each for each in LEARNERS if each.command == command)
+    return tuple(entry for entry in LEARNERS if entry.command == command)
 
 
 def learner_of(name: str) -> NamedLearner:
@@ -130,6 +131,6 @@ def learner_of(name: str) -> NamedLearner:
 
     RAISES (ValueError): If no learner has this name.
     """
-    table = {each.name: each for each in LEARNERS}
+    table = {entry.name: entry for entry in LEARNERS}
     check_one_of("a learner", name, table)
     return table[name]

@@ -26,6 +26,7 @@ def _folder(name: str) -> Path:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
+    """The treebanks; tests on them are slow ones, beside those on the sample that comes with the project."""
     return _folder("data")
 
 
@@ -58,7 +59,7 @@ def pytest_collection_modifyitems(config, items):
         return
     parts = {True: [], False: []}
     for item in items:
-        parts[item.get_closest_marker("slow") is not None].append(item)
+        parts[item.get_closest_marker("slow") is not None or "shared_data" in item.fixturenames].append(item)
     config.hook.pytest_deselected(items=parts[True])
     items[:] = parts[False]
 
@@ -102,7 +103,7 @@ def pcfg_model(sample_folder):
 @pytest.fixture(scope="session")
 def spectral_model(sample_folder):
     """A pipeline with a spectral grammar of two states."""
-    options = "--method", "spectral", "--states", 2
+    options = "--method", "spectral", "--set", "n_states=2"
     return learned(sample_folder, "spectral", "learn", "lpcfg", sample_folder / "train.mrg", *options)
 
 

@@ -1,4 +1,4 @@
-"""What each part of the spectral learner is worth: section 4.3 of Cohen et al. (2013) again, beside its numbers.
+"""Measure the parts of the spectral learner: section 4.3 of Cohen et al. (2013) again, beside its numbers.
 
     python -m benchmarks.accuracy.ablations TREEBANK_DIR [--states M...] [--tags given|model] [--json FILE]
 
@@ -82,9 +82,9 @@ class UndividedParser(Parser):
     n_negative = 0
 
     def marginals(self, forest: Forest) -> Undivided:
-        found = Undivided(super().marginals(forest))
-        self.n_negative += found.total < 0
-        return found
+        marginals = Undivided(super().marginals(forest))
+        self.n_negative += marginals.total < 0
+        return marginals
 
 
 class Ablations:
@@ -131,11 +131,11 @@ class Ablations:
         for name, parser in variants.items():
             measure.progress(f"m = {m}: {name}")
             trees[name] = self.parse(parser())
-        f1 = {name: self.f1(found) for name, found in trees.items()}
+        f1 = {name: self.f1(trees_of_setting) for name, trees_of_setting in trees.items()}
         return f1, {"m": m, **self.signs(trees, undivided.n_negative)}
 
     def signs(self, trees: dict[str, list[Tree]], n_negative: int) -> measure.Row:
-        """How often the total weight is negative, and signed marginals choose another tree than absolute ones."""
+        """Count negative total weights, and sentences where signed marginals choose another tree than absolute ones."""
         row = {"total weight < 0, %": 100 * n_negative / len(self.golds)}
         for name in (DIVIDED, UNDIVIDED):
             n_different = sum(tree != other for tree, other in zip(trees["full"], trees[name], strict=True))

@@ -1,4 +1,4 @@
-"""What each choice of the bracketer is worth: F1 with one setting changed at a time.
+"""Measure what each choice of the bracketer is worth: F1 with one setting changed at a time.
 
     python -m benchmarks.accuracy.bracketing TEXT... --trees TREES... [--only NAME...] [--vectors FILE] [--json FILE]
 
@@ -74,8 +74,8 @@ SETTINGS = {
 
 def scores(golds: Sequence[GoldSentence], spans: Callable[[GoldSentence], Iterable[tuple[int, int]]]) -> list[float]:
     """F1 by limit of length; spans (callable): over the words that count."""
-    found = [gold.score(spans(gold)) for gold in golds]
-    return [unlabelled_totals(found, limit).f_with_sentence for limit in LIMITS]
+    gold_scores = [gold.score(spans(gold)) for gold in golds]
+    return [unlabelled_totals(gold_scores, limit).f_with_sentence for limit in LIMITS]
 
 
 def bracketed(bracketer: Bracketer) -> Callable[[GoldSentence], Iterable[tuple[int, int]]]:
@@ -92,8 +92,8 @@ def with_oracle(bracketer: Bracketer) -> Callable[[GoldSentence], Iterable[tuple
         segments, split = np.array(sentence.segments, np.int32), oracle_split(gold.n_words, gold.gold)
         if model is not None:
             return [(0, gold.n_words), *model.spans(model.symbols.encode(words, sentence), segments, split)[0]]
-        found, _ = bracketer.metric.tree(np.array(sentence.universal, np.int32), segments, split)
-        return [(0, gold.n_words), *((start, end) for start, end in found.tolist())]
+        tree_spans, _ = bracketer.metric.tree(np.array(sentence.universal, np.int32), segments, split)
+        return [(0, gold.n_words), *((start, end) for start, end in tree_spans.tolist())]
 
     return spans
 

@@ -102,13 +102,17 @@ def shared_grammar(n: int, args, seed: int) -> dict[str, float]:
         flat = rows.reshape(-1, DIMENSIONS).astype(np.float32)
         add_pairs(table, flat, np.tile(sequence.tags, len(rows)).astype(np.int32), offsets)
     means, _ = smooth(table, GAMMA, 9)
-    found: dict[str, list[bool]] = {"own": [], "shared": [], "shrunk": []}
+    is_right: dict[str, list[bool]] = {"own": [], "shared": [], "shrunk": []}
     for sequence, rows, count in zip(sequences, vectors, counts, strict=True):
         shared = shared_covariances(means, np.arange(N_TAGS), sequence.tags)
-        own = sequence_covariances(rows) if count else np.zeros_like(shared)
-        for name, each in (("own", own), ("shared", shared), ("shrunk", shrink(own, count, shared, PRIOR))):
-            found[name].append(is_recovered(each, args.states, sequence.model.shape))
-    return {name: float(np.mean(values)) for name, values in found.items()}
+        of_group = sequence_covariances(rows) if count else np.zeros_like(shared)
+        for name, estimate in (
+            ("own", of_group),
+            ("shared", shared),
+            ("shrunk", shrink(of_group, count, shared, PRIOR)),
+        ):
+            is_right[name].append(is_recovered(estimate, args.states, sequence.model.shape))
+    return {name: float(np.mean(values)) for name, values in is_right.items()}
 
 
 def row(n: int, args) -> measure.Row:

@@ -1,4 +1,4 @@
-"""How fast a saved bracketer brackets tagged sentences on one core: the native call, and nlp.pipe on tagged Docs.
+"""Measure the speed of a saved bracketer on one core: its native call on tagged sentences, and nlp.pipe on Docs.
 
     python -m benchmarks.accuracy.bracketing_pipe MODEL_DIR TREES [--repeats N] [--json FILE]
 
@@ -24,10 +24,10 @@ from spacy_lpcfg.components.tagged_text import tagged_doc
 
 def component(nlp: spacy.Language) -> SpectralBracketerPipe:
     """The bracketer of a pipeline, whatever its name."""
-    found = [each for _, each in nlp.pipeline if isinstance(each, SpectralBracketerPipe)]
-    if not found:
+    bracketers = [one_pass for _, one_pass in nlp.pipeline if isinstance(one_pass, SpectralBracketerPipe)]
+    if not bracketers:
         raise ValueError(f"Expected a pipeline with a spectral_bracketer, got one of {nlp.pipe_names}.")
-    return found[0]
+    return bracketers[0]
 
 
 def native_pass(model: Path, sentences: list[TaggedSentence]) -> float:
@@ -61,18 +61,18 @@ def main() -> None:
     n_tokens = sum(len(sentence.words) for sentence in sentences)
     ways = {"native": native_pass, "nlp.pipe": pipe_pass}
     passes = [
-        {name: measure.in_child(way, args.model, sentences) for name, way in ways.items()} for _ in range(args.repeats)
+        {name: measure.in_child(run, args.model, sentences) for name, run in ways.items()} for _ in range(args.repeats)
     ]
     rows: list[measure.Row] = []
     for name in ways:
-        seconds = statistics.median(each[name].result for each in passes)
+        seconds = statistics.median(one_pass[name].result for one_pass in passes)
         rows.append(
             {
                 "way": name,
                 "sentences": len(sentences),
                 "sentences / s": len(sentences) / seconds,
                 "tokens / s": n_tokens / seconds,
-                "peak MB": max(each[name].peak_mb for each in passes),
+                "peak MB": max(one_pass[name].peak_mb for one_pass in passes),
             }
         )
     measure.report({f"Bracketing {args.trees.name} by {args.model.name}": rows}, args.json)

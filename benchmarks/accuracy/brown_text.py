@@ -38,8 +38,8 @@ def read(path: Path) -> Iterator[str]:
 
 def split(word: str) -> list[str]:
     """A word and its contraction apart, or the word alone."""
-    found = CONTRACTION.fullmatch(word)
-    return list(found.groups()) if found else [word]
+    match = CONTRACTION.fullmatch(word)
+    return list(match.groups()) if match else [word]
 
 
 if __name__ == "__main__":

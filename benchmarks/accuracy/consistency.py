@@ -69,7 +69,7 @@ UNSMOOTHED = Smoothing(c=0.0, nu=1.0)
 
 @dataclass(frozen=True)
 class Estimate:
-    """What theorem 1 speaks of: the estimated parameters, before a grammar rounds and smooths them.
+    """The estimated parameters of theorem 1, before a grammar rounds and smooths them.
 
     roots (dict[str, float array (m_a,)]): of a.
     rules (dict[tuple[str, str, str], float array (m_a, m_b, m_c)]): of a -> b c.
@@ -103,7 +103,7 @@ class Estimate:
         )
 
     def weight(self, tree: Tree) -> float:
-        """Of a binary tree (figure 2 of Cohen et al. 2012); 0 if it has a rule that was never seen."""
+        """Return the weight of a binary tree (figure 2 of Cohen et al. 2012); 0 if a rule of it was never seen."""
 
         def inside(node: Tree, children: list[np.ndarray]) -> np.ndarray:
             if node.word is not None:
@@ -169,18 +169,18 @@ def _totals(symbols: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def errors(sizes: list[int], n_states: int, seed: int) -> list[dict[int, float]]:
-    """Of each number of trees drawn from one random grammar: the error by learned states, all and one."""
+    """Return the error for each number of trees drawn from a random grammar, by the number of learned states."""
     grammar = random_grammar(n_states, np.random.default_rng(seed))
     drawn = list(islice(sample_trees(grammar, seed=seed), max(sizes)))
     tested = set(islice(sample_trees(grammar, seed=seed + 1_000_000), N_TESTED))
     probabilities = {tree: tree_weight(grammar, tree) for tree in tested}
     paper = Spectral(lexical=LEXICAL, features=Features(PAPER_INSIDE, PAPER_OUTSIDE, PAPER_LEAF))
-    found = []
+    by_size = []
     for size in sizes:
         measure.progress(f"grammar {seed}: {size} trees")
         estimates = {m: Estimate.of(replace(paper, n_states=m).estimate(drawn[:size])) for m in (n_states, 1)}
-        found.append({m: error(estimate, probabilities) for m, estimate in estimates.items()})
-    return found
+        by_size.append({m: error(estimate, probabilities) for m, estimate in estimates.items()})
+    return by_size
 
 
 def error(estimate: Estimate, probabilities: dict[Tree, float]) -> float:
@@ -194,7 +194,7 @@ def error(estimate: Estimate, probabilities: dict[Tree, float]) -> float:
 
 @dataclass(frozen=True)
 class Truth:
-    """What a known grammar says of trees that it made.
+    """Probabilities by a known grammar of trees that were drawn from it.
 
     trees (list of Tree): as learners see them
     logs (list of float): ln P(tree)
@@ -215,18 +215,18 @@ class Truth:
     def error_of_trees(self, grammar: Grammar) -> tuple[float, float]:
         """The median error a word, and the share of trees that have no positive probability."""
         logs = [log(max(tree_weight(grammar, tree), 0.0) or 1e-320) for tree in self.trees]
-        lost = [own < -700 for own in logs]
+        lost = [value < -700 for value in logs]
         missed = [
-            inf if is_lost else abs(own - truth) / len(tree)
-            for own, truth, tree, is_lost in zip(logs, self.logs, self.trees, lost, strict=True)
+            inf if is_lost else abs(learned - truth) / len(tree)
+            for learned, truth, tree, is_lost in zip(logs, self.logs, self.trees, lost, strict=True)
         ]
         return statistics.median(missed), sum(lost) / len(lost)
 
     def error_of_marginals(self, grammar: Grammar) -> float:
         parser, missed, total = Parser(grammar), 0.0, 0.0
         for tree, truth in zip(self.trees, self.sentences, strict=False):
-            own = parser.posteriors(Query(tree.words)).brackets
-            missed += sum(abs(own.get(span, 0.0) - truth.get(span, 0.0)) for span in own.keys() | truth.keys())
+            learned = parser.posteriors(Query(tree.words)).brackets
+            missed += sum(abs(learned.get(span, 0.0) - truth.get(span, 0.0)) for span in learned.keys() | truth.keys())
             total += sum(truth.values())
         return missed / total
 
@@ -248,10 +248,10 @@ def real_rows(folder: Path, sizes: list[int], n_states: int) -> dict[str, list[m
         for name, learner in LEARNERS.items():
             measure.progress(f"{name}: {size} trees")
             start = time.process_time()
-            found = learner(n_states).fit(drawn[:size])
+            learned = learner(n_states).fit(drawn[:size])
             seconds[i][name] = time.process_time() - start
-            of_trees[i][name], lost[i][name] = truth.error_of_trees(found)
-            of_marginals[i][name] = truth.error_of_marginals(found)
+            of_trees[i][name], lost[i][name] = truth.error_of_trees(learned)
+            of_marginals[i][name] = truth.error_of_marginals(learned)
     return tables
 
 
@@ -283,16 +283,19 @@ def main() -> None:
 
 
 def report_random(sizes: list[int], n_states: int, n_repeats: int, json_path: Path | None) -> None:
-    found = [errors(sizes, n_states, seed) for seed in range(n_repeats)]
+    by_seed = [errors(sizes, n_states, seed) for seed in range(n_repeats)]
     rows = [
         {
             "trees": size,
-            **{f"error, m = {m}, %": 100 * statistics.median(each[m] for each in by_grammar) for m in by_grammar[0]},
-            "error x sqrt(trees)": statistics.median(each[n_states] for each in by_grammar) * size**0.5,
+            **{
+                f"error, m = {m}, %": 100 * statistics.median(by_states[m] for by_states in by_grammar)
+                for m in by_grammar[0]
+            },
+            "error x sqrt(trees)": statistics.median(by_states[n_states] for by_states in by_grammar) * size**0.5,
         }
-        for size, by_grammar in zip(sizes, zip(*found, strict=True), strict=True)
+        for size, by_grammar in zip(sizes, zip(*by_seed, strict=True), strict=True)
     ]
-    slopes = [measure.slope(sizes, [each[n_states] for each in by_size]) for by_size in found]
+    slopes = [measure.slope(sizes, [by_states[n_states] for by_states in by_size]) for by_size in by_seed]
     spread = {
         "grammars": len(slopes),
         "median": statistics.median(slopes),

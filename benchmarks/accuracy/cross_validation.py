@@ -1,4 +1,4 @@
-"""Which settings of the parser cross-validation on training trees chooses, one lever changed at a time.
+"""Measure which settings of the parser cross-validation on training trees chooses, one lever changed at a time.
 
     python -m benchmarks.accuracy.cross_validation TRAIN [--folds K] [--sentences N] [--grammars G] [--levers NAME...]
         [--json FILE]
@@ -37,27 +37,27 @@ def main() -> None:
     levers = args.levers or [name for name in LEVERS if name != "cascade"]
     learner = Ensembles.diverse(args.grammars) if "cascade" in levers else Pivot()
     trees = list(read_trees(args.train))
-    found: dict[str, list[float]] = {name: [] for name, _ in variants(levers)}
+    scores_by_variant: dict[str, list[float]] = {name: [] for name, _ in variants(levers)}
     for fold in range(args.folds):
         measure.progress(f"fold {fold + 1} of {args.folds}")
-        rest, golds = split(trees, fold, args.folds, args.sentences)
-        model: Any = learner.fit(rest)
+        others, golds = split(trees, fold, args.folds, args.sentences)
+        model: Any = learner.fit(others)
         for name, settings in variants(levers):
-            found[name].append(f1(model, settings, golds))
-    rows = [row(name, of_folds, found["default"]) for name, of_folds in found.items()]
+            scores_by_variant[name].append(f1(model, settings, golds))
+    rows = [row(name, of_folds, scores_by_variant["default"]) for name, of_folds in scores_by_variant.items()]
     measure.report({f"{args.folds} folds of {args.train}": rows}, args.json)
 
 
 def split(trees: Sequence[Tree], fold: int, n_folds: int, most: int) -> tuple[list[Tree], list[Tree]]:
     """The trees outside a fold, and at most so many of those in it as scoring sees them."""
-    start, end = (len(trees) * place // n_folds for place in (fold, fold + 1))
+    start, end = (len(trees) * number // n_folds for number in (fold, fold + 1))
     places = np.unique(np.linspace(start, end - 1, min(most, end - start)).astype(int))
-    golds = [tree for tree in (clean(trees[place]) for place in places) if tree is not None]
+    golds = [tree for tree in (clean(trees[number]) for number in places) if tree is not None]
     return [*trees[:start], *trees[end:]], golds
 
 
 def f1(model: ParsingModel, settings: ChartSettings, golds: list[Tree]) -> float:
-    """Of the trees that a model finds for the words of others."""
+    """Return the F1 of a model's trees for the words of gold trees."""
     parser = model.parser(decoding=settings.decoding, chart=settings)
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 

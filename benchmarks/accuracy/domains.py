@@ -1,4 +1,4 @@
-"""How accurate models are on texts of many kinds, and how often they are as right as they say.
+"""Measure how accurate models are on texts of many kinds, and how often they are as right as they say.
 
     python -m benchmarks.accuracy.domains MODEL... [--trees TREES...] [--gum GUM] [--json FILE]
 
@@ -47,22 +47,22 @@ def main() -> None:
 
 def genres(gum: Path) -> dict[str, list[Tree]]:
     """The mended development trees of each genre of a copy of GUM that comes with its words."""
-    found: dict[str, list[Tree]] = {}
+    trees_by_domain: dict[str, list[Tree]] = {}
     for name in split((gum / "splits.md").read_text("utf-8"))["dev"]:
         genre = name.split("_")[1]
         if genre not in LEFT_OUT["all"]:
             trees = map(clean, map(mended_gum, read_trees(gum / "const" / f"{name}.ptb")))
-            found.setdefault(genre, []).extend(tree for tree in trees if tree is not None)
-    return dict(sorted(found.items()))
+            trees_by_domain.setdefault(genre, []).extend(tree for tree in trees if tree is not None)
+    return dict(sorted(trees_by_domain.items()))
 
 
 def row(pipe: ParsingPipe, golds: list[Tree]) -> measure.Row:
-    """How accurate and how calibrated a component is on the words of gold trees."""
+    """Return the accuracy and the calibration error of a component on the words of gold trees."""
     parser = pipe.ready_parser()
     parses = [parser.parse(gold.words) for gold in golds]
     evaluation = evaluate(golds, [parse.tree for parse in parses])
     tagged = [Tree.from_spans(gold.words, gold.tags, parse.spans) for gold, parse in zip(golds, parses, strict=True)]
-    scores, (own, right) = evaluation.scores(), outcomes(parses, golds)
+    scores, (probabilities, right) = evaluation.scores(), outcomes(parses, golds)
     return {
         "sentences": len(golds),
         "scored": evaluation.total().n_valid,
@@ -70,7 +70,8 @@ def row(pipe: ParsingPipe, golds: list[Tree]) -> measure.Row:
         "F1 of all": evaluate(golds, tagged).scores()["evalb_f"],
         "right, %": scores["complete_match"],
         "tags, %": scores["tag_acc"],
-        "calibration error, %": 100 * reliability(tempered(own, pipe.score_temperature), right).expected_error,
+        "calibration error, %": 100
+        * reliability(tempered(probabilities, pipe.score_temperature), right).expected_error,
     }
 
 

@@ -1,4 +1,4 @@
-"""How many sentences that a newcomer would try a pipeline parses without a mistake, or with one.
+"""Measure how many sentences that a newcomer would try a pipeline parses without a mistake, or with one.
 
     python -m benchmarks.accuracy.gallery MODEL... [--mistakes] [--json FILE]
 
@@ -48,7 +48,7 @@ def read_gallery() -> list[Sentence]:
 
 
 def parsed(nlp: Language, sentence: Sentence) -> Tree:
-    """What a pipeline makes of a sentence that it need not find in a text."""
+    """Return a pipeline's tree of a text that is one sentence."""
     tokens = nlp.make_doc(sentence.text)
     spaces = [bool(token.whitespace_) for token in tokens]
     starts = [i == 0 for i in range(len(tokens))]

@@ -1,4 +1,4 @@
-"""How costs grow: power laws through measured points, and pictures of both. Not a benchmark."""
+"""Measure how costs grow: power laws through measured points, and pictures of both. Not a benchmark."""
 
 from __future__ import annotations
 
@@ -56,30 +56,33 @@ class Plot:
 
         figure = Figure(figsize=(8, 5), layout="constrained")
         axes = figure.subplots()
-        for number, (name, each) in enumerate(self.series.items()):
-            if not each.points:
+        for number, (name, curve) in enumerate(self.series.items()):
+            if not curve.points:
                 continue
             color, marker = f"C{number % 10}", "os^v"[number // 10 % 4]
-            axes.loglog(*zip(*each.points, strict=True), f"{marker}-", color=color, label=name)
-            if each.beyond:
+            axes.loglog(*zip(*curve.points, strict=True), f"{marker}-", color=color, label=name)
+            if curve.beyond:
                 axes.loglog(
-                    *zip(each.points[-1], *each.beyond, strict=True), f"{marker}--", color=color, markerfacecolor="none"
+                    *zip(curve.points[-1], *curve.beyond, strict=True),
+                    f"{marker}--",
+                    color=color,
+                    markerfacecolor="none",
                 )
-            axes.loglog(*zip(*_theory(each), strict=True), ":", color=color, alpha=0.7)
+            axes.loglog(*zip(*_theory(curve), strict=True), ":", color=color, alpha=0.7)
         axes.set(xlabel=self.x_label, ylabel=self.y_label)
         axes.legend(fontsize="small", title="dotted: theory; hollow: extrapolated", title_fontsize="small")
         figure.savefig(path)
 
 
 def _theory(series: Series) -> list[tuple[float, float]]:
-    """What theory has it grow like, through its last measured point."""
+    """Return the points of the power law of theory through the last measured point."""
     last_x, last_y = series.points[-1]
     return [(x, last_y * (x / last_x) ** series.theory) for x, _ in series.points + series.beyond]
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one of the curves gives: tables by their titles, and plots by the names of their files."""
+    """The tables of a measurement by their titles, and its plots by the names of their files."""
 
     tables: dict[str, list[measure.Row]]
     plots: dict[str, Plot]

@@ -45,38 +45,38 @@ def _cut(tree: Tree) -> Tree:
     return tree.fold(lambda node, below: Tree(basic_category(node.label), below, node.word))
 
 
-def _inside(node: Tree, model: Events, found: dict[int, Any]) -> tuple[Shares, float]:
+def _inside(node: Tree, model: Events, memo: dict[int, Any]) -> tuple[Shares, float]:
     """Weights of a node by the tag of its head, and their total where the node is no head.
 
-    found (dict): of each node below, by its id: the weight of each choice of a head child for each tag, and the shares
+    memo (dict): for each node below, by its id: the weight of each choice of a head child for each tag, and the shares
         of tags where the child is no head.
     """
-    below = [_inside(child, model, found) for child in node.children]
+    below = [_inside(child, model, memo) for child in node.children]
     weights: Shares = defaultdict(float)
     choices: dict[str, list[float]] = {}
     if node.is_leaf:
         weights[node.label] = 1.0
     labels = tuple(child.label for child in node.children)
-    for i, (own, _) in enumerate(below):
-        rest = prod(total for j, (_, total) in enumerate(below) if j != i)
-        for tag, weight in own.items():
-            share = weight * rest * model[node.label, tag, labels, i]
+    for i, (tag_weights, _) in enumerate(below):
+        others = prod(total for j, (_, total) in enumerate(below) if j != i)
+        for tag, weight in tag_weights.items():
+            share = weight * others * model[node.label, tag, labels, i]
             weights[tag] += share
             choices.setdefault(tag, [0.0] * len(labels))[i] = share
     scale = sum(weights.values()) or 1.0
     top = {tag: weight / scale * model[node.label, "", tag] for tag, weight in weights.items()}
     total = sum(top.values())
-    found[id(node)] = choices, {tag: weight / (total or 1.0) for tag, weight in top.items()}
+    memo[id(node)] = choices, {tag: weight / (total or 1.0) for tag, weight in top.items()}
     return {tag: weight / scale for tag, weight in weights.items()}, total
 
 
-def _expect(node: Tree, as_head: Shares, as_top: float, found: dict[int, Any], counts: Events) -> None:
+def _expect(node: Tree, as_head: Shares, as_top: float, memo: dict[int, Any], counts: Events) -> None:
     """Add the expected events of a node and all below it.
 
     as_head (dict): the probability that the node has the same head as its parent, by the head's tag
     as_top (float): the probability that it has not
     """
-    choices, top = found[id(node)]
+    choices, top = memo[id(node)]
     shares: Shares = defaultdict(float, as_head)
     for tag, share in top.items():
         counts[node.label, "", tag] += as_top * share
@@ -89,7 +89,7 @@ def _expect(node: Tree, as_head: Shares, as_top: float, found: dict[int, Any], c
                 heads[i][tag] = shares[tag] * weight / sum(of_children)
                 counts[node.label, tag, labels, i] += heads[i][tag]
     for child, head in zip(node.children, heads, strict=True):
-        _expect(child, head, sum(shares.values()) - sum(head.values()), found, counts)
+        _expect(child, head, sum(shares.values()) - sum(head.values()), memo, counts)
 
 
 def _table(counts: Events) -> HeadRules:
@@ -110,8 +110,8 @@ def _table(counts: Events) -> HeadRules:
         heads = n_heads[label, category]
         side = "left" if 2 * n_left[label, category] >= heads else "right"
         rules[label].append(((heads + 0.1) / (n + 1.0), *in_turn(side, category)))
-    ranked = {label: sorted(found, key=lambda each: -each[0]) for label, found in rules.items()}
-    return HeadRules({label: tuple(step for _, step in found) for label, found in ranked.items()})
+    ranked = {label: sorted(weighted, key=lambda pair: -pair[0]) for label, weighted in rules.items()}
+    return HeadRules({label: tuple(step for _, step in weighted) for label, weighted in ranked.items()})
 
 
 def lines_of(rules: HeadRules) -> list[str]:

@@ -1,4 +1,4 @@
-"""How far the heads of GUM's constituency trees agree with its dependency trees.
+"""Measure how far the heads of GUM's constituency trees agree with its dependency trees.
 
     python -m benchmarks.accuracy.heads CONST DEP [--json FILE]
 
@@ -96,19 +96,19 @@ def read_conllu(path: Path) -> Iterator[Sentence]:
 
 def outcomes(tree: Tree, sentence: Sentence) -> Iterator[tuple[str, bool, str]]:
     """For each word and node that is compared its kind, whether its heads agree, and the word's relation."""
-    own = [each.head for each in dependencies(tree)]
-    if len(own) != len(sentence.words):
+    gold_heads = [arc.head for arc in dependencies(tree)]
+    if len(gold_heads) != len(sentence.words):
         raise ValueError(f"Expected a tree of the words {sentence.words}, got {tree.words}.")
-    group = [sentence.group(word) for word in range(len(own))]
+    group = [sentence.group(word) for word in range(len(gold_heads))]
     is_word = [relation != "punct" for relation in sentence.relations]
     for word, (head, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True)):
         if not is_word[word]:
             continue
-        yield WORDS, own[word] == head, relation
+        yield WORDS, gold_heads[word] == head, relation
         if group[word] == word:
-            above = own[word]
+            above = gold_heads[word]
             while above != NO_HEAD and group[above] == word:
-                above = own[above]
+                above = gold_heads[above]
             wanted = NO_HEAD if head == NO_HEAD else group[head]
             yield WORDS_IN_GROUPS, (NO_HEAD if above == NO_HEAD else group[above]) == wanted, relation
     yield from of_nodes(tree, sentence, group)

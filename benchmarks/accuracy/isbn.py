@@ -1,4 +1,4 @@
-"""How good the parsers by sigmoid belief networks are, and what learning them costs: approximations and seeds.
+"""Measure how good the parsers by sigmoid belief networks are, and what learning them costs: approximations and seeds.
 
     python -m benchmarks.accuracy.isbn TREEBANK_DIR... [--variant NAME] [--approximations NAME...] [--states N...]
         [--seeds S...] [--networks K] [--min-count C] [--beams B...] [--tags model|given...] [--max-length WORDS]
@@ -58,7 +58,7 @@ def main() -> None:
     for treebank in args.treebanks:
         train, dev = (read(treebank / f"{part}.mrg", args.max_length) for part in ("train", "dev"))
         for n_states in args.states:
-            found: dict[Task, dict[str, Found]] = {}
+            by_task: dict[Task, dict[str, Found]] = {}
             for approximation in args.approximations:
                 names = {"treebank": treebank.name, "approximation": approximation, "states": n_states}
                 for seed in args.seeds:
@@ -67,10 +67,10 @@ def main() -> None:
                     learning.append({**names, "seed": seed, "CPU s": seconds, "MB": len(isbn.to_bytes()) / 1e6})
                     for beam in args.beams:
                         for tags in args.tags:
-                            task = found.setdefault((treebank.name, beam, tags), {})
+                            task = by_task.setdefault((treebank.name, beam, tags), {})
                             row = parse(isbn, dev, beam, tags, task.setdefault(approximation, Found([], [])))
                             parsing.append({**names, "seed": seed, "beam": beam, "tags": tags, **row})
-            tests += [row for task, by in found.items() for row in compared(task, n_states, by)]
+            tests += [row for task, by in by_task.items() for row in compared(task, n_states, by)]
     measure.report({"Learning": learning, "Parsing": parsing, "Means over the seeds": tests}, args.json)
 
 
@@ -82,8 +82,8 @@ def read(path: Path, max_length: int | None) -> list[Tree]:
 def learner(args: argparse.Namespace, n_states: int, approximation: str, seed: int) -> ISBNLearner:
     """A variant of the learner with the settings of one row."""
     settings = {"n_states": n_states, "approximation": approximation, "n_networks": args.networks}
-    own = {} if args.min_count is None else {"min_count": args.min_count}
-    return ISBNLearner.variant(args.variant, **settings, **own, seed=args.networks * seed)
+    given = {} if args.min_count is None else {"min_count": args.min_count}
+    return ISBNLearner.variant(args.variant, **settings, **given, seed=args.networks * seed)
 
 
 def learn(learner: ISBNLearner, trees: Iterable[Tree]) -> tuple[ISBN, float]:
@@ -93,22 +93,22 @@ def learn(learner: ISBNLearner, trees: Iterable[Tree]) -> tuple[ISBN, float]:
     return isbn, time.process_time() - start
 
 
-def parse(isbn: ISBN, golds: list[Tree], beam: int, tags: str, found: Found) -> measure.Row:
+def parse(isbn: ISBN, golds: list[Tree], beam: int, tags: str, evaluations: Found) -> measure.Row:
     """Parse the words of trees both ways, and add the evaluations to what was found before."""
     parser = IncrementalParser(isbn, settings=BeamSettings(beam=beam))
     parses, seconds = measure.parse_all(parser, golds, tags)
     likeliest = IncrementalParser(isbn, settings=BeamSettings(beam=beam, decoding="most-probable"))
     others, _ = measure.parse_all(likeliest, golds, tags)
-    found.brackets.append(evaluate(golds, [each.tree for each in parses]))
-    found.trees.append(evaluate(golds, [each.tree for each in others]))
-    scores = found.brackets[-1].scores()
+    evaluations.brackets.append(evaluate(golds, [result.tree for result in parses]))
+    evaluations.trees.append(evaluate(golds, [result.tree for result in others]))
+    scores = evaluations.brackets[-1].scores()
     return {
-        "F1 of tree": found.trees[-1].scores()["evalb_f"],
+        "F1 of tree": evaluations.trees[-1].scores()["evalb_f"],
         "F1 of brackets": scores["evalb_f"],
-        "complete": found.trees[-1].scores()["complete_match"],
+        "complete": evaluations.trees[-1].scores()["complete_match"],
         "tag accuracy": scores["tag_acc"],
         "errors": scores["n_error"],
-        "no derivation": sum(not each.is_parsed for each in parses),
+        "no derivation": sum(not result.is_parsed for result in parses),
         "words / CPU s": sum(map(len, golds)) / seconds,
     }
 
@@ -124,17 +124,17 @@ def compared(task: Task, n_states: int, by: dict[str, Found]) -> list[measure.Ro
             "states": n_states,
             "beam": beam,
             "tags": tags,
-            "F1 of tree": float(np.mean([each.scores()["evalb_f"] for each in found.trees])),
-            "F1 of brackets": float(np.mean([each.scores()["evalb_f"] for each in found.brackets])),
-            "p": paired_permutation_test(first, pooled(found)),
+            "F1 of tree": float(np.mean([evaluation.scores()["evalb_f"] for evaluation in evaluations.trees])),
+            "F1 of brackets": float(np.mean([evaluation.scores()["evalb_f"] for evaluation in evaluations.brackets])),
+            "p": paired_permutation_test(first, pooled(evaluations)),
         }
-        for approximation, found in by.items()
+        for approximation, evaluations in by.items()
     ]
 
 
-def pooled(found: Found) -> list:
+def pooled(evaluations: Found) -> list:
     """The scores of the sentences of all seeds."""
-    return [score for evaluation in found.brackets for score in evaluation.sentences]
+    return [score for evaluation in evaluations.brackets for score in evaluation.sentences]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the width of the beam does to an ISBN's trees, log-probabilities and surprisals.
+"""Measure what the width of the beam does to an ISBN's trees, log-probabilities and surprisals.
 
     python -m benchmarks.accuracy.isbn_beam ISBN TREES [--beams 1,3,10,30,100] [--max-words N]
         [--json FILE] [--plot FILE]
@@ -33,7 +33,7 @@ def search(isbn: ISBN, beam: int, golds: list[Tree]) -> tuple[measure.Row, list[
     start = time.process_time()
     surprisals = [parser.surprisal(gold.words) for gold in golds]
     surprisal_seconds = time.process_time() - start
-    sums = np.array([found.sum() for found in surprisals])
+    sums = np.array([bits.sum() for bits in surprisals])
     logs = np.array([parse.log_probability for parse in parses])
     n_words = sum(map(len, golds))
     return {
@@ -41,10 +41,10 @@ def search(isbn: ISBN, beam: int, golds: list[Tree]) -> tuple[measure.Row, list[
         "words / CPU s": n_words / seconds,
         "of surprisal": n_words / surprisal_seconds,
         "F1": evaluate(golds, [parse.tree for parse in parses]).scores()["evalb_f"],
-        "F1, best tree": evaluate(golds, [found[0].tree if found else None for found in best]).scores()["evalb_f"],
+        "F1, best tree": evaluate(golds, [ranked[0].tree if ranked else None for ranked in best]).scores()["evalb_f"],
         "log P / word": float(logs.sum() / n_words),
         "bits / word": float(np.concatenate(surprisals).mean()),
-        "least": float(min(found.min() for found in surprisals)),
+        "least": float(min(bits.min() for bits in surprisals)),
         "off the sum": float(np.abs(sums + logs / np.log(2)).max()),
     }, surprisals
 
@@ -60,10 +60,10 @@ def main() -> None:
     measure.check_plot(arguments, args.plot)
     golds = [gold for gold in measure.read_gold(args.trees) if len(gold) <= args.max_words]
     isbn = measure.read_isbn(args.isbn)
-    found = [search(isbn, beam, golds) for beam in sorted(map(int, args.beams.split(",")))]
-    widest = np.concatenate(found[-1][1])
+    searches = [search(isbn, beam, golds) for beam in sorted(map(int, args.beams.split(",")))]
+    widest = np.concatenate(searches[-1][1])
     rows = []
-    for row, surprisals in found:
+    for row, surprisals in searches:
         off = np.abs(np.concatenate(surprisals) - widest)
         rows.append({**row, "mean off the widest": float(off.mean()), "most": float(off.max())})
     measure.report({f"The beam, on {len(golds)} sentences of {args.trees}": rows}, args.json)

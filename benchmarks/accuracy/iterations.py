@@ -1,4 +1,4 @@
-"""How many iterations of EM each start needs: table 1 of Cohen and Collins (2014) again, beside its numbers.
+"""Measure how many iterations of EM each start needs: table 1 of Cohen and Collins (2014) again, beside its numbers.
 
     python -m benchmarks.accuracy.iterations TREEBANK_DIR [--states M...] [--seed S] [--json FILE]
 

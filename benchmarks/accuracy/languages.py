@@ -1,4 +1,4 @@
-"""What is learned from treebanks of many languages, beside another parser that learns from the same trees.
+"""Measure what is learned from treebanks of many languages, beside another parser that learns from the same trees.
 
     python -m benchmarks.accuracy.languages FOLDER... [--learners NAME...] [--tags coarse]
         [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
@@ -29,7 +29,7 @@ from spacy_lpcfg.trees import read_trees, write_trees
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
-    names = [each.name for each in LEARNERS]
+    names = [entry.name for entry in LEARNERS]
     arguments.add_argument("--learners", nargs="*", choices=names, default=["pivot", "balanced"], metavar="NAME")
     arguments.add_argument("--tags", choices=["fine", "coarse"], default="fine")
     args = peers.parse_args(arguments)
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def rows(treebank: Path, args: Any) -> Iterator[measure.Row]:
-    """Of each learner, and then the peer."""
+    """Yield a row for each learner, and then for the peer."""
     lang = Config().from_disk(treebank / "config.cfg", interpolate=False)["nlp"]["lang"]
     with tempfile.TemporaryDirectory() as folder:
         train, test, model = (Path(folder) / name for name in ("train.mrg", "test.mrg", "model"))

@@ -1,4 +1,4 @@
-"""How good the parsers are, and what they cost: each learner on each treebank.
+"""Measure how good the parsers are, and what they cost: each learner on each treebank.
 
     python -m benchmarks.accuracy.learners TREEBANK_DIR... [--states M] [--seed S] [--text FILE]
         [--only NAME...] [--json FILE]
@@ -60,14 +60,14 @@ def main() -> None:
 def learners_of(m: int, seed: int, text: Path | None) -> dict[str, Any]:
     """The learners by their names: of m states, and of more where more are better."""
     more = 3 * m // 2
-    own: dict[str, Any] = {"n_states": m, "seed": seed}
+    settings: dict[str, Any] = {"n_states": m, "seed": seed}
     learners: dict[str, Any] = {
         "PCFG": TreebankPCFG(),
-        f"spectral, m = {m}": Spectral(**own),
-        f"pivot, m = {m}": Pivot(**own),
-        f"pivot with a span layer, m = {m}": StackedLearner(Pivot(**own)),
-        f"clusters, m = {m}": Clusters(**own),
-        f"EM, m = {m}": EM(**own),
+        f"spectral, m = {m}": Spectral(**settings),
+        f"pivot, m = {m}": Pivot(**settings),
+        f"pivot with a span layer, m = {m}": StackedLearner(Pivot(**settings)),
+        f"clusters, m = {m}": Clusters(**settings),
+        f"EM, m = {m}": EM(**settings),
         f"split and merge, m = {2 * m}": SplitMerge(n_states=2 * m, seed=seed),  # as many states in all
         f"ensemble of 8, m = {more}": ensemble_of_8(more, seed),
     }
@@ -86,7 +86,7 @@ def ensemble_of_8(m: int, seed: int) -> Combination:
 
 
 def distilled_learners(m: int, seed: int, text: RawText) -> dict[str, Any]:
-    """What learns from the trees of an ensemble or a combination: a grammar of m states, a network, and both."""
+    """Return the students of an ensemble and a combination: a grammar of m states, a network, and both."""
     ensemble, balanced = ensemble_of_8(m, seed), preset("balanced", seed=seed)
     grammar, network = Pivot(n_states=m, seed=seed), ISBNLearner(seed=seed)
     return {
@@ -98,7 +98,7 @@ def distilled_learners(m: int, seed: int, text: RawText) -> dict[str, Any]:
 
 
 def learning_row(learner: Any, trees: Path, path: Path) -> measure.Row:
-    """What a learner's grammar of a file of trees costs; it is saved to the path."""
+    """Learn from a file of trees, save the model to a path, and return what both cost."""
     cost = measure.in_child(learn, learner, trees, path)
     return {
         "trees": cost.result,

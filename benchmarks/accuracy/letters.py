@@ -1,4 +1,4 @@
-"""How accurate a model is on text in other letters: in capitals, in headline case, in lower case, and so on.
+"""Measure how accurate a model is on text in other letters: in capitals, in headline case, in lower case, and so on.
 
     python -m benchmarks.accuracy.letters MODEL TREES [--json FILE]
 
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def row(parser: measure.Parses, golds: list[Tree]) -> measure.Row:
-    """How accurate a parser is on the words of gold trees."""
+    """Return the accuracy of a parser on the words of gold trees."""
     parses, _ = measure.parse_all(parser, golds, "model")
     evaluation = evaluate(golds, [parse.tree for parse in parses])
     scores = evaluation.scores()

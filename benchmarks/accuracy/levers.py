@@ -1,4 +1,4 @@
-"""What each setting of the parser is worth: accuracy and speed, one lever changed at a time.
+"""Measure what each setting of the parser is worth: accuracy and speed, one lever changed at a time.
 
     python -m benchmarks.accuracy.levers MODEL TREES [--tags given] [--levers NAME...] [--json FILE]
 
@@ -21,12 +21,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-import spacy
 
 from benchmarks import measure
-from benchmarks.speed.parsers import component
 from spacy_lpcfg.chart import ChartSettings
-from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+from spacy_lpcfg.components.cli.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.parsing.model import ParsingModel, model_from_disk
@@ -69,13 +67,10 @@ def main() -> None:
 
 
 def read_model(path: Path) -> ParsingModel:
-    """What the component of a pipeline's folder has learned, or what is in a file."""
+    """Return the model of the lpcfg_parser of a pipeline's folder, or the model in a file."""
     if not path.is_dir():
         return model_from_disk(path)
-    parser = component(spacy.load(path))
-    if not isinstance(parser, LPCFGParser) or parser.grammar is None:
-        raise ValueError(f"Expected a pipeline with an lpcfg_parser in {path}, got one with {parser.name!r}.")
-    return parser.grammar
+    return find_lpcfg_parser(load_pipeline(str(path)))[1]
 
 
 def levers_of(model: ParsingModel) -> list[str]:
@@ -95,14 +90,14 @@ def variants(levers: Iterable[str]) -> Iterator[tuple[str, ChartSettings]]:
 
 def row(parser: measure.Parses, default: measure.Parses, golds: list[Tree], tags: str) -> measure.Row:
     """Accuracy and cost of a parser beside the one with the default settings."""
-    for each in (parser, default):
-        each.parse(golds[0].words)
+    for timed in (parser, default):
+        timed.parse(golds[0].words)
     parses: list[Parse] = []
     seconds = np.zeros(2)
     for start in range(0, len(golds), TURN):
-        turns = [measure.parse_all(each, golds[start : start + TURN], tags) for each in (parser, default)]
+        turns = [measure.parse_all(timed, golds[start : start + TURN], tags) for timed in (parser, default)]
         parses += turns[0][0]
-        seconds += [each for _, each in turns]
+        seconds += [spent for _, spent in turns]
     statuses = Counter(parse.status for parse in parses)
     return {
         **scores(golds, parses),
@@ -114,9 +109,9 @@ def row(parser: measure.Parses, default: measure.Parses, golds: list[Tree], tags
 
 
 def scores(golds: list[Tree], parses: list[Parse]) -> measure.Row:
-    """How accurate parses are."""
-    found = evaluate(golds, [parse.tree for parse in parses]).scores()
-    return {"F1": found["evalb_f"], "tag accuracy": found["tag_acc"]}
+    """Return the accuracy of parses."""
+    percentages = evaluate(golds, [parse.tree for parse in parses]).scores()
+    return {"F1": percentages["evalb_f"], "tag accuracy": percentages["tag_acc"]}
 
 
 if __name__ == "__main__":

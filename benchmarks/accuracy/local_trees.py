@@ -1,4 +1,4 @@
-"""How much the trees of models look like the trees of a treebank, whatever their F1.
+"""Measure how much the trees of models look like the trees of a treebank, whatever their F1.
 
     python -m benchmarks.accuracy.local_trees MODEL... [--trees TREES...] [--text TEXT] [--decodings NAME...]
         [--json FILE]
@@ -22,10 +22,11 @@ from spacy.language import Language
 
 from benchmarks import measure
 from benchmarks.accuracy.gallery import SEEN, parsed, read_gallery
-from spacy_lpcfg.components.cli.pipelines import load_pipeline
+from spacy_lpcfg.components.cli.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.components.constituents import trees as trees_of
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.queries import TreeIndex
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.local_trees import LocalTrees, local_trees
@@ -60,8 +61,9 @@ def main() -> None:
     treebanks = {str(Path(*path.parts[-2:])): measure.read_gold(path) for path in args.trees}
     tables: dict[str, list[measure.Row]] = {name: [] for name in treebanks}
     for model in args.models:
-        nlp, pipe = load(model)
-        known = local_trees_of(pipe)
+        nlp = load_pipeline(model)
+        pipe, learned = find_lpcfg_parser(nlp)
+        known = local_trees_of(learned)
         for name, golds in treebanks.items():
             tables[name].append(row(model, "gold", golds, golds, known))
         for decoding in args.decodings:
@@ -75,16 +77,9 @@ def main() -> None:
     measure.report(tables, args.json)
 
 
-def load(model: str) -> tuple[Language, LPCFGParser]:
-    """Return a pipeline and its parser."""
-    nlp = load_pipeline(model)
-    return nlp, next(pipe for _, pipe in nlp.pipeline if isinstance(pipe, LPCFGParser))
-
-
-def local_trees_of(pipe: LPCFGParser) -> LocalTrees:
-    """Return the local trees of the treebank that a parser learned from."""
-    model = pipe.grammar
-    if model is None or not model.local_trees:
+def local_trees_of(model: ParsingModel) -> LocalTrees:
+    """Return the local trees of the treebank that a model learned from."""
+    if not model.local_trees:
         raise SystemExit("expected models that know the local trees of their treebank, as those learned from trees do")
     return model.local_trees
 
@@ -106,7 +101,7 @@ def texts(nlp: Language, path: Path) -> dict[str, list[Tree]]:
 
 
 def row(model: str, decoding: str, golds: Sequence[Tree], trees: Sequence[Tree], known: LocalTrees) -> measure.Row:
-    """How right and how strange the trees of a model are."""
+    """Return the accuracy of a model's trees, and the share of their local trees that are unseen."""
     scores = evaluate(golds, trees).scores()
     right = {"F1": scores["evalb_f"], "right, %": scores["complete_match"]}
     return {"model": model, "decoding": decoding, **right, **strangeness(trees, known)}

@@ -1,4 +1,4 @@
-"""How close to the most probable tree the trees of each decoding are, under grammars with latent states.
+"""Measure how close to the most probable tree the trees of each decoding are, under grammars with latent states.
 
     python -m benchmarks.accuracy.most_probable MODEL... --trees TREES [--sentences N] [--wide W] [--json FILE]
 
@@ -55,21 +55,21 @@ def rows(parsers: dict[str, Parser], sentences: list[Sequence[str]], wide: int) 
     for words in sentences:
         query = Query(words)
         parser = parsers["most-probable"]
-        found = parser.n_best(query, wide)
-        n_proven += found[0].probability >= 1 - sum(each.probability for each in found)
-        best = parser.tree_log_probability(found[0].tree)
-        own = parser.tree_log_probability(parser.parse(query).tree)
-        nats["most-probable"].append(best - own)
+        analyses = parser.n_best(query, wide)
+        n_proven += analyses[0].probability >= 1 - sum(analysis.probability for analysis in analyses)
+        best = parser.tree_log_probability(analyses[0].tree)
+        log_probability = parser.tree_log_probability(parser.parse(query).tree)
+        nats["most-probable"].append(best - log_probability)
         for name in OTHERS:
-            nats[name].append(own - parser.tree_log_probability(parsers[name].parse(query).tree))
+            nats[name].append(log_probability - parser.tree_log_probability(parsers[name].parse(query).tree))
     against = {name: "n_best(1)" for name in OTHERS} | {"most-probable": f"best of n_best({wide}), proven {n_proven}"}
-    return [{"decoding": name, "against": against[name], **summary(found)} for name, found in nats.items()]
+    return [{"decoding": name, "against": against[name], **summary(differences)} for name, differences in nats.items()]
 
 
 def summary(nats: list[float]) -> measure.Row:
-    """How many trees are others, and how much less probable those of them are that have a probability."""
-    others = [each for each in nats if abs(each) > 1e-6]
-    finite = [each for each in others if isfinite(each)]
+    """Return how many trees differ, and how much less probable they are where they have a probability."""
+    others = [difference for difference in nats if abs(difference) > 1e-6]
+    finite = [difference for difference in others if isfinite(difference)]
     return {
         "other trees": len(others),
         "of probability 0": len(others) - len(finite),

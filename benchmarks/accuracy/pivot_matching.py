@@ -1,4 +1,4 @@
-"""What the two ways to match states are worth to the pivot learner, `matching="direct"` and "transition".
+"""Measure what the two ways to match states are worth to the pivot learner, `matching="direct"` and "transition".
 
     python -m benchmarks.accuracy.pivot_matching TREEBANK_DIR... [--states M] [--seeds S...] [--json FILE]
 
@@ -43,7 +43,7 @@ def main() -> None:
 def row(learners: Sequence[Pivot], train: Sequence[Tree], dev: Sequence[Tree]) -> measure.Row:
     """Learners that differ in their seeds."""
     runs = [steps(learner, train, dev) for learner in learners]
-    before, after = ([run[place].f1 for run in runs] for place in (0, -1))
+    before, after = ([run[index].f1 for run in runs] for index in (0, -1))
     return {
         "F1 before EM": float(np.mean(before)),
         "of each seed, before": ", ".join(f"{f1:.2f}" for f1 in before),
@@ -55,9 +55,9 @@ def row(learners: Sequence[Pivot], train: Sequence[Tree], dev: Sequence[Tree]) -
 
 def steps(learner: Pivot, train: Sequence[Tree], dev: Sequence[Tree]) -> list[Step]:
     """The start of EM and its iterations, with their F1 on the development trees."""
-    found: list[Step] = []
-    learner.fit(train, held_out=dev, on_step=found.append)
-    return found
+    run_steps: list[Step] = []
+    learner.fit(train, held_out=dev, on_step=run_steps.append)
+    return run_steps
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What each part of the pivot learner is worth.
+"""Measure what each part of the pivot learner is worth.
 
     python -m benchmarks.accuracy.pivot_parts TREEBANK_DIR... [--seed S] [--only NAME...] [--json FILE]
 

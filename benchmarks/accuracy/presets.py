@@ -1,4 +1,4 @@
-"""What each preset learns from treebanks of several sizes, beside another parser that learns from the same trees.
+"""Measure presets on treebanks of several sizes, beside another parser that learns from the same trees.
 
     python -m benchmarks.accuracy.presets TREEBANK_DIR... [--sizes N...] [--presets NAME...] [--text FILE]
         [--classes-from FILE] [--decodings NAME...] [--beams N...] [--seed S]
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def rows(treebank: Path, args: Any) -> Iterator[measure.Row]:
-    """Of every size each preset, and then the peer."""
+    """Yield rows for each preset at every size, and then for the peer."""
     trees, dev = list(read_trees(treebank / "train.mrg")), treebank / "dev.mrg"
     random.Random(0).shuffle(trees)
     with tempfile.TemporaryDirectory() as folder:
@@ -73,14 +73,14 @@ def rows(treebank: Path, args: Any) -> Iterator[measure.Row]:
             names: dict[str, Any] = {"trees": len(some)}
             for name in args.presets:
                 if name != "fast" or args.text:
-                    yield from ({**names, **each} for each in own_rows(name, args, path, dev, model))
+                    yield from ({**names, **own_row} for own_row in own_rows(name, args, path, dev, model))
             if args.peer_train:
                 peer = peer_row(args.peer_train, args.peer_parse, path, dev, model)
                 yield {**names, "parser": "peer", **peer}
 
 
 def own_rows(name: str, args: Any, trees: Path, dev: Path, model: Path) -> Iterator[measure.Row]:
-    """What a preset learns from a file of trees, and what that costs; a row for each way to parse."""
+    """Learn by a preset from a file of trees; yield scores and costs for each way to parse."""
     text = args.text if name == "fast" else None
     learning = measure.in_child(learn, name, text, args.classes_from, args.seed, trees, model)
     for decoding, beam in product(args.decodings, args.beams or [None]):
@@ -108,10 +108,10 @@ def parse(model: Path, train: Path, dev: Path, decoding: str, beam: int | None) 
     parses, seconds = measure.parse_all(learned.parser(decoding=decoding), golds, "model")
     scores, right = outcomes(parses, golds)
     error = reliability(tempered(scores, learned.temperature), right).expected_error
-    found = [parse.tree for parse in parses]
+    parsed_trees = [parse.tree for parse in parses]
     seen = set(only_children(tree for tree in map(normalize, read_trees(train)) if tree is not None))
-    unseen = sum(pair not in seen for pair in only_children(found))
-    return {**scored(golds, found, seconds), "calibration error, %": 100 * error, "unseen unary": unseen}
+    unseen = sum(pair not in seen for pair in only_children(parsed_trees))
+    return {**scored(golds, parsed_trees, seconds), "calibration error, %": 100 * error, "unseen unary": unseen}
 
 
 def only_children(trees: Iterable[Tree]) -> Iterator[tuple[str, str]]:
@@ -121,8 +121,8 @@ def only_children(trees: Iterable[Tree]) -> Iterator[tuple[str, str]]:
             yield node.label, node.children[0].label
 
 
-def scored(golds: list[Tree], found: list[Any], seconds: float) -> measure.Row:
-    scores = evaluate(golds, found).scores()
+def scored(golds: list[Tree], parsed_trees: list[Any], seconds: float) -> measure.Row:
+    scores = evaluate(golds, parsed_trees).scores()
     return {"F1": scores["evalb_f"], "exact": scores["complete_match"], "sentences / CPU s": len(golds) / seconds}
 
 
@@ -142,7 +142,7 @@ def row(scores: measure.Row, seconds: float, peak_mb: float, parsing_mb: float, 
 
 
 def peer_row(train: str, parse_by: str, trees: Path, dev: Path, model: Path) -> measure.Row:
-    """What another parser learns from a file of trees, and what that costs."""
+    """Learn by another parser from a file of trees; return its scores and costs."""
     learning = measure.in_child(train_peer, train, trees, model).result
     scores, peak_mb = measure.in_child(parse_by_peer, parse_by, dev, model).result
     return row(scores, *learning, peak_mb, model)
@@ -150,17 +150,17 @@ def peer_row(train: str, parse_by: str, trees: Path, dev: Path, model: Path) -> 
 
 def train_peer(command: str, trees: Path, model: Path) -> tuple[float, float]:
     """CPU seconds and peak memory in MB of a peer's learning, start-up included."""
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as own:
-        own.writelines(f"( {tree})\n" for tree in measure.read_gold(trees))
-        own.flush()
-        return peers.run(command, trees=own.name, model=model), peers.children_mb()
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+        file.writelines(f"( {tree})\n" for tree in measure.read_gold(trees))
+        file.flush()
+        return peers.run(command, trees=file.name, model=model), peers.children_mb()
 
 
 def parse_by_peer(command: str, dev: Path, model: Path) -> tuple[measure.Row, float]:
     """Scores of a peer's trees, and its peak memory in MB."""
     golds = measure.read_gold(dev)
-    found, seconds = speed.run_peer(command.replace("{model}", str(model)), golds)
-    return scored(golds, list(found), seconds), peers.children_mb()
+    parses, seconds = speed.run_peer(command.replace("{model}", str(model)), golds)
+    return scored(golds, list(parses), seconds), peers.children_mb()
 
 
 if __name__ == "__main__":

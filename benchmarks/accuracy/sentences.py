@@ -1,4 +1,4 @@
-"""How well text is split into sentences: the package's rule, beside spaCy's sentencizer and two libraries.
+"""Measure how well text is split into sentences: the package's rule, beside spaCy's sentencizer and two libraries.
 
     pip install pysbd sentencex
     python -m benchmarks.accuracy.sentences FILE... [--json FILE]
@@ -57,7 +57,7 @@ def rows(documents: Sequence[Document]) -> Iterator[measure.Row]:
 
 
 def row(documents: Sequence[Document], split: Splitter) -> measure.Row:
-    """How accurate and fast a splitter is."""
+    """Return the accuracy and the speed of a splitter."""
     start = time.process_time()
     answers = [split(document.text) for document in documents]
     seconds = time.process_time() - start

@@ -1,4 +1,4 @@
-"""How much of what a combination is worth its students keep: a grammar and a network that learn from its trees of text.
+"""Measure how much of a combination's accuracy students keep: a grammar and a network that learn from its trees.
 
     python -m benchmarks.accuracy.students TREEBANK_DIR --text FILE [--shares P...] [--weights W...] [--seed S]
         [--json FILE]
@@ -45,15 +45,19 @@ def main() -> None:
     args = arguments.parse_args()
     students = Combination((Pivot(n_states=N_STATES, seed=args.seed), ISBNLearner(seed=args.seed)))
     lessons = Distillation(preset("balanced", seed=args.seed), students, RawText(args.text, None))
-    kept = (normalize_rooted(tree) for tree in read_trees(args.treebank / "train.mrg"))
-    golds = [tree for tree in kept if tree is not None]
+    normalized = (normalize_rooted(tree) for tree in read_trees(args.treebank / "train.mrg"))
+    golds = [tree for tree in normalized if tree is not None]
     dev = measure.read_gold(args.treebank / "dev.mrg")
     measure.progress("teacher")
     teacher = lessons.teacher.fit(golds)
     scored = [{"learned from": TREEBANK, "parser": "teacher", **scores(teacher, dev)}]
     for name, model in taught(lessons, golds, teacher, args.shares, args.weights):
-        for student, own in (("grammar", model.members[0]), ("network", model.members[1]), ("both", model)):
-            scored.append({"learned from": name, "parser": student, **scores(as_learned(own), dev)})
+        for student, model_of_student in (
+            ("grammar", model.members[0]),
+            ("network", model.members[1]),
+            ("both", model),
+        ):
+            scored.append({"learned from": name, "parser": student, **scores(as_learned(model_of_student), dev)})
             measure.progress(str(scored[-1]))
     measure.report({args.treebank.name: [{**row, "kept, %": kept_gain(row, scored)} for row in scored]}, args.json)
 
@@ -61,16 +65,16 @@ def main() -> None:
 def taught(
     lessons: Distillation, golds: Sequence[Tree], teacher: Combined, shares: Sequence[float], weights: Sequence[int]
 ) -> Iterator[tuple[str, Combined]]:
-    """What each lesson is called, and the students that it makes."""
+    """Yield the name of each lesson, and the students that it makes."""
     yield TREEBANK, lessons.student.fit(golds)
     parsed = parse(lessons, teacher)
-    trees = [each.tree for each in parsed]
+    trees = [result.tree for result in parsed]
     first = lessons.learn(golds, trees)
     yield f"{len(trees):,} trees", first
-    again = [each.tree for each in parse(lessons, first)]
+    again = [result.tree for result in parse(lessons, first)]
     yield f"{len(again):,} trees, second round", lessons.learn(golds, again)
     for share in shares:
-        some = [each.tree for each in most_certain(parsed, share)]
+        some = [result.tree for result in most_certain(parsed, share)]
         yield f"{len(some):,} most certain trees", lessons.learn(golds, some)
     for weight in weights:
         yield f"{len(trees):,} trees, treebank {weight} times", replace(lessons, weight=weight).learn(golds, trees)
@@ -83,19 +87,19 @@ def parse(lessons: Distillation, teacher: Combined) -> list[ScoredTree]:
 
 
 def scores(model: ParsingModel, golds: list[Tree]) -> measure.Row:
-    """How good the parses of the words of trees are."""
+    """Return the F1 and the exact matches of a model on the words of trees."""
     parses, _ = measure.parse_all(model.parser(), golds, "model")
-    found = evaluate(golds, [parse.tree for parse in parses]).scores()
-    return {"F1": found["evalb_f"], "exact": found["complete_match"]}
+    percentages = evaluate(golds, [parse.tree for parse in parses]).scores()
+    return {"F1": percentages["evalb_f"], "exact": percentages["complete_match"]}
 
 
 def kept_gain(row: measure.Row, scored: Sequence[measure.Row]) -> float | None:
-    """Of the teacher's gain over the same student of the treebank alone, how much a student has, in percent."""
+    """Return the share of the teacher's gain over a student of the treebank alone that a student has, in percent."""
     teacher, *alone = [other for other in scored if other["learned from"] == TREEBANK]
-    own = next((other["F1"] for other in alone if other["parser"] == row["parser"]), None)
-    if row["learned from"] == TREEBANK or own in (None, teacher["F1"]):
+    alone_f1 = next((other["F1"] for other in alone if other["parser"] == row["parser"]), None)
+    if row["learned from"] == TREEBANK or alone_f1 in (None, teacher["F1"]):
         return None
-    return 100 * (row["F1"] - own) / (teacher["F1"] - own)
+    return 100 * (row["F1"] - alone_f1) / (teacher["F1"] - alone_f1)
 
 
 if __name__ == "__main__":

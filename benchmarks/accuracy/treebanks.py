@@ -1,4 +1,4 @@
-"""What head rules and coarse tags are worth on a treebank of any dialect.
+"""Measure what head rules and coarse tags are worth on a treebank of any dialect.
 
     python -m benchmarks.accuracy.treebanks TREES... [--lang CODE] [--dialect NAME] [--heads NAME...]
         [--tags fine coarse] [--seeds N...] [--json FILE]
@@ -47,9 +47,9 @@ def main() -> None:
         drawn = random.Random(seed).sample(treebank, min(N_LEARNED + N_PARSED, len(treebank)))
         for heads, tags in product(args.heads or [args.lang], args.tags):
             measure.progress(f"seed {seed}, heads {heads}, {tags} tags")
-            kept = list(map(with_coarse_tags, drawn)) if tags == "coarse" else drawn
+            used = list(map(with_coarse_tags, drawn)) if tags == "coarse" else drawn
             rows += row(
-                kept[N_PARSED:], kept[:N_PARSED], heads, args.lang, {"seed": seed, "heads": heads, "tags": tags}
+                used[N_PARSED:], used[:N_PARSED], heads, args.lang, {"seed": seed, "heads": heads, "tags": tags}
             )
     measure.report({", ".join(map(str, args.trees)): rows}, args.json)
 
@@ -75,7 +75,7 @@ def row(train: list[Tree], others: list[Tree], heads: str, lang: str, names: mea
 
 
 def table(heads: str, train: list[Tree], folder: Path) -> str:
-    """What a learner calls the head rules: a name, or a file in a folder."""
+    """Return a learner's name of head rules: that of a table, or of a file that is written to a folder."""
     if heads not in (*_SIDES, "learned"):
         return heads
     path = folder / f"{heads}.heads"

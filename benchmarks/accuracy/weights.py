@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from benchmarks import measure
-from spacy_lpcfg.combination import TEMPERATURES, Combination, Combined, CombinedParser, preset
+from spacy_lpcfg.combination import PRESETS, Combination, Combined, CombinedParser, preset
 from spacy_lpcfg.combination.learner import GRAMMARS_SHARE, default_weights
 from spacy_lpcfg.combination.members import Member
 from spacy_lpcfg.combination.parser import mean
@@ -40,7 +40,7 @@ Part = TypeVar("Part")
 
 
 class Believed(NamedTuple):
-    """What grammars and what networks think of a sentence, and its tree as scoring sees it."""
+    """The posteriors of grammars and of networks for a sentence, and its gold tree as scoring sees it."""
 
     gold: Tree
     grammars: Posteriors
@@ -50,7 +50,7 @@ class Believed(NamedTuple):
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
-    names = [name for name in TEMPERATURES if name != "fast"]
+    names = [name for name in PRESETS if name != "fast"]
     arguments.add_argument("--presets", nargs="+", choices=names, default=names, metavar="NAME")
     arguments.add_argument("--folds", type=int, default=3, metavar="K")
     arguments.add_argument("--most", type=int, metavar="N", help="sentences of a fold to parse; default: all")
@@ -70,17 +70,17 @@ def main() -> None:
 
 
 def split(trees: Sequence[Tree], n: int, most: int | None) -> Iterator[tuple[list[Tree], list[Tree]]]:
-    """Of each fold the trees of all others, and its own."""
+    """Yield for each fold the trees of all other folds, and its own."""
     folds = np.arange(len(trees)) // BLOCK % n
     for fold in range(n):
-        own = [trees[i] for i in np.flatnonzero(folds == fold)]
-        if most is not None and most < len(own):
-            own = random.Random(0).sample(own, most)
-        yield [trees[i] for i in np.flatnonzero(folds != fold)], own
+        of_fold = [trees[i] for i in np.flatnonzero(folds == fold)]
+        if most is not None and most < len(of_fold):
+            of_fold = random.Random(0).sample(of_fold, most)
+        yield [trees[i] for i in np.flatnonzero(folds != fold)], of_fold
 
 
 def believed(combined: Combined, trees: Sequence[Tree]) -> list[Believed]:
-    """What a combination's members think of the words of trees."""
+    """Return the posteriors of a combination's members for the words of trees."""
     networks = [member for member in combined.members if member.is_network]
     grammars = [member for member in combined.members if member not in networks]
     parsers = [parser_of_kind(members, combined.beam) for members in (grammars, networks)]
@@ -104,7 +104,11 @@ def swept(name: str, folds: Sequence[list[Believed]]) -> dict[str, list[measure.
             folds, "cost", COSTS, BRACKET_COST, lambda fold, cost: f1(parses(fold, cost=cost), golds_of(fold))
         ),
         f"{name}: calibration error by temperature, %": rows(
-            told, "temperature", SWEPT_TEMPERATURES, TEMPERATURES[name], lambda of_fold, value: error(*of_fold, value)
+            told,
+            "temperature",
+            SWEPT_TEMPERATURES,
+            PRESETS[name].temperature,
+            lambda of_fold, value: error(*of_fold, value),
         ),
     }
 
@@ -116,18 +120,18 @@ def rows(
     default: float,
     measured: Callable[[Part, float], float],
 ) -> list[measure.Row]:
-    """What is measured of each fold at each value of a setting, and the mean."""
-    found = []
+    """Return a measure of each fold at each value of a setting, and the mean."""
+    values_by_fold = []
     for value in sorted({*values, default}):
         scores = [measured(part, value) for part in parts]
         named = f"{value:g}, default" if value == default else f"{value:g}"
         of_folds = {f"fold {i}": score for i, score in enumerate(scores, start=1)}
-        found.append({setting: named, "mean": float(np.mean(scores)), **of_folds})
-    return found
+        values_by_fold.append({setting: named, "mean": float(np.mean(scores)), **of_folds})
+    return values_by_fold
 
 
-def f1(found: Sequence[Parse], golds: list[Tree]) -> float:
-    return evaluate(golds, [parse.tree for parse in found]).scores()["evalb_f"]
+def f1(parses: Sequence[Parse], golds: list[Tree]) -> float:
+    return evaluate(golds, [parse.tree for parse in parses]).scores()["evalb_f"]
 
 
 def error(scores: np.ndarray, right: np.ndarray, temperature: float) -> float:
@@ -136,25 +140,29 @@ def error(scores: np.ndarray, right: np.ndarray, temperature: float) -> float:
 
 
 def golds_of(fold: Sequence[Believed]) -> list[Tree]:
-    return [each.gold for each in fold]
+    return [sentence.gold for sentence in fold]
 
 
 def parses(fold: Sequence[Believed], *, share: float = GRAMMARS_SHARE, cost: float = BRACKET_COST) -> list[Parse]:
-    """What a combination makes of its members' posteriors, as `CombinedParser.parse` does by brackets."""
+    """Return the parses by the mean of the members' posteriors, as `CombinedParser.parse` finds them."""
     weights = (share, 1 - share)
-    return [decoded(each.gold.words, mean((each.grammars, each.networks), weights), cost) for each in fold]
+    return [
+        decoded(sentence.gold.words, mean((sentence.grammars, sentence.networks), weights), cost) for sentence in fold
+    ]
 
 
-def decoded(words: Sequence[str], found: Posteriors, cost: float) -> Parse:
+def decoded(words: Sequence[str], posteriors: Posteriors, cost: float) -> Parse:
     """The brackets of least expected loss, with the most probable tags."""
-    spans = mbr_brackets(found.brackets, len(words), cost=cost)
-    tags = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
+    spans = mbr_brackets(posteriors.brackets, len(words), cost=cost)
+    tags = [max(of_word, key=of_word.__getitem__) for of_word in posteriors.tags]
     return Parse(
         words=words,
         tags=tags,
         spans=spans,
-        span_scores=np.array([found.brackets.get(span, 0.0) for span in spans], dtype=np.float32),
-        tag_scores=np.array([of_word[tag] for of_word, tag in zip(found.tags, tags, strict=True)], dtype=np.float32),
+        span_scores=np.array([posteriors.brackets.get(span, 0.0) for span in spans], dtype=np.float32),
+        tag_scores=np.array(
+            [of_word[tag] for of_word, tag in zip(posteriors.tags, tags, strict=True)], dtype=np.float32
+        ),
         log_probability=float("nan"),
         status=PARSED,
     )

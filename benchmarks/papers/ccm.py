@@ -36,17 +36,17 @@ def row(golds: Sequence[GoldSentence], text: Sequence[list[str]], n_starts: int,
         return model.log_likelihood(text), f1(model, golds)
 
     likelihood, of_paper = learned(None)
-    found = [learned(seed) for seed in range(n_starts)]
-    likelihoods, f1s = zip(*found, strict=True)
+    likelihoods_by_start = [learned(seed) for seed in range(n_starts)]
+    likelihoods, f1s = zip(*likelihoods_by_start, strict=True)
     return {
         "sentences": len(text),
         "split uniformly": of_paper,
         "random: best": max(f1s),
         "mean": statistics.mean(f1s),
         "deviation": statistics.stdev(f1s),
-        "by likelihood": max(found)[1],
+        "by likelihood": max(likelihoods_by_start)[1],
         "correlation with likelihood": float(np.corrcoef(likelihoods, f1s)[0, 1]),
-        "starts above the paper's likelihood": sum(each > likelihood for each in likelihoods),
+        "starts above the paper's likelihood": sum(value > likelihood for value in likelihoods),
     }
 
 
@@ -65,7 +65,7 @@ def main() -> None:
     rows: list[measure.Row] = []
     for limit in args.max_words:
         measure.progress(f"up to {limit} words")
-        text = [each for each in tags if 1 < len(each) <= limit]
+        text = [sequence for sequence in tags if 1 < len(sequence) <= limit]
         scored = [gold for gold in golds if gold.n_words <= limit]
         rows.append({"words": limit, **row(scored, text, args.starts, args.iterations)})
     measure.report({"F1 with the bracket of the whole sentence": rows}, args.json)

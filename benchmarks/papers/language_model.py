@@ -79,7 +79,7 @@ class Texts:
 
     @classmethod
     def of(cls, path: Path) -> Texts:
-        """Of a tagged corpus, the tags of which are cut off."""
+        """Read a tagged corpus without its tags."""
         words = [token.rpartition("/")[0] for sentence in read_sentences(path) for token in sentence]
         ends = [0, N_TRAIN, N_TRAIN + N_DEV // 2, N_TRAIN + N_DEV, len(words)]
         return cls(*([words[start:end]] for start, end in pairwise(ends)))
@@ -136,22 +136,22 @@ def table_2(texts: Texts, states: Sequence[int], variant: str) -> dict[str, list
 
 
 def best_of(results: Sequence[Result], method: str) -> Result:
-    return min((each for each in results if each.method == method), key=lambda each: each.perplexity)
+    return min((outcome for outcome in results if outcome.method == method), key=lambda outcome: outcome.perplexity)
 
 
 def table(results: Sequence[Result]) -> list[measure.Row]:
     """A row a result, beside the paper's."""
     return [
         {
-            "method": each.method,
-            "m": each.m,
-            "perplexity": each.perplexity,
-            "paper's": PAPER[each.method].get(each.m),
-            "iterations of EM": each.iterations,
-            "paper's iterations": PAPER_ITERATIONS.get(each.method, {}).get(each.m),
-            "CPU s": each.seconds,
+            "method": outcome.method,
+            "m": outcome.m,
+            "perplexity": outcome.perplexity,
+            "paper's": PAPER[outcome.method].get(outcome.m),
+            "iterations of EM": outcome.iterations,
+            "paper's iterations": PAPER_ITERATIONS.get(outcome.method, {}).get(outcome.m),
+            "CPU s": outcome.seconds,
         }
-        for each in results
+        for outcome in results
     ]
 
 
@@ -159,7 +159,7 @@ def test_table(texts: Texts, best: dict[str, Result]) -> list[measure.Row]:
     """Perplexity under the best model of each method, n-grams and mixtures, and those two again of more words."""
     chosen = best["pivot+EM"]
     knowing_all, _ = fit(texts.train, AggregatePivotEM(n_states=chosen.m, n_iterations=chosen.iterations), rare=0)
-    models = {method: each.model for method, each in best.items()} | mixed(texts, chosen.model)
+    models = {method: outcome.model for method, outcome in best.items()} | mixed(texts, chosen.model)
     models |= {name + KNOWING_ALL: model for name, model in mixed(texts, knowing_all).items()}
     return [test_row(texts, name, model, best.get(name)) for name, model in models.items()]
 
@@ -203,7 +203,7 @@ def tuning(texts: Texts) -> dict[str, list[measure.Row]]:
                     measure.progress(str(trial))
                     tried[trial] = first_half(texts, trial)
             best = min(trials, key=tried.__getitem__)
-    return {"First half": [{**asdict(each), "perplexity": tried[each]} for each in (*tried, best)]}
+    return {"First half": [{**asdict(outcome), "perplexity": tried[outcome]} for outcome in (*tried, best)]}
 
 
 def first_half(texts: Texts, settings: PivotSettings) -> float:

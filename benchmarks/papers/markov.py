@@ -60,10 +60,10 @@ def row(name: str, vertical: int, horizontal: int, train: list[Tree], golds: lis
     trees = train if vertical == 1 else list(map(with_parents, train))
     grammar = TreebankPCFG(rules=RuleSettings(markov=horizontal)).fit(trees)
     parser = Parser(grammar, settings=RULES)
-    found = {tags: measure.parse_all(parser, golds, tags) for tags in ("model", "given")}
+    by_tags = {tags: measure.parse_all(parser, golds, tags) for tags in ("model", "given")}
     f1 = {
         tags: evaluate(golds, [without_parents(parse.tree) for parse in parses]).scores()["evalb_f"]
-        for tags, (parses, _) in found.items()
+        for tags, (parses, _) in by_tags.items()
     }
     return {
         "treebank": name,
@@ -73,7 +73,7 @@ def row(name: str, vertical: int, horizontal: int, train: list[Tree], golds: lis
         "F1": f1["model"],
         "with given tags": f1["given"],
         "paper": PAPER.get((vertical, horizontal)),
-        "CPU s": found["model"][1],
+        "CPU s": by_tags["model"][1],
     }
 
 

@@ -68,7 +68,7 @@ Values = np.ndarray
 
 
 class Place(NamedTuple):
-    """Of a word: both are counted from 1."""
+    """The position of a word: its story and its number in it, both from 1."""
 
     story: int
     word: int
@@ -92,7 +92,7 @@ class Corpus:
 
     @property
     def stories(self) -> np.ndarray:
-        return np.array([place.story for place in self.places])
+        return np.array([position.story for position in self.places])
 
     @property
     def letters(self) -> list[str]:
@@ -112,24 +112,24 @@ def read_corpus(folder: Path) -> Corpus:
         if kind == "whole":
             texts[Place(int(story), int(word))] = text.replace(" ", "")
     places = sorted(texts)
-    number = {place: i for i, place in enumerate(places)}
+    number = {position: i for i, position in enumerate(places)}
     tokens: list[list[str]] = [[] for _ in places]
     sentences: list[list[int]] = []
-    for place, token in _leaves(folder / "parses" / "penn" / "all-parses-aligned.txt.penn"):
-        if place is None:
+    for position, token in _leaves(folder / "parses" / "penn" / "all-parses-aligned.txt.penn"):
+        if position is None:
             sentences.append([])
             continue
-        tokens[number[place]].append(token)
-        if number[place] not in sentences[-1][-1:]:
-            sentences[-1].append(number[place])
-    missing = [places[i] for i, own in enumerate(tokens) if not own]
+        tokens[number[position]].append(token)
+        if number[position] not in sentences[-1][-1:]:
+            sentences[-1].append(number[position])
+    missing = [places[i] for i, of_word in enumerate(tokens) if not of_word]
     if missing or sum(map(len, sentences)) != len(places):
         raise ValueError(
             f"Expected trees over all {len(places)} words, each in one sentence; without a tree: {missing}."
         )
     times = read_times(folder / "naturalstories_RTS")
-    mean_times = np.array([times.get(place, np.nan) for place in places])
-    return Corpus(places, [texts[place] for place in places], tokens, sentences, mean_times)
+    mean_times = np.array([times.get(position, np.nan) for position in places])
+    return Corpus(places, [texts[position] for position in places], tokens, sentences, mean_times)
 
 
 def _leaves(path: Path) -> Iterator[tuple[Place | None, str]]:
@@ -147,7 +147,7 @@ def read_times(folder: Path) -> dict[Place, float]:
         of_word: dict[Place, list[float]] = {}
         for row in _rows(folder / TIMES, "\t"):
             of_word.setdefault(Place(int(row["item"]), int(row["zone"])), []).append(float(row["RT"]))
-        return {place: sum(own) / len(own) for place, own in of_word.items()}
+        return {position: sum(values) / len(values) for position, values in of_word.items()}
     rows = _rows(folder / MEANS, "\t")
     return {Place(int(row["item"]), int(row["zone"]) + 1): float(row["meanItemRT"]) for row in rows}
 
@@ -180,7 +180,7 @@ def gpt3(folder: Path, corpus: Corpus) -> Values:
 
 
 class Predictors(NamedTuple):
-    """What a model says of each word.
+    """Predictors of reading times of each word by a model.
 
     bits (Values): surprisal
     others (dict[str, Values]): its parts, and entropies
@@ -206,7 +206,7 @@ class Watched(Prefixes):
         return closed
 
     def read(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
-        """Of each token: its surprisal, the two parts of it, and entropies, in bits.
+        """Return the surprisal of each token, its two parts, and entropies, in bits.
 
         inf or nan from where the grammar has no sentence that goes on so.
         """
@@ -218,9 +218,11 @@ class Watched(Prefixes):
         tags[: len(self.seen)] = self.seen
         with np.errstate(invalid="ignore"):
             bits = -np.diff(logs[: len(tokens) + 1]) / np.log(2)
-        allowed = [self._allowed(*each) for each in zip(terminals.tolist(), factors, strict=True)]
+        allowed = [self._allowed(*word) for word in zip(terminals.tolist(), factors, strict=True)]
         with np.errstate(divide="ignore", invalid="ignore"):
-            syntactic = -np.log2([min(own[can].sum(), 1.0) for own, can in zip(tags[:-1], allowed, strict=True)])
+            syntactic = -np.log2(
+                [min(weights[can].sum(), 1.0) for weights, can in zip(tags[:-1], allowed, strict=True)]
+            )
             lexical = bits - syntactic
         shares = tags / tags.sum(axis=1, keepdims=True)
         entropies = -np.sum(shares * np.log2(np.where(shares > 0, shares, 1.0)), axis=1)
@@ -237,21 +239,21 @@ class Watched(Prefixes):
 
 def by_words(corpus: Corpus, of_tokens: Callable[[list[str]], dict[str, np.ndarray]]) -> dict[str, Values]:
     """The sums of what is known of the tokens of each word, but for entropies, of which its first token's counts."""
-    found: dict[str, Values] = {}
+    values_by_name: dict[str, Values] = {}
     for sentence in corpus.sentences:
         tokens = [token for i in sentence for token in corpus.tokens[i]]
         starts = np.cumsum([0, *(len(corpus.tokens[i]) for i in sentence[:-1])])
         for name, values in of_tokens(tokens).items():
-            own = values[starts] if name == "entropy" else np.add.reduceat(values, starts)
-            found.setdefault(name, np.full(len(corpus.texts), np.nan))[sentence] = own
-    return found
+            of_words = values[starts] if name == "entropy" else np.add.reduceat(values, starts)
+            values_by_name.setdefault(name, np.full(len(corpus.texts), np.nan))[sentence] = of_words
+    return values_by_name
 
 
 def by_grammar(corpus: Corpus, grammar: Grammar, start: float) -> Predictors:
-    found = by_words(corpus, Watched(grammar).read)
+    predictors = by_words(corpus, Watched(grammar).read)
     checked = Parser(grammar).surprisal([token for i in corpus.sentences[0] for token in corpus.tokens[i]])
-    assert np.isclose(checked[:-1].sum(), found["bits"][corpus.sentences[0]].sum())
-    return Predictors(found.pop("bits"), found, time.process_time() - start)
+    assert np.isclose(checked[:-1].sum(), predictors["bits"][corpus.sentences[0]].sum())
+    return Predictors(predictors.pop("bits"), predictors, time.process_time() - start)
 
 
 def by_network(corpus: Corpus, folder: Path) -> Predictors:
@@ -337,7 +339,7 @@ class Regression:
 
     def columns(self, values: Sequence[Values]) -> np.ndarray:
         """Predictors at each word and at the two before it, float64 (n, 3 * n_values)."""
-        return np.stack([each[self.chosen - lag] for each in values for lag in LAGS], axis=1)
+        return np.stack([predictor[self.chosen - lag] for predictor in values for lag in LAGS], axis=1)
 
     def gains(self, values: Sequence[Values], given: Sequence[Values] = ()) -> dict[int, np.ndarray]:
         """By story, by how many nats the log-likelihood of each of its words rises."""
@@ -366,39 +368,39 @@ class Regression:
 
 
 def regression(corpus: Corpus, frequency: Values, predictors: dict[str, Values]) -> Regression:
-    """Of all words that are foretold, and of which all predictors are known and finite, for all models alike."""
+    """Prepare the regression on the words for which all predictors of all models are finite."""
     names, values = [*predictors], [*predictors.values()]
     first = {sentence[0] for sentence in corpus.sentences}
     last = {sentence[-1] for sentence in corpus.sentences}
     in_sentence = np.zeros(len(corpus.texts))
     for sentence in corpus.sentences:
         in_sentence[sentence] = np.arange(len(sentence))
-    chosen = np.array([i for i, place in enumerate(corpus.places) if place.word > 2 and i not in first | last])
+    chosen = np.array([i for i, position in enumerate(corpus.places) if position.word > 2 and i not in first | last])
     timed = chosen[~np.isnan(corpus.times[chosen])]
     finite = np.isfinite(np.stack(values))
-    kept = timed[np.all([finite[:, timed - lag].all(axis=0) for lag in LAGS], axis=0)]
-    for name, own in zip(names, finite, strict=True):
-        if not own.all():
-            measure.progress(f"{name}: {(~own).sum()} words without a finite value")
+    known = timed[np.all([finite[:, timed - lag].all(axis=0) for lag in LAGS], axis=0)]
+    for name, is_finite in zip(names, finite, strict=True):
+        if not is_finite.all():
+            measure.progress(f"{name}: {(~is_finite).sum()} words without a finite value")
     measure.progress(
         f"{len(corpus.texts)} words in {len(corpus.sentences)} sentences; {len(chosen)} are neither first nor last; "
-        f"{len(timed)} of them have times, and {len(kept)} finite predictors"
+        f"{len(timed)} of them have times, and {len(known)} finite predictors"
     )
     lengths = np.array([len(text) for text in corpus.texts], dtype=np.float64)
-    at_words = [each[kept - lag] for each in (lengths, frequency) for lag in LAGS]
-    in_story = np.array([corpus.places[i].word for i in kept])
-    ones = np.ones(len(kept))
-    baseline = np.stack([ones, *at_words, in_story, in_sentence[kept]], axis=1)
-    return Regression(corpus.times[kept], corpus.stories[kept], kept, baseline)
+    at_words = [predictor[known - lag] for predictor in (lengths, frequency) for lag in LAGS]
+    in_story = np.array([corpus.places[i].word for i in known])
+    ones = np.ones(len(known))
+    baseline = np.stack([ones, *at_words, in_story, in_sentence[known]], axis=1)
+    return Regression(corpus.times[known], corpus.stories[known], known, baseline)
 
 
 def interval(gains: dict[int, np.ndarray]) -> tuple[float, float, float]:
     """Nats for a thousand words: of all words, and the 2.5th and 97.5th of 100 bootstraps over stories."""
-    sums, sizes = (np.array([f(each) for each in gains.values()], dtype=np.float64) for f in (np.sum, len))
+    sums, sizes = (np.array([f(value) for value in gains.values()], dtype=np.float64) for f in (np.sum, len))
     drawn = np.random.default_rng(0).integers(0, len(sums), (N_BOOTSTRAPS, len(sums)))
     means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     low, high = np.quantile(means, (0.025, 0.975))
-    return tuple(1000 * float(each) for each in (sums.sum() / sizes.sum(), low, high))
+    return tuple(1000 * float(value) for value in (sums.sum() / sizes.sum(), low, high))
 
 
 # Tables ------------------------------------------------------------------------------------------
@@ -406,14 +408,14 @@ def interval(gains: dict[int, np.ndarray]) -> tuple[float, float, float]:
 
 def all_models(args: object, corpus: Corpus, brown: Brown) -> dict[str, Predictors]:
     """By the names that the table has."""
-    found = {N_GRAMS: brown.ngrams(corpus), "language model, Brown": brown.language_model(corpus)}
+    models = {N_GRAMS: brown.ngrams(corpus), "language model, Brown": brown.language_model(corpus)}
     for folder in args.treebanks:  # type: ignore[attr-defined]
         measure.progress(f"learning from {folder}")
         start = time.process_time()
-        found[f"pivot, {folder.name}"] = by_grammar(corpus, Pivot().fit(read_trees(folder / "train.mrg")), start)
-        found[f"belief network, {folder.name}"] = by_network(corpus, folder)
-    found["GPT-3"] = Predictors(gpt3(args.stories, corpus), {}, 0.0)  # type: ignore[attr-defined]
-    return found
+        models[f"pivot, {folder.name}"] = by_grammar(corpus, Pivot().fit(read_trees(folder / "train.mrg")), start)
+        models[f"belief network, {folder.name}"] = by_network(corpus, folder)
+    models["GPT-3"] = Predictors(gpt3(args.stories, corpus), {}, 0.0)  # type: ignore[attr-defined]
+    return models
 
 
 def candidates(models: dict[str, Predictors]) -> dict[str, list[Values]]:
@@ -465,9 +467,9 @@ def draw(rows: list[measure.Row], path: Path) -> None:
 
     figure = new_figure(7.5, 0.6 + 0.24 * len(rows))
     axes = figure.subplots()
-    for place, each in enumerate(reversed(rows)):
-        axes.plot([each["from"], each["to"]], [place, place], color="#2f6db5")
-        axes.plot(each["nats"], place, "o", color="#2f6db5")
+    for position, each in enumerate(reversed(rows)):
+        axes.plot([each["from"], each["to"]], [position, position], color="#2f6db5")
+        axes.plot(each["nats"], position, "o", color="#2f6db5")
     axes.set_yticks(range(len(rows)), [each["predictor"] for each in reversed(rows)])
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_xlabel("nats for a thousand words")

@@ -191,9 +191,9 @@ def _score(
     return gold.score(counted_brackets(spans(sentence), keep))
 
 
-def _cells(found: dict[str, list[float]]) -> dict[str, float]:
+def _cells(f1s_by_length: dict[str, list[float]]) -> dict[str, float]:
     cells = {}
-    for path, f1s in found.items():
+    for path, f1s in f1s_by_length.items():
         cells |= {f"{path}: mean": statistics.mean(f1s), f"{path}: best": max(f1s)}
     return cells
 

@@ -44,8 +44,8 @@ def main() -> None:
     for learner in LEARNERS:
         expected, begin = learner.fit(treebank).to_bytes(), monotonic()
         with parallel_config(backend=args.backend, n_jobs=2):
-            found = learner.fit(treebank).to_bytes()
-        same = "same" if found == expected else "another"
+            model = learner.fit(treebank).to_bytes()
+        same = "same" if model == expected else "another"
         print(f"{type(learner).__name__}: the {same} grammar, {monotonic() - begin:.0f} s", flush=True)
 
 

@@ -68,14 +68,14 @@ def run(task: str, folder: str) -> int:
 
 
 def powers(rows: list[measure.Row]) -> list[measure.Row]:
-    """Of the number of trees, to which time and memory grow between the two largest sizes."""
-    found = []
+    """Return the powers of the number of trees by which time and memory grow between the two largest sizes."""
+    exponents = []
     for task in dict.fromkeys(row["task"] for row in rows):
-        own = [row for row in rows if row["task"] == task][-2:]
-        columns = {name: [row[name] for row in own] for name in ("trees", "CPU s", "peak MB")}
+        of_task = [row for row in rows if row["task"] == task][-2:]
+        columns = {name: [row[name] for row in of_task] for name in ("trees", "CPU s", "peak MB")}
         slopes = {name: measure.slope(columns["trees"], columns[name]) for name in ("CPU s", "peak MB")}
-        found.append({"task": task, **slopes})
-    return found
+        exponents.append({"task": task, **slopes})
+    return exponents
 
 
 if __name__ == "__main__":

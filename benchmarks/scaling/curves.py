@@ -1,4 +1,4 @@
-"""How costs grow: learning with trees, parsing with words and with states, and nlp.pipe with processes.
+"""Measure how costs grow: learning with trees, parsing with words and with states, and nlp.pipe with processes.
 
     python -m benchmarks.scaling.curves TREEBANK_DIR [--curves NAME...] [--keep FOLDER] [--plot FOLDER] [--json FILE]
         [--sizes N...] [--learners NAME...] [--most-seconds S] [--most-gb GB] [--seed S]
@@ -95,11 +95,11 @@ def main() -> None:
     args = arguments.parse_args()
     measure.check_plot(arguments, args.plot)
     with tempfile.TemporaryDirectory() as temporary:
-        found = results(args, args.keep or Path(temporary))
-    measure.report({title: rows for each in found for title, rows in each.tables.items()}, args.json)
+        curves = results(args, args.keep or Path(temporary))
+    measure.report({title: rows for curve in curves for title, rows in curve.tables.items()}, args.json)
     if args.plot:
         args.plot.mkdir(parents=True, exist_ok=True)
-        for name, plot in ((name, plot) for each in found for name, plot in each.plots.items()):
+        for name, plot in ((name, plot) for curve in curves for name, plot in curve.plots.items()):
             plot.draw(args.plot / f"{name}.svg")
 
 

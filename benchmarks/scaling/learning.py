@@ -43,7 +43,7 @@ Cost = Callable[[int], measure.Measured]
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may be predicted to cost, from smaller ones; those that cost more are extrapolated.
+    """Limits on the predicted cost of a run; costs above them are extrapolated from smaller runs.
 
     seconds (float): CPU seconds.
     mb (float): MB of memory at its peak.
@@ -80,7 +80,7 @@ def learning_curves(
 
 
 def own_cost(trees: DrawnTrees, learner: Any, n_trees: int) -> measure.Measured:
-    """What a learner's fit of so many drawn trees costs, reading included."""
+    """Return what a learner's fit to so many drawn trees costs, reading included."""
     return measure.in_child(learn, learner, trees.shards(n_trees), n_trees)
 
 
@@ -93,7 +93,7 @@ def learn(learner: Any, paths: list[Path], n_trees: int) -> None:
 
 
 def peer_cost(trees: DrawnTrees, command: str, n_trees: int) -> measure.Measured:
-    """What a command's learning from so many drawn trees costs, all of its processes together."""
+    """Return what a command's learning from so many drawn trees costs, all of its processes together."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "trees")
         drawn = islice(read_trees(trees.shards(n_trees)), n_trees)
@@ -128,7 +128,7 @@ def _is_dear(rows: list[measure.Row], n_trees: int, limits: Limits) -> bool:
 
 
 def extrapolated(rows: list[measure.Row], n_trees: int, limits: Limits) -> measure.Row:
-    """What straight lines through the two largest measured sizes say of another, as both grow in theory.
+    """Extrapolate to another size by straight lines through the two largest measured ones, as both grow in theory.
 
     A power law would carry on what comes to an end, such as the words that the classifier learns from.
     """
@@ -161,20 +161,20 @@ def _row(name: str, n_trees: int, seconds: float, mb: float, source: str) -> mea
 
 def growth_rows(rows: list[measure.Row], limits: Limits) -> list[measure.Row]:
     """Exponents of the largest measured sizes beside those of theory."""
-    found = []
-    for name, own in by_learner(rows).items():
-        seconds, mb = laws(own, limits)
-        found.append(
+    growth = []
+    for name, of_learner in by_learner(rows).items():
+        seconds, mb = laws(of_learner, limits)
+        growth.append(
             {
                 "learner": name,
-                "measured up to": max(row["trees"] for row in own if row["source"] == "measured"),
+                "measured up to": max(row["trees"] for row in of_learner if row["source"] == "measured"),
                 "CPU s ~ trees ^": seconds.exponent,
                 "theory": 1,
                 "MB ~ trees ^": mb.exponent,
                 "theory of MB": int(name not in CONSTANT_MEMORY),
             }
         )
-    return found
+    return growth
 
 
 def by_learner(rows: list[measure.Row]) -> dict[str, list[measure.Row]]:
@@ -183,11 +183,11 @@ def by_learner(rows: list[measure.Row]) -> dict[str, list[measure.Row]]:
 
 def series(rows: list[measure.Row], quantity: str, less: float, constant: Collection[str]) -> dict[str, Series]:
     """The curves of a quantity, less a part of it that is always there."""
-    found = {}
-    for name, own in by_learner(rows).items():
+    curves = {}
+    for name, of_learner in by_learner(rows).items():
         points: dict[str, list[tuple[float, float]]] = {"measured": [], "extrapolated": []}
-        for row in own:
+        for row in of_learner:
             points[row["source"]].append((row["trees"], max(row[quantity] - less, 1e-3)))
         theory = 0.0 if name in constant else 1.0
-        found[name] = Series(points["measured"], points["extrapolated"], theory)
-    return found
+        curves[name] = Series(points["measured"], points["extrapolated"], theory)
+    return curves

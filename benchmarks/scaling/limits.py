@@ -24,7 +24,7 @@ from spacy_lpcfg.bracketing.tags import universal
 
 
 class Cost(NamedTuple):
-    """What a sentence took: CPU seconds, how much the peak of memory rose in MB, and how it was parsed."""
+    """The cost of a sentence: CPU seconds, the rise of the peak memory in MB, and the status of its parse."""
 
     seconds: float
     more_mb: float
@@ -32,7 +32,7 @@ class Cost(NamedTuple):
 
 
 def cost(model: Path | None, trees: Path, n_words: int, token: str | None) -> Cost:
-    """What one sentence costs a pipeline that has parsed a short one, or None for the English grammar's."""
+    """Return what a sentence costs a pipeline that has parsed a short one; None for the English model."""
     nlp = spacy.blank("en") if model is None else spacy.load(model)
     if model is None:
         nlp.add_pipe("lpcfg_parser")
@@ -75,10 +75,10 @@ def main() -> None:
     rows = []
     for model in [None, *args.models]:
         for n_words in args.lengths:
-            found: Cost = measure.in_child(cost, model, args.trees, n_words, args.token).result
+            spent: Cost = measure.in_child(cost, model, args.trees, n_words, args.token).result
             name = "bundled" if model is None else model.name
-            row = {"model": name, "words": n_words, "CPU s": found.seconds, "MB more": found.more_mb}
-            rows.append({**row, "status": found.status})
+            row = {"model": name, "words": n_words, "CPU s": spent.seconds, "MB more": spent.more_mb}
+            rows.append({**row, "status": spent.status})
             measure.progress(str(rows[-1]))
     measure.report({"One sentence": rows}, args.json)
 

@@ -57,9 +57,9 @@ class Models:
 def learn(models: Models, name: str, path: Path) -> None:
     """Learn a pipeline and save it."""
     if name in OF_COMBINED:
-        component, attribute, place = OF_COMBINED[name]
+        component, attribute, index = OF_COMBINED[name]
         combined = spacy.load(models.path(COMBINED)).get_pipe("lpcfg_parser")
-        save(path, component, attribute, combined.grammar.members[place].single_models()[0])
+        save(path, component, attribute, combined.grammar.members[index].single_models()[0])
     elif name == "bracketer":
         save(path, "spectral_bracketer", "bracketer", SpectralBracketer().fit(models.sentences))
     else:
@@ -88,7 +88,7 @@ def save(path: Path, component: str, attribute: str, model: Any) -> None:
 
 
 def parse_of(path: Path) -> Callable[[list[str], list[str]], object]:
-    """What parses words, or brackets words with their tags: the native call of the pipeline in a folder."""
+    """Return the native call of the pipeline in a folder, which parses words or brackets tagged words."""
     component = spacy.load(path).pipeline[0][1]
     if component.name == "spectral_bracketer":
         return component.bracketer.bracket

@@ -32,7 +32,7 @@ Parse = Callable[[list[str], list[str]], object]
 
 @dataclass(frozen=True)
 class Theory:
-    """How parsing time should grow with the length.
+    """The growth of parsing time with the length of sentences in theory.
 
     exponent (float): at most.
     because (str): why.
@@ -67,25 +67,25 @@ def sentences_of(golds: Sequence[Tree], n_words: int) -> list[Sentence]:
 def length_curves(models: Models, golds: Sequence[Tree], lengths: Sequence[int], peer: str | None) -> Result:
     """Milliseconds a sentence of each length, by each model, and by another parser's command."""
     tested = {n: sentences_of(golds, n) for n in lengths}
-    found, wholes = {}, {}
+    by_model, wholes = {}, {}
     for name in (*MODELS, UNCUT):
         path = models.path("pivot" if name == UNCUT else name)
         measure.progress(f"parsing by {name}")
         timed = measure.in_child(times, path, name == UNCUT, tested).result
-        found[name] = {n: ms for n, (ms, _) in timed.items()}
+        by_model[name] = {n: ms for n, (ms, _) in timed.items()}
         wholes[name] = {n: n_whole for n, (_, n_whole) in timed.items()}
     tables = {}
     if peer:
         tables["The peer"] = rows = measure.in_child(peer_rows, peer, tested).result
-        found["peer"] = {row["words"]: row["ms / sentence"] for row in rows if row["ms / sentence"] is not None}
+        by_model["peer"] = {row["words"]: row["ms / sentence"] for row in rows if row["ms / sentence"] is not None}
     in_one = [{"words": n, **{name: of[n] for name, of in wholes.items()}} for n in lengths]
-    by_length = [{"words": n, **{name: of.get(n) for name, of in found.items()}} for n in lengths]
-    curves = {name: Series(list(of.items()), [], THEORIES[name].exponent) for name, of in found.items()}
+    by_length = [{"words": n, **{name: of.get(n) for name, of in by_model.items()}} for n in lengths]
+    curves = {name: Series(list(of.items()), [], THEORIES[name].exponent) for name, of in by_model.items()}
     return Result(
         {
             f"CPU milliseconds a sentence, median of {N_SENTENCES}": by_length,
             f"Sentences of {N_SENTENCES} with a tree of the model over all of them": in_one,
-            "Growth with the length": [growth_row(name, of) for name, of in found.items()],
+            "Growth with the length": [growth_row(name, of) for name, of in by_model.items()],
             **tables,
         },
         {"parsing": Plot("words", "CPU milliseconds", curves)},
@@ -93,15 +93,15 @@ def length_curves(models: Models, golds: Sequence[Tree], lengths: Sequence[int],
 
 
 def times(path: Path, is_uncut: bool, tested: dict[int, list[Sentence]]) -> dict[int, tuple[float, int]]:
-    """Of each length, the median milliseconds by the pipeline in a folder, and the sentences that it has a tree for."""
+    """Return for each length the median milliseconds of a pipeline, and the number of sentences with a tree."""
     parse = uncut(path) if is_uncut else parse_of(path)
     parse(*next(iter(tested.values()))[0])
-    found = {}
+    by_length = {}
     for n, sentences in tested.items():
         costs, are_whole = zip(*(timed(parse, sentence) for sentence in sentences), strict=True)
-        found[n] = 1e3 * statistics.median(costs), sum(are_whole)
-        measure.progress(f"{n} words in {found[n][0]:.2f} ms, {found[n][1]} of {len(sentences)} with a tree")
-    return found
+        by_length[n] = 1e3 * statistics.median(costs), sum(are_whole)
+        measure.progress(f"{n} words in {by_length[n][0]:.2f} ms, {by_length[n][1]} of {len(sentences)} with a tree")
+    return by_length
 
 
 def uncut(path: Path) -> Parse:
@@ -114,20 +114,20 @@ def uncut(path: Path) -> Parse:
 def timed(parse: Parse, sentence: Sentence) -> tuple[float, bool]:
     """CPU seconds, and whether the model has a tree over the whole sentence; brackets always are."""
     start = time.process_time()
-    found = parse(*sentence)
-    return time.process_time() - start, getattr(found, "is_parsed", True)
+    parse_result = parse(*sentence)
+    return time.process_time() - start, getattr(parse_result, "is_parsed", True)
 
 
 def growth_row(name: str, by_length: dict[int, float]) -> measure.Row:
     """The exponent of the lengths at which sentences are parsed in one piece, beside that of theory."""
     theory = THEORIES[name]
-    kept = {n: ms for n, ms in by_length.items() if LEAST <= n <= (theory.longest or n)}
-    last = dict(list(kept.items())[-3:])
+    in_range = {n: ms for n, ms in by_length.items() if LEAST <= n <= (theory.longest or n)}
+    last = dict(list(in_range.items())[-3:])
     return {
         "model": name,
-        "from": min(kept, default=0),
-        "to": max(kept, default=0),
-        "ms ~ words ^": measure.slope(list(kept), list(kept.values())),
+        "from": min(in_range, default=0),
+        "to": max(in_range, default=0),
+        "ms ~ words ^": measure.slope(list(in_range), list(in_range.values())),
         "of the last three": measure.slope(list(last), list(last.values())),
         "theory": theory.exponent,
         "because": theory.because,
@@ -178,17 +178,17 @@ def state_curves(models: Models, golds: Sequence[Tree], states: Sequence[int], p
         measure.progress(f"parsing with {m} states by the peer")
         rows.append({"grammar": "peer", "m": m, **measure.in_child(peer_states, peer, m, sentences).result})
     curves = [("grammar", "ms / sentence"), ("fine pass of", "of it the fine pass")]
-    found = {}
+    by_grammar = {}
     for what, quantity in curves:
         for name in dict.fromkeys(row["grammar"] for row in rows):
             points = [(row["m"], row[quantity]) for row in rows if row["grammar"] == name and row[quantity]]
             if points:
-                found[f"{what} {name}"] = points
+                by_grammar[f"{what} {name}"] = points
     growth = [
-        {"time of": name, "ms ~ m ^": measure.slope(*zip(*each, strict=True)), "theory": 3}
-        for name, each in found.items()
+        {"time of": name, "ms ~ m ^": measure.slope(*zip(*points_of_name, strict=True)), "theory": 3}
+        for name, points_of_name in by_grammar.items()
     ]
-    plots = {name: Series(points, [], 3) for name, points in found.items()}
+    plots = {name: Series(points, [], 3) for name, points in by_grammar.items()}
     return Result(
         {f"CPU milliseconds a sentence of {len(golds)}, by states": rows, "Growth with the states": growth},
         {"states": Plot("states (m)", "CPU milliseconds a sentence", plots)},
@@ -201,11 +201,11 @@ def is_power_of_two(m: int) -> bool:
 
 
 def passes(path: Path, golds: Sequence[Tree]) -> measure.Row:
-    """How many states all symbols have, and what a sentence costs."""
+    """Return the number of states of all symbols, and what a sentence costs."""
     parser = Parser(spacy.load(path).get_pipe("lpcfg_parser").grammar)
     parser.parse(golds[0].words)
-    found = [timed_passes(parser, gold.words)[1] for gold in golds]
-    *_, fine, whole = (1e3 * sum(times) / len(golds) for times in zip(*found, strict=True))
+    spent = [timed_passes(parser, gold.words)[1] for gold in golds]
+    *_, fine, whole = (1e3 * sum(times) / len(golds) for times in zip(*spent, strict=True))
     n_states = int(parser.grammar.n_states.sum())
     return {"states of all symbols": n_states, "ms / sentence": whole, "of it the fine pass": fine}
 

@@ -43,19 +43,19 @@ def pipe_curves(models: Models, golds: Sequence[Tree], n_processes: Sequence[int
     )
 
 
-def row(name: str, n_processes: int, n_docs: int, wall: float, own: float, workers: float) -> measure.Row:
-    """What was measured, and what it says of a machine with a free core for every process and for that which waits.
+def row(name: str, n_processes: int, n_docs: int, wall: float, main_process: float, workers: float) -> measure.Row:
+    """Return what was measured, and the speed it predicts for a machine with a free core for every process.
 
     Theory: as many times as fast as there are workers, until the process that hands out and collects is what takes
     longest, or what starting a worker costs counts.
     """
-    slowest = max(own, workers / n_processes)
+    slowest = max(main_process, workers / n_processes)
     return {
         "pipeline": name,
         "processes": n_processes,
         "wall s": wall,
         "Docs / wall s": n_docs / wall,
-        "CPU s of this process": own,
+        "CPU s of this process": main_process,
         "CPU s of workers": workers,
         FREE: n_docs / slowest,
     }
@@ -67,12 +67,12 @@ def pipe_seconds(path: Path, golds: Sequence[Tree], n_process: int) -> tuple[flo
     nlp = spacy.load(path)
     docs = [_doc(nlp, gold) for gold in golds]
     list(nlp.pipe([_doc(nlp, golds[0])]))
-    wall, own, workers = time.perf_counter(), time.process_time(), peers.children_seconds()
+    wall, main_process, workers = time.perf_counter(), time.process_time(), peers.children_seconds()
     for _ in nlp.pipe(docs, n_process=n_process):
         pass
     for process in multiprocessing.active_children():
         process.join()
-    return time.perf_counter() - wall, time.process_time() - own, peers.children_seconds() - workers
+    return time.perf_counter() - wall, time.process_time() - main_process, peers.children_seconds() - workers
 
 
 def _doc(nlp: spacy.Language, gold: Tree) -> Doc:

@@ -118,7 +118,7 @@ def sample_sentences() -> list[str]:
 
 @dataclass
 class Run:
-    """What came of the documents.
+    """The results of parsing the documents.
 
     failures (list of str): of documents that raised an error.
     statuses (dict of str to int): how many sentences have each.
@@ -192,7 +192,7 @@ def _encodable(texts: list[str]) -> Iterator[str]:
 
 
 def trees_of(nlp: Language, texts: list[str]) -> list[Any]:
-    """What the components wrote to each document, as one can compare it."""
+    """Return what the components wrote to each document in a form that can be compared."""
     return [_written(doc) for doc in nlp.pipe(_encodable(texts))]
 
 
@@ -211,7 +211,7 @@ def trees_by_threads(nlp: Language, texts: list[str], n_threads: int) -> list[li
 
 
 def memory_mb() -> float:
-    """What the process holds in memory now, in MB."""
+    """Return the memory of the process, in MB."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS"):
             return int(line.split()[1]) * 1.024e-3

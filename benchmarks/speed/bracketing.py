@@ -1,4 +1,4 @@
-"""What the bracketer costs: learning, its native call, and the growth with the length of sentences.
+"""Measure what the bracketer costs: learning, its native call, and the growth with the length of sentences.
 
     python -m benchmarks.speed.bracketing TEXT... [--sentences FILE] [--lengths N...] [--plot FILE] [--json FILE]
 
@@ -79,8 +79,8 @@ def main() -> None:
     measure.check_plot(arguments, args.plot)
     running = list(islice(read_tagged(args.sentences or args.text[0]), 3_000))
     tested = [sentence for sentence in running if len(words_of(sentence)) <= 60]
-    found = [measured(variant, every, args.text, tested) for variant in VARIANTS for every in (2, 1)]
-    whole = dict(zip(VARIANTS, (bracketer for bracketer, row in found if row["text"] == "1/1"), strict=True))
+    bracketers = [measured(variant, every, args.text, tested) for variant in VARIANTS for every in (2, 1)]
+    whole = dict(zip(VARIANTS, (bracketer for bracketer, row in bracketers if row["text"] == "1/1"), strict=True))
     growth = []
     for n in args.lengths:
         measure.progress(f"{n} words")
@@ -88,7 +88,7 @@ def main() -> None:
         growth.append({"words": n, **{name: 1e6 * seconds(each, cut) / len(cut) for name, each in whole.items()}})
     if args.plot:
         measure.plot(growth, args.plot, "CPU microseconds / sentence", y_scale="log")
-    tables = {"Learning, and the native call": [row for _, row in found], "Microseconds a sentence": growth}
+    tables = {"Learning, and the native call": [row for _, row in bracketers], "Microseconds a sentence": growth}
     measure.report(tables, args.json)
 
 

@@ -1,4 +1,4 @@
-"""How fast an ISBN parses on one core, and how much of the time its search takes.
+"""Measure how fast an ISBN parses on one core, and how much of the time its search takes.
 
     python -m benchmarks.speed.isbn ISBN TREES [--beams 10,30] [--approximations NAME,...] [--repeats N] [--json FILE]
 
@@ -32,7 +32,7 @@ def load(path: Path, approximation: str | None) -> ISBN:
     isbn = measure.read_isbn(path)
     if approximation is None:
         return isbn
-    return replace(isbn, networks=tuple(replace(each, approximation=approximation) for each in isbn.networks))
+    return replace(isbn, networks=tuple(replace(network, approximation=approximation) for network in isbn.networks))
 
 
 def one_pass(path: Path, approximation: str | None, beam: int, tags: str, golds: list[Tree]) -> dict[str, float]:
@@ -72,7 +72,9 @@ def row(args, approximation: str | None, beam: int, tags: str, golds: list[Tree]
         measure.in_child(one_pass, args.isbn, approximation, beam, tags, golds) for _ in range(max(args.repeats, 1))
     ]
     n_words = sum(map(len, golds))
-    median = {name: statistics.median(each.result[name] for each in passes) for name in passes[0].result}
+    median = {
+        name: statistics.median(measured_pass.result[name] for measured_pass in passes) for name in passes[0].result
+    }
     return {
         "approximation": approximation or "as learned",
         "tags": tags,
@@ -81,7 +83,7 @@ def row(args, approximation: str | None, beam: int, tags: str, golds: list[Tree]
         "% search": 100 * median["search"] / median["seconds"],
         "F1": median["F1"],
         "fall-backs": int(median["fall-backs"]),
-        "peak MB": max(each.peak_mb for each in passes),
+        "peak MB": max(measured_pass.peak_mb for measured_pass in passes),
     }
 
 

@@ -1,4 +1,4 @@
-"""How fast a saved pipeline parses raw words on one core, alone and beside another parser.
+"""Measure how fast a saved pipeline parses raw words on one core, alone and beside another parser.
 
     python -m benchmarks.speed.parsers MODEL_DIR TREES [--peer "COMMAND with {words} and {output}"]
         [--repeats N] [--json FILE]
@@ -90,19 +90,19 @@ def in_spelling_of(gold: Tree, tree: Tree | None) -> Tree | None:
 def own_rows(model: Path, golds: list[Tree], repeats: int) -> list[measure.Row]:
     """Both ways to parse, by turns, so that what else the machine does falls on both."""
     ways = {"native": native_pass, "nlp.pipe": pipe_pass}
-    passes = [{name: measure.in_child(way, model, golds) for name, way in ways.items()} for _ in range(repeats)]
-    return [own_row(name, golds, [each[name] for each in passes]) for name in ways]
+    passes = [{name: measure.in_child(method, model, golds) for name, method in ways.items()} for _ in range(repeats)]
+    return [own_row(name, golds, [by_name[name] for by_name in passes]) for name in ways]
 
 
 def own_row(name: str, golds: list[Tree], passes: list[measure.Measured]) -> measure.Row:
     """The median of the passes of one way to parse."""
-    found, _ = passes[0].result
-    seconds = statistics.median(each.result[1] for each in passes)
-    return {**row(name, golds, found, seconds), "peak MB": max(each.peak_mb for each in passes)}
+    trees, _ = passes[0].result
+    seconds = statistics.median(one_pass.result[1] for one_pass in passes)
+    return {**row(name, golds, trees, seconds), "peak MB": max(one_pass.peak_mb for one_pass in passes)}
 
 
 def pass_rows(model: Path, golds: list[Tree]) -> list[measure.Row]:
-    """What each pass of a chart takes, and how fast the fine one computes; of ensembles the first alone."""
+    """Measure the time of each pass of a chart, and the speed of the fine pass; of ensembles the first only."""
     grammar = component(spacy.load(model)).learned
     if not isinstance(grammar, Grammar | Ensemble):
         return []
@@ -152,7 +152,7 @@ def cpu_seconds(call: Callable[[], Any]) -> float:
 
 
 def multiply_adds(tensors: Tensors) -> tuple[np.ndarray, np.ndarray]:
-    """Of the fine pass, for each rule: a group of edges of one item that share it, and an edge, int64 (n_rules,).
+    """Return the multiply-adds of the fine pass for each rule, by group of edges and by edge, int64 (n_rules,).
 
     Inside and outside each apply a tensor once a group. For every edge there is an outer product on the way up, and two
     products with its matrix on the way down; factored tensors have projections besides.
@@ -160,9 +160,9 @@ def multiply_adds(tensors: Tensors) -> tuple[np.ndarray, np.ndarray]:
     shapes, ranks = tensors.shapes.astype(np.int64), tensors.ranks.astype(np.int64)
     sizes = np.where(tensors.forms[:, None] == FACTORED, ranks, shapes)
     m_a, m_b, m_c = shapes.T
-    rest = m_b * m_c + m_a
+    sums = m_b * m_c + m_a
     in_blocks = LANES * np.diff(layout(tensors).first_block)
-    core = np.where(tensors.forms == SPARSE, in_blocks + rest, sizes.prod(axis=1))
+    core = np.where(tensors.forms == SPARSE, in_blocks + sums, sizes.prod(axis=1))
     projected = shapes * ranks
     return 2 * (core + projected[:, 0]), 3 * (sizes[:, 1] * sizes[:, 2] + projected[:, 1:].sum(axis=1))
 
@@ -175,10 +175,10 @@ def blas_peak(n: int = 1024, repeats: int = 10) -> float:
 
 def peer_rows(command: str, golds: list[Tree]) -> list[measure.Row]:
     """Another parser, with and without its start-up."""
-    found, seconds = run_peer(command, golds)
+    trees, seconds = run_peer(command, golds)
     _, start_up = run_peer(command, golds[:1])
-    with_start_up = row("peer", golds, found, seconds)
-    without = row("peer, without start-up", golds[1:], found[1:], seconds - start_up)
+    with_start_up = row("peer", golds, trees, seconds)
+    without = row("peer, without start-up", golds[1:], trees[1:], seconds - start_up)
     return [with_start_up, without]
 
 
@@ -188,13 +188,13 @@ def run_peer(command: str, golds: list[Tree]) -> Timed:
         files = {"words": str(Path(folder, "words")), "output": str(Path(folder, "output"))}
         Path(files["words"]).write_text("".join(" ".join(gold.words) + "\n" for gold in golds), encoding="utf-8")
         seconds = peers.run(command, **files)
-        found = [[clean(tree) or tree for tree in line] for line in read_evalb(files["output"])]
-        return found, seconds
+        trees = [[clean(tree) or tree for tree in line] for line in read_evalb(files["output"])]
+        return trees, seconds
 
 
-def row(name: str, golds: list[Tree], found: Sequence[Sentence], seconds: float) -> measure.Row:
+def row(name: str, golds: list[Tree], trees: Sequence[Sentence], seconds: float) -> measure.Row:
     """Speed and accuracy of the trees that a parser found."""
-    scores = evaluate(golds, found).scores()
+    scores = evaluate(golds, trees).scores()
     return {
         "parser": name,
         "CPU s": seconds,
@@ -216,9 +216,9 @@ def main() -> None:
     args = arguments.parse_args()
     golds = measure.read_gold(args.trees)
     rows = own_rows(args.model, golds, args.repeats) + (peer_rows(args.peer, golds) if args.peer else [])
-    for each in rows:
-        each["% of native"] = 100 * each["sentences / CPU s"] / rows[0]["sentences / CPU s"]
-        each["native / this"] = 100 / each["% of native"]
+    for row_of_way in rows:
+        row_of_way["% of native"] = 100 * row_of_way["sentences / CPU s"] / rows[0]["sentences / CPU s"]
+        row_of_way["native / this"] = 100 / row_of_way["% of native"]
     passes = measure.in_child(pass_rows, args.model, golds).result
     title = f"Parsing {len(golds)} sentences of {args.trees}"
     measure.report({title: rows, **({"Passes of the native call": passes} if passes else {})}, args.json)

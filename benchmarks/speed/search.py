@@ -1,4 +1,4 @@
-"""How long it takes to find patterns in many trees.
+"""Measure how long it takes to find patterns in many trees.
 
     python -m benchmarks.speed.search TREES [--trees N] [--words N] [--json FILE]
 
@@ -38,9 +38,9 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "many.mrg"
         write_trees(path, many(args.treebank, args.trees, args.words))
-        found = measure.in_child(search, path)
-    reading, rows = found.result
-    sizes = {"reading": reading, "with the first pattern": reading + rows[0]["seconds"], "peak MB": found.peak_mb}
+        measured = measure.in_child(search, path)
+    reading, rows = measured.result
+    sizes = {"reading": reading, "with the first pattern": reading + rows[0]["seconds"], "peak MB": measured.peak_mb}
     measure.report({"CPU seconds": [sizes], "patterns": rows}, args.json)
 
 

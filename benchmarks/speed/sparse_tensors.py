@@ -1,4 +1,4 @@
-"""What it is worth to keep a grammar's tensors as sparse ones: accuracy, speed and size.
+"""Measure what it is worth to keep a grammar's tensors as sparse ones: accuracy, speed and size.
 
     python -m benchmarks.speed.sparse_tensors TREEBANK_DIR... [--states M] [--seed S] [--json FILE]
 

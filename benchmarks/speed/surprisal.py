@@ -1,4 +1,4 @@
-"""What prefix probabilities of a proper grammar cost, and what leaving out unlikely constituents changes.
+"""Measure what prefix probabilities of a proper grammar cost, and what leaving out unlikely constituents changes.
 
     python -m benchmarks.speed.surprisal GRAMMAR TREES [--words N] [--sentences N] [--json FILE]
 
@@ -39,10 +39,10 @@ def main() -> None:
         parser = Parser(grammar, settings=replace(ChartSettings(), prefix_threshold=threshold))
         parser.surprisal(sentences[0][:1])
         start = time.process_time()
-        found = [parser.surprisal(words) for words in sentences]
+        surprisals = [parser.surprisal(words) for words in sentences]
         seconds = (time.process_time() - start) / len(sentences)
-        exact = exact or found
-        pairs = [(one, other) for one, other in zip(found, exact, strict=True) if np.isfinite(other).all()]
+        exact = exact or surprisals
+        pairs = [(one, other) for one, other in zip(surprisals, exact, strict=True) if np.isfinite(other).all()]
         rows.append(
             {
                 "threshold": threshold,

@@ -55,11 +55,11 @@ def _plain_tree(tree: Any) -> dict[str, Any]:
 def _plain_n_best(analyses: Any) -> list[dict[str, Any]]:
     return [
         {
-            **_plain_tree(each.tree),
-            "log_probability": float(each.log_probability),
-            "probability": float(each.probability),
+            **_plain_tree(analysis.tree),
+            "log_probability": float(analysis.log_probability),
+            "probability": float(analysis.probability),
         }
-        for each in analyses
+        for analysis in analyses
     ]
 
 
@@ -77,7 +77,7 @@ def _plain_samples(trees: Any) -> list[dict[str, Any]]:
 
 
 def _plain_surprisals(bits: Any) -> list[float]:
-    return [float(each) for each in bits]
+    return [float(value) for value in bits]
 
 
 _PLAIN: dict[str, Callable[[Any], Any]] = {

@@ -38,7 +38,7 @@ AskedFiles: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class AskedReader:
-    """What the options say of files: what they hold, and which component of which pipeline parses text."""
+    """Options that say what files hold, and which component of which pipeline parses text."""
 
     kind: Input | None
     model: str

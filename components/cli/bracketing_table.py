@@ -58,8 +58,8 @@ def bracketing_table(
     tagged = read_sentences(text or [], dialect=dialect)
     table = compare(component.bracket, golds, text=tagged, seed=seed, progress=progress)
     if as_json:
-        found = {system: {limit: totals.as_dict() for limit, totals in row.items()} for system, row in table.items()}
-        print(json.dumps(found))
+        scores = {system: {limit: totals.as_dict() for limit, totals in row.items()} for system, row in table.items()}
+        print(json.dumps(scores))
     else:
         print("\n".join(_lines(table)))
 
@@ -86,11 +86,13 @@ def _lines(table: "Table") -> Iterator[str]:
         yield f"{title}: without / with the brackets of whole sentences"
         yield _line("words", [limit if limit == "all" else f"<= {limit}" for limit in first])
         for system, row in table.items():
-            yield _line(system, [" / ".join(f"{getattr(each, name):.1f}" for name in names) for each in row.values()])
+            yield _line(
+                system, [" / ".join(f"{getattr(totals, name):.1f}" for name in names) for totals in row.values()]
+            )
         for rival in _TO_BEAT if BRACKETER in table else ():
             pairs = zip(table[BRACKETER].values(), table[rival].values(), strict=True)
-            margins = [[getattr(own, name) - getattr(other, name) for name in names] for own, other in pairs]
-            yield _line(f"above {rival}", [" / ".join(f"{margin:+.1f}" for margin in each) for each in margins])
+            margins = [[getattr(best, name) - getattr(other, name) for name in names] for best, other in pairs]
+            yield _line(f"above {rival}", [" / ".join(f"{margin:+.1f}" for margin in of_limit) for of_limit in margins])
         yield ""
     yield _line("sentences", [str(totals.n_sentences) for totals in first.values()])
 

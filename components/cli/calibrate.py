@@ -21,9 +21,8 @@ from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, read_treebank
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from spacy_lpcfg.evaluation.calibration import Reliability
+    from spacy_lpcfg.evaluation.calibration import DomainOutcomes, Reliability
     from spacy_lpcfg.parsing.protocol import SentenceParser
-    from spacy_lpcfg.parsing.result import Parse
     from spacy_lpcfg.trees import Tree
 
 
@@ -67,22 +66,18 @@ def calibrate(
     """
     import numpy as np
 
-    from spacy_lpcfg.evaluation.calibration import (
-        fit_shared_temperature,
-        outcomes,
-        reliability,
-        tag_outcomes,
-        tempered,
-    )
+    from spacy_lpcfg.evaluation.calibration import fit_shared_temperature, reliability, tempered
 
     if output is not None:
         output = check_folder(output, inputs=[model, *trees], force=force)
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
     parser = pipe.ready_parser().parser
-    domains = [_parsed(parser, read_treebank([path], skip_bad, dialect)) for path in trees]
-    brackets, tags = ([ask(*domain) for domain in domains] for ask in (outcomes, tag_outcomes))
-    fitted = {"temperature": fit_shared_temperature(brackets), "tag_temperature": fit_shared_temperature(tags)}
+    domains = [_outcomes(parser, read_treebank([path], skip_bad, dialect)) for path in trees]
+    fitted = {
+        "temperature": fit_shared_temperature([domain.brackets for domain in domains]),
+        "tag_temperature": fit_shared_temperature([domain.tags for domain in domains]),
+    }
     of_component = {"temperature": pipe.score_temperature, "tag_temperature": pipe.output.tag_temperature}
     if output is not None:
         nlp.get_pipe_config(pipe.name)["output"].update(fitted)
@@ -90,56 +85,34 @@ def calibrate(
         save_pipeline(nlp, output, force=force)
         log(f"saved to {output}")
     for name, values in (("as they are", _UNCHANGED), ("of the component", of_component), (_FITTED, fitted)):
-        errors = _errors(domains, **values)
+        errors = [domain.expected_errors(**values) for domain in domains]
         print(f"temperatures {values['temperature']:5.3f} and of tags {values['tag_temperature']:5.3f}, {name}:")
         for path, of_domain in zip(trees, errors, strict=True):
             print(f"    {path.name}: expected calibration error of " + _shown(of_domain))
         if len(trees) > 1:
             print("    mean: expected calibration error of " + _shown(np.mean(errors, axis=0)))
-    scores, right = (np.concatenate(parts) for parts in zip(*brackets, strict=True))
+    scores, right = (np.concatenate(parts) for parts in zip(*(domain.brackets for domain in domains), strict=True))
     _print_table(reliability(tempered(scores, fitted["temperature"]), right))
 
 
-def _parsed(parser: "SentenceParser", treebank: "Iterable[Tree]") -> "tuple[list[Parse], list[Tree]]":
-    """Parse the words of trees; return the parses, and the gold trees normalized as for scoring."""
+def _outcomes(parser: "SentenceParser", treebank: "Iterable[Tree]") -> "DomainOutcomes":
+    """Parse the words of trees, and compare the parses with the trees, normalized as for scoring."""
+    from spacy_lpcfg.evaluation.calibration import DomainOutcomes
     from spacy_lpcfg.trees import clean
 
     golds = [tree for tree in map(clean, treebank) if tree is not None]
-    return [parser.parse(gold.words) for gold in progress(golds, "sentences")], golds
-
-
-def _errors(
-    domains: "Sequence[tuple[list[Parse], list[Tree]]]", *, temperature: float, tag_temperature: float
-) -> list[tuple[float, float, float]]:
-    """Return the expected calibration errors of the brackets, tags and whole trees of each domain, in percent."""
-    from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tag_outcomes, tempered, tree_outcomes
-
-    errors = []
-    for parses, golds in domains:
-        parses = [
-            replace(
-                parse,
-                span_scores=tempered(parse.span_scores, temperature),
-                tag_scores=tempered(parse.tag_scores, tag_temperature),
-            )
-            for parse in parses
-        ]
-        of_brackets, of_tags, of_trees = (
-            100 * reliability(*ask(parses, golds)).expected_error for ask in (outcomes, tag_outcomes, tree_outcomes)
-        )
-        errors.append((of_brackets, of_tags, of_trees))
-    return errors
+    return DomainOutcomes.of([parser.parse(gold.words) for gold in progress(golds, "sentences")], golds)
 
 
 def _shown(errors: "Sequence[float]") -> str:
-    brackets, tags, trees = errors
+    brackets, tags, trees = (100 * error for error in errors)
     return f"brackets {brackets:.2f}%, tags {tags:.2f}%, whole trees {trees:.2f}%"
 
 
-def _print_table(found: "Reliability") -> None:
-    """A line for each bin that has brackets."""
+def _print_table(diagram: "Reliability") -> None:
+    """Print a line for each bin that has brackets."""
     print("probability  brackets  right")
-    n_bins = len(found.counts)
-    for i, (count, accuracy) in enumerate(zip(found.counts.tolist(), found.accuracies.tolist(), strict=True)):
+    n_bins = len(diagram.counts)
+    for i, (count, accuracy) in enumerate(zip(diagram.counts.tolist(), diagram.accuracies.tolist(), strict=True)):
         if count:
             print(f"{i / n_bins:.1f} to {(i + 1) / n_bins:.1f}  {count:9d}  {100 * accuracy:4.1f}%")

@@ -82,7 +82,7 @@ def complexity(
 def _documents(
     reader: AskedReader, source: Source, with_surprisal: bool, on_error: Callable[[Exception], None] | None
 ) -> "Iterator[Complexity]":
-    """Of a file, or of each Doc in one."""
+    """Yield the complexity of a file, or of each Doc in it."""
     from spacy_lpcfg.components.complexity import sentence_complexity
     from spacy_lpcfg.queries import Complexity, complexity
 
@@ -103,11 +103,11 @@ def _rows(measured: "Iterable[tuple[str, int, Complexity]]", unit: Unit) -> Iter
     from spacy_lpcfg.queries.complexity import COLUMNS
 
     yield (*_PLACE[: 3 if unit == Unit.sentence else 2], *COLUMNS)
-    for file, number, found in measured:
+    for file, number, complexity in measured:
         if unit == Unit.document:
-            yield (file, str(number), *map(_cell, found.document.values()))
+            yield (file, str(number), *map(_cell, complexity.document.values()))
         else:
-            for i, record in enumerate(found.sentences, start=1):
+            for i, record in enumerate(complexity.sentences, start=1):
                 yield (file, str(number), str(i), *map(_cell, record.values()))
 
 

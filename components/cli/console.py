@@ -1,4 +1,4 @@
-"""What the commands do alike: errors as messages, progress bars, lines in, files that appear when they are complete."""
+"""Input and output of all commands: errors as messages, progress bars, reading lines, writing whole files."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _is_broken_tree(error: BaseException) -> bool:
 
 
 def one_line(error: object) -> str:
-    """What an error says, on one line."""
+    """Return the message of an error on one line."""
     return " ".join(str(error).split())
 
 
@@ -226,9 +226,9 @@ def _tick(bar: Any, done: Event) -> None:
 
 def begun(items: Iterable[Item]) -> Iterator[Item]:
     """The same items, when the first of them is there: what keeps it from being made is told before any output."""
-    rest = iter(items)
-    first = list(islice(rest, 1))
-    return chain(first, rest)
+    iterator = iter(items)
+    first = list(islice(iterator, 1))
+    return chain(first, iterator)
 
 
 # Files -------------------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def check_output(
         raise typer.BadParameter(f"there is no folder '{path.parent}' for '{path.name}'", param_hint=hint)
     if not os.access(path.parent, os.W_OK):
         raise typer.BadParameter(f"the folder '{path.parent}' cannot be written to", param_hint=hint)
-    if path.exists() and any(is_within(path, each) for each in inputs):
+    if path.exists() and any(is_within(path, source) for source in inputs):
         raise typer.BadParameter(f"'{path}' is read, and would be replaced: name another file", param_hint=hint)
     if path.exists() and not force:
         raise typer.BadParameter(f"'{path}' exists: name another file, or use --force", param_hint=hint)
@@ -335,7 +335,9 @@ def replacing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
 
     def check(new: Path) -> None:
         if path.exists():
-            beside = next(each for n in count(1) if not os.path.lexists(each := path.with_stem(f"{path.stem}-{n}")))
+            beside = next(
+                candidate for n in count(1) if not os.path.lexists(candidate := path.with_stem(f"{path.stem}-{n}"))
+            )
             new.rename(beside)
             raise ValueError(f"'{path}' has appeared meanwhile, and stays. What was to be written is in '{beside}'")
 

@@ -21,7 +21,7 @@ from spacy_lpcfg.components.cli.console import (
     reporting_errors,
 )
 from spacy_lpcfg.components.cli.formats import format_of, output_formats, write_output
-from spacy_lpcfg.components.cli.pipelines import Jobs, Lang, Seed, find_parser, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import Jobs, Lang, Seed, find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.components.cli.treebanks import (
     Dialect,
     Functions,
@@ -137,13 +137,13 @@ def convert(
     else:
         read = _read_dependencies(files, by, jobs)
     mended = with_tags(map(mended_gum, read) if mend else read, tags)
-    found = iter(progress(with_noise(mended, share=noise, seed=seed), "trees"))
-    first = next(found, None)
+    converted = iter(progress(with_noise(mended, share=noise, seed=seed), "trees"))
+    first = next(converted, None)
     if first is None:
         raise ValueError(
             f"No trees in {', '.join(map(str, trees))}: expected such as (S (NP (PRP It)) (VP (VBZ works)))"
         )
-    contents = _contents(name, chain([first], found), n_sents, lang)
+    contents = _contents(name, chain([first], converted), n_sents, lang)
     write_output(output, name, contents, force=force)
     log_skipped(errors)
 
@@ -221,13 +221,10 @@ def _read(
 
 def _read_dependencies(files: Iterable[str], by: str, n_jobs: int) -> Iterator["Tree"]:
     """Yield the trees that a model gives to sentences with dependencies, but for those with unknown local trees."""
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
     from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
 
-    pipe = find_parser(load_pipeline(by), None)
-    if not isinstance(pipe, LPCFGParser) or pipe.grammar is None:
-        raise ValueError(f"Expected the model of an lpcfg_parser, got {by}.")
-    annotator = DependencyAnnotator(pipe.grammar)
+    _, model = find_lpcfg_parser(load_pipeline(by))
+    annotator = DependencyAnnotator(model)
     n_kept = n_unknown = n_none = 0
     sentences = chain.from_iterable(map(_sentences_of, files))
     for tree in annotator.trees(sentences, n_jobs=n_jobs):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.evaluation.evalb import PRF, Evaluation, Sentence, Totals
     from spacy_lpcfg.trees import Tree
 
-    Kept = Callable[[Tree], Tree | None]
+    Normalize = Callable[[Tree], Tree | None]
 
 _BINARY = ".spacy"
 _OF_PARSES = "penn"  # the dialect that `parse` writes
@@ -75,14 +75,14 @@ def evaluate(
     if as_json and reference:
         raise typer.BadParameter("--json and --reference are two forms of output: choose one")
     is_model, keeps = _is_model(source), functions == FunctionsName.keep
-    kept = partial(_kept, functions=keeps, tags=tags)
+    normalize = partial(_normalized, functions=keeps, tags=tags)
     gold = test if is_model else Path(source)
     with busy("reading"):
-        golds = _read_treebank(gold, dialect, kept)
+        golds = _read_treebank(gold, dialect, normalize)
     if not golds:
         raise ValueError(f"{gold} has no trees: expected some such as (S (NP (PRP It)) (VP (VBZ works)))")
     settings = replace(evalb.Params.from_file(params) if params else evalb.COLLINS, functions=keeps)
-    parses = _parsed(source, component, golds, kept) if is_model else _read_parses(test, len(golds), kept)
+    parses = _parsed(source, component, golds, normalize) if is_model else _read_parses(test, len(golds), normalize)
     with busy("scoring"):
         evaluation = evalb.evaluate(golds, parses, settings)
     _check_words(gold, test, evaluation)
@@ -102,40 +102,40 @@ def _is_model(source: str) -> bool:
     return not Path(source).exists() or Path(source).is_dir()
 
 
-def _kept(tree: "Tree", functions: bool, tags: TagDetail) -> "Tree | None":
-    """What of a tree is scored; None of one without words."""
+def _normalized(tree: "Tree", functions: bool, tags: TagDetail) -> "Tree | None":
+    """Normalize a tree for scoring; None if it has no words."""
     from spacy_lpcfg.trees import clean, with_coarse_tags
 
     cleaned = clean(tree, functions=functions)
     return with_coarse_tags(cleaned) if cleaned is not None and tags == TagDetail.coarse else cleaned
 
 
-def _parsed(model: str, component: str | None, golds: Sequence["Tree"], kept: "Kept") -> list["Tree | None"]:
+def _parsed(model: str, component: str | None, golds: Sequence["Tree"], normalize: "Normalize") -> list["Tree | None"]:
     """The trees that a model has for the words of others."""
     parser = find_parser(load_pipeline(model), component).ready_parser()
-    return [kept(parser.parse(gold.words).tree) for gold in progress(golds, "sentences")]
+    return [normalize(parser.parse(gold.words).tree) for gold in progress(golds, "sentences")]
 
 
-def _read_treebank(path: Path, dialect: str | None, kept: "Kept") -> list["Tree"]:
+def _read_treebank(path: Path, dialect: str | None, normalize: "Normalize") -> list["Tree"]:
     from spacy_lpcfg.components.cli.treebanks import trees_of_docs, trees_of_files
 
     trees = trees_of_docs(path) if path.suffix == _BINARY else trees_of_files([path], None, dialect)
-    return [tree for tree in map(kept, trees) if tree is not None]
+    return [tree for tree in map(normalize, trees) if tree is not None]
 
 
-def _read_parses(path: Path, n_golds: int, kept: "Kept") -> Sequence["Sentence"]:
+def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["Sentence"]:
     """The sentences of a file with one a line, or of any treebank where that does not give as many as gold has."""
     from spacy_lpcfg.evaluation.evalb import read_evalb
     from spacy_lpcfg.trees import TreebankError
 
     if path.suffix == _BINARY:
-        return _read_treebank(path, None, kept)
+        return _read_treebank(path, None, normalize)
     try:
-        lines = [[kept(tree) for tree in trees] for trees in read_evalb(path)]
+        lines = [[normalize(tree) for tree in trees] for trees in read_evalb(path)]
     except TreebankError:  # which the other way of reading tells better
         lines = []
     sentences = [[tree for tree in trees if tree] for trees in lines if not trees or any(trees)]
-    return sentences if len(sentences) == n_golds else _read_treebank(path, _OF_PARSES, kept)
+    return sentences if len(sentences) == n_golds else _read_treebank(path, _OF_PARSES, normalize)
 
 
 def _check_words(gold: Path, test: Path, evaluation: "Evaluation") -> None:

@@ -28,7 +28,7 @@ _BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")  # where programs
 
 
 class OutputFormat(NamedTuple):
-    """How the items that a command makes become a file.
+    """A format of output: its name, the endings of its files, and how items are written.
 
     suffixes (tuple of str): endings of files in this format, the usual one first
     write (callable): writes items to an open file: lines, rows of cells, objects of JSON, Docs, or bytes
@@ -60,7 +60,7 @@ def format_of(
     needs_ending (bool): whether a file without an ending is refused
     RAISES (BadParameter): For an ending that the command cannot write, or that is another format's.
     """
-    names = [each.value if isinstance(each, Enum) else each for each in possible]
+    names = [choice.value if isinstance(choice, Enum) else choice for choice in possible]
     wanted = None if form is None else form.value
     if output is None or is_device(output):
         return wanted or names[0]

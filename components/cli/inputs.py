@@ -1,4 +1,4 @@
-"""What commands parse: text, words, tagged words, the words of trees, or Docs; read and parsed as a stream."""
+"""Inputs of commands: text, words, tagged words, the words of trees, or Docs; read and parsed as a stream."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Source(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What errors call it."""
+        """The name of the file in error messages."""
         return "<stdin>" if self.file == STDIN else "<text>" if is_text(self.file) else self.file
 
     def lines(self) -> Iterator[str]:
@@ -117,14 +117,14 @@ def source_of(
 
     RAISES (BadParameter): If a bracketer cannot have its tags.
     """
-    found = kind_said(kind, dialect) or _kind_of(nlp, component, file)
-    if _is_bracketer(component) and (found == Input.tokens or tags == Tags.model):
+    content = kind_said(kind, dialect) or _kind_of(nlp, component, file)
+    if _is_bracketer(component) and (content == Input.tokens or tags == Tags.model):
         raise typer.BadParameter("a bracketer has no tags of its own: use --input tagged or --input trees")
-    return Source(file, found, tags, kind is None, dialect, is_told=True)
+    return Source(file, content, tags, kind is None, dialect, is_told=True)
 
 
 def kind_said(kind: Input | None, dialect: str | None) -> Input | None:
-    """What an option says that a file holds: a dialect is one of trees.
+    """Return the kind of input that options ask for; trees if they name a dialect, None if they name nothing.
 
     RAISES (BadParameter): For a dialect of what holds no trees.
     """
@@ -164,7 +164,7 @@ def _kind_of(nlp: Language, component: Pipe, file: str) -> Input:
 
 
 def _assigned(nlp: Language, besides: str) -> set[str]:
-    """What the components of a pipeline, besides one, say that they set."""
+    """Return the attributes that all components of a pipeline but one declare to set."""
     names = [name for name in nlp.pipe_names if name != besides]
     return {attribute for name in names for attribute in nlp.get_pipe_meta(name).assigns}
 
@@ -214,7 +214,7 @@ def _add_answers(nlp: Language, component: Pipe, questions: dict[str, dict[str, 
 
 
 def n_documents(nlp: Language, source: Source) -> int | None:
-    """How many documents a file has, for a bar that somebody sees; None of what cannot be read twice."""
+    """Count the documents of a file for a progress bar; None without a bar, or if the file cannot be read twice."""
     if not _is_watched() or not os.path.isfile(source.file):
         return None
     return sum(1 for _ in _READERS[source.kind](nlp, source._replace(is_told=False)))
@@ -237,7 +237,7 @@ def _use_tags(component: Pipe, source: Source) -> None:
 
 
 def _unparsed(nlp: Language, component: Pipe, source: Source) -> Iterator[tuple[Any, Any]]:
-    """What a file holds, to be parsed: without the tags of a treebank's trees, unless these are asked for."""
+    """Yield texts or Docs to parse, without the tags of a treebank's trees unless these are asked for."""
     may_be_used = source.tags == Tags.given or _is_bracketer(component)
     for doc, words in _READERS[source.kind](nlp, source):
         if not may_be_used and (source.kind == Input.trees or (source.kind == Input.spacy and _has_gold(doc))):

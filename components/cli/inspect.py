@@ -57,17 +57,17 @@ def inspect(
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
     members = _members(pipe)
-    found: Found = {
+    details: Found = {
         "component": pipe.name,
-        "members": [_sizes(each) for each in members],
+        "members": [_sizes(model) for model in members],
         "symbols": _symbols(members, member, symbol, top),
         "singular_values": nlp.meta.get("singular_values", {}),
         "fit": nlp.meta.get("fit", []),
     }
     if as_json:
-        print(json.dumps(found, ensure_ascii=False))
+        print(json.dumps(details, ensure_ascii=False))
     else:
-        print("\n".join(_lines(found)))
+        print("\n".join(_lines(details)))
 
 
 # What there is -----------------------------------------------------------------------------------
@@ -140,16 +140,16 @@ def _symbols(members: Sequence["Grammar | ISBN"], number: int, wanted: list[str]
         if wanted:
             raise ValueError(f"member {number} is of networks, which have no symbols with states")
         return {}
-    found = {}
+    symbols = {}
     for name in _names(grammar, wanted):
         symbol = grammar.symbols.index(name)
         is_tag = symbol < grammar.n_preterminals
         states = (top_words if is_tag else top_rules)(grammar, symbol, top)
-        found[name] = {
+        symbols[name] = {
             "kind": "words" if is_tag else "rules",
-            "states": [[list(one) for one in each] for each in states],
+            "states": [[list(one) for one in state] for state in states],
         }
-    return found
+    return symbols
 
 
 def _names(grammar: "Grammar", wanted: list[str] | None) -> list[str]:
@@ -168,17 +168,17 @@ def _names(grammar: "Grammar", wanted: list[str] | None) -> list[str]:
 # As text -----------------------------------------------------------------------------------------
 
 
-def _lines(found: Found) -> Iterator[str]:
-    for number, sizes in enumerate(found["members"], start=1):
-        yield f"{found['component']}, {number} of {len(found['members'])}: {sizes['kind']}"
+def _lines(details: Found) -> Iterator[str]:
+    for number, sizes in enumerate(details["members"], start=1):
+        yield f"{details['component']}, {number} of {len(details['members'])}: {sizes['kind']}"
         yield from (_grammar_lines if sizes["kind"] == "grammar" else _network_lines)(sizes)
         yield ""
-    for name, of_symbol in found["symbols"].items():
+    for name, of_symbol in details["symbols"].items():
         yield from _state_lines(name, of_symbol)
-    if found["singular_values"]:
-        yield from _singular_lines(found["singular_values"])
-    if found["fit"]:
-        yield from _fit_lines(found["fit"])
+    if details["singular_values"]:
+        yield from _singular_lines(details["singular_values"])
+    if details["fit"]:
+        yield from _fit_lines(details["fit"])
 
 
 def _grammar_lines(sizes: Found) -> Iterator[str]:

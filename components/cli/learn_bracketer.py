@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.chosen import usage
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors, tell
+from spacy_lpcfg.components.cli.learner_options import usage
 from spacy_lpcfg.components.cli.pipelines import (
     Force,
     Output,
@@ -136,8 +136,8 @@ class _Text:
         """Say in which dialects trees were read."""
         from spacy_lpcfg.trees import dialect_of
 
-        found = {dialect_of(path) for path in self.paths if path.suffix != ".spacy"} if self.dialect is None else ()
-        for name in sorted(found or {self.dialect or "penn"}):
+        dialects = {dialect_of(path) for path in self.paths if path.suffix != ".spacy"} if self.dialect is None else ()
+        for name in sorted(dialects or {self.dialect or "penn"}):
             log_dialect(name, self.dialect, Counter())
 
     def _note(self, error: "TreebankError") -> None:

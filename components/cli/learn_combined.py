@@ -5,24 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.chosen import chosen_learner, learner_option
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, reporting_errors, tell
+from spacy_lpcfg.components.cli.learner_options import Settings, chosen_learner, learner_option
 from spacy_lpcfg.components.cli.pipelines import (
     Force,
-    Heads,
     Jobs,
     Lang,
     Output,
     Seed,
-    SpanLayer,
     blank_pipeline,
     check_folder,
 )
 from spacy_lpcfg.components.cli.treebanks import (
     Dialect,
-    Functions,
-    FunctionsName,
     SkipBad,
     TagDetail,
     Trees,
@@ -46,6 +42,7 @@ def learn_combined(
         typer.Option(exists=True, dir_okay=False, help="Trees to measure on; may be given again."),
     ] = None,
     preset: Annotated[str, learner_option("combined")] = "balanced",
+    settings: Settings = None,
     text: Annotated[
         Path | None,
         typer.Option(
@@ -54,15 +51,12 @@ def learn_combined(
             help="Raw text, a sentence a line, to learn from what models say of it; fast needs one.",
         ),
     ] = None,
-    span_layer: SpanLayer = None,
-    functions: Functions = FunctionsName.cut,
     tags: TreeTags = TagDetail.fine,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     scheduler: Scheduler = None,
     lang: Lang = "en",
-    heads: Heads = None,
     dialect: Dialect = None,
     skip_bad: SkipBad = False,
     force: Force = False,
@@ -85,11 +79,9 @@ def learn_combined(
 
     output = check_folder(output, inputs=[*trees, *(dev or ()), text, classes_from], force=force)
     nlp = blank_pipeline(lang)
-    if span_layer is not None and preset == "accurate":
-        raise typer.BadParameter("accurate has no use for it, only fast and balanced", param_hint="--span-layer")
-    settings = {} if span_layer is None else {"span_layer": span_layer}
-    settings |= {"functions": True} if functions == FunctionsName.keep else {}
-    learner, config = chosen_learner(preset, text, seed, lang, heads, settings, classes_from, jobs)
+    learner, config = chosen_learner(
+        preset, settings, text=text, seed=seed, lang=lang, classes_from=classes_from, jobs=jobs
+    )
     held_out = read_held_out(dev, skip_bad, dialect, tags)
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
@@ -109,7 +101,7 @@ def learn_combined(
 
 
 def n_models(learner: "Learner") -> int | None:
-    """How many models a learner of several learns; None where that is not all that it does."""
+    """Return the number of models that a combination learns; None for any other learner."""
     from spacy_lpcfg.combination import Combination
 
     return len(learner.learners) if isinstance(learner, Combination) else None

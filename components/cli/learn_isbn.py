@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from enum import Enum
 from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.chosen import usage
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
+from spacy_lpcfg.components.cli.learner_options import usage
 from spacy_lpcfg.components.cli.pipelines import (
     Force,
     Jobs,
@@ -119,7 +120,7 @@ def learn_isbn(
 
 def _log_epoch(epoch: "LearningEpoch", *, n_epochs: int, reach: Callable[[int], None]) -> None:
     reach((epoch.network - 1) * n_epochs + epoch.epoch)
-    dev = f", dev {epoch.dev:.3f}" if epoch.dev == epoch.dev else ""
+    dev = f", dev {epoch.dev:.3f}" if not isnan(epoch.dev) else ""
     log(
         f"network {epoch.network}, epoch {epoch.epoch} of {n_epochs}: {epoch.seconds:.1f} s, "
         f"log-likelihood a word {epoch.log_likelihood:.3f}{dev}"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.chosen import usage
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
+from spacy_lpcfg.components.cli.learner_options import usage
 from spacy_lpcfg.components.cli.pipelines import (
     Force,
     Output,
@@ -113,11 +113,11 @@ def _fit(
     """The model of the sentences and its iterations, which are logged."""
     from spacy_lpcfg.language_model import fit
 
-    found = fit(sentences, learner.aggregate(), dev=held_out, rare=learner.rare)
-    for n, log_likelihood, score, seconds in found.history:
+    fitted = fit(sentences, learner.aggregate(), dev=held_out, rare=learner.rare)
+    for n, log_likelihood, score, seconds in fitted.history:
         dev_part = f", dev perplexity {score.perplexity:.2f}" if score else ""
         log(f"{n} iterations of EM, {seconds:.1f} s: log-likelihood {log_likelihood:.0f}{dev_part}")
-    return found
+    return fitted
 
 
 def _add_model(nlp: "Language", model: "LanguageModel", learner: "LanguageModelLearner") -> None:

@@ -8,25 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.chosen import chosen_learner, learner_option
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
+from spacy_lpcfg.components.cli.learner_options import Settings, chosen_learner, learner_option
 from spacy_lpcfg.components.cli.pipelines import (
     Force,
-    Heads,
     Jobs,
     Lang,
     Output,
     Seed,
-    SpanLayer,
-    Variant,
     blank_pipeline,
     check_folder,
 )
 from spacy_lpcfg.components.cli.treebanks import (
     Dialect,
-    Functions,
-    FunctionsName,
     SkipBad,
     TagDetail,
     Trees,
@@ -36,8 +31,7 @@ from spacy_lpcfg.components.cli.treebanks import (
     tree_files,
 )
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom
-from spacy_lpcfg.learners import learners_of
-from spacy_lpcfg.variants import DEFAULT
+from spacy_lpcfg.learners import learner_of
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -46,19 +40,6 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Learner, Step
     from spacy_lpcfg.parsing.model import ParsingModel
     from spacy_lpcfg.trees import Tree
-
-
-_SETTINGS = {
-    "states": "n_states",
-    "iterations": "n_iterations",
-    "grammars": "n_grammars",
-    "teacher": "teacher",
-    "span_layer": "span_layer",
-    "functions": "functions",
-    "variant": "variant",
-    "seed": "seed",
-}
-"""What learners call the options that not all of them have."""
 
 
 @reporting_errors
@@ -71,42 +52,16 @@ def learn_lpcfg(
         typer.Option(exists=True, dir_okay=False, help="Trees to tune on; may be given again."),
     ] = None,
     method: Annotated[str, learner_option("lpcfg")] = "pivot",
-    variant: Variant = DEFAULT,
-    states: Annotated[
-        int | None,
-        typer.Option(min=1, help="The most latent states of a symbol; by default what suits the method."),
-    ] = None,
-    iterations: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="For em, split-merge, clusters and pivot: iterations of EM, with --dev the most; by default what "
-            "suits the method.",
-        ),
-    ] = None,
-    grammars: Annotated[
-        int | None,
-        typer.Option(
-            min=4,
-            help="Grammars of an ensemble, or of distil's teacher; half of them read from right to left. [default: 8]",
-        ),
-    ] = None,
+    settings: Settings = None,
     text: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="For distil: raw text, a sentence a line.")
     ] = None,
-    teacher: Annotated[
-        str | None,
-        typer.Option(help="For distil: what parses the text: ensemble, balanced or accurate. [default: ensemble]"),
-    ] = None,
-    span_layer: SpanLayer = None,
-    functions: Functions = FunctionsName.cut,
     tags: TreeTags = TagDetail.fine,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     scheduler: Scheduler = None,
     lang: Lang = "en",
-    heads: Heads = None,
     dialect: Dialect = None,
     skip_bad: SkipBad = False,
     force: Force = False,
@@ -116,27 +71,27 @@ def learn_lpcfg(
     The method pivot learns a span layer too, over what grammars of four fifths of the trees think of the others: more
     accurate, and three to five times as long to learn.
 
-    pivot, spectral and em have a --variant paper: as they were published, without a span layer. That of spectral is
-    2013, and there is 2012.
+    --set changes settings of the method's class, such as Pivot: n_states is the most latent states of a symbol, and
+    n_iterations those of EM, with --dev the most. An ensemble has n_grammars, half of which read from right to left.
+    distil has that of its teacher, an ensemble, unless with teacher=balanced or teacher=accurate. pivot, spectral and
+    em have a variant=paper: as they were published, without a span layer. That of spectral is 2013, and there is 2012.
 
     With --dev the smoothing of the spectral method, and the number of iterations of em, split-merge, clusters and
     pivot, are tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM
-    under "fit" and the spectral method's "singular_values"; `spacy-lpcfg inspect` shows both. An option that the method
-    has no use for is refused.
+    under "fit" and the spectral method's "singular_values"; `spacy-lpcfg inspect` shows both. An option or setting that
+    the method has no use for is refused.
 
     \b
     Example:
-        spacy-lpcfg learn lpcfg train.mrg --dev dev.mrg --states 16 -o model/
+        spacy-lpcfg learn lpcfg train.mrg --dev dev.mrg --set n_states=16 -o model/
     """
     output = check_folder(output, inputs=[*trees, *(dev or ()), text, classes_from], force=force)
-    _refuse_unused(context, method)
+    _refuse_unused_seed(context, method)
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad, dialect, tags)
-    options = {"n_states": states, "n_iterations": iterations, "n_grammars": grammars, "teacher": teacher}
-    options["span_layer"] = span_layer
-    options["functions"] = True if functions == FunctionsName.keep else None
-    settings = {name: getattr(value, "value", value) for name, value in options.items() if value is not None}
-    learner, config = chosen_learner(method, text, seed, lang, heads, settings, classes_from, jobs, variant)
+    learner, config = chosen_learner(
+        method, settings, text=text, seed=seed, lang=lang, classes_from=classes_from, jobs=jobs
+    )
     with (
         on_cluster(scheduler),
         busy("learning", _n_steps(learner)) as reach,
@@ -147,16 +102,11 @@ def learn_lpcfg(
     save_measured(nlp, output, learned.grammar.parser, held_out, force=force)
 
 
-def _refuse_unused(context: typer.Context, method: str) -> None:
-    """RAISES (BadParameter): If an option was given that the method has no use for."""
-    has = {each.name: {*each.parameters, *(["variant"] if each.has_variants else [])} for each in learners_of("lpcfg")}
-    for option, setting in _SETTINGS.items():
-        is_given = getattr(context.get_parameter_source(option), "name", "DEFAULT") != "DEFAULT"
-        if is_given and setting not in has[method]:
-            users = ", ".join(name for name in has if setting in has[name])
-            raise typer.BadParameter(
-                f"{method} has no use for it, only {users}", param_hint=f"--{option.replace('_', '-')}"
-            )
+def _refuse_unused_seed(context: typer.Context, method: str) -> None:
+    """RAISES (BadParameter): If a seed was given for a method that draws nothing at random."""
+    is_given = getattr(context.get_parameter_source("seed"), "name", "DEFAULT") != "DEFAULT"
+    if is_given and "seed" not in learner_of(method).parameters:
+        raise typer.BadParameter(f"{method} has no use for it, since it draws nothing at random", param_hint="--seed")
 
 
 # Learning ----------------------------------------------------------------------------------------
@@ -171,7 +121,7 @@ class Learned(NamedTuple):
 
 
 def _n_steps(learner: "Learner") -> int | None:
-    """How many iterations there will be at most, if it learns by these."""
+    """Return the maximum number of iterations; None for a learner without iterations."""
     from spacy_lpcfg.learning.stepwise import Starter
 
     below = _below_layer(learner)
@@ -179,7 +129,7 @@ def _n_steps(learner: "Learner") -> int | None:
 
 
 def _below_layer(learner: "Learner") -> "Learner":
-    """The learner of the grammar below a span layer, or the learner itself."""
+    """Return the learner of the grammar below a span layer, or the learner itself."""
     from spacy_lpcfg.stacking import StackedLearner
 
     return learner.learner if isinstance(learner, StackedLearner) else learner
@@ -188,7 +138,7 @@ def _below_layer(learner: "Learner") -> "Learner":
 def _learn(
     learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"], reach: Callable[[int], None]
 ) -> Learned:
-    """What is learned; `reach` is told each iteration."""
+    """Learn a grammar, tuned on the held-out trees; `reach` is called with the number of each iteration."""
     from spacy_lpcfg.learning import Spectral
     from spacy_lpcfg.learning.base import values_of_steps
     from spacy_lpcfg.learning.stepwise import Starter
@@ -204,7 +154,7 @@ def _learn(
 
 
 def _spectral(learner: "Spectral", train: Iterable["Tree"], held_out: Sequence["Tree"]) -> Learned:
-    """With smoothing that is tuned, if there are held-out trees."""
+    """Learn by the spectral method, with smoothing tuned on the held-out trees if there are any."""
     from spacy_lpcfg.learning import tune
     from spacy_lpcfg.learning.spectral import NO_SMOOTHING
 
@@ -225,7 +175,7 @@ def _log_trial(smoothing: "Smoothing", f1: float) -> None:
 def _iterative(
     learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"], reach: Callable[[int], None]
 ) -> Learned:
-    """With the number of iterations that is best on held-out trees, if there are any."""
+    """Learn by EM, with the number of iterations that is best on the held-out trees if there are any."""
     steps: list[Step] = []
     n_steps = _n_steps(learner)
 

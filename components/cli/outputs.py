@@ -1,4 +1,4 @@
-"""What `parse` writes: trees in brackets, objects of JSON, rows of tables, or Docs."""
+"""Output of `parse`: trees in brackets, objects of JSON, rows of tables, or Docs."""
 
 from __future__ import annotations
 
@@ -85,11 +85,15 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
     attrs, asked = doc.spans[key].attrs, doc.user_data.get(ANSWERS, {})
     scores = iter(_numbers(attrs["scores"]))
     tag_scores, logs = attrs.get("tag_scores"), attrs.get("log_probabilities")
-    for i, ((start, end), own) in enumerate(zip(sentence_bounds(doc), trees(doc, key), strict=True)):
-        if own is None:
+    for i, ((start, end), parsed_tree) in enumerate(zip(sentence_bounds(doc), trees(doc, key), strict=True)):
+        if parsed_tree is None:
             continue
         positions = words_of(doc, start, end)
-        tree = own if given is None else type(own).from_spans(printable(given), printable(own.tags), own.spans())
+        tree = (
+            parsed_tree
+            if given is None
+            else type(parsed_tree).from_spans(printable(given), printable(parsed_tree.tags), parsed_tree.spans())
+        )
         yield ParsedSentence(
             words=texts_of(doc, positions) if given is None else given,
             tree=rooted(tree, root),
@@ -117,15 +121,15 @@ def _analyses(words: list[str], answers: list[dict[str, Any]], root: str | None)
     """The n best trees of a `ParsedSentence`."""
     from spacy_lpcfg.parsing.alternatives import tree_difference
 
-    trees = [tree_of(words, each) for each in answers]
+    trees = [tree_of(words, answer) for answer in answers]
     return [
         {
             "tree": str(rooted(tree, root)),
-            "log_probability": each["log_probability"],
-            "probability": each["probability"],
+            "log_probability": answer["log_probability"],
+            "probability": answer["probability"],
             **{name: _bare(spans) for name, spans in tree_difference(trees[0], tree)._asdict().items()},
         }
-        for tree, each in zip(trees, answers, strict=True)
+        for tree, answer in zip(trees, answers, strict=True)
     ]
 
 
@@ -133,12 +137,12 @@ def _bare(spans: Iterable[tuple[int, int, str]]) -> list[dict[str, Any]]:
     return [{"start": start, "end": end, "label": label} for start, end, label in spans]
 
 
-def tree_of(words: list[str], found: dict[str, Any]) -> Tree:
+def tree_of(words: list[str], answer: dict[str, Any]) -> Tree:
     """The tree of an answer over words in treebank form."""
     from spacy_lpcfg.trees import Tree
 
     return Tree.from_spans(
-        words, printable(found["tags"]), [(start, end, label) for start, end, label in found["spans"]]
+        words, printable(answer["tags"]), [(start, end, label) for start, end, label in answer["spans"]]
     )
 
 
@@ -175,8 +179,10 @@ def bracket_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
 def n_best_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
     """A tree a line, after its probability and before its difference; an empty line after each sentence."""
     for sentence in sentences:
-        for each in sentence.n_best or []:
-            yield f"{each['probability']:.6g}\t{each['tree']}\t{_difference(sentence.words, each)}".rstrip("\t")
+        for analysis in sentence.n_best or []:
+            yield f"{analysis['probability']:.6g}\t{analysis['tree']}\t{_difference(sentence.words, analysis)}".rstrip(
+                "\t"
+            )
         yield ""
 
 
@@ -187,11 +193,11 @@ def objects(sentences: Iterable[ParsedSentence]) -> Iterator[dict[str, Any]]:
 
 def as_json(sentence: ParsedSentence) -> dict[str, Any]:
     """A sentence by the names of its parts; of its answers those that were asked for."""
-    found = sentence._asdict()
-    found["tree"] = None if sentence.tree is None else str(sentence.tree)
-    found["tags"] = [] if sentence.tree is None else sentence.tree.tags
-    found["spans"] = [span._asdict() for span in sentence.spans]
-    return {name: found[name] for name in _JSON if found[name] is not None or name not in _ANSWERS}
+    values = sentence._asdict()
+    values["tree"] = None if sentence.tree is None else str(sentence.tree)
+    values["tags"] = [] if sentence.tree is None else sentence.tree.tags
+    values["spans"] = [span._asdict() for span in sentence.spans]
+    return {name: values[name] for name in _JSON if values[name] is not None or name not in _ANSWERS}
 
 
 _JSON = ("words", "tags", "tree", "spans", "tag_scores", "status", "log_probability", "n_best", "marginals")
@@ -217,8 +223,8 @@ def marginal_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ..
     """As `span_rows`, of all spans that may be."""
     yield _SPANS
     for number, sentence in enumerate(sentences, start=1):
-        found = sentence.marginals["spans"] if sentence.marginals else []
-        yield from _rows(number, sentence.words, [Span(**span) for span in found])
+        spans = sentence.marginals["spans"] if sentence.marginals else []
+        yield from _rows(number, sentence.words, [Span(**span) for span in spans])
 
 
 def _rows(number: int, words: list[str], spans: Iterable[Span]) -> Iterator[tuple[Any, ...]]:
@@ -230,13 +236,13 @@ def n_best_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]
     """A row for each tree, best first."""
     yield _RANKS
     for number, sentence in enumerate(sentences, start=1):
-        for rank, each in enumerate(sentence.n_best or [], start=1):
-            numbers = f"{each['probability']:.6g}", f"{each['log_probability']:.6f}"
-            yield number, rank, *numbers, each["tree"], _difference(sentence.words, each)
+        for rank, analysis in enumerate(sentence.n_best or [], start=1):
+            numbers = f"{analysis['probability']:.6g}", f"{analysis['log_probability']:.6f}"
+            yield number, rank, *numbers, analysis["tree"], _difference(sentence.words, analysis)
 
 
 def _difference(words: list[str], analysis: dict[str, Any]) -> str:
-    """What a tree has and lacks beside the likeliest one: "+NP(the old ferry) -VP(sold)"."""
+    """Describe how a tree differs from the likeliest one, as in "+NP(the old ferry) -VP(sold)"."""
     from spacy_lpcfg.parsing.alternatives import show_span
 
     return " ".join(
@@ -270,4 +276,6 @@ def contents_of(parsed: Iterable[Parsed], form: str, asked: str, key: str, root:
     """
     if form == ParseFormat.spacy:
         return (doc for doc, _ in parsed)
-    return _CONTENTS[asked][form](begun(sentence for each in parsed for sentence in sentences_of(each, key, root)))
+    return _CONTENTS[asked][form](
+        begun(sentence for document in parsed for sentence in sentences_of(document, key, root))
+    )

@@ -221,7 +221,7 @@ def _set_decoding(pipe: "Pipe", decoding: str | None) -> None:
 
 
 def _root_label(pipe: "Pipe", root: str | None) -> str | None:
-    """What goes over every tree; None for nothing. Over brackets there is at least an unlabelled root."""
+    """Return the label over every tree, None for none; a bracketer's trees get at least an unlabelled root."""
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
     return root if root is not None or isinstance(pipe, ParsingPipe) else ""
@@ -229,7 +229,7 @@ def _root_label(pipe: "Pipe", root: str | None) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """How files are parsed and written; it can be sent to other processes.
+    """A task that parses files and writes the result; it can be sent to other processes.
 
     component (str): the name of what parses; first (Source): what a file is like; questions (dict): see
     `run_pipeline`; form (str): name of the format; asked (str): see `check_contents`; root (str or None): over every
@@ -248,11 +248,11 @@ class _Work:
     def parse(self, source: Source, output: Path | None, *, n_process: int = 1, is_told: bool = False) -> Counter[str]:
         """Parse a file into another; how many sentences there are of each status. A bar shows it if `is_told`."""
         pipe = find_parser_or_bracketer(self.nlp, self.component)
-        found = run_pipeline(self.nlp, pipe, source, questions=self.questions, n_process=n_process)
+        documents = run_pipeline(self.nlp, pipe, source, questions=self.questions, n_process=n_process)
         is_seen = not is_told or (output is None and sys.stdout.isatty())
         total = None if is_seen else n_documents(self.nlp, source)
         status: Counter[str] = Counter()
-        bar = progress(found, "documents", hidden=is_seen, total=total)
+        bar = progress(documents, "documents", hidden=is_seen, total=total)
         counted = _counted(bar, pipe.spans_key, status)
         contents = contents_of(counted, self.form, self.asked, pipe.spans_key, self.root)
         write_output(output, self.form, contents, force=self.force)
@@ -269,9 +269,9 @@ class _Work:
                 return Made(error=f"{type(error).__name__}: {one_line(error)}")
 
 
-def _counted(found: "Iterable[Parsed]", key: str, status: Counter[str]) -> "Iterator[Parsed]":
+def _counted(documents: "Iterable[Parsed]", key: str, status: Counter[str]) -> "Iterator[Parsed]":
     """The same, while the status of the sentences is counted."""
-    for parsed in found:
+    for parsed in documents:
         status.update([EMPTY] if parsed.words == [] else parsed.doc.spans[key].attrs["status"])
         yield parsed
 

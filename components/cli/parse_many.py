@@ -18,7 +18,7 @@ _DIED = "several workers died at it, perhaps for want of memory: cut it into sma
 
 @dataclass(frozen=True)
 class Made:
-    """How many sentences of a file have each status, or what kept them from being parsed."""
+    """The result for one file: the number of sentences with each status, or the error that prevented parsing."""
 
     status: Counter[str] = field(default_factory=Counter)
     error: str | None = None
@@ -42,10 +42,10 @@ def parse_many(
         log(f"{len(shards) - len(left)} of {len(shards)} files are there already; --force makes them again")
     status: Counter[str] = Counter()
     errors: dict[str, str] = {}
-    with _working(work, left, n_process, scheduler) as found:
+    with _working(work, left, n_process, scheduler) as results:
         for folder in {os.path.dirname(shard.output) for shard in left}:
             os.makedirs(folder, exist_ok=True)
-        for shard, made in progress(found, "files", total=len(left)):
+        for shard, made in progress(results, "files", total=len(left)):
             made = made or Made(error=_DIED)
             status += made.status
             if made.error:
@@ -58,18 +58,18 @@ def parse_many(
 def _working(
     work: Work, shards: Sequence[Shard], n_process: int, scheduler: str | None
 ) -> Iterator[Iterable[tuple[Shard, Made | None]]]:
-    """What becomes of each file, as it is done in this process, in others or on a cluster."""
+    """Provide the result of each file as soon as it is there, from this process, others or a cluster."""
     if scheduler is None:
         from spacy_lpcfg.components.cli.worker_processes import in_processes
 
-        with closing(in_processes(work, shards, n_process)) as found:
-            yield found
+        with closing(in_processes(work, shards, n_process)) as results:
+            yield results
         return
     with connected(scheduler) as client:
         from spacy_lpcfg.components.cli.worker_plugin import on_workers
 
-        with closing(on_workers(client, work, shards)) as found:
-            yield found
+        with closing(on_workers(client, work, shards)) as results:
+            yield results
 
 
 def _tell_errors(errors: dict[str, str], n_files: int) -> None:

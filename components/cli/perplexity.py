@@ -33,8 +33,8 @@ def perplexity(
 
     language_model = _load(model)
     with busy("measuring"):
-        found = language_model.perplexity(read_sentences(text))
-    print(json.dumps(asdict(found)) if as_json else _table(found))
+        result = language_model.perplexity(read_sentences(text))
+    print(json.dumps(asdict(result)) if as_json else _table(result))
 
 
 def _load(folder: Path) -> "LanguageModel":
@@ -50,8 +50,8 @@ def _load(folder: Path) -> "LanguageModel":
         raise ValueError(f"{path}: {error}") from error
 
 
-def _table(found: "Perplexity") -> str:
+def _table(result: "Perplexity") -> str:
     return (
-        f"perplexity {found.perplexity:.2f} ({found.bits:.3f} bits a token)\n"
-        f"{found.n_tokens} tokens and ends of sentences; {found.n_unknown} unknown words do not count"
+        f"perplexity {result.perplexity:.2f} ({result.bits:.3f} bits a token)\n"
+        f"{result.n_tokens} tokens and ends of sentences; {result.n_unknown} unknown words do not count"
     )

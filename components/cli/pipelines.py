@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_lpcfg.components.language_model import LanguageModelPipe
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
     from spacy_lpcfg.components.model_pipe import ModelPipe
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+    from spacy_lpcfg.parsing.model import ParsingModel
 
 Component = Annotated[
     str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
@@ -39,21 +41,6 @@ LARGEST_SEED = 2**30  # models of one learner count on from it or from twice it,
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is drawn at random.")]
 Jobs = Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")]
 Lang = Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")]
-Heads = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME|FILE",
-        help="Head rules: english, corpussearch, head-final, general, or a file of such. [default: those of --lang]",
-    ),
-]
-SpanLayer = Annotated[
-    bool | None,
-    typer.Option(
-        "--span-layer/--no-span-layer",
-        help="For pivot, fast and balanced: learn a layer over the grammar that tells likely brackets by their words. "
-        "[default: span-layer]",
-    ),
-]
 Variant = Annotated[
     str, typer.Option(help="The best settings, or those of a paper: paper, or the year of one where there are two.")
 ]
@@ -86,7 +73,7 @@ def _uncollected() -> Iterator[None]:
 
 @_uncollected()
 def load_pipeline(model: str) -> Language:
-    """The pipeline in a folder, or of an installed package; or for a language, by the model that comes with us.
+    """Load the pipeline in a folder or of an installed package, or one by a pretrained model, as en.
 
     RAISES (ValueError): For what is none, is damaged, lacks something, or was made for another version of spaCy.
     """
@@ -131,7 +118,7 @@ def _pretrained_pipeline(name: str) -> Language:
 
 
 def _meta_version(model: str) -> str:
-    """What a pipeline says of the spaCy that it needs."""
+    """Return the version of spaCy that a pipeline's meta.json asks for."""
     from spacy.util import get_package_path, load_meta
 
     folder = Path(model) if Path(model).exists() else get_package_path(model)
@@ -141,7 +128,7 @@ def _meta_version(model: str) -> str:
 
 
 def find_parser(nlp: Language, name: str | None) -> ParsingPipe:
-    """The component of that name, or else the first, that has learned to parse.
+    """Return the component of a name, or else the first, that has learned to parse.
 
     RAISES (ValueError): If there is none.
     """
@@ -152,8 +139,21 @@ def find_parser(nlp: Language, name: str | None) -> ParsingPipe:
     return pipe
 
 
+def find_lpcfg_parser(nlp: Language) -> tuple[LPCFGParser, ParsingModel]:
+    """Return the first lpcfg_parser that has learned, and its model.
+
+    RAISES (ValueError): If there is none.
+    """
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+
+    pipe = _find(nlp, None, "lpcfg_parser", (LPCFGParser,))
+    assert isinstance(pipe, LPCFGParser)
+    assert pipe.grammar is not None
+    return pipe, pipe.grammar
+
+
 def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | SpectralBracketerPipe:
-    """The component of that name, or else the first, that has learned to parse or to bracket.
+    """Return the component of a name, or else the first, that has learned to parse or to bracket.
 
     RAISES (ValueError): If there is none.
     """
@@ -167,7 +167,7 @@ def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | S
 
 
 def find_surprisal(nlp: Language, name: str | None) -> ParsingPipe | LanguageModelPipe:
-    """The component of that name, or else the first language model, or else the first parser, that has learned.
+    """Return the trained component of a name, or else the first language model, or else the first parser.
 
     RAISES (ValueError): If there is none.
     """
@@ -182,8 +182,8 @@ def find_surprisal(nlp: Language, name: str | None) -> ParsingPipe | LanguageMod
 
 
 def _find(nlp: Language, name: str | None, what: str, kinds: tuple[type[ModelPipe], ...]) -> ModelPipe:
-    for own, pipe in nlp.pipeline:
-        if isinstance(pipe, kinds) and name in (None, own) and pipe.learned is not None:
+    for pipe_name, pipe in nlp.pipeline:
+        if isinstance(pipe, kinds) and name in (None, pipe_name) and pipe.learned is not None:
             return pipe
     named = "" if name is None else f" called {name!r}"
     raise ValueError(
@@ -206,7 +206,9 @@ def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), forc
         raise typer.BadParameter(f"{output} is not a folder", param_hint="--output")
     if message := _refusal(target, force=force):
         raise typer.BadParameter(message, param_hint="--output")
-    held = next((each for each in inputs if each and os.path.exists(each) and is_within(Path(each), target)), None)
+    held = next(
+        (source for source in inputs if source and os.path.exists(source) and is_within(Path(source), target)), None
+    )
     if held is not None and target.exists():
         reason = f"{str(output)!r} holds {str(held)!r}, which is read, and would be replaced: name another folder"
         raise typer.BadParameter(reason, param_hint="--output")
@@ -216,13 +218,13 @@ def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), forc
 
 def check_can_be_made(folder: Path) -> None:
     """RAISES (BadParameter): If neither it nor what is above it is a folder that can be written to."""
-    above = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
+    above = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise typer.BadParameter(f"{above} is no folder that can be written to", param_hint="--output")
 
 
 def _refusal(folder: Path, *, force: bool) -> str | None:
-    """What there is to say against replacing a folder."""
+    """Return why a folder must not be replaced; None if it may be."""
     reason = reason_not_replaceable(folder, force=force)
     return reason and f"{str(folder)!r} {reason}"
 
@@ -259,7 +261,7 @@ def blank_pipeline(lang: str) -> Language:
 
 
 def n_jobs(jobs: int, hint: str = "--jobs") -> int:
-    """How many parallel jobs there are to be; -1 is one for each processor.
+    """Return the number of parallel jobs that an option asks for; -1 is one for each processor.
 
     RAISES (BadParameter): For 0, and for more than a machine can start.
     """

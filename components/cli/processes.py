@@ -90,10 +90,10 @@ def _look_up_codecs() -> None:
         registry.get_all = registry.get_all().copy
 
 
-def _receive(nlp: Language, found: Future[list[bytes]], contexts: list[Context]) -> Iterator[tuple[Doc, Context]]:
+def _receive(nlp: Language, batch: Future[list[bytes]], contexts: list[Context]) -> Iterator[tuple[Doc, Context]]:
     from spacy.tokens import Doc
 
-    for data, context in zip(found.result(), contexts, strict=True):
+    for data, context in zip(batch.result(), contexts, strict=True):
         yield Doc(nlp.vocab).from_bytes(data), context
 
 
@@ -109,5 +109,5 @@ def _run(documents: list[str | bytes]) -> list[bytes]:
     """The documents of a batch, parsed, in a worker process."""
     from spacy.tokens import Doc
 
-    docs = (each if isinstance(each, str) else Doc(_nlp.vocab).from_bytes(each) for each in documents)
+    docs = (document if isinstance(document, str) else Doc(_nlp.vocab).from_bytes(document) for document in documents)
     return [doc.to_bytes() for doc in _nlp.pipe(docs)]

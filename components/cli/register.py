@@ -1,4 +1,4 @@
-"""What spaCy's entry point `spacy_cli` names: importing this module adds the commands to `python -m spacy`.
+"""Import this module to add the commands to `python -m spacy`: spaCy's entry point `spacy_cli` names it.
 
 spaCy imports it at every command of its own, so it has to be quick, and offers no other way than by import.
 """

@@ -54,7 +54,7 @@ class PictureFormat(str, Enum):
 
 
 class Drawable(NamedTuple):
-    """What a picture is of, and what makes it in a format."""
+    """A picture that is not drawn yet: its caption, and a function that draws it in a format."""
 
     caption: str
     draw: Callable[[PictureFormat], Any]  # text, or bytes of a png
@@ -133,7 +133,7 @@ def _format(picture: Picture, form: PictureFormat | None, output: Path | None) -
     """
     possible = _FORMATS[picture]
     if form is not None and form not in possible:
-        names = " or ".join(each.value for each in possible)
+        names = " or ".join(choice.value for choice in possible)
         raise typer.BadParameter(f"a picture of {picture.value} is {names}, not {form.value}", param_hint="--format")
     return PictureFormat(format_of(output, form, possible))
 
@@ -186,8 +186,8 @@ def _sentences(nlp: "Language", pipe: "Pipe", source: "Source", picture: Picture
     for parsed in run_pipeline(nlp, pipe, source):
         question = _QUESTIONS.get(picture)
         answers = ask(pipe, question, parsed.doc) if question else None
-        for each in sentences(parsed.doc, pipe.spans_key):
-            yield Drawable(each.text, partial(draw, each, answers[each.number] if answers else None))
+        for choice in sentences(parsed.doc, pipe.spans_key):
+            yield Drawable(choice.text, partial(draw, choice, answers[choice.number] if answers else None))
 
 
 def _calibration(nlp: "Language", component: str | None, file: str, dialect: str | None) -> Iterator[Drawable]:
@@ -289,7 +289,7 @@ def _contents(drawables: Iterator[Drawable], form: PictureFormat, source: str) -
         raise ValueError(
             f"there are several pictures, but {form.value} holds one: choose it by --sentence, or use html"
         )
-    drawn = ((each.caption, each.draw(form)) for each in progress(chain([first], drawables), "pictures"))
+    drawn = ((choice.caption, choice.draw(form)) for choice in progress(chain([first], drawables), "pictures"))
     if form == PictureFormat.html:
         from spacy_lpcfg.pictures import html_page
 

@@ -71,10 +71,10 @@ def sample(
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
     if file is None:
-        found = _sentences(pipe, n, seed, max_words)
+        samples = _sentences(pipe, n, seed, max_words)
     else:
-        found = _of_sentences(nlp, pipe, source_of(nlp, pipe, file, kind, tags, dialect), n, seed)
-    lines = ("" if tree is None else _line(tree, name) for tree in progress(found, "trees"))
+        samples = _of_sentences(nlp, pipe, source_of(nlp, pipe, file, kind, tags, dialect), n, seed)
+    lines = ("" if tree is None else _line(tree, name) for tree in progress(samples, "trees"))
     write_output(output, name, lines, force=force)
 
 
@@ -98,7 +98,7 @@ def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, 
     asked = {"samples": {"n": n, "seed": seed}}
     for parsed in run_pipeline(nlp, pipe, source, questions=asked, with_trees=False):
         for words, trees in answers_of(parsed, "samples"):
-            yield from (tree_of(printable(words), found) for found in trees)
+            yield from (tree_of(printable(words), answer) for answer in trees)
             yield None
 
 

@@ -168,11 +168,13 @@ def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: str, is_on
         for match in part.trees.search(pattern):
             is_empty = False
             number = part.n_before + match.node.tree_number + 1
-            place = str(number) if is_one else f"{part.name}:{number}"
+            position = str(number) if is_one else f"{part.name}:{number}"
             if form in _TABLES:
                 yield _cells(part.name, number, match, pattern)
             else:
-                yield f"{place}\t{match.node.tree}" if form == SearchFormat.brackets else _in_context(place, match)
+                yield (
+                    f"{position}\t{match.node.tree}" if form == SearchFormat.brackets else _in_context(position, match)
+                )
         if is_empty:
             unseen = {label for label in unseen if not part.trees.has(label)}
     if is_empty:
@@ -181,18 +183,18 @@ def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: str, is_on
             log(f"No tree has a node {', '.join(label for label in pattern.labels if label in unseen)}.")
 
 
-def _in_context(place: str, match: "TreeMatch") -> str:
+def _in_context(position: str, match: "TreeMatch") -> str:
     """Where a tree is, and the words of a match in brackets between those around it."""
     words, node = match.node.root.words, match.node
     before, after = " ".join(words[: node.start]), " ".join(words[node.end :])
     left = before[-_CONTEXT:] if len(before) <= _CONTEXT else f"...{before[3 - _CONTEXT :]}"
     right = after if len(after) <= _CONTEXT else f"{after[: _CONTEXT - 3]}..."
-    return f"{place:>6}  {left:>{_CONTEXT}} [{' '.join(words[node.start : node.end])}] {right}".rstrip()
+    return f"{position:>6}  {left:>{_CONTEXT}} [{' '.join(words[node.start : node.end])}] {right}".rstrip()
 
 
 def _cells(file: str, number: int, match: "TreeMatch", pattern: "TreePattern") -> Iterator[Any]:
     node, p = match.node, match.probability
     named = (match.names.get(name) for name in pattern.names)
-    texts = ("" if each is None else " ".join(each.words) for each in chain([node], named))
-    own = (file, number, node.start, node.end, node.label, "" if p is None else f"{p:.6g}")
-    return chain(own, texts)
+    texts = ("" if part is None else " ".join(part.words) for part in chain([node], named))
+    cells = (file, number, node.start, node.end, node.label, "" if p is None else f"{p:.6g}")
+    return chain(cells, texts)

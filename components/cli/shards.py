@@ -105,7 +105,7 @@ def _found(path: str, kind: Input | None, output: Path) -> list[tuple[str, str]]
         raise typer.BadParameter("stdin is no file: parse it alone", param_hint="FILE")
     kinds = (Input.text, Input.spacy) if kind is None else (kind,)
     try:
-        files = list(files_of(path, tuple(suffix for each in kinds for suffix in _suffixes()[each])))
+        files = list(files_of(path, tuple(suffix for kind_of_input in kinds for suffix in _suffixes()[kind_of_input])))
     except FileNotFoundError as error:
         hint = "" if os.path.isdir(path) else " Or put quotes around a text, and name nothing besides."
         raise typer.BadParameter(f"{error}{hint}", param_hint="FILE") from error
@@ -127,6 +127,6 @@ def _root(path: str) -> str:
 def _renamed(name: str, suffix: str) -> str:
     """With another suffix in the place of those of `_suffixes`; any other may tell files apart, and stays."""
     name = name.removesuffix(_COMPRESSED)
-    known = {each for of_kind in _suffixes().values() for each in of_kind}
-    stem, own = os.path.splitext(name)
-    return (stem if own in known else name) + suffix
+    known = {known_suffix for of_kind in _suffixes().values() for known_suffix in of_kind}
+    stem, suffix_of_name = os.path.splitext(name)
+    return (stem if suffix_of_name in known else name) + suffix

@@ -76,8 +76,8 @@ def surprisal(
     nlp = load_pipeline(model)
     pipe = find_surprisal(nlp, component)
     source = source_of(nlp, pipe, file, kind, None, dialect)
-    found = run_pipeline(nlp, pipe, source, questions={"surprisals": {}}, with_trees=False, n_process=n_process)
-    sentences = (answer for parsed in found for answer in answers_of(parsed, "surprisals"))
+    documents = run_pipeline(nlp, pipe, source, questions={"surprisals": {}}, with_trees=False, n_process=n_process)
+    sentences = (answer for parsed in documents for answer in answers_of(parsed, "surprisals"))
     make = _rows if name in ("tsv", "csv") else _objects
     write_output(output, name, make(begun(progress(sentences, "sentences"))), force=force)
 
@@ -85,11 +85,11 @@ def surprisal(
 def _rows(sentences: "Iterable[Surprise]") -> Iterator[tuple[Any, ...]]:
     yield _COLUMNS
     for number, (words, bits) in enumerate(sentences, start=1):
-        for position, (word, each) in enumerate(zip([*words, _END], bits, strict=True), start=1):
-            yield number, position, word, f"{each:.4f}"
+        for position, (word, value) in enumerate(zip([*words, _END], bits, strict=True), start=1):
+            yield number, position, word, f"{value:.4f}"
 
 
 def _objects(sentences: "Iterable[Surprise]") -> Iterator[dict[str, Any]]:
     for words, bits in sentences:
-        *of_words, end = [round(each, 6) if each < float("inf") else None for each in bits]
+        *of_words, end = [round(value, 6) if value < float("inf") else None for value in bits]
         yield {"words": words, "bits": of_words, "end": end}

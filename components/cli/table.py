@@ -30,7 +30,7 @@ class By(str, Enum):
 
 
 class Table(NamedTuple):
-    """What the columns are, and rows that begin with what they are."""
+    """The heads of columns, and rows whose first cell is the head of the row."""
 
     head: list[str]
     rows: list[list[str]]
@@ -59,10 +59,10 @@ def table(
     name = format_of(output, None, ["markdown"])
     named = [_named(result) for result in results]
     check_output(output, inputs=[file for _, file in named], force=force)
-    found = {title: _read(file) for title, file in named}
-    if len(found) < len(results):
+    evaluations = {title: _read(file) for title, file in named}
+    if len(evaluations) < len(results):
         raise typer.BadParameter("several results have one name: name them as NAME=FILE", param_hint="RESULTS")
-    filled = _of_scores(found) if by == By.scores else _of_parts(found, by)
+    filled = _of_scores(evaluations) if by == By.scores else _of_parts(evaluations, by)
     write_output(output, name, _markdown(filled), force=force)
 
 
@@ -82,7 +82,7 @@ def _read(file: str) -> dict[str, Any]:
             scores = json.loads(read_stream(stream, LONGEST_JSON))
         parts = [counts for by in (By.labels, By.lengths) for counts in scores[by.value].values()]
         wanted = [*(scores[key] for key in _SCORES), *(counts[key] for counts in parts for key in ("f", "n_gold"))]
-        complete = all(isinstance(each, (int, float)) for each in wanted)
+        complete = all(isinstance(value, (int, float)) for value in wanted)
         complete = complete and all(map(_RANGE.fullmatch, scores[By.lengths.value]))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         complete = False
@@ -91,22 +91,24 @@ def _read(file: str) -> dict[str, Any]:
     return scores
 
 
-def _of_scores(found: dict[str, dict[str, Any]]) -> Table:
+def _of_scores(evaluations: dict[str, dict[str, Any]]) -> Table:
     """A row for each result."""
-    rows = [[name, *(_number(scores[key]) for key in _SCORES)] for name, scores in found.items()]
+    rows = [[name, *(_number(scores[key]) for key in _SCORES)] for name, scores in evaluations.items()]
     return Table(["", *_SCORES.values()], rows)
 
 
-def _of_parts(found: dict[str, dict[str, Any]], by: By) -> Table:
+def _of_parts(evaluations: dict[str, dict[str, Any]], by: By) -> Table:
     """A row for each label or range of lengths, with the F1 of each result; the commonest labels first."""
     sizes: dict[str, float] = {}
-    for scores in found.values():
+    for scores in evaluations.values():
         for part, counts in scores[by.value].items():
             sizes.setdefault(part, counts["n_gold"])
     parts = sorted(sizes, key=lambda part: -sizes[part]) if by == By.labels else list(sizes)
     parts = sorted(parts, key=_least) if by == By.lengths else parts
-    rows = [[part, *(_number(scores[by.value].get(part, {}).get("f")) for scores in found.values())] for part in parts]
-    return Table(["label" if by == By.labels else "words", *found], rows)
+    rows = [
+        [part, *(_number(scores[by.value].get(part, {}).get("f")) for scores in evaluations.values())] for part in parts
+    ]
+    return Table(["label" if by == By.labels else "words", *evaluations], rows)
 
 
 def _least(lengths: str) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FunctionsName(str, Enum):
-    """What becomes of functions of categories, such as SBJ of NP-SBJ."""
+    """Whether categories keep their functions, such as SBJ of NP-SBJ."""
 
     cut = "strip"
     keep = "keep"
@@ -34,7 +34,7 @@ Functions = Annotated[
 
 
 class TagDetail(str, Enum):
-    """What becomes of the morphology in tags, such as A of N-A."""
+    """Whether tags keep their morphology, such as A of N-A."""
 
     fine = "fine"
     coarse = "coarse"
@@ -94,7 +94,7 @@ def check_files(context: typer.Context, paths: list[Path], others: tuple[str, ..
 
 
 def _training_part(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """What is called `train` in a folder, files or a folder; the path itself where there is nothing of the kind."""
+    """Return the files or folder called `train` in a folder; the path itself if there are none."""
     if not path.is_dir():
         return [path]
     named = [part for part in sorted(path.iterdir()) if part.name.split(".")[0] == _TRAIN]
@@ -140,21 +140,21 @@ def tree_files(
     log_skipped(errors)
 
 
-def log_dialect(found: str | None, said: str | None, dropped: Counter[str]) -> None:
+def log_dialect(dialect: str | None, asked_for: str | None, dropped: Counter[str]) -> None:
     """Say in which dialect trees were read, unless it is that of the Penn Treebank, and what this changed."""
     from spacy_lpcfg.trees.formats import told
 
-    if found in (None, "penn"):
+    if dialect in (None, "penn"):
         return
     changed = told(dropped)
-    is_guess = ", which the trees look like" if said is None else ""
-    log(f"read as {found}{is_guess}{changed and f': {changed}'}")
+    is_guess = ", which the trees look like" if asked_for is None else ""
+    log(f"read as {dialect}{is_guess}{changed and f': {changed}'}")
 
 
 def names_of(paths: Sequence[str | Path]) -> str:
     """The names of files, or, of many, of the first."""
-    rest = f" and {len(paths) - _NAMED:,} more files" if len(paths) > _NAMED else ""
-    return ", ".join(map(str, paths[:_NAMED])) + rest
+    others = f" and {len(paths) - _NAMED:,} more files" if len(paths) > _NAMED else ""
+    return ", ".join(map(str, paths[:_NAMED])) + others
 
 
 def read_training(

@@ -1,4 +1,4 @@
-"""What wrong usage of a command says, where the message that typer has for it could say more."""
+"""Clearer messages than typer's for wrong usage of a command."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ def clearer_usage() -> Iterator[None]:
 
 
 def _no_model(missing: typer.BadParameter) -> str:
-    """What to say of an argument that is missing; "" if it is not for want of a MODEL before it."""
+    """Return the message for a missing argument; "" unless the cause is that no MODEL comes before it."""
     from spacy_lpcfg.checks import shown
     from spacy_lpcfg.models import has_pretrained
 
     context = missing.ctx
-    if context is None or not any(getattr(each, "metavar", None) == "MODEL" for each in context.command.params):
+    if context is None or not any(
+        getattr(parameter, "metavar", None) == "MODEL" for parameter in context.command.params
+    ):
         return ""
     model = context.params.get("model")
     if model is None or has_pretrained(model) or os.path.isdir(model):

@@ -18,4 +18,4 @@ def version(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and stop.")
     ] = False,
 ) -> None:
-    """What may stand before any command."""
+    """Define the options that may stand before any command."""

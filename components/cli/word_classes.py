@@ -28,7 +28,7 @@ def word_classes(text: Path | None, lang: str) -> "ClassLearner | None":
 
 
 def class_settings(text: Path | None, lang: str) -> dict[str, Any]:
-    """What the config of a learner says of the text."""
+    """Return the settings by which a learner's config names the text."""
     if text is None:
         return {}
     raw = {"@misc": "spacy-lpcfg.RawText.v1", "path": str(text.resolve()), "lang": lang}

@@ -43,7 +43,7 @@ def _call(name: str, item: Any) -> Any:
 def on_workers(
     client: Client, function: Callable[[Item], Any], items: Iterable[Item]
 ) -> Generator[tuple[Item, Any], None, None]:
-    """What a function gives for each item, as it is done; a call whose worker dies is made again by another.
+    """Yield the result of a function for each item, as it is done; another worker repeats a call whose worker died.
 
     YIELDS (tuple): the item, and what it gives; None for one at which more workers have died than
         `distributed.scheduler.allowed-failures` says.

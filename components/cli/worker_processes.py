@@ -62,7 +62,7 @@ def _serve(function: Callable[[Item], Result], connection: Connection) -> None:
 def in_processes(
     function: Callable[[Item], Result], items: Iterable[Item], n_process: int
 ) -> Generator[tuple[Item, Result | None], None, None]:
-    """What a function gives for each item, as it is done.
+    """Yield the result of a function for each item, as it is done.
 
     function (callable): sent to each process once; it raises nothing.
     n_process (int): 1 is this process.
@@ -81,10 +81,10 @@ def in_processes(
                 worker.begin(item)
             for connection in wait(list(working)):
                 worker, item = working.pop(connection)
-                is_alive, found = worker.end()
+                is_alive, result = worker.end()
                 if is_alive:
                     idle.append(worker)
-                    yield item, found
+                    yield item, result
                     continue
                 worker.stop()
                 deaths[item] += 1

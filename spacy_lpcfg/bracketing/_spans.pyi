@@ -13,7 +13,6 @@ def span_keys(
 def best_trees(
     lengths: NDArray[np.int32], scores: NDArray[np.float64], splits: NDArray[np.int32]
 ) -> NDArray[np.uint8]: ...
-def marginals(log_weights: NDArray[np.float64], chart: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
 
 class SpanScores:
     def __init__(

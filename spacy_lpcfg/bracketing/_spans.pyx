@@ -1,5 +1,4 @@
-"""Spans by what they hold and what stands around them: their keys and scores, the binary trees of the best scores, and
-the marginals of spans over all binary trees.
+"""Spans by what they hold and what stands around them: their keys and scores, and the binary trees of the best scores.
 
 The spans of two or more words of a sentence of n words lie in a row: [0, 2), [0, 3), ... [0, n), [1, 3), ...; those of
 many sentences lie one after the other. Symbols are numbers from 1 to 255, and 0 is the boundary of the sentence.
@@ -7,7 +6,7 @@ many sentences lie one after the other. Symbols are numbers from 1 to 255, and 0
 
 import numpy as np
 
-from libc.math cimport INFINITY, exp, log
+from libc.math cimport INFINITY, exp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
@@ -275,69 +274,3 @@ cdef class SpanScores:
             [(spans[2 * k], spans[2 * k + 1]) for k in range(found.size())],
             [1 / (1 + exp(-found[k])) for k in range(found.size())],
         )
-
-
-# Marginals of spans in binary trees ---------------------------------------------------------------
-
-
-cdef double log_sum(const vector[double]& terms, int n) noexcept nogil:
-    cdef double largest = -INFINITY, total = 0
-    cdef int k
-    for k in range(n):
-        largest = max(largest, terms[k])
-    if largest == -INFINITY:
-        return largest
-    for k in range(n):
-        total += exp(terms[k] - largest)
-    return largest + log(total)
-
-
-cdef void inside(const double[:, ::1] log_weights, double[:, ::1] chart, vector[double]& terms) noexcept nogil:
-    """Fill the chart: inside(i, j) = weight(i, j) * sum over k of inside(i, k) * inside(k, j), in logarithms.
-
-    A cell (i, j) is of the span [i, j), and its mirror image (j, i) too, so that the parts of a span that begin where it
-    begins, and those that end where it ends, both lie in a row.
-    """
-    cdef int n = chart.shape[0] - 1, width, i, j, k
-    for width in range(1, n + 1):
-        for i in range(n - width + 1):
-            j = i + width
-            for k in range(i + 1, j):
-                terms[k - i - 1] = chart[i, k] + chart[j, k]
-            chart[i, j] = log_weights[i, j] + (log_sum(terms, width - 1) if width > 1 else 0)
-            chart[j, i] = chart[i, j]
-
-
-cdef void flow_down(const double[:, ::1] log_weights, const double[:, ::1] chart,
-                    double[:, ::1] marginals) noexcept nogil:
-    """Give each span's marginal to its two parts, by the share of each split in the span's inside sum."""
-    cdef int n = chart.shape[0] - 1, width, i, j, k
-    cdef double below, share
-    marginals[:, :] = 0
-    marginals[0, n] = 1
-    for width in range(n, 1, -1):
-        for i in range(n - width + 1):
-            j = i + width
-            if marginals[i, j] == 0:
-                continue
-            below = chart[i, j] - log_weights[i, j]
-            for k in range(i + 1, j):
-                share = marginals[i, j] * exp(chart[i, k] + chart[j, k] - below)
-                marginals[i, k] += share
-                marginals[k, j] += share
-
-
-def marginals(const double[:, :, ::1] log_weights, double[:, :, ::1] chart, double[:, :, ::1] out):
-    """Marginal probability of each span of sentences of equal length.
-
-    log_weights (float64, (n_sentences, n + 1, n + 1)): finite; of [i, j) at i, j; the rest is not looked at.
-    chart (float64, same shape): working memory. In the end log of the sum of all trees at 0, n.
-    out (float64, same shape): written.
-    """
-    cdef int s
-    cdef vector[double] terms
-    terms.resize(chart.shape[1])
-    with nogil:
-        for s in range(log_weights.shape[0]):
-            inside(log_weights[s], chart[s], terms)
-            flow_down(log_weights[s], chart[s], out[s])

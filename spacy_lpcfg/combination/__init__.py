@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     from spacy_lpcfg.combination.learner import Combination, MirroredLearner
     from spacy_lpcfg.combination.members import Mirrored
     from spacy_lpcfg.combination.parser import CombinedParser
-    from spacy_lpcfg.combination.presets import PRESETS, TEMPERATURES, preset
+    from spacy_lpcfg.combination.presets import PRESETS, preset
 
 __all__ = [
     "PRESETS",
-    "TEMPERATURES",
     "Combination",
     "Combined",
     "CombinedParser",
@@ -37,7 +36,6 @@ if not TYPE_CHECKING:  # else mypy would take any name for one that is there
             "Mirrored": "members",
             "MirroredLearner": "learner",
             "PRESETS": "presets",
-            "TEMPERATURES": "presets",
             "preset": "presets",
         },
     )

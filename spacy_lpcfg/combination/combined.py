@@ -62,12 +62,12 @@ class Combined(ParsingModel):
 
     @property
     def summary(self) -> str:
-        """Those of the members."""
+        """The summaries of all members."""
         return "; ".join(member.summary for member in self.members)
 
     @property
     def root_label(self) -> str:
-        """That of the first member that has one."""
+        """The root label of the first member that has one."""
         return next((member.root_label for member in self.members if member.root_label), "")
 
     @property
@@ -82,11 +82,11 @@ class Combined(ParsingModel):
 
     @cached_property
     def local_trees(self) -> LocalTrees:
-        """Those of the first member that has any."""
+        """The local trees of the first member that has any."""
         return next((member.local_trees for member in self.members if member.local_trees), NO_LOCAL_TREES)
 
     def single_models(self) -> tuple[ParsingModel, ...]:
-        """Those of all members."""
+        """Return the single models of all members."""
         return tuple(model for member in self.members for model in member.single_models())
 
     @property
@@ -134,7 +134,7 @@ def _lattice(text: Any) -> LatticeSettings | None:
     values = read_meta(text)
     if not values:
         return None
-    names = {each.name for each in fields(LatticeSettings)}
+    names = {setting.name for setting in fields(LatticeSettings)}
     if values.keys() != names:
         raise StorageError(f"Expected {', '.join(sorted(names))} of the lattice: copy or learn this combination again.")
     return LatticeSettings(**values)

@@ -93,15 +93,15 @@ class Distillation:
         first = list(islice(text, 1))  # a file that is not there is told of before the teacher learns
         normalized = partial(normalize_rooted, functions=self.functions)
         golds = [tree for tree in map(normalized, trees) if tree is not None]
-        kept = None if held_out is None else list(held_out)
-        model = as_learned(self.teacher.fit(golds, held_out=kept))
+        held_out_trees = None if held_out is None else list(held_out)
+        model = as_learned(self.teacher.fit(golds, held_out=held_out_trees))
         parsed = list(parse_text(model, chain(first, text), self.max_words, n_jobs=self.n_jobs))
         if not parsed:
             raise ValueError(
                 f"Expected text with sentences of 2 to {self.max_words} words, got none that the teacher can parse."
             )
-        certain = [each.tree for each in most_certain(parsed, self.share)]
-        return self.learn(golds, certain, held_out=kept, on_step=on_step)
+        certain = [sentence.tree for sentence in most_certain(parsed, self.share)]
+        return self.learn(golds, certain, held_out=held_out_trees, on_step=on_step)
 
     def learn(
         self,
@@ -127,8 +127,8 @@ def _with_temperature(model: ParsingModel, temperature: float | None) -> Parsing
     """Set the temperature of a model that has learned from parsed text; None for the one that suits its kind."""
     if isinstance(model, Stacked):
         model = replace(model, model=replace(model.model, temperature=TAUGHT))
-    own = TAUGHT if isinstance(model, Grammar | Ensemble) else model.temperature
-    settings: dict[str, Any] = {"temperature": own if temperature is None else temperature}
+    usual = TAUGHT if isinstance(model, Grammar | Ensemble) else model.temperature
+    settings: dict[str, Any] = {"temperature": usual if temperature is None else temperature}
     return replace(cast(Any, model), **settings)
 
 

@@ -38,10 +38,10 @@ class MirroredLearner:
         on_step: OnStep | None = None,
     ) -> Mirrored:
         """Learn from trees; same arguments and errors as the learner."""
-        kept, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=self.functions))
+        treebank, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=self.functions))
         given = None if values is None else values.tolist()
         golds = None if held_out is None else map(mirror, held_out)
-        model = self.backwards.fit(map(mirror, kept), held_out=golds, weights=given, on_step=on_step)
+        model = self.backwards.fit(map(mirror, treebank), held_out=golds, weights=given, on_step=on_step)
         return Mirrored(cast(Straight, model))
 
     @property
@@ -124,8 +124,8 @@ class Combination:
             that are learned by EM, networks counted as `spacy-lpcfg inspect` counts members.
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """
-        kept, golds = list(trees), None if held_out is None else list(held_out)
-        calls = ((learner, kept, golds, weights) for learner in self.learners)
+        treebank, golds = list(trees), None if held_out is None else list(held_out)
+        calls = ((learner, treebank, golds, weights) for learner in self.learners)
         members: list[Member] = []
         n_before = 0
         for member, steps in in_order(_learned, calls, n_jobs=self.n_jobs):
@@ -144,7 +144,7 @@ class Combination:
 def _learned(
     learner: Learner, trees: Iterable[Tree], held_out: Iterable[Tree] | None, weights: Sequence[float] | None
 ) -> tuple[Member, list[Step]]:
-    """What a learner learns, and the steps of its grammars, which come back from another process so."""
+    """Return a learner's model and the steps of its grammars, so that both come back from another process."""
     steps: list[Any] = []
     member = learner.fit(trees, held_out=held_out, weights=weights, on_step=steps.append)
     return cast(Member, member), [step for step in steps if isinstance(step, Step)]

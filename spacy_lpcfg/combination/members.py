@@ -45,12 +45,12 @@ class Mirrored(WrappingModel):
 
     @property
     def own_tree(self) -> str:  # type: ignore[override]
-        """That of the model."""
+        """The same as of the model, for whose trees it answers."""
         return self.model.own_tree
 
     @property
     def summary(self) -> str:
-        """That of the model, and that it is mirrored."""
+        """The summary of the model, marked as mirrored."""
         return f"{self.model.summary}, from right to left"
 
     @property
@@ -60,7 +60,7 @@ class Mirrored(WrappingModel):
 
     @property
     def temperature(self) -> float:
-        """That of the model."""
+        """The same as of the model, for whose trees it answers."""
         return self.model.temperature
 
     @property
@@ -69,7 +69,7 @@ class Mirrored(WrappingModel):
         return self.model.parser_bytes
 
     def models_of_trees(self) -> tuple[Mirrored, ...]:
-        """Those of the model, mirrored."""
+        """Return the models of trees of the model, mirrored."""
         return tuple(map(Mirrored, self.model.models_of_trees()))
 
     def to_values(self) -> dict[str, Any]:

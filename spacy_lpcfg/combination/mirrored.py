@@ -55,7 +55,7 @@ class MirroredParser(SentenceParser):
         return SentenceReading(reading.posteriors.mirrored(), None, reading.log_probability, reading.status)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Those of the parser."""
+        """Return the parser's likely tags."""
         return self._parser.likely_tags(words)
 
     def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:

@@ -36,15 +36,15 @@ def parse_text(
     """
     parse = learned.parser(**learned.usable(chart=_FAST, search=_NARROW)).forest_mbr
     known, root_label = learned.words, learned.root_label
-    kept = (escape_tokens(words, known=known) for words in text if 1 < len(words) <= max_words)
-    for found in Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(map(delayed(parse), kept)):
-        if found.status == PARSED and len(found.spans):
-            yield ScoredTree(Tree(root_label, (found.tree,)), float(found.span_scores.mean()))
+    sentences = (escape_tokens(words, known=known) for words in text if 1 < len(words) <= max_words)
+    for parsed in Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(map(delayed(parse), sentences)):
+        if parsed.status == PARSED and len(parsed.spans):
+            yield ScoredTree(Tree(root_label, (parsed.tree,)), float(parsed.span_scores.mean()))
 
 
 def most_certain(parsed: Sequence[ScoredTree], share: float) -> list[ScoredTree]:
     """The share of trees that are the most certain, at least one, in the order they came."""
-    order = np.argsort([-each.certainty for each in parsed], kind="stable")
+    order = np.argsort([-sentence.certainty for sentence in parsed], kind="stable")
     return [parsed[i] for i in np.sort(order[: max(1, round(share * len(parsed)))])]
 
 

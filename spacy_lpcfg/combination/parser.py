@@ -97,23 +97,23 @@ class CombinedParser(BackedParser):
         return mean([reading.posteriors for reading in readings], self.combined.weights)
 
     def _readings(self, query: Query, guide: Posteriors | None = None) -> list[SentenceReading]:
-        """What each model thinks, grammars first; a guide, or what they think so far, leads the next one."""
-        found: dict[int, SentenceReading] = {}
+        """Read a sentence by each model, grammars first; a guide, or the mean so far, leads the next model."""
+        readings: dict[int, SentenceReading] = {}
         for i in self._order:
-            own = guide or self._mean_so_far(found) if self._follows[i] else None
-            found[i] = self._parsers[i].read(query, guide=own)
-        return [found[i] for i in range(len(found))]
+            guide_of_member = guide or self._mean_so_far(readings) if self._follows[i] else None
+            readings[i] = self._parsers[i].read(query, guide=guide_of_member)
+        return [readings[i] for i in range(len(readings))]
 
-    def _mean_so_far(self, found: Mapping[int, SentenceReading]) -> Posteriors | None:
+    def _mean_so_far(self, readings: Mapping[int, SentenceReading]) -> Posteriors | None:
         """The mean of what some models think; None if no grammar of them has a tree over the whole sentence."""
-        kept = [i for i, reading in found.items() if not reading.posteriors.is_of_one]
-        if all(self.combined.members[i].is_network for i in kept):
+        informed = [i for i, reading in readings.items() if not reading.posteriors.is_of_one]
+        if all(self.combined.members[i].is_network for i in informed):
             return None
-        if len(kept) == 1:
-            return found[kept[0]].posteriors
-        total = sum(self.combined.weights[i] for i in kept)
-        weights = [self.combined.weights[i] / total for i in kept]
-        return mean([found[i].posteriors for i in kept], weights)
+        if len(informed) == 1:
+            return readings[informed[0]].posteriors
+        total = sum(self.combined.weights[i] for i in informed)
+        weights = [self.combined.weights[i] / total for i in informed]
+        return mean([readings[i].posteriors for i in informed], weights)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """The likeliest tag of each word alone, as the first model has it in a table."""
@@ -144,7 +144,7 @@ class CombinedParser(BackedParser):
             status=status,
         )
 
-    def _spans(self, query: Query, found: Posteriors) -> list[Span]:
+    def _spans(self, query: Query, posteriors: Posteriors) -> list[Span]:
         """The brackets of the tree."""
         best = self._reranker.best(query) if self._reranker else None
         if best is not None:
@@ -152,8 +152,8 @@ class CombinedParser(BackedParser):
         n_words, constraints = len(query.words), query.constraints
         if self.decoding == "vote":
             trees = [parser.parse(query).spans for parser in self._parsers]
-            return self._constrained_mbr(_votes(trees, found), n_words, 0.5, constraints)
-        return self._constrained_mbr(found.brackets, n_words, self.combined.bracket_cost, constraints)
+            return self._constrained_mbr(_votes(trees, posteriors), n_words, 0.5, constraints)
+        return self._constrained_mbr(posteriors.brackets, n_words, self.combined.bracket_cost, constraints)
 
     def _constrained_mbr(
         self, likely: dict[Span, float], n_words: int, cost: float, constraints: Constraints
@@ -190,20 +190,20 @@ def _status_of(readings: Sequence[SentenceReading]) -> str:
     return worst_status(PARSED, *(reading.status for reading in readings if reading.status != UNCONSTRAINED))
 
 
-def _status(spans: list[Span], found: Posteriors, constraints: Constraints) -> str:
-    """Of a tree by the posteriors of several models."""
+def _status(spans: list[Span], posteriors: Posteriors, constraints: Constraints) -> str:
+    """Return the status of a tree that the posteriors of several models chose."""
     if not constraints.allow(spans):
         return UNCONSTRAINED
-    is_parsed = len(found.tags) == 1 or found.brackets.get(spans[0], 0.0) > 0
+    is_parsed = len(posteriors.tags) == 1 or posteriors.brackets.get(spans[0], 0.0) > 0
     return PARSED if is_parsed else GLUED
 
 
-def _votes(trees: Sequence[list[Span]], found: Posteriors) -> dict[Span, float]:
+def _votes(trees: Sequence[list[Span]], posteriors: Posteriors) -> dict[Span, float]:
     """Shares of the models' trees that have a bracket, in pre-order; of half of them its posterior decides."""
     votes = Counter(span for spans in trees for span in set(spans))
-    ranks = {span: rank for rank, span in enumerate(found.brackets)}
+    ranks = {span: rank for rank, span in enumerate(posteriors.brackets)}
     order = sorted(votes, key=lambda span: (span[0], -span[1], ranks.get(span, len(ranks))))
-    ties = {span: _TIE * (found.brackets.get(span, 0.0) - 0.5) for span in order}
+    ties = {span: _TIE * (posteriors.brackets.get(span, 0.0) - 0.5) for span in order}
     return {span: votes[span] / len(trees) + ties[span] for span in order}
 
 

@@ -41,11 +41,11 @@ class Reranker:
 
     def scores(self, trees: Sequence[Tree]) -> np.ndarray:
         """The weighted sums of the models' ln P(tree, words), in nats, float64 (n_trees,)."""
-        found = np.zeros(len(trees))
+        log_probabilities = np.zeros(len(trees))
         for parser, weight in self._judges:
             if weight:  # 0 times -inf would be no number
-                found += weight * parser.tree_log_probabilities(trees)
-        return found
+                log_probabilities += weight * parser.tree_log_probabilities(trees)
+        return log_probabilities
 
 
 def listing_model(members: Sequence[ParsingModel]) -> ParsingModel | None:

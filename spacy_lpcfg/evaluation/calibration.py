@@ -73,15 +73,44 @@ def tag_outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> Outcomes:
     return np.concatenate([np.zeros(0), *scores]), np.array(right, dtype=bool)
 
 
-def tree_outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> Outcomes:
-    """Return the probability of each whole tree that has brackets, and whether the gold tree has just these brackets.
+class DomainOutcomes(NamedTuple):
+    """The outcomes of all brackets, tags and whole trees of some parses, from which any temperature can be judged.
 
-    parses (sequence of Parse) and golds (sequence of Tree): Of the same sentences, as for `outcomes`.
-    RETURNS (float64 (n_trees,), bool (n_trees,)): Sentence by sentence.
+    brackets (Outcomes): As `outcomes` returns them.
+    tags (Outcomes): As `tag_outcomes` returns them.
+    n_brackets (int64, (n_trees,)): The number of brackets of each tree that has any.
+    are_right (bool, (n_trees,)): Whether the gold tree has just the same brackets.
     """
-    pairs = [(parse, gold) for parse, gold in zip(parses, golds, strict=True) if parse.spans]
-    scores = np.array([tree_probability(parse.span_scores) for parse, _ in pairs])
-    return scores, np.array([sorted(parse.spans) == sorted(gold.spans()) for parse, gold in pairs], dtype=bool)
+
+    brackets: Outcomes
+    tags: Outcomes
+    n_brackets: np.ndarray
+    are_right: np.ndarray
+
+    @classmethod
+    def of(cls, parses: Sequence[Parse], golds: Sequence[Tree]) -> DomainOutcomes:
+        """Compare parses with gold trees; arguments and errors as for `outcomes`."""
+        brackets, tags = outcomes(parses, golds), tag_outcomes(parses, golds)
+        pairs = [(parse.spans, gold.spans()) for parse, gold in zip(parses, golds, strict=True) if parse.spans]
+        n_brackets = np.array([len(spans) for spans, _ in pairs], dtype=np.int64)
+        are_right = np.array([sorted(spans) == sorted(expected) for spans, expected in pairs], dtype=bool)
+        return cls(brackets, tags, n_brackets, are_right)
+
+    def tree_probabilities(self, temperature: float) -> np.ndarray:
+        """Return the probability of each tree that has brackets, float64 (n_trees,), when brackets are tempered."""
+        scores = tempered(self.brackets[0], temperature)
+        ends = np.cumsum(self.n_brackets)
+        trees = zip(ends - self.n_brackets, ends, strict=True)
+        return np.array([tree_probability(scores[start:end]) for start, end in trees], dtype=np.float64)
+
+    def expected_errors(self, temperature: float, tag_temperature: float) -> tuple[float, float, float]:
+        """Return the expected calibration errors, in [0, 1], of brackets, tags and trees under two temperatures."""
+        (scores, are_gold), (tag_scores, are_gold_tags) = self.brackets, self.tags
+        return (
+            reliability(tempered(scores, temperature), are_gold).expected_error,
+            reliability(tempered(tag_scores, tag_temperature), are_gold_tags).expected_error,
+            reliability(self.tree_probabilities(temperature), self.are_right).expected_error,
+        )
 
 
 def tree_probability(scores: Sequence[float] | np.ndarray) -> float:

@@ -66,7 +66,7 @@ class Ensemble(ParsingModel):
 
     @property
     def local_trees(self) -> LocalTrees:
-        """Those of the treebank."""
+        """The local trees of the treebank."""
         return self.grammars[0].local_trees
 
     @property
@@ -84,7 +84,7 @@ class Ensemble(ParsingModel):
 
     @property
     def lexicon(self) -> Lexicon:
-        """That of the first grammar: the others have the same words and tags."""
+        """The lexicon of the first grammar; the others have the same words and tags."""
         return self.grammars[0].lexicon
 
     @property

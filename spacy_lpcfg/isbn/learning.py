@@ -151,12 +151,12 @@ class ISBNLearner(Variants):
         if weights is None:
             return self._fit(trees, held_out, on_step, None)
         normalized = partial(normalize_rooted, functions=self.functions)
-        kept, values = weighted_trees(trees, weights, normalized)
+        treebank, values = weighted_trees(trees, weights, normalized)
         assert values is not None
         n_copies = copies(values)
         # the heaviest trees are seen as often as they would be alone
         n_epochs = round(self.passes(int(is_annotated(values).sum())) / n_copies.max(initial=1))
-        return replace(self, n_epochs=max(1, n_epochs))._fit(kept, held_out, on_step, n_copies)
+        return replace(self, n_epochs=max(1, n_epochs))._fit(treebank, held_out, on_step, n_copies)
 
     def _fit(
         self,
@@ -165,14 +165,14 @@ class ISBNLearner(Variants):
         on_step: OnStep | None,
         n_copies: np.ndarray | None,
     ) -> ISBN:
-        kept, root_label = normalized_trees(trees, functions=self.functions)
+        normalized, root_label = normalized_trees(trees, functions=self.functions)
         classes = NO_CLASSES if self.word_classes is None else self.word_classes.classes()
-        min_count, n_states = self.min_count_of(sum(map(len, kept))), self.n_states_of(len(kept))
+        min_count, n_states = self.min_count_of(sum(map(len, normalized))), self.n_states_of(len(normalized))
         inputs = {} if self.signatures else {"min_signature_count": NEVER}
         vocabulary = take_vocabulary(
-            kept, min_count=min_count, sentence_initial=self.sentence_initial, classes=classes, **inputs
+            normalized, min_count=min_count, sentence_initial=self.sentence_initial, classes=classes, **inputs
         )
-        events = events_of(kept, vocabulary, self.relations)
+        events = events_of(normalized, vocabulary, self.relations)
         if n_copies is not None:
             events = events.select(np.repeat(np.arange(events.n_sequences), n_copies))
         dev_trees, _ = normalized_trees(held_out or (), functions=self.functions)
@@ -187,12 +187,13 @@ class ISBNLearner(Variants):
             )
             trainer = self.trainer(self.seed + number, events.n_sequences, n_words[0])
             networks.append(trainer.fit(start, events, dev=dev, on_epoch=note))
-        found = {"min_count": min_count, "n_states": n_states}
-        meta = {**self._meta(found, events.n_sequences, history), "root_label": root_label}
+        chosen = {"min_count": min_count, "n_states": n_states}
+        chosen |= {name: getattr(trainer, name) for name in ("n_epochs", "batch_size", "learn_rate", "dropout")}
+        meta = {**self._meta(chosen, events.n_sequences, history), "root_label": root_label}
         return ISBN(vocabulary, self.relations, tuple(networks), meta, fit_normalizers(vocabulary, networks, events))
 
     def min_count_of(self, n_words: int) -> int:
-        """How often a word must have a tag to be known with it, in a treebank of so many words."""
+        """Return how often a treebank of `n_words` words must have a word with a tag for the network to know it."""
         by_size = next((count for size, count in _MIN_COUNTS if n_words < size), _MIN_COUNT_OF_MANY)
         return self.min_count or by_size
 
@@ -222,11 +223,14 @@ class ISBNLearner(Variants):
         """The number of passes over so many trees."""
         return self.n_epochs or max(1, round(_EPOCHS * min(MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
 
-    def _meta(self, found: Mapping[str, Any], n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
-        """The settings and the history of learning, without anything that depends on the machine."""
+    def _meta(self, chosen: Mapping[str, Any], n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
+        """Return the settings, with the values chosen by the size of the treebank, and the history of learning.
+
+        Nothing in it depends on the machine.
+        """
         not_said = ("n_jobs", "relations", "word_classes")
         settings = {name: value for name, value in vars(self).items() if name not in not_said}
-        settings |= found
+        settings |= chosen
         steps = [
             {"network": step.network, "epoch": step.epoch, "log_likelihood": round(step.log_likelihood, 6)}
             | ({} if np.isnan(step.dev) else {"dev": round(step.dev, 6)})
@@ -265,16 +269,16 @@ def fit_calibrated(
         Without them, one of 50 trees is left out of learning, but not more than 200. With fewer than 500 trees that
         would be too few, and the temperature is 1.
     """
-    kept, golds = list(trees), list(held_out or ())
+    treebank, golds = list(trees), list(held_out or ())
     if golds:
-        isbn = learner.fit(kept, held_out=golds, on_step=on_step)
-    elif len(kept) < _ONE_OF * _FEWEST:
-        return learner.fit(kept, on_step=on_step)
+        isbn = learner.fit(treebank, held_out=golds, on_step=on_step)
+    elif len(treebank) < _ONE_OF * _FEWEST:
+        return learner.fit(treebank, on_step=on_step)
     else:
-        step = max(_ONE_OF, -(-len(kept) // _MOST))
-        golds = kept[step - 1 :: step]
-        del kept[step - 1 :: step]
-        isbn = learner.fit(kept, on_step=on_step)
+        step = max(_ONE_OF, -(-len(treebank) // _MOST))
+        golds = treebank[step - 1 :: step]
+        del treebank[step - 1 :: step]
+        isbn = learner.fit(treebank, on_step=on_step)
     return replace(isbn, temperature=_temperature(isbn, golds[:_MOST], functions=learner.functions))
 
 

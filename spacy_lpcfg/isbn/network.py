@@ -24,6 +24,8 @@ APPROXIMATIONS = (FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP)
 PARAMETERS = ("bias", "latent_weights", "decision_weights", "outcome_weights", "outcome_bias")
 BIASES = ("bias", "outcome_bias")
 """Parameters that have no prior."""
+_SUMMARIZED = ("n_epochs", "batch_size", "learn_rate", "dropout", "min_count")
+"""Settings of the learner that a summary names, since they may have been chosen by the size of the treebank."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,11 +139,11 @@ class ISBN(ParsingModel):
         if not self.networks:
             raise ModelError("Expected at least one network.")
         for network in self.networks:
-            found = (len(network.latent_weights), len(network.decision_weights), len(network.outcome_weights))
-            if found != sizes:
+            found_sizes = (len(network.latent_weights), len(network.decision_weights), len(network.outcome_weights))
+            if found_sizes != sizes:
                 raise ModelError(
                     f"Expected networks of {sizes} latent relations, inputs and outcomes, as the vocabulary and the "
-                    f"relations have, got one of {found}."
+                    f"relations have, got one of {found_sizes}."
                 )
         shape = len(vocabulary.tags), 1 + sum(network.n_states for network in self.networks)
         if self.normalizers is not None and self.normalizers.shape != shape:
@@ -155,9 +157,12 @@ class ISBN(ParsingModel):
 
     @property
     def summary(self) -> str:
-        """Numbers of categories, tags and states of each network."""
-        n_states = " + ".join(str(each.n_states) for each in self.networks)
-        return f"{len(self.labels)} categories, {len(self.tags)} tags, {n_states} states"
+        """Numbers of categories, tags and states of each network, and the settings that they were learned with."""
+        n_states = " + ".join(str(network.n_states) for network in self.networks)
+        learner = self.meta.get("learner", {})
+        settings = [f"{name} {learner[name]:.4g}" for name in _SUMMARIZED if learner.get(name) is not None]
+        sizes = f"{len(self.labels)} categories, {len(self.tags)} tags, {n_states} states"
+        return f"{sizes}; learned with {', '.join(settings)}" if settings else sizes
 
     @property
     def root_label(self) -> str:

@@ -23,7 +23,7 @@ OnStep = Callable[[Any], None]
 
 @runtime_checkable
 class Learner(Protocol):
-    """What learns a model from trees."""
+    """A learner of a model from trees."""
 
     def fit(
         self,
@@ -71,14 +71,14 @@ def has_functions(*learners: object) -> bool:
 
     RAISES (ValueError): If only some of them do.
     """
-    found = {getattr(learner, "functions", False) for learner in learners}
-    if len(found) > 1:
+    settings = {getattr(learner, "functions", False) for learner in learners}
+    if len(settings) > 1:
         raise ValueError("Expected learners all with the same functions, got some that keep them: set it for all.")
-    return found == {True}
+    return settings == {True}
 
 
 class Step(NamedTuple):
-    """What one iteration of EM found and cost.
+    """The result and the cost of one iteration of EM.
 
     iteration (int): 1 for the first; 0 for parameters before any.
     log_likelihood (float): of the treebank, under the parameters that came into the iteration; nan before any.
@@ -101,7 +101,7 @@ class Step(NamedTuple):
 
 def values_of_steps(told: Iterable[object]) -> list[dict[str, float | None]]:
     """Returns the values of the `Step`s among what `on_step` was called with."""
-    return [each.to_values() for each in told if isinstance(each, Step)]
+    return [step.to_values() for step in told if isinstance(step, Step)]
 
 
 class ModelLearned(NamedTuple):

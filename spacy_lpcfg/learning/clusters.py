@@ -116,13 +116,13 @@ def cluster(
     groups = zip(groups_of(treebank.nodes.symbol, len(treebank.nodes.symbols)), projections.n_states, strict=True)
     several = [(group, m) for group, m in groups if m > 1]
     calls = ((projections.inside[group, :m], projections.outside[group, :m], agreement, seed) for group, m in several)
-    for (group, _), found in zip(several, in_order(_clusters_of_symbol, calls, n_jobs=n_jobs), strict=True):
-        states[group] = found
+    for (group, _), clusters in zip(several, in_order(_clusters_of_symbol, calls, n_jobs=n_jobs), strict=True):
+        states[group] = clusters
     return states
 
 
 def _clusters_of_symbol(y: np.ndarray, z: np.ndarray, agreement: float, seed: int) -> np.ndarray:
-    """Of the nodes of a symbol, by their projections; sums of several threads would differ from run to run."""
+    """Cluster the nodes of a symbol by their projections, in one thread, as sums by several differ from run to run."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1):

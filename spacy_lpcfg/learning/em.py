@@ -75,7 +75,7 @@ class EMFit:
         if trees is None:
             self.expected = found
         else:
-            self.expected = self.expected.towards(found, share, self.n_trees / len(trees))
+            self.expected = self.expected.interpolate(found, share, self.n_trees / len(trees))
         self._next_smoothing, self._start_grammar = self.smoothing, None
         return found.log_likelihood
 

@@ -174,8 +174,8 @@ class Pivot(Variants):
         if self.pivots.merge:
             n_merges = round(self.pivots.merge * (split.n_states - 1).sum())
             return EMFit(*merged(split, start, self.smoothing, n_merges, self.n_jobs), self.smoothing, self.n_jobs)
-        own = partial(build_grammar, treebank, parameters)
-        return EMFit(split, start, self.smoothing, self.n_jobs, start_grammar=own)
+        make_grammar = partial(build_grammar, treebank, parameters)
+        return EMFit(split, start, self.smoothing, self.n_jobs, start_grammar=make_grammar)
 
     def parameters(self, treebank: IndexedTreebank) -> Parameters:
         """The parameters t, q and pi, all of them probabilities, as a grammar or EM takes them.
@@ -222,16 +222,16 @@ class Pivot(Variants):
             )
             for symbol, (group, m) in enumerate(zip(groups, most.tolist(), strict=True))
         )
-        found = list(in_order(solve, calls, n_jobs=self.n_jobs))
+        states_of_symbols = list(in_order(solve, calls, n_jobs=self.n_jobs))
         row = np.empty(nodes.n_nodes, dtype=np.int64)
         for group in groups:
             row[group] = np.arange(len(group))
-        states = States(found, row)
+        states = States(states_of_symbols, row)
         log_fewer_states(treebank, states.n_states, self.n_states, self.tokens_per_state)
         return states
 
     def _features(self, nodes: Skeletons, terminal: np.ndarray) -> list[FeatureTable]:
-        """Of the nodes of a part: of inner nodes, of leaves, and outside; then pivots of both sides."""
+        """Return feature tables of a part: of inner nodes, leaves, and outside trees, then the pivots of both sides."""
         context = NodeContext(nodes, terminal)
         tau, rho = ("rule", *self.pivots.more_inside), ("rule_above", *self.pivots.more_outside)
         features = self.features
@@ -274,8 +274,8 @@ class Pivot(Variants):
                 groups_of(counts.rule_of[nodes.inner], len(counts.rules)), counts.rules, strict=False
             )
         )
-        found = list(in_order(_rule_weights, calls, n_jobs=self.n_jobs))
-        return _normalized(found, counts.rules, counts.rule_weights, states.n_states)
+        joints = list(in_order(_rule_weights, calls, n_jobs=self.n_jobs))
+        return _normalized(joints, counts.rules, counts.rule_weights, states.n_states)
 
 
 def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: ConvexEM) -> np.ndarray:
@@ -295,16 +295,16 @@ def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: Conv
     return rule_weights(counts * (n / len(triples)), triples[first], ratios, start, prior=prior, settings=em)
 
 
-def _normalized(found: list[np.ndarray], rules: np.ndarray, weights: np.ndarray, n_states: np.ndarray) -> np.ndarray:
+def _normalized(joints: list[np.ndarray], rules: np.ndarray, weights: np.ndarray, n_states: np.ndarray) -> np.ndarray:
     """Step 3: t(a -> b c, h2, h3 | a, h1), one rule after the other, of t(h1, h2, h3 | a -> b c).
 
     A state that begins no rule does what its symbol does on average.
     """
     totals = [np.zeros(m) for m in n_states]
-    for (a, _, _), weight, joint in zip(rules, weights, found, strict=True):
+    for (a, _, _), weight, joint in zip(rules, weights, joints, strict=True):
         totals[a] += weight * joint.sum(axis=(1, 2))
     tensors = [np.empty(0)]
-    for (a, _, _), weight, joint in zip(rules, weights, found, strict=True):
+    for (a, _, _), weight, joint in zip(rules, weights, joints, strict=True):
         scale = np.where(totals[a] > 0, totals[a], 1.0)[:, None, None]
         is_used = (totals[a] > 0)[:, None, None]
         tensors.append((weight * np.where(is_used, joint / scale, joint.sum(axis=0))).ravel())

@@ -136,8 +136,8 @@ class SplitMerge:
         n_merges = round(self.rounds.merge * (n_split - n_before))
         fit = self._fit(*merged(fit.split, fit.expected, self.smoothing, n_merges, self.n_jobs))
         log_likelihood = _iterate(fit, self.rounds.merge_iterations)
-        found = number, n_before, n_split, fit.split.n_states.sum(), log_likelihood
-        logger.info("Round %d: %d states split to %d, merged to %d, log-likelihood %.0f", *found)
+        progress = number, n_before, n_split, fit.split.n_states.sum(), log_likelihood
+        logger.info("Round %d: %d states split to %d, merged to %d, log-likelihood %.0f", *progress)
         return fit
 
     def _fit(self, split: Split, expected: Expected) -> EMFit:

@@ -102,8 +102,8 @@ class StepwiseFit:
         self._alpha = alpha
         self._n_batches = 0
         self._places: dict[Tree, list[int]] = defaultdict(list)
-        for place, tree in enumerate(_normal(trees)):
-            self._places[tree].append(place)
+        for position, tree in enumerate(_normal(trees)):
+            self._places[tree].append(position)
 
     def step(self, trees: Iterable[Tree]) -> float:
         """Learn from a batch; its log-likelihood under the parameters before.
@@ -133,7 +133,7 @@ class StepwiseFit:
             )
         if not copies:
             raise ValueError("Expected at least one tree in a batch, got none.")
-        return np.sort([place for tree, n in copies.items() for place in self._places[tree][:n]])
+        return np.sort([position for tree, n in copies.items() for position in self._places[tree][:n]])
 
 
 def _normal(trees: Iterable[Tree]) -> Iterator[Tree]:

@@ -49,5 +49,5 @@ def tune(
     for name, values in GRID.items():
         for value in values:
             if value != getattr(best[1], name):
-                best = max(best, trial(replace(best[1], **{name: value})), key=lambda found: found[0])
+                best = max(best, trial(replace(best[1], **{name: value})), key=lambda scored: scored[0])
     return best[1], best[2]

@@ -28,16 +28,16 @@ def weighted_trees(
     """
     trees = list(trees)
     prepared = list(map(prepare, trees))
-    kept = [tree for tree in prepared if tree is not None]
+    usable = [tree for tree in prepared if tree is not None]
     if weights is None:
-        return kept, None
+        return usable, None
     values = np.array(weights, dtype=float)
     if values.shape != (len(trees),):
         raise ValueError(f"Expected a weight for each of {len(trees)} trees, got {values.size}.")
     wrong = values[~(np.isfinite(values) & (values > 0))]
     if len(wrong):
         raise ValueError(f"Expected weights of trees that are finite and above 0, got {shown(float(wrong[0]))}.")
-    return kept, values[[tree is not None for tree in prepared]]
+    return usable, values[[tree is not None for tree in prepared]]
 
 
 def copies(weights: np.ndarray) -> np.ndarray:

@@ -1,1 +1,1 @@
-"""What every parser shares: its input, its answers, and how long sentences are divided."""
+"""The contract of all parsers: queries, answers, and the division of long sentences."""

@@ -54,7 +54,7 @@ def doubtful_brackets(
         `LIKELY_RIVAL` that are not in the tree may be rivals.
     """
     tree = {bracket for bracket, _ in scores}
-    others = [(each, p) for each, p in posteriors.items() if p >= LIKELY_RIVAL and each not in tree]
+    others = [(bracket, p) for bracket, p in posteriors.items() if p >= LIKELY_RIVAL and bracket not in tree]
     others.sort(key=lambda other: -other[1])
     return [
         DoubtfulBracket(bracket, p, {other: q for other, q in others if _are_rivals(bracket, other)})
@@ -79,8 +79,8 @@ def best_bracketings(n_best: Callable[[int], list[Analysis]], n: int) -> list[An
     distinct: dict[tuple[Span, ...], Analysis] = {}
     for wanted in (n, min(_FACTOR * n, MAX_N_BEST)):
         analyses = n_best(wanted)
-        for each in analyses:
-            distinct.setdefault(tuple(each.tree.spans()), each)
+        for analysis in analyses:
+            distinct.setdefault(tuple(analysis.tree.spans()), analysis)
         if len(distinct) >= n or len(analyses) < wanted:
             break
     return [*distinct.values()][:n]

@@ -1,4 +1,4 @@
-"""What a user knows of the tree of a sentence beforehand."""
+"""Constraints on the tree of a sentence that a user sets before parsing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Constraints:
                 )
 
     def mirrored(self, n_words: int) -> Constraints:
-        """Those on the sentence read from right to left."""
+        """Mirror the constraints for the sentence read from right to left."""
         if not self:
             return self
         required, forbidden = (

@@ -21,7 +21,7 @@ class ListedDistribution:
     """
 
     def __init__(self, trees: Iterable[tuple[Tree, float]]) -> None:
-        ranked = sorted(trees, key=lambda each: -each[1])
+        ranked = sorted(trees, key=lambda analysis: -analysis[1])
         logs = np.array([log_probability for _, log_probability in ranked])
         self.log_probability = float(np.logaddexp.reduce(logs)) if len(logs) else float("nan")
         shares = np.exp(logs - self.log_probability).tolist()
@@ -43,7 +43,7 @@ class ListedDistribution:
         check_samples(n, seed)
         if not self._analyses:
             return []
-        shares = np.array([each.probability for each in self._analyses])
+        shares = np.array([analysis.probability for analysis in self._analyses])
         drawn = np.random.default_rng(seed).choice(len(shares), n, p=shares / shares.sum())
         return [self._analyses[i].tree for i in drawn]
 
@@ -51,7 +51,7 @@ class ListedDistribution:
         """Bits; nan if there are no trees."""
         if not self._analyses:
             return float("nan")
-        shares = np.array([each.probability for each in self._analyses])
+        shares = np.array([analysis.probability for analysis in self._analyses])
         shares = shares[shares > 0]
         return float(-(shares * np.log2(shares)).sum())
 

@@ -27,10 +27,10 @@ def mbr_brackets(
     RAISES (ValueError): If no bracket spans a sentence of several words.
     """
     whole = (0, n_words)
-    kept = {whole, *((start, end) for (start, end, _), p in posteriors.items() if p > cost)}
+    likely = {whole, *((start, end) for (start, end, _), p in posteriors.items() if p > cost)}
     scores: dict[_Bounds, dict[str, float]] = {}
     for (start, end, label), p in posteriors.items():
-        if (start, end) in kept:
+        if (start, end) in likely:
             scores.setdefault((start, end), {})[label] = p - cost
     if whole not in scores:
         if n_words == 1:
@@ -90,7 +90,7 @@ def _best_nesting(order: list[_Bounds], gains: Mapping[_Bounds, float]) -> list[
 
 
 def _best_row(spans: list[_Bounds], values: Mapping[_Bounds, float]) -> tuple[float, list[_Bounds]]:
-    """Which spans side by side are worth most, and how much."""
+    """Find the sequence of adjacent spans that is worth most, and its worth."""
     of_end: dict[int, list[_Bounds]] = {}
     for span in spans:
         of_end.setdefault(span[1], []).append(span)

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.parsing.decoding_parser import DecodingParser
 from spacy_lpcfg.parsing.decodings import DECODINGS, MBR, check_decoding, decodings_of
 from spacy_lpcfg.parsing.kinds import all_kinds, kind_of_name
 from spacy_lpcfg.parsing.mbr import Chain
 from spacy_lpcfg.parsing.protocol import SentenceParser
-from spacy_lpcfg.parsing.well_formed import WellFormedParser
 from spacy_lpcfg.storage.container import StorageError, Stored, kind_of, pack, read_file, unpack
 from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.storage.reader import check_room
@@ -147,7 +147,7 @@ class ParsingModel(Stored):
         parser = kind_of_name(self.kind).make_parser(self, name if decoder is None else MBR, **given)
         if decoder is None:
             return parser
-        return WellFormedParser(parser, decoder(self))  # type: ignore[arg-type]  # any decoder will do
+        return DecodingParser(parser, decoder(self))
 
     # Storage
 

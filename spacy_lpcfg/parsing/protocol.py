@@ -32,7 +32,7 @@ ANSWERS: frozenset[Answer] = frozenset(get_args(Answer))
 
 @dataclass(frozen=True, eq=False)
 class SentenceReading:
-    """What one model thinks of a sentence.
+    """The posteriors of one model for a sentence, with what it can tell of it besides.
 
     posteriors (Posteriors): of its brackets and tags.
     parse (Parse or None): the tree that the posteriors are of, if they are of one that the parser has found.
@@ -65,7 +65,7 @@ class SentenceParser(ABC):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """What the parser can tell besides trees and posteriors."""
+        """The names of the questions that the parser answers besides trees and posteriors."""
         return frozenset()
 
     def require(self, answer: Answer) -> None:
@@ -160,7 +160,7 @@ class BackedParser(SentenceParser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """Those of the backing."""
+        """The answers of the backing parser."""
         return frozenset() if self.backing is None else self.backing.answers
 
     def distribution(self, query: Sentence) -> Distribution:

@@ -1,4 +1,4 @@
-"""What a parser is asked: a sentence, and what is known of its tags and brackets beforehand."""
+"""The question to a parser: a sentence, with tags and brackets that are known beforehand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a parser says of a sentence."""
+"""The answers of parsers: trees, posteriors, and vectors of latent states."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ MIN_POSTERIOR = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:
-    """What a model thinks of every bracket and tag that a sentence may have.
+    """Posterior probabilities of all brackets and tags of a sentence.
 
     brackets (dict of (start, end, label) to float): probability of each that pruning left and that is likely enough,
         in pre-order; of several over the same words the one that stands outside in most trees comes first.
@@ -83,7 +83,7 @@ class Posteriors:
 
     @classmethod
     def of(cls, parse: Parse) -> Posteriors:
-        """Those of what has one tree only."""
+        """Return the posteriors of a single tree."""
         of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores, strict=True)]
         return cls(dict(zip(parse.spans, parse.span_scores.tolist(), strict=True)), of_tags, is_of_one=True)
 
@@ -120,7 +120,7 @@ class Posteriors:
         )
 
     def mirrored(self) -> Posteriors:
-        """Those of the sentence read from right to left; over the same words labels keep their order."""
+        """Mirror the posteriors, as of the sentence read backwards; labels over the same words keep their order."""
         return Posteriors(mirrored_brackets(self.brackets, len(self.tags)), self.tags[::-1], self.is_of_one)
 
 
@@ -167,7 +167,7 @@ class Distribution(Protocol):
 
 
 class StateVectors(NamedTuple):
-    """What a grammar knows of the latent states of a constituent, or of a word.
+    """Inside and outside vectors of the latent states of a constituent or a word.
 
     start, end (int): its words, half-open.
     symbol (str): the grammar's name of it: the labels over just these words, joined by "|", with the tag of a word.
@@ -187,6 +187,6 @@ class StateVectors(NamedTuple):
     log_scale: float
 
 
-def with_given(own: Sequence[str], given: Sequence[str | None] | None) -> list[str]:
+def with_given(tags: Sequence[str], given: Sequence[str | None] | None) -> list[str]:
     """A parser's own tags, but given ones where there are any."""
-    return list(own) if given is None else [tag or name for tag, name in zip(given, own, strict=True)]
+    return list(tags) if given is None else [tag or name for tag, name in zip(given, tags, strict=True)]

@@ -32,7 +32,7 @@ _SECONDS = at_least(0).optional
 
 @dataclass(frozen=True)
 class Limits:
-    """What parsing one sentence may take.
+    """Limits on words, time and memory of parsing one sentence.
 
     max_words (int): a sentence of more words is parsed in pieces of at most so many, see `SegmentingParser`.
     max_seconds (float or None): CPU seconds after which the words of such a sentence that are left get no brackets;
@@ -126,7 +126,7 @@ class SegmentingParser(SentenceParser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """Those of the parser."""
+        """The same as of the parser within."""
         return self.parser.answers
 
     def _fits(self, query: Query) -> bool:
@@ -163,14 +163,14 @@ class SegmentingParser(SentenceParser):
         return Parse(query.words, tags, [], *no_scores, float("nan"), OUT_OF_TIME)
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """What the parser reads, or the posteriors of the one tree of a sentence that is cut."""
+        """Read a sentence by the parser, or return the posteriors of the single tree if the sentence is cut."""
         query = Query.of(query)
         if self._fits(query):
             return self.parser.read(query, guide=guide)
         return SentenceReading.of(self.parse(query))
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Those of the parser."""
+        """The same as of the parser within."""
         return self.parser.likely_tags(words)
 
     def distribution(self, query: Sentence) -> Distribution:

@@ -19,9 +19,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from spacy_lpcfg.parsing.local_tree_scores import rule_scores
-from spacy_lpcfg.parsing.protocol import BackedParser, Sentence, SentenceParser, SentenceReading
-from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import Parse, Posteriors
+from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.trees.local_trees import LocalTrees
 from spacy_lpcfg.trees.transforms import basic_category
 from spacy_lpcfg.trees.tree import Span
@@ -90,71 +88,3 @@ def _likely_tags(of_word: Mapping[str, float]) -> dict[str, float]:
     """Return the tags that a word may have with their posteriors, the likeliest first."""
     best = max(of_word, key=of_word.__getitem__)
     return {best: of_word[best]} | {tag: p for tag, p in of_word.items() if p > _LEAST_TAG}
-
-
-class WellFormedParser(BackedParser):
-    """Parses sentences by the posteriors of another parser; any number of threads may share one.
-
-    parser (SentenceParser): its posteriors choose the tree, and it has all other answers.
-    decoder (WellFormedDecoder): chooses brackets and tags.
-    """
-
-    def __init__(self, parser: SentenceParser, decoder: WellFormedDecoder) -> None:
-        self.parser = parser
-        self._decoder = decoder
-
-    @property
-    def kind(self) -> str:  # type: ignore[override]
-        """The other parser in an error message."""
-        return self.parser.kind
-
-    @property
-    def backing(self) -> SentenceParser:
-        """The other parser."""
-        return self.parser
-
-    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """Return what the other parser has read."""
-        return self.parser.read(query, guide=guide)
-
-    def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Return those of the other parser."""
-        return self.parser.likely_tags(words)
-
-    def forest_mbr(self, query: Sentence) -> Parse:
-        """Return that of the other parser."""
-        return self.parser.forest_mbr(query)
-
-    def parse(self, query: Sentence) -> Parse:
-        """Return the tree; that of the other parser if it has none over the whole sentence, or none under constraints.
-
-        RAISES (ValueError): As `Query`.
-        """
-        query = Query.of(query)
-        reading = self.parser.read(query)
-        posteriors = reading.posteriors
-        if posteriors.is_of_one:
-            return reading.parse or self.parser.parse(query)
-        tree = self._tree(query, posteriors)
-        if tree is None:
-            return self.parser.parse(query)
-        spans, tags = tree
-        return posteriors.parse_of(
-            query.words,
-            tags,
-            spans,
-            given=query.certain_tags,
-            log_probability=reading.log_probability,
-            status=reading.status,
-        )
-
-    def _tree(self, query: Query, posteriors: Posteriors) -> tuple[list[Span], list[str]] | None:
-        """Choose brackets and tags; None if no bracket may span the sentence, or constraints are not met."""
-        constraints = query.constraints
-        if constraints:
-            posteriors = Posteriors(constraints.within(posteriors.brackets), posteriors.tags)
-        if not any(end - start == len(query.words) for start, end, _ in posteriors.brackets):
-            return None
-        certain = [span for span, p in posteriors.brackets.items() if constraints and p == 1.0]
-        spans, tags = self._decoder.tree(query.words, posteriors, certain)
-        return (spans, tags) if constraints.allow(spans) else None

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -74,16 +75,16 @@ class StackedLearner:
         on_step (callable or None): called with the steps of the model.
         RAISES (ValueError): If there are none, or if the learner learns neither a grammar nor an ensemble.
         """
-        kept, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=self.functions))
+        treebank, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=self.functions))
         steps: list[Any] = []
         given = None if values is None else values.tolist()
-        model = self.learner.fit(kept, held_out=held_out, weights=given, on_step=_both(steps.append, on_step))
+        model = self.learner.fit(treebank, held_out=held_out, weights=given, on_step=_both(steps.append, on_step))
         if not isinstance(model, Grammar | Ensemble):
             raise ValueError(
                 f"Expected a learner of a grammar or an ensemble below a span layer, got {shown(self.learner)}, which "
                 f"learns a {type(model).__name__}."
             )
-        golds = kept if values is None else [kept[i] for i in np.flatnonzero(is_annotated(values))]
+        golds = treebank if values is None else [treebank[i] for i in np.flatnonzero(is_annotated(values))]
         return self._over(model, golds, self.jackknifed or _of_steps(self.learner, steps))
 
     def _over(self, model: Grammar | Ensemble, golds: Sequence[Tree], learner: Learner) -> Stacked:
@@ -106,7 +107,7 @@ _FOLDS, _FEW_FOLDS = 5, 4
 
 
 def _both(first: OnStep, second: OnStep | None) -> OnStep:
-    """What calls both."""
+    """Return a function that calls both."""
 
     def on_step(step: Any) -> None:
         first(step)
@@ -118,7 +119,7 @@ def _both(first: OnStep, second: OnStep | None) -> OnStep:
 
 def _of_steps(learner: Learner, steps: Sequence[Any]) -> Learner:
     """A learner by EM with the iterations that held-out trees chose; any other as it is."""
-    looked_at = [step for step in steps if isinstance(step, Step) and step.f1 == step.f1]
+    looked_at = [step for step in steps if isinstance(step, Step) and not isnan(step.f1)]
     if not looked_at or not isinstance(learner, Starter):
         return learner
     best = max(looked_at, key=lambda step: step.f1)
@@ -133,14 +134,14 @@ def read_fold(learner: Learner, golds: Sequence[Tree], fold: tuple[int, int]) ->
     start, end = fold
     with _quiet():
         parser = learner.fit([*golds[:start], *golds[end:]]).parser()
-    found = []
+    sentences = []
     for tree in golds[start:end]:
         words, gold = tree.words, set(strip_root(tree)[1].spans())
         posteriors = parser.posteriors(words)
         if not posteriors.is_of_one:
             is_gold = np.array([bracket in gold for bracket in posteriors.brackets], dtype=np.uint8)
-            found.append(ReadSentence(words, posteriors, is_gold))
-    return found
+            sentences.append(ReadSentence(words, posteriors, is_gold))
+    return sentences
 
 
 @contextmanager

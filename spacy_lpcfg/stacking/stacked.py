@@ -49,7 +49,7 @@ class Stacked(WrappingModel):
 
     @property
     def summary(self) -> str:
-        """That of the model, and the number of the layer's features."""
+        """The summary of the model, and the number of the layer's features."""
         return f"{self.model.summary}; {len(self.layer.keys)} features of spans"
 
     @property
@@ -58,7 +58,7 @@ class Stacked(WrappingModel):
         return self.model.parser_bytes + self.layer.scorer_bytes
 
     def models_of_trees(self) -> tuple[Grammar, ...]:
-        """Those of the model."""
+        """Return the models of trees of the model."""
         return self.model.models_of_trees()
 
     def to_values(self) -> dict[str, Any]:

@@ -31,7 +31,6 @@ from spacy_lpcfg.evaluation.unlabelled import counted_brackets, unlabelled_total
 from spacy_lpcfg.trees import read_trees
 
 SAMPLE = ROOT / "assets" / "sample"
-WSJ = ROOT.parent / "shared" / "data" / "wsj_sample"
 TAGS = ["NN", "NNP", "DT", "JJ", "VBZ", "VBN", "IN", "CC", ",", ".", "``", "NOUN", "AUX", "PUNCT", "?!", ""]
 
 
@@ -228,14 +227,13 @@ def test_bracketer_says_what_it_needs(learner, text, error, message):
         learner.fit(lambda: text)
 
 
-def test_bracketer_finds_the_brackets_of_a_treebank():
+def test_bracketer_finds_the_brackets_of_a_treebank(shared_data):
     """What the text of 3,501 sentences alone gives; benchmarks have what more text gives."""
-    if not WSJ.exists():
-        pytest.skip(f"no Penn Treebank sample in {WSJ}")
-    golds = list(gold_sentences(read_trees(WSJ / "dev.mrg")))
+    wsj = shared_data / "wsj_sample"
+    golds = list(gold_sentences(read_trees(wsj / "dev.mrg")))
     least = {"paper": {10: 60, 20: 41, 40: 32}, "default": {10: 77, 20: 68, 40: 62}}
     for name, limits in least.items():
-        bracketer = SpectralBracketer.variant(name).fit(lambda: read_tagged(WSJ / "train.mrg"))
+        bracketer = SpectralBracketer.variant(name).fit(lambda: read_tagged(wsj / "train.mrg"))
         scores = [gold.score(counted_brackets(bracketer.bracket(*gold.tagged).spans, gold.keep)) for gold in golds]
         found = {limit: unlabelled_totals(scores, limit).f_with_sentence for limit in limits}
         assert all(found[limit] > f for limit, f in limits.items()), (name, found)

@@ -17,6 +17,7 @@ from typer.main import get_command
 
 from spacy_lpcfg.combination import Combination, preset
 from spacy_lpcfg.components.cli import lpcfg_cli
+from spacy_lpcfg.components.cli.learner_options import parsed_settings
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.stacking import StackedLearner
@@ -75,7 +76,7 @@ def test_cli_help_explains_every_option_and_has_an_example(names, command):
 
 def test_cli_wrong_usage_is_code_2(tmp_path, raw):
     run("learn", "lpcfg", tmp_path / "absent.mrg", "-o", tmp_path / "out", code=2)
-    run("learn", "lpcfg", raw, "-o", tmp_path / "out", "--states", 0, code=2)
+    run("learn", "lpcfg", raw, "-o", tmp_path / "out", "--set", "n_states=0", code=2)
     assert "xx-none" in run("learn", "lpcfg", raw, "-o", tmp_path / "out", "--lang", "xx-none", code=2).stderr
     assert "tokens have no tags" in run("parse", "m", "-", "--input", "tokens", "--tags", "given", code=2).stderr
     assert "choose one" in run("evaluate", raw, raw, "--json", "--reference", code=2).stderr
@@ -88,7 +89,7 @@ def test_cli_learns_spectrally_and_tunes(folder, tmp_path):
     out = tmp_path / "new" / "model"
     done = process(
         console_script(), "learn", "lpcfg", folder / "train.mrg", "--dev", folder / "dev.mrg",
-        "--method", "spectral", "--states", 2, "--seed", 1, "--jobs", 1, "--lang", "en", "--output", out,
+        "--method", "spectral", "--set", "n_states=2", "--seed", 1, "--jobs", 1, "--lang", "en", "--output", out,
     )  # fmt: skip
     trials = [float(line.split()[-1]) for line in done.stderr.splitlines() if "dev F1" in line]
     assert len(trials) > 3
@@ -107,13 +108,13 @@ def test_cli_learns_spectrally_and_tunes(folder, tmp_path):
 
 def test_cli_learns_what_the_library_learns(folder, model, tmp_path):
     """By default the pivot algorithm, with a span layer."""
-    run("learn", "lpcfg", folder / "train.mrg", "--states", 2, "--seed", 3, "-o", tmp_path / "two")
+    run("learn", "lpcfg", folder / "train.mrg", "--set", "n_states=2", "--seed", 3, "-o", tmp_path / "two")
     trees = list(read_trees(folder / "train.mrg"))
-    pivot, two = Pivot(n_states=2, seed=3), ("--states", 2, "--seed", 3)
+    pivot, two = Pivot(n_states=2, seed=3), ("--set", "n_states=2", "--seed", 3)
     assert grammar_of(tmp_path / "two").to_bytes() == StackedLearner(pivot).fit(trees).to_bytes()
-    run("learn", "lpcfg", folder / "train.mrg", *two, "--no-span-layer", "-o", tmp_path / "without")
+    run("learn", "lpcfg", folder / "train.mrg", *two, "--set", "span_layer=false", "-o", tmp_path / "without")
     assert grammar_of(tmp_path / "without").to_bytes() == pivot.fit(trees).to_bytes()
-    settings = ("--method", "spectral", "--states", 2, "--seed", 3)
+    settings = ("--method", "spectral", "--set", "n_states=2", "--seed", 3)
     run("learn", "lpcfg", folder / "train.mrg", *settings, "-o", tmp_path / "spectral")
     assert grammar_of(tmp_path / "spectral").to_bytes() == Spectral(n_states=2, seed=3).fit(trees).to_bytes()
     assert grammar_of(model).to_bytes() == TreebankPCFG().fit(trees).to_bytes()
@@ -138,7 +139,7 @@ def test_cli_learns_of_a_folder_what_is_for_training(folder, tmp_path):
 def test_cli_learns_of_a_folder_by_each_learner(tmp_path):
     for name, n in (("train", 40), ("dev", 10), ("test", 10)):
         sample_part(tmp_path / f"{name}.mrg", "train", n)
-    options = {"isbn": ["--states", 2, "--epochs", 1], "lpcfg": ["--method", "split-merge", "--iterations", 0]}
+    options = {"isbn": ["--states", 2, "--epochs", 1], "lpcfg": ["--method", "split-merge", "--set", "n_iterations=0"]}
     for learner, settings in options.items():
         done = run("learn", learner, tmp_path, *settings, "-o", tmp_path / learner)
         assert done.stdout.count("read ") == 1
@@ -159,7 +160,7 @@ def test_cli_learned_pipelines_find_sentences(pcfg_model, isbn_model, bracketer_
 def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, method, learner):
     done = run(
         "learn", "lpcfg", folder / "train.mrg", "--dev", folder / "dev.mrg",
-        "--method", method, "--states", 2, "-o", tmp_path / method,
+        "--method", method, "--set", "n_states=2", "-o", tmp_path / method,
     )  # fmt: skip
     looked_at = [line for line in done.stderr.splitlines() if "dev F1" in line]
     scores = [float(line.split("dev F1 ")[1].split(",")[0]) for line in looked_at]
@@ -181,35 +182,55 @@ def test_cli_says_when_a_treebank_is_too_small_for_the_states(tmp_path, method):
     ten = sample_part(tmp_path / "ten.mrg", "train", 10)
     said = run("learn", "lpcfg", ten, "--method", method, "-o", tmp_path / "few").stderr
     assert said.count("Warning: 47 of 47 symbols have fewer than 16 states: 47 seen fewer than 40 times") == 1
-    said = run("learn", "lpcfg", ten, "--method", method, "--states", 1, "-o", tmp_path / "one").stderr
+    said = run("learn", "lpcfg", ten, "--method", method, "--set", "n_states=1", "-o", tmp_path / "one").stderr
     assert "Warning" not in said
 
 
 @pytest.mark.parametrize(
-    ("option", "method", "users"),
+    ("option", "method", "message"),
     [
-        (("--states", 7), "pcfg", "only pivot, spectral, "),
-        (("--seed", 0), "pcfg", "only pivot, spectral, "),
-        (("--span-layer",), "em", "only pivot"),
-        (("--grammars", 12), "pivot", "only ensemble, distil"),
-        (("--teacher", "ensemble"), "ensemble", "only distil"),
-        (("--iterations", 3), "spectral", "only pivot, clusters, em, split-merge"),
-        (("--iterations", 3), "ensemble", "only pivot, clusters, em, split-merge"),
+        (("--set", "n_states=7"), "pcfg", "--set: Expected a setting of the learner 'pcfg', got 'n_states'"),
+        (("--seed", 0), "pcfg", "--seed: pcfg has no use for it"),
+        (("--set", "span_layer=true"), "em", "got 'span_layer'"),
+        (("--set", "n_grammars=12"), "pivot", "got 'n_grammars'"),
+        (("--set", "teacher=ensemble"), "ensemble", "got 'teacher'"),
+        (("--set", "n_iterations=3"), "spectral", "got 'n_iterations'"),
+        (("--set", "n_states"), "pivot", "--set: expected NAME=VALUE, such as n_states=24; got 'n_states'"),
+        (("--set", "=3"), "pivot", "--set: expected NAME=VALUE"),
+        (("--set", "n_jobs=2"), "pivot", "--set: expected --jobs in place of n_jobs"),
+        (("--set", "n_states=many"), "pivot", "Expected the setting n_states to be int, got 'many'"),
+        (("--set", "pivots=1", "--set", "pivots.shrink=1"), "pivot", "pivots is given twice"),
     ],
     ids=str,
 )
-def test_cli_refuses_options_that_the_method_has_no_use_for(raw, tmp_path, option, method, users):
+def test_cli_refuses_options_that_the_method_has_no_use_for(raw, tmp_path, option, method, message):
     """Even where their value is the default, and before anything is learned."""
-    said = run("learn", "lpcfg", raw, "--method", method, *option, "-o", tmp_path / "out", code=2).stderr
-    assert option[0] in said
-    assert "has no use for it" in said
-    assert users in " ".join(said.replace("│", " ").split())
+    done = run("learn", "lpcfg", raw, "--method", method, *option, "-o", tmp_path / "out", code=2)
+    assert message in said(done)
     assert not (tmp_path / "out").exists()
+
+
+def test_cli_settings_are_json_or_text_and_may_be_within_a_part():
+    given = [
+        "n_states=24",
+        "span_layer=false",
+        "variant=paper",
+        "pivots.shrink=0.5",
+        "pivots.more_inside=[]",
+        "heads=a=b",
+    ]
+    assert parsed_settings(given) == {
+        "n_states": 24,
+        "span_layer": False,
+        "variant": "paper",
+        "pivots": {"shrink": 0.5, "more_inside": []},
+        "heads": "a=b",
+    }
 
 
 @pytest.mark.parametrize("method", ["em", "split-merge", "clusters", "pivot"])
 def test_cli_makes_as_many_iterations_as_asked_for(folder, tmp_path, method):
-    options = ("--method", method, "--states", 2, "--iterations", 1)
+    options = ("--method", method, "--set", "n_states=2", "--set", "n_iterations=1")
     done = run("learn", "lpcfg", folder / "dev.mrg", *options, "-o", tmp_path / "one")
     nlp = spacy.load(tmp_path / "one")
     assert nlp.meta["fit"][-1]["iteration"] == 1
@@ -225,7 +246,7 @@ def printed(learner: Ensembles | Combination) -> str:
 
 def test_cli_learns_ensembles(folder, tmp_path):
     run(
-        "learn", "lpcfg", folder / "train.mrg", "--method", "ensemble", "--grammars", 4, "--states", 2,
+        "learn", "lpcfg", folder / "train.mrg", "--method", "ensemble", "--set", "n_grammars=4", "--set", "n_states=2",
         "-o", tmp_path / "four",
     )  # fmt: skip
     trees = list(read_trees(folder / "train.mrg"))
@@ -238,7 +259,7 @@ def test_cli_learns_ensembles(folder, tmp_path):
     steps = [pivots, clusters, pivots, clusters]
     assert told == [(number, iteration) for number, each in enumerate(steps, 1) for iteration in each]
     assert all(step["seconds"] > 0 for step in nlp.meta["fit"])
-    options = ("--method", "ensemble", "--grammars", 6, "-o", tmp_path / "six")
+    options = ("--method", "ensemble", "--set", "n_grammars=6", "-o", tmp_path / "six")
     assert "a multiple of 4" in run("learn", "lpcfg", folder / "train.mrg", *options, code=2).stderr
     parsed = run("parse", tmp_path / "four", "-", text="The old ferry was sold.\n").stdout
     assert parsed.startswith("(S (")
@@ -247,17 +268,17 @@ def test_cli_learns_ensembles(folder, tmp_path):
 def test_cli_distils_text(folder, tmp_path):
     text = tmp_path / "text"
     text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
-    distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--states", 2)
-    run(*distil, "--grammars", 4, "--text", text, "-o", tmp_path / "one")
+    distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--set", "n_states=2")
+    run(*distil, "--set", "n_grammars=4", "--text", text, "-o", tmp_path / "one")
     nlp = spacy.load(tmp_path / "one")
     assert [step["iteration"] for step in nlp.meta["fit"]] == [0, 1, 2]
     learner = nlp.get_pipe("lpcfg_parser").learner
     again = learner.fit(read_trees(folder / "train.mrg"))
     assert grammar_of(tmp_path / "one").to_bytes() == again.to_bytes()
-    run(*distil, "--text", text, "--teacher", "balanced", "-o", tmp_path / "other")
+    run(*distil, "--text", text, "--set", "teacher=balanced", "-o", tmp_path / "other")
     teacher = spacy.load(tmp_path / "other").get_pipe("lpcfg_parser").learner.teacher
     assert teacher.learners == preset("balanced").learners
-    options = ("--text", text, "--grammars", 8, "--teacher", "accurate", "-o", tmp_path / "none")
+    options = ("--text", text, "--set", "n_grammars=8", "--set", "teacher=accurate", "-o", tmp_path / "none")
     assert "for which the accurate teacher has no use" in said(run(*distil, *options, code=2))
     assert "--text: Expected a text" in said(run(*distil, "-o", tmp_path / "none", code=2))
     options = ("--method", "em", "--text", text, "-o", tmp_path / "none")

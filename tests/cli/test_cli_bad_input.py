@@ -53,7 +53,7 @@ READS_OTHERS = {
     "table": "table {bad} -o {out}",
     "params": "evaluate {trees} {trees} --params {bad}",
     "tag-map": "learn bracketer {trees} --tag-map {bad} --variant paper -o {out}",
-    "distil": "learn lpcfg {trees} --method distil --text {bad} --states 2 --grammars 4 -o {out}",
+    "distil": "learn lpcfg {trees} --method distil --text {bad} --set n_states=2 --set n_grammars=4 -o {out}",
 }
 READS = READS_TREES | READS_OTHERS
 TAKES_MODEL = {

@@ -87,7 +87,7 @@ def test_cli_inspect_shows_networks_and_their_learning(isbn_model):
 
 
 def test_cli_inspect_shows_the_members_of_an_ensemble(sample_folder, tmp_path):
-    options = ("--method", "ensemble", "--grammars", 4, "--states", 2)
+    options = ("--method", "ensemble", "--set", "n_grammars=4", "--set", "n_states=2")
     run("learn", "lpcfg", sample_folder / "dev.mrg", *options, "-o", tmp_path / "four")
     grammars = spacy.load(tmp_path / "four").get_pipe("lpcfg_parser").grammar.members[0].grammars
     found = inspected(tmp_path / "four", "--member", 2, "--symbol", "NN")

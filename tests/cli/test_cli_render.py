@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def model(folder):
     train = part(folder / "train.mrg", "train", 200)
-    options = ("--method", "em", "--states", 1, "--dev", folder / "dev.mrg")
+    options = ("--method", "em", "--set", "n_states=1", "--dev", folder / "dev.mrg")
     run("learn", "lpcfg", train, *options, "-o", folder / "em")
     return folder / "em"
 

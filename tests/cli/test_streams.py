@@ -33,7 +33,7 @@ PRINTS = {
 }
 SAVES = {
     "learn-lpcfg": "learn lpcfg {trees} --method pcfg -o {out}",
-    "learn-workers": "learn lpcfg {trees} --method em --states 2 --iterations 1 --jobs 2 -o {out}",
+    "learn-workers": "learn lpcfg {trees} --method em --set n_states=2 --set n_iterations=1 --jobs 2 -o {out}",
     "learn-lm": "learn lm {text} --states 2 --method em --rare 0 -o {out}",
     "parse": "parse {model} {text} -o {out}",
     "convert": "convert {trees} {out}.jsonl",

@@ -8,7 +8,6 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination import (
     PRESETS,
-    TEMPERATURES,
     Combination,
     Combined,
     CombinedParser,
@@ -369,11 +368,10 @@ def test_presets():
         assert preset("balanced", text=text, span_layer=layer).learners == (fast, *preset("balanced").learners[1:])
     taught = preset("accurate", text=text)
     assert taught.teacher.learners == taught.student.learners == preset("accurate").learners
-    assert [*TEMPERATURES] == [*PRESETS]
-    for name in PRESETS:
+    for name, kind in PRESETS.items():
         settings = {} if name == "accurate" else {"span_layer": False}
-        assert preset(name, text=text, **settings).temperature == (TEMPERATURES[name] if name == "balanced" else None)
-        assert name == "fast" or preset(name).temperature == TEMPERATURES[name]
+        assert preset(name, text=text, **settings).temperature == (kind.temperature if name == "balanced" else None)
+        assert name == "fast" or preset(name).temperature == kind.temperature
     with pytest.raises(ValueError, match="fast, balanced, accurate"):
         preset("best")
     with pytest.raises(ValueError, match="Expected a text"):

@@ -12,7 +12,7 @@ from spacy.training import Example
 from spacy.util import load_config, load_model_from_config
 from typer.testing import CliRunner
 
-from spacy_lpcfg.combination import PRESETS, TEMPERATURES, Combined, preset
+from spacy_lpcfg.combination import PRESETS, Combined, preset
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.evaluation.calibration import tempered
@@ -92,13 +92,13 @@ def test_command_learns_a_combination(tmp_path):
     assert nlp.config["components"]["lpcfg_parser"]["learner"]["name"] == "balanced"
     assert {step["grammar"] for step in nlp.meta["fit"]} == {1}  # networks have histories of their own
     assert nlp(TEXT)._.constituency
-    assert nlp.get_pipe("lpcfg_parser").score_temperature == TEMPERATURES["balanced"]
+    assert nlp.get_pipe("lpcfg_parser").score_temperature == PRESETS["balanced"].temperature
 
 
 def test_command_leaves_out_the_span_layer_of_balanced(tmp_path):
     trees, output = tmp_path / "train.mrg", tmp_path / "model"
     trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20), strict=False)))
-    arguments = ["learn", "combined", str(trees), "--output", str(output), "--no-span-layer"]
+    arguments = ["learn", "combined", str(trees), "--output", str(output), "--set", "span_layer=false"]
     refused = CliRunner().invoke(lpcfg_cli, [*arguments, "--preset", "accurate"])
     assert refused.exit_code == 2
     assert "no use for it" in refused.output
@@ -134,7 +134,7 @@ def test_command_learns_a_combination_from_text_too(tmp_path):
     assert result.exit_code == 0, result.output
     parser = spacy.load(tmp_path / "model").get_pipe("lpcfg_parser")
     assert len(parser.grammar.members) == 3
-    assert parser.grammar.temperature == TEMPERATURES["balanced"]
+    assert parser.grammar.temperature == PRESETS["balanced"].temperature
     grammar, *networks = parser.learner.learners
     assert networks == [*preset("balanced").learners[1:]]
     assert next(iter(grammar.text)) == ["The", "old", "ferry", "was", "sold", "."]
@@ -153,7 +153,7 @@ def test_command_learns_one_grammar_from_text(tmp_path):
     parser = spacy.load(output).get_pipe("lpcfg_parser")
     assert isinstance(parser.grammar, Stacked)
     assert isinstance(parser.grammar.model, Grammar)
-    assert (parser.grammar.model.temperature, parser.output.temperature) == (TEMPERATURES["fast"], None)
+    assert (parser.grammar.model.temperature, parser.output.temperature) == (PRESETS["fast"].temperature, None)
     assert parser.learner.student.learner == preset("fast", text=(), span_layer=False).student
     assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
 
@@ -192,7 +192,7 @@ def test_config_trains(name, paths, tmp_path, monkeypatch):
     nlp = spacy.load(tmp_path / "out" / "model-last")
     parser = nlp.get_pipe("lpcfg_parser")
     assert parser.score_temperature == parser.grammar.temperature
-    assert (parser.grammar.model if name == "fast" else parser.grammar).temperature == TEMPERATURES[name]
+    assert (parser.grammar.model if name == "fast" else parser.grammar).temperature == PRESETS[name].temperature
     assert nlp(TEXT)._.constituency
     if name != "fast":
         parser.decoding = "rerank"

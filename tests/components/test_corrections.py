@@ -46,7 +46,7 @@ def test_corrections_come_in_order_of_entropy(corrections, pipeline):
     entropies = [each.entropy for each in corrections.sentences]
     assert entropies == sorted(entropies, reverse=True)
     assert corrections.sentences[0].words[:3] == ["The", "man", "saw"]
-    assert sorted(each.place for each in corrections.sentences) == [0, 1, 2]
+    assert sorted(each.position for each in corrections.sentences) == [0, 1, 2]
 
 
 def test_corrections_keep_the_order_of_the_file_where_there_is_no_entropy(tmp_path):
@@ -54,7 +54,7 @@ def test_corrections_keep_the_order_of_the_file_where_there_is_no_entropy(tmp_pa
     parser = nlp.get_pipe("lpcfg_parser")
     parser.grammar = Spectral(n_states=2).fit(read_trees(SAMPLE / "train.mrg"))
     found = Corrections(parser, map(nlp, TEXTS), tmp_path / "out.mrg")
-    assert [each.place for each in found.sentences] == [0, 1, 2]
+    assert [each.position for each in found.sentences] == [0, 1, 2]
 
 
 def test_corrections_parse_the_rest_again(corrections):
@@ -78,7 +78,7 @@ def test_corrections_are_what_was_decided_even_if_the_model_has_no_such_tree(cor
 
 
 def test_corrections_are_written_in_the_order_of_the_file(corrections):
-    places = [each.place for each in corrections.sentences]
+    places = [each.position for each in corrections.sentences]
     for number in (0, 1):
         assert corrections.save(number)["isSaved"]
     assert corrections.parsed(2)["nSaved"] == 2

@@ -11,7 +11,7 @@ from spacy import registry
 from spacy.util import load_config, load_model_from_config
 
 from spacy_lpcfg.combination import Combination, Distillation, preset
-from spacy_lpcfg.combination.presets import both_ways
+from spacy_lpcfg.combination.presets import BothWays
 from spacy_lpcfg.components.raw_text import RawText
 from spacy_lpcfg.learners import LEARNERS
 from spacy_lpcfg.learning import (
@@ -89,7 +89,10 @@ def test_settings_reach_the_learner():
         Ensembles.diverse(2, n_states=2, **GRAMMAR)
     )
     assert made("distil", teacher="balanced", n_states=4).teacher == preset("balanced", **PLAIN)
-    assert made("distil", n_grammars=4, n_states=4).teacher == both_ways(4, 4, n_jobs=1, lexical=LEARNED, **PLAIN)
+    assert (
+        made("distil", n_grammars=4, n_states=4).teacher
+        == BothWays(n_grammars=4, n_states=4, n_jobs=1, lexical=LEARNED, **PLAIN).learner()
+    )
     assert make_learner("balanced", TEXT, **PLAIN) == preset("balanced", text=SENTENCES, **PLAIN)
 
 
@@ -105,7 +108,7 @@ def test_settings_reach_the_learner():
         (
             "accurate",
             {"n_states": 4},
-            "got 'n_states'. The nearest is 'n_jobs' (default: 1) of n_jobs, lexical, functions.",
+            "got 'n_states'. The nearest is 'n_jobs' (default: 1) of lexical, functions, n_jobs.",
         ),
         ("pcfg", {"seed": 4}, "got 'seed'"),
         ("pivot", {"n_states": "four"}, "Expected the setting n_states to be int, got 'four'. Its default is 16."),

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from spacy_lpcfg.evaluation.calibration import (
+    DomainOutcomes,
     fit_shared_temperature,
     fit_temperature,
     outcomes,
@@ -9,7 +10,6 @@ from spacy_lpcfg.evaluation.calibration import (
     tag_outcomes,
     tempered,
     tempered_tags,
-    tree_outcomes,
 )
 from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.trees import Tree
@@ -86,9 +86,25 @@ def test_outcomes_of_tags_and_whole_trees():
     wrong = Parse(gold.words, gold.tags, [(0, 2, "S")], np.array([0.7]), np.array([1.0, 0.3]), 0.0, PARSED)
     bare = Parse(["Go"], ["VB"], [], np.zeros(0), np.array([0.9]), 0.0, PARSED)
     parses, golds = [right, wrong, bare], [gold, gold, Tree.from_spans(["Go"], ["VB"], [])]
-    scores, are_right = tree_outcomes(parses, golds)
-    assert scores == pytest.approx([0.4, 0.7])
-    assert are_right.tolist() == [True, False]
+    domain = DomainOutcomes.of(parses, golds)
+    assert domain.tree_probabilities(1.0) == pytest.approx([0.4, 0.7])
+    assert domain.tree_probabilities(0.5) == pytest.approx([0.5 * 16 / 17, 49 / 58])
+    assert domain.are_right.tolist() == [True, False]
     scores, are_right = tag_outcomes(parses, golds)
     assert scores == pytest.approx([0.9, 0.6, 1.0, 0.3, 0.9])
     assert are_right.tolist() == [True, False, True, True, True]
+
+
+def test_expected_errors_of_a_domain_are_those_of_tempered_parses():
+    gold = Tree.from_spans(["It", "works"], ["PRP", "VBZ"], [(0, 2, "S"), (0, 1, "NP")])
+    parse = Parse(gold.words, ["PRP", "NN"], gold.spans(), np.array([0.8, 0.6]), np.array([0.9, 0.6]), 0.0, PARSED)
+    domain = DomainOutcomes.of([parse], [gold])
+    assert domain.expected_errors(1.0, 1.0) == pytest.approx((0.3, 0.35, 0.52))
+    assert domain.expected_errors(0.5, 2.0) == pytest.approx(
+        (
+            1 - np.mean(tempered(parse.span_scores, 0.5)),
+            np.mean([0.25, tempered(parse.tag_scores, 2.0)[1]]),
+            1 - np.prod(tempered(parse.span_scores, 0.5)),
+        )
+    )
+    assert DomainOutcomes.of([], []).expected_errors(1.0, 1.0) == (0, 0, 0)

@@ -54,7 +54,7 @@ COMMANDS = """
 from spacy_lpcfg.components.cli import lpcfg_cli
 
 for command in '''
-learn lpcfg train.mrg --method pivot --states 2 --jobs 2 --output model
+learn lpcfg train.mrg --method pivot --set n_states=2 --jobs 2 --output model
 learn bracketer train.mrg --variant paper --output brackets
 learn isbn train.mrg --states 4 --epochs 1 --beam 4 --output isbn
 parse model dev.mrg --input trees --output parsed

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 import runpy
-import subprocess
 import sys
+import traceback
 import zipfile
 from collections import Counter
+from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 import spacy
@@ -41,10 +43,24 @@ TREE = "(ROOT\n  (S\n    (NP-SBJ (PRP It))\n    (VP (VBZ {0}))\n    (. .)))\n\n"
 
 
 def run(script: str, *arguments: object, code: int = 0) -> str:
-    command = [sys.executable, str(SCRIPTS / script), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8")
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    """Run a script in this process, as `python` runs it; what it printed."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", [script, *map(str, arguments)])
+        patch.syspath_prepend(SCRIPTS)
+        found: object = 0
+        try:
+            runpy.run_path(str(SCRIPTS / script), run_name="__main__")
+        except SystemExit as end:
+            found = end.code or 0
+        except Exception:
+            traceback.print_exc()
+            found = 1
+        if isinstance(found, str):
+            print(found, file=err)
+            found = 1
+    assert found == code, out.getvalue() + err.getvalue()
+    return out.getvalue() + err.getvalue()
 
 
 @pytest.fixture

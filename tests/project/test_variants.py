@@ -207,7 +207,7 @@ def test_config_of_networks_has_the_variable_too():
 def test_command_learns_a_variant(tmp_path, method, variant, learner):
     trees = tmp_path / "train.mrg"
     trees.write_text("\n".join(map(str, list(read_trees(SAMPLE / "train.mrg"))[:40])), encoding="utf-8")
-    options = ("--method", method, "--variant", variant, "--states", "3")
+    options = ("--method", method, "--set", f"variant={variant}", "--set", "n_states=3")
     run("learn", "lpcfg", trees, *options, "--dev", trees, "-o", tmp_path / "model")
     found = spacy.load(tmp_path / "model").get_pipe("lpcfg_parser")
     said = learner.variant(variant)
@@ -220,8 +220,8 @@ def test_command_learns_a_variant(tmp_path, method, variant, learner):
 def test_command_refuses_what_is_no_variant(tmp_path):
     arguments = ("learn", "lpcfg", SAMPLE / "train.mrg", "-o", tmp_path / "model")
     for options, message in (
-        (("--method", "spectral", "--variant", "2014"), "one of 'default', 'paper', '2012', '2013'"),
-        (("--method", "ensemble", "--variant", "paper"), "only pivot, spectral, em"),
+        (("--method", "spectral", "--set", "variant=2014"), "one of 'default', 'paper', '2012', '2013'"),
+        (("--method", "ensemble", "--set", "variant=paper"), "only pivot, spectral, em"),
     ):
         assert message in " ".join(run(*arguments, *options, code=2).stderr.replace("│", " ").split())
     for command in ("bracketer", "isbn", "lm"):

@@ -84,7 +84,7 @@ def test_functions_are_scored_with_and_without(tmp_path):
     scores = json.loads(run("evaluate", gold, test, "--functions", "keep", "--json").stdout)
     assert (plain, scores["labels"]["NP-SBJ"]["f"]) == (100, 100)
     assert scores["evalb_f"] < 95
-    told = run("learn", "lpcfg", gold, "--dev", gold, "--method", "pcfg", "--functions", "keep", "-o", model).stdout
+    told = run("learn", "lpcfg", gold, "--dev", gold, "--method", "pcfg", "--set", "functions=true", "-o", model).stdout
     assert "dev F1 100.00" in told
     assert json.loads(run("evaluate", model, gold, "--functions", "keep", "--json").stdout)["evalb_f"] == 100
     assert json.loads(run("evaluate", model, gold, "--json").stdout)["evalb_f"] == 100

@@ -81,7 +81,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a model makes of the test elements: whether each label is right, and nats per element, if it tells."""
+    """The result of a model on the test elements: whether each label is right, and nats per element if it tells."""
 
     is_right: np.ndarray
     nats: float | None = None
@@ -96,7 +96,7 @@ def accuracy(is_right: np.ndarray) -> float:
 
 
 def networks(scale: float, args: argparse.Namespace) -> Iterator[Data]:
-    """Those that are not trivial, in the order of their seeds."""
+    """Return the networks that are not trivial, in the order of their seeds."""
     seed = args.seed
     while True:
         data = Data.draw(seed, scale, args.train)
@@ -117,14 +117,14 @@ def nats_of(model: Filter, data: Data) -> float:
 def references(data: Data, args) -> dict[str, Outcome]:
     """The unigram model, and the true network."""
     exact = ExactFilter(data.model)
-    found = {
+    trained = {
         BASELINE: Outcome(test(data.unigram, data, 1), nats_of(data.unigram, data)),
         BEAM: Outcome(test(exact, data, args.beam), nats_of(exact, data)),
     }
     by_gibbs = gibbs_posteriors(data.model, data.test, sweeps=args.sweeps, seed=data.seed)
     for name, found_posteriors in ((GIBBS, by_gibbs), (EXACT, posteriors(data.model, data.test))):
-        found[name] = Outcome(found_posteriors.argmax(axis=1) == data.test.labels)
-    return found
+        trained[name] = Outcome(found_posteriors.argmax(axis=1) == data.test.labels)
+    return trained
 
 
 def approximated(model: DynamicSBN, name: str, data: Data, beam: int) -> Outcome:
@@ -149,7 +149,7 @@ def mean_nats(results: list[dict[str, Outcome]], name: str) -> str | None:
 
 
 def paired_p(differences: np.ndarray, *, n_shuffles: int = 2_000) -> float:
-    """How often a sum is as far from 0 as that of these differences, float (n,), if each has its sign by chance."""
+    """Return the p-value of the sum of differences, float (n,), when the sign of each is left to chance."""
     values = differences[differences != 0].astype(float)
     signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(n_shuffles, len(values)))
     n_as_far = int((np.abs(signs @ values) >= abs(values.sum()) - 1e-9).sum())
@@ -170,7 +170,7 @@ def likelier(results: list[dict[str, Outcome]], name: str) -> str:
 
 
 def error_reduction(results: list[dict[str, Outcome]], name: str) -> float:
-    """Of an approximation over feed-forward, and of that over the unigram model, in percent."""
+    """Return the error reductions over feed-forward, and of feed-forward over the unigram model, in percent."""
     base = mean_accuracy(results, BASELINE if name == FEED_FORWARD else FEED_FORWARD)
     return 100 * (mean_accuracy(results, name) - base) / (mean_accuracy(results, GIBBS) - base)
 
@@ -230,9 +230,9 @@ def measured(scale: float, args: argparse.Namespace) -> dict[str, list[measure.R
     """The tables of networks whose parameters have one scale."""
     results, trues, offsets, rows = [], [], [], []
     for data in islice(networks(scale, args), args.models):
-        found = references(data, args)
-        trues.append(found | {name: approximated(data.model, name, data, args.beam) for name in APPROXIMATIONS})
-        results.append(found | {name: learned(name, data, args) for name in APPROXIMATIONS})
+        trained = references(data, args)
+        trues.append(trained | {name: approximated(data.model, name, data, args.beam) for name in APPROXIMATIONS})
+        results.append(trained | {name: learned(name, data, args) for name in APPROXIMATIONS})
         offsets.append(data.test.offsets)
         rows.append(network_row(data.seed, results[-1], trues[-1]))
         measure.progress(str(rows[-1]))

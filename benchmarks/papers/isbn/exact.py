@@ -97,7 +97,7 @@ def posteriors(model: DynamicSBN, sequences: Sequences) -> np.ndarray:
         forward[column] = beliefs = beliefs[: len(column)]
         beliefs = np.einsum("ns,nst->nt", beliefs, inner[sequences.inputs[column]])
         beliefs /= beliefs.sum(axis=1, keepdims=True)
-    found = np.empty_like(legal)
+    values = np.empty_like(legal)
     backward = np.ones((0, len(filter_.initial)))
     for column in reversed(sequences.columns):
         inputs = sequences.inputs[column]
@@ -105,19 +105,19 @@ def posteriors(model: DynamicSBN, sequences: Sequences) -> np.ndarray:
         ahead = _ahead(transition, inputs, backward) * emission[:, :, inputs].transpose(2, 0, 1)
         ahead = ahead * legal[column][:, None]
         joint = np.einsum("ns,nsl->nl", forward[column], ahead)
-        found[column] = joint / joint.sum(axis=1, keepdims=True)
+        values[column] = joint / joint.sum(axis=1, keepdims=True)
         backward = ahead.sum(axis=2)
         backward /= backward.sum(axis=1, keepdims=True)
-    return found
+    return values
 
 
 def _ahead(transition: np.ndarray, inputs: np.ndarray, backward: np.ndarray) -> np.ndarray:
-    """What follows by state and label, (n, S, L): the sum over next states of transition times `backward` (n, S)."""
-    found = np.empty((len(inputs), transition.shape[2], len(transition)))
+    """Return the sum over next states of transition times `backward` (n, S), by state and label, (n, S, L)."""
+    values = np.empty((len(inputs), transition.shape[2], len(transition)))
     for input_ in np.unique(inputs):
         rows = inputs == input_
-        found[rows] = np.einsum("lst,nt->nsl", transition[:, input_], backward[rows], optimize=True)
-    return found
+        values[rows] = np.einsum("lst,nt->nsl", transition[:, input_], backward[rows], optimize=True)
+    return values
 
 
 def gibbs_posteriors(
@@ -167,15 +167,15 @@ class _Gibbs:
         self.states = np.append(rng.integers(n_states, size=len(self.inputs)), n_states)
 
     def _place(self, sequences: Sequences, max_length: int) -> None:
-        """Which elements have neighbours, which may have several labels, and the two halves of a sweep."""
-        place = np.arange(len(self.inputs)) - np.repeat(sequences.offsets[:-1], sequences.lengths)
+        """Find the elements with neighbours, those with several possible labels, and the two halves of a sweep."""
+        index = np.arange(len(self.inputs)) - np.repeat(sequences.offsets[:-1], sequences.lengths)
         last = sequences.offsets[1:] - 1
-        self.is_first = place == 0
+        self.is_first = index == 0
         self.next = np.arange(len(self.inputs)) + 1
         self.next[last] = len(self.inputs)
         self.is_free = np.ones(len(self.inputs), bool)
         self.is_free[last] = sequences.lengths == max_length
-        self.halves = [np.flatnonzero(place % 2 == parity) for parity in (0, 1)]
+        self.halves = [np.flatnonzero(index % 2 == parity) for parity in (0, 1)]
 
     def sweep(self) -> np.ndarray:
         """Draw all once; the distributions that the labels were drawn from, (n_elements, L)."""

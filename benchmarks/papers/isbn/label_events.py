@@ -62,8 +62,8 @@ def label_events(sequences: Sequences, n_labels: int, n_inputs: int) -> Decision
     """Sequences as positions with a choice of a label and one of an input."""
     labels, inputs = sequences.labels, sequences.inputs
     n = len(labels)
-    place = np.arange(n) - np.repeat(sequences.offsets[:-1], sequences.lengths)
-    is_first = place == 0
+    index = np.arange(n) - np.repeat(sequences.offsets[:-1], sequences.lengths)
+    is_first = index == 0
     before = np.flatnonzero(~is_first) - 1
     first_input = n_labels + labels * n_inputs
     choices = np.empty((n, 2, 4), np.int32)
@@ -71,7 +71,7 @@ def label_events(sequences: Sequences, n_labels: int, n_inputs: int) -> Decision
     choices[:, 1] = np.stack([first_input, first_input + n_inputs, np.full(n, -1), first_input + inputs], axis=1)
     return DecisionEvents(
         sequence_offsets=sequences.offsets.astype(np.int64),
-        latent=(place - 1).astype(np.int32)[:, None],
+        latent=(index - 1).astype(np.int32)[:, None],
         row_offsets=np.concatenate([[0], np.cumsum(np.where(is_first, 0, 2))]).astype(np.int64),
         rows=np.stack([labels[before], n_labels + inputs[before]], axis=1).astype(np.int32).ravel(),
         choice_offsets=2 * np.arange(n + 1, dtype=np.int64),

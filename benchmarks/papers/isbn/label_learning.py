@@ -16,7 +16,7 @@ STEPS = 25
 
 
 class LabelFit(NamedTuple):
-    """What was learned, and the log-likelihood of the held-out sequences under its approximation."""
+    """A learned model, and the log-likelihood of the held-out sequences under its approximation."""
 
     model: DynamicSBN
     dev_log_likelihood: float
@@ -55,8 +55,8 @@ def fit_labels(
         seed=seed,
     )
     network = trainer.fit(start, events, dev=held_out)
-    found = model_of(network, like.n_labels, like.max_length)
-    return LabelFit(found, float(log_likelihoods(network, held_out).sum()))
+    learned = model_of(network, like.n_labels, like.max_length)
+    return LabelFit(learned, float(log_likelihoods(network, held_out).sum()))
 
 
 def label_log_likelihoods(model: DynamicSBN, approximation: str, sequences: Sequences) -> np.ndarray:

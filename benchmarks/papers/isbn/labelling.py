@@ -97,7 +97,7 @@ class Softmaxes:
         self.weights, self.bias = weights, bias
 
     def scores(self, theta: np.ndarray, table: np.ndarray) -> np.ndarray:
-        """Of the outcomes, (n, n_outcomes), by the log-odds (n, N) of the means and the numbers (n,) of the tables."""
+        """Score the outcomes, (n, n_outcomes), by log-odds (n, N) of the means and the numbers (n,) of the tables."""
         return np.matmul(self.weights[table], expit(theta)[:, :, None])[:, :, 0] + self.bias[table]
 
     def log_q(self, theta: np.ndarray, table: np.ndarray) -> np.ndarray:
@@ -172,14 +172,14 @@ UPDATES = {FEED_FORWARD: _keep, MEAN_FIELD: _maximize, MEAN_FIELD_STEP: _step}
 
 def log_probabilities(model: Filter, sequences: Sequences) -> np.ndarray:
     """log P(label, input | earlier elements) of all elements, float64 (n_elements,)."""
-    found = np.empty(len(sequences.labels))
+    values = np.empty(len(sequences.labels))
     beliefs = model.start(len(sequences.lengths))
     for column in sequences.columns:
         labels, inputs = sequences.labels[column], sequences.inputs[column]
         beliefs = beliefs[: len(column)]
-        found[column] = model.scores(beliefs, inputs)[np.arange(len(column)), labels]
+        values[column] = model.scores(beliefs, inputs)[np.arange(len(column)), labels]
         beliefs = model.advance(beliefs, labels, inputs)
-    return found
+    return values
 
 
 def decode(model: Filter, sequences: Sequences, legal: np.ndarray, *, beam: int = 10) -> np.ndarray:
@@ -212,10 +212,10 @@ def decode(model: Filter, sequences: Sequences, legal: np.ndarray, *, beam: int 
 
 def _trace(sequences: Sequences, steps: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """Labels of the first hypothesis of each sequence's last element, followed to its beginning."""
-    found = np.empty(len(sequences.inputs), int)
+    values = np.empty(len(sequences.inputs), int)
     at = np.zeros(len(sequences.lengths), int)
     for column, (parents, labels) in zip(reversed(sequences.columns), reversed(steps), strict=True):
         rows = np.arange(len(column))
-        found[column] = labels[rows, at[: len(column)]]
+        values[column] = labels[rows, at[: len(column)]]
         at[: len(column)] = parents[rows, at[: len(column)]]
-    return found
+    return values

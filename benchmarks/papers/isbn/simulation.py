@@ -130,7 +130,7 @@ class Sequences:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Of the sequences, int64 (n_sequences,)."""
+        """The lengths of the sequences, int64 (n_sequences,)."""
         return np.diff(self.offsets)
 
     @cached_property

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import logsumexp
 
-from spacy_lpcfg.bracketing._spans import best_trees, marginals
+from spacy_lpcfg.bracketing._spans import best_trees
 
 Span = tuple[int, int]
+_Places = tuple[slice, np.ndarray, np.ndarray]
 
 
 def span_marginals(log_weights: np.ndarray) -> np.ndarray:
@@ -18,10 +20,17 @@ def span_marginals(log_weights: np.ndarray) -> np.ndarray:
     RAISES (ValueError): If the matrices are not square or not finite.
     """
     log_weights = _checked(log_weights, 3)
-    out = np.zeros_like(log_weights)
-    if log_weights.shape[1] > 1:
-        marginals(log_weights, np.empty_like(log_weights), out)
-    return out
+    sums, marginals = _log_sums(log_weights), np.zeros_like(log_weights)
+    n_words = log_weights.shape[1] - 1
+    if n_words:
+        marginals[:, 0, -1] = 1
+    for length in range(n_words, 1, -1):
+        spans, lefts, rights = _splits(n_words, length)
+        below = sums[spans] - log_weights[spans]
+        shares = marginals[spans] * np.exp(sums[lefts] + sums[rights] - below)
+        marginals[lefts] += shares
+        marginals[rights] += shares
+    return marginals
 
 
 def log_sum_of_trees(log_weights: np.ndarray) -> np.ndarray:
@@ -29,11 +38,28 @@ def log_sum_of_trees(log_weights: np.ndarray) -> np.ndarray:
 
     log_weights (float64, (n_sentences, n + 1, n + 1)): Log-weights of spans, as for `span_marginals`; same errors.
     """
-    log_weights = _checked(log_weights, 3)
-    chart = np.zeros_like(log_weights)
-    if log_weights.shape[1] > 1:
-        marginals(log_weights, chart, np.empty_like(log_weights))
-    return chart[:, 0, -1]
+    return _log_sums(_checked(log_weights, 3))[:, 0, -1]
+
+
+def _log_sums(log_weights: np.ndarray) -> np.ndarray:
+    """Compute ln of the sum over all trees of each span, float64 (n_sentences, n + 1, n + 1)."""
+    sums = log_weights.copy()
+    n_words = log_weights.shape[1] - 1
+    for length in range(2, n_words + 1):
+        spans, lefts, rights = _splits(n_words, length)
+        sums[spans] += logsumexp(sums[lefts] + sums[rights], axis=2, keepdims=True)
+    return sums
+
+
+def _splits(n_words: int, length: int) -> tuple[_Places, _Places, _Places]:
+    """Return where all spans of a length, and the left and right parts of their splits, are in (., n + 1, n + 1).
+
+    RETURNS (tuple): Places of the shape (., n_spans, 1) for spans, (., n_spans, length - 1) for parts; all differ.
+    """
+    starts = np.arange(n_words - length + 1)[:, None]
+    ends, middles = starts + length, starts + np.arange(1, length)
+    everything = slice(None)
+    return (everything, starts, ends), (everything, starts, middles), (everything, middles, ends)
 
 
 def best_tree(log_weights: np.ndarray) -> list[Span]:

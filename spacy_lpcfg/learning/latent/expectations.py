@@ -1,4 +1,4 @@
-"""What observed trees say of the states of their nodes: the E step, over one shard of a treebank.
+"""The E step over one shard of a treebank: posteriors of the states of the nodes of observed trees.
 
 A shard goes where joblib's backend says, with the parameters; what comes back are sums over its trees.
 """
@@ -66,8 +66,8 @@ class Expected:
                 total[name] += value
         return cls(**total)
 
-    def towards(self, other: Expected, share: float, scale: float) -> Expected:
-        """These counts, of which a share goes to others that are multiplied by `scale` first."""
+    def interpolate(self, other: Expected, share: float, scale: float) -> Expected:
+        """Interpolate with other counts: `(1 - share) * self + share * scale * other`."""
         mixed = {
             name: (1 - share) * mine + share * scale * getattr(other, name)
             for name, mine in vars(self).items()
@@ -128,7 +128,7 @@ class Shard:
         return np.flatnonzero(self.left == NONE)
 
     def posteriors(self, latent: Latent, trees: np.ndarray | None = None) -> StatePosteriors:
-        """What the trees say of the states of their nodes.
+        """Compute the posterior probabilities of the states of all nodes.
 
         trees (int, (k,), or None): places of the trees that count, each once; None for all.
         RAISES (FloatingPointError): If one of them has no probability.
@@ -171,5 +171,5 @@ def shard_posteriors(shard: Shard, latent: Latent) -> StatePosteriors:
 
 def shard_counts(shard: Shard, latent: Latent, trees: np.ndarray | None) -> Expected:
     """The expected counts of a shard's trees, of which `trees` count, or all."""
-    found = shard.posteriors(latent, trees)
-    return shard.sums(found.rules, found.inside * found.outside, len(latent.n_states), found.log_likelihood)
+    of_shard = shard.posteriors(latent, trees)
+    return shard.sums(of_shard.rules, of_shard.inside * of_shard.outside, len(latent.n_states), of_shard.log_likelihood)

@@ -1,4 +1,4 @@
-"""How many latent states the symbols of a treebank get, and word of those that get fewer than were asked for."""
+"""The number of latent states of each symbol, and a warning for symbols that get fewer than asked for."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def max_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np
     return np.clip(counts / tokens_per_state, 1, n_states).astype(np.int32)
 
 
-def log_fewer_states(treebank: IndexedTreebank, found: np.ndarray, n_states: int, tokens_per_state: float) -> None:
+def log_fewer_states(treebank: IndexedTreebank, n_found: np.ndarray, n_states: int, tokens_per_state: float) -> None:
     """Log in one line how many symbols have fewer states than were asked for, and why.
 
     A warning where they are more than half of the treebank's nodes; some symbols of any treebank are rare.
 
-    found (int, (n_symbols,)): states of each symbol.
+    n_found (int, (n_symbols,)): states of each symbol.
     n_states, tokens_per_state: what was asked for.
     """
     counts, names = treebank.counts.symbols, treebank.nodes.symbols
-    fewer = np.flatnonzero(found < n_states)
+    fewer = np.flatnonzero(n_found < n_states)
     if not len(fewer):
         return
-    n_alike = int(np.sum(found < max_states(counts, n_states, tokens_per_state)))
+    n_alike = int(np.sum(n_found < max_states(counts, n_states, tokens_per_state)))
     reasons = {
         f"seen fewer than {tokens_per_state:g} times for each state (tokens_per_state)": len(fewer) - n_alike,
         "with features that tell no more states apart": n_alike,
@@ -59,5 +59,5 @@ def log_fewer_states(treebank: IndexedTreebank, found: np.ndarray, n_states: int
         len(names),
         n_states,
         ", ".join(f"{n} {reason}" for reason, n in reasons.items() if n),
-        ", ".join(f"{names[symbol]!r} {found[symbol]} (seen {counts[symbol]:.0f} times)" for symbol in frequent),
+        ", ".join(f"{names[symbol]!r} {n_found[symbol]} (seen {counts[symbol]:.0f} times)" for symbol in frequent),
     )

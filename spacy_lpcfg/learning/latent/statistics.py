@@ -30,7 +30,7 @@ from spacy_lpcfg.parallel import in_order
 
 @dataclass(frozen=True)
 class StateSmoothing:
-    """How the states of a symbol are smoothed towards each other.
+    """Smoothing of the states of a symbol towards each other.
 
     rules (float): share of a rule's probabilities that the states give to their mean (Petrov et al. 2006).
     words (float): the same of a word's.
@@ -86,12 +86,12 @@ class Split:
 
     @cached_property
     def is_state(self) -> np.ndarray:
-        """Which places of the padded rows are states, bool (n_symbols, m)."""
+        """A mask of the padded rows that is true for states, bool (n_symbols, m)."""
         return np.arange(self.width) < self.n_states[:, None]
 
     @cached_property
     def shapes(self) -> np.ndarray:
-        """Of the rules' tensors, int64 (n_rules, 3)."""
+        """The shapes of the rules' tensors, int64 (n_rules, 3)."""
         return self.n_states[self.treebank.counts.rules].astype(np.int64)
 
     @cached_property
@@ -136,14 +136,14 @@ class Split:
             first = end
 
     def posteriors(self, latent: Latent, n_jobs: int | None = None) -> StatePosteriors:
-        """What the trees say of the states of all nodes; same arguments and errors as `expect`."""
+        """Compute the posterior probabilities of the states of all nodes; same arguments and errors as `expect`."""
         calls = ((shard, latent) for shard in self.shards)
-        found = list(in_order(shard_posteriors, calls, n_jobs=n_jobs, prefer="threads"))
+        of_shards = list(in_order(shard_posteriors, calls, n_jobs=n_jobs, prefer="threads"))
         return StatePosteriors(
-            inside=np.concatenate([part.inside for part in found]),
-            outside=np.concatenate([part.outside for part in found]),
-            rules=np.sum([part.rules for part in found], axis=0),
-            log_likelihood=sum(part.log_likelihood for part in found),
+            inside=np.concatenate([part.inside for part in of_shards]),
+            outside=np.concatenate([part.outside for part in of_shards]),
+            rules=np.sum([part.rules for part in of_shards], axis=0),
+            log_likelihood=sum(part.log_likelihood for part in of_shards),
         )
 
     def sums(self, posteriors: StatePosteriors) -> Expected:

@@ -1,4 +1,4 @@
-"""Which signatures of unknown words a treebank needs: those whose words have other tags than the words around them.
+"""Choose signatures of unknown words: those whose words have other tags than the words of broader signatures.
 
 Signatures form chains, from one ending to a shorter one (`affix_backoff`). From the shortest on, an ending becomes a
 signature if its rare words tell their tags better by it than by the nearest shorter one that was chosen: if the
@@ -45,10 +45,10 @@ def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozen
     return frozenset(chosen)
 
 
-def _gain(own: Counter[str], broader: Counter[str]) -> float:
+def _gain(counts: Counter[str], broader: Counter[str]) -> float:
     """By how much the tags of some words are likelier by themselves than by those of more words, less the cost."""
-    n, n_all = own.total(), broader.total()
+    n, n_all = counts.total(), broader.total()
     if n < FEWEST or n == n_all:
         return -1.0
-    better = sum(count * (log(count / n) - log(broader[tag] / n_all)) for tag, count in own.items())
-    return better - COST * max(1, len(own) - 1) * log(n) / 2
+    better = sum(count * (log(count / n) - log(broader[tag] / n_all)) for tag, count in counts.items())
+    return better - COST * max(1, len(counts) - 1) * log(n) / 2

@@ -62,11 +62,11 @@ class LogLinear:
             drawn = np.random.default_rng(self.seed).choice(len(words.keys), self.max_examples, replace=False)
             words = Words(*(part[drawn] for part in words))
         keys, features, counts = np.unique(words.keys, return_inverse=True, return_counts=True)
-        kept = counts >= self.min_count
-        ids = np.where(kept, np.cumsum(kept) - 1, NONE).astype(np.int32)
-        weights = self._weights(words, ids[features].reshape(words.keys.shape), lexicon, kept.sum(), n_symbols)
+        is_frequent = counts >= self.min_count
+        ids = np.where(is_frequent, np.cumsum(is_frequent) - 1, NONE).astype(np.int32)
+        weights = self._weights(words, ids[features].reshape(words.keys.shape), lexicon, is_frequent.sum(), n_symbols)
         weights[np.abs(weights) < self.min_weight] = 0.0
-        return Classifier.of(keys[kept], weights)
+        return Classifier.of(keys[is_frequent], weights)
 
     def _weights(
         self, words: Words, features: np.ndarray, lexicon: Lexicon, n_features: int, n_symbols: int

@@ -27,7 +27,7 @@ SIGNATURES = ("english", "learned")
 
 @dataclass(frozen=True)
 class LexicalSettings:
-    """How words become terminals and emissions are smoothed.
+    """Settings of terminals and of the smoothing of emissions.
 
     rare (int): words seen at most this often are emitted by their signature.
     signature_weight (float): pseudo-tokens by which a word's signature suggests tags that it was not seen with; 0
@@ -201,7 +201,7 @@ def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:
 
 @dataclass(frozen=True, eq=False)
 class Emissions:
-    """What a learner found about the rules a -> x; k seen pairs, sorted by symbol, then terminal.
+    """Estimates of the emissions a -> x: k seen pairs, sorted by symbol, then terminal.
 
     symbols, terminals (int32, (k,)): the pairs.
     counts (float64, (k,)): how often each was seen.
@@ -311,9 +311,9 @@ def _smoothed_rows(
     return rows
 
 
-def _scale(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def _scale(values: np.ndarray, is_kept: np.ndarray) -> np.ndarray:
     """By what to multiply probabilities of terminals, (n_terminals, ...), so that those kept add up to what all did."""
-    left = values[kept].sum(axis=0)
+    left = values[is_kept].sum(axis=0)
     return values.sum(axis=0) / np.where(left > 0, left, 1.0)
 
 

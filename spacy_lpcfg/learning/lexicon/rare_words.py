@@ -84,8 +84,8 @@ def _rare_counts(
     """Tags of rare words, and of words seen once by their signature: counts (n_rare, n_tags), names, terminals."""
     leaves = nodes.leaves[_are_forms(lexicon)[terminal[nodes.leaves]]]
     words, first, of = np.unique(nodes.word[leaves], return_index=True, return_inverse=True)
-    own = terminal[leaves[first]]
-    signatures, of_signature = np.unique(own, return_inverse=True)
+    terminals_of_leaves = terminal[leaves[first]]
+    signatures, of_signature = np.unique(terminals_of_leaves, return_inverse=True)
     names = np.array([*(nodes.words[word] for word in words), *(lexicon.terminals[x] for x in signatures)])
     once = np.array([nodes.words[word] in vocabulary.once for word in words], dtype=bool)[of]
     entries = np.concatenate([of, len(words) + of_signature[of[once]]])
@@ -93,7 +93,11 @@ def _rare_counts(
     counts = csr_array((np.ones(len(tags)), (entries, tags)), shape=(len(names), len(lexicon.tags)))
     counts.sum_duplicates()
     order = np.argsort(names)
-    return counts[order], tuple(names[order].tolist()), np.concatenate([own, signatures])[order].astype(np.int32)
+    return (
+        counts[order],
+        tuple(names[order].tolist()),
+        np.concatenate([terminals_of_leaves, signatures])[order].astype(np.int32),
+    )
 
 
 def _tags_of_terminals(lexicon: Lexicon, nodes: Skeletons, tag_of: np.ndarray) -> np.ndarray:

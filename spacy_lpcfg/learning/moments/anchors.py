@@ -38,7 +38,7 @@ def fast_anchor_words(rows: np.ndarray, k: int) -> np.ndarray:
 
 
 def _off(rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """What is left of the rows when their projection on the span of independent vectors is taken off."""
+    """Subtract from rows their projection on the span of independent vectors."""
     basis, _ = np.linalg.qr(vectors.T)
     return rows - (rows @ basis) @ basis.T
 
@@ -93,7 +93,7 @@ def _pairwise_step(weights: np.ndarray, slopes: np.ndarray, gram: np.ndarray, di
 
 
 def squared_distances(points: np.ndarray) -> np.ndarray:
-    """Of every two points, float64 (m, m)."""
+    """Return the squared Euclidean distance between each pair of points, float64 (m, m)."""
     gram = points @ points.T
     squares = gram.diagonal()
     return np.maximum(squares[:, None] + squares - 2 * gram, 0.0)

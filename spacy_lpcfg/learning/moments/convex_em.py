@@ -91,8 +91,8 @@ def rule_weights(
         objective = counts @ np.log(likelihood) + np.sum(pseudo * np.log(t, out=np.zeros_like(t), where=t > 0))
         return (t * credit + pseudo) / (n + prior), objective / n
 
-    found = settings.maximize(step, first.reshape(len(first), -1)).reshape(first.shape)
-    return found.transpose(np.argsort(axes))
+    maximized = settings.maximize(step, first.reshape(len(first), -1)).reshape(first.shape)
+    return maximized.transpose(np.argsort(axes))
 
 
 def transition(counts: csr_array, inside: np.ndarray, outside: np.ndarray, settings: ConvexEM) -> np.ndarray:

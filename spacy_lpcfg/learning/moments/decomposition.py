@@ -59,7 +59,7 @@ class AnchorStates(NamedTuple):
 
 
 class Decomposition(NamedTuple):
-    """What is known of m states.
+    """A decomposition of moments into m states.
 
     pi (float64, (m,)): pi(h).
     inside (float64, (F, m)): r(f | h). outside (float64, (G, m)): s(g | h).

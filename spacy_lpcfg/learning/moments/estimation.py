@@ -59,7 +59,7 @@ class RuleMoments:
         )
 
     def pooled(self, other: RuleMoments) -> RuleMoments:
-        """Those of the occurrences of both."""
+        """Pool two sums of moments over their occurrences."""
         n = self.n + other.n
         means = (
             (self.n * getattr(self, name) + other.n * getattr(other, name)) / n
@@ -127,7 +127,7 @@ def rule_moments(
     moments = {}
     for number, occurrences in zip(rules.tolist(), np.split(order, starts[1:]), strict=False):
         left, right = nodes.left[occurrences], nodes.right[occurrences]
-        a, b, c = (n_states[nodes.symbol[each[0]]] for each in (occurrences, left, right))
+        a, b, c = (n_states[nodes.symbol[side[0]]] for side in (occurrences, left, right))
         moments[number] = RuleMoments.of(z[occurrences, :a], y[left, :b], y[right, :c])
     return moments
 

@@ -19,7 +19,7 @@ from spacy_lpcfg.learning.moments.projections import singular_vectors
 
 
 class Side(NamedTuple):
-    """What the features of one side of n nodes of one symbol say about its states.
+    """The states of n nodes of one symbol, as the features of one side tell them.
 
     columns (int64, (n, K)): the features of each node.
     posteriors (float64, (F, m)): p(h | f).
@@ -36,7 +36,7 @@ class Side(NamedTuple):
         return self.posteriors / self.pi
 
     def rows(self, nodes: np.ndarray) -> Side:
-        """Those of some nodes, with no more features than these have."""
+        """Select nodes, with only the features that they have."""
         kept, columns = np.unique(self.columns[nodes], return_inverse=True)
         return Side(columns.reshape(len(nodes), -1), self.posteriors[kept], self.pi)
 

@@ -57,7 +57,7 @@ class Features:
 
 @dataclass(frozen=True)
 class Projector:
-    """How the nodes of every symbol are projected.
+    """Settings and computation of the projections of the nodes of every symbol.
 
     n_states (int): the maximum number of dimensions of a symbol's projections.
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state.
@@ -133,7 +133,7 @@ def _scaled_block(
 
 @dataclass(frozen=True, eq=False)
 class Bases:
-    """What projects the nodes of all symbols; rows are padded with zeros to m.
+    """The bases that project the nodes of all symbols; rows are padded with zeros to m.
 
     templates (Templates): of the features.
     inside_names (uint64, (d,)), outside_names (uint64, (d',)): of the features, sorted.
@@ -157,7 +157,7 @@ class Bases:
         return y, psi.matrix(self.outside_names, nodes.n_nodes) @ self.outside
 
     def project_all(self, treebank: IndexedTreebank) -> Projections:
-        """Those of all nodes of the treebank that the bases were learned from."""
+        """Project all nodes of the treebank that the bases were learned from."""
         parts = [self.project(part.nodes, part.terminal) for part in treebank.parts()]
         y, z = (np.concatenate(side) for side in zip(*parts, strict=True))
         return Projections(y, z, self.n_states, self.singular_values)

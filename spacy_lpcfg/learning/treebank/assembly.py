@@ -193,7 +193,7 @@ class IndexedTreebank:
 
     @property
     def emissions(self) -> Emissions:
-        """Those of the treebank PCFG: one state a symbol."""
+        """The emissions of the treebank PCFG: one state a symbol."""
         pairs = self.events.pairs
         return Emissions(
             symbols=pairs[:, 0],

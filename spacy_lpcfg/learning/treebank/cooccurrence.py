@@ -1,4 +1,4 @@
-"""How often inside and outside features stand at the same nodes: Omega of section 2.2.1 of Cohen et al. (2013).
+"""Co-occurrence counts of inside and outside features: Omega of section 2.2.1 of Cohen et al. (2013).
 
 Features of all symbols lie side by side, since each symbol has features of its own; so Omega has a block for each. It
 is not scaled yet, and so a sum over nodes, and over the parts of a treebank.
@@ -110,7 +110,7 @@ class Cooccurrence:
 
     @classmethod
     def of(cls, context: NodeContext, templates: Templates) -> Cooccurrence:
-        """Those of a shard."""
+        """Count the co-occurrences of a shard."""
         of_inside, of_outside = node_values(context, templates)
         symbol, n_nodes = context.nodes.symbol, context.nodes.n_nodes
         inside, outside = Features.of(of_inside, symbol), Features.of(of_outside, symbol)

@@ -175,8 +175,8 @@ class FeatureTable:
 
     @classmethod
     def join(cls, tables: Sequence[FeatureTable]) -> FeatureTable:
-        """Those of all nodes, table after table."""
-        return cls(np.concatenate([each.keys for each in tables]), np.concatenate([each.values for each in tables]))
+        """Join tables into one of all their nodes."""
+        return cls(np.concatenate([table.keys for table in tables]), np.concatenate([table.values for table in tables]))
 
     def rows(self, nodes: np.ndarray) -> FeatureTable:
         return FeatureTable(self.keys[nodes], self.values[nodes])

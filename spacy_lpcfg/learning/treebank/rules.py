@@ -1,4 +1,4 @@
-"""How the rules of a treebank are made and kept."""
+"""Settings of how the rules of a treebank are made and kept."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from spacy_lpcfg.checks import check_whole
 
 @dataclass(frozen=True)
 class RuleSettings:
-    """How the rules of a grammar are made and kept, in a config `spacy-lpcfg.RuleSettings.v1`.
+    """Settings of how rules are made and kept, in a config `spacy-lpcfg.RuleSettings.v1`.
 
     markov (int): Number of siblings that an "@" symbol of the binarization remembers.
     exact_tensors (bool): Whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.

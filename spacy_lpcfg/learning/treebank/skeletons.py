@@ -102,13 +102,13 @@ class Skeletons:
 
     def between(self, first: int, end: int) -> Skeletons:
         """The trees from `first` up to `end`, with the symbols and words of all; nodes are numbered from 0."""
-        rows = slice(*(int(self.roots[:place].max(initial=NONE)) + 1 for place in (first, end)))
+        rows = slice(*(int(self.roots[:n_roots].max(initial=NONE)) + 1 for n_roots in (first, end)))
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(self, **columns | {name: _shifted(columns[name], -rows.start) for name in _NODES})
 
 
 class Reading(NamedTuple):
-    """How trees become skeletal trees.
+    """Settings by which trees become skeletal trees.
 
     lang (str): language, table or file of the head rules, see `head_rules`.
     markov (int): siblings that an "@" symbol remembers.

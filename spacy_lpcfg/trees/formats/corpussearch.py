@@ -55,11 +55,11 @@ def without_comments(lines: Iterable[str]) -> Iterator[str]:
 
 
 def parts_with_words(
-    tree: Tree, kept: Callable[[Tree, list[list[Tree]]], list[Tree]], dropped: Counter[str]
+    tree: Tree, keep: Callable[[Tree, list[list[Tree]]], list[Tree]], dropped: Counter[str]
 ) -> list[Tree]:
-    """What `kept` leaves of a tree below its root, without its name; if that is nothing, the tree is counted."""
+    """Return the parts below a tree's root that `keep` leaves, without its name; count the tree if nothing is left."""
     children = tree.children if tree.label == "" else (tree,)
-    parts = [part for child in children if child.label not in TREE_NAMES for part in child.fold(kept)]
+    parts = [part for child in children if child.label not in TREE_NAMES for part in child.fold(keep)]
     if not parts:
         dropped["trees without words"] += 1
     return parts
@@ -84,7 +84,7 @@ class CorpusSearchBuilder(TreeBuilder):
         return self._without_dollars(Tree("", self._joined(rest)))
 
     def _kept(self, node: Tree, parts: list[list[Tree]]) -> list[Tree]:
-        """What a node stands for among its parent's children."""
+        """Return the nodes that stand for a node among its parent's children."""
         if node.word is not None:
             return self._leaf(node.label, node.word)
         children = [child for part in parts for child in part]

@@ -82,11 +82,13 @@ def raised(graph: Graph) -> Raised:
     n_raised = 0
     for name in sorted(graph.phrases, key=lambda name: -depths[name]):
         phrase = graph.phrases[name]
-        kept, others = _block_of_head(sorted(parts[name]))
+        head_block, others = _block_of_head(sorted(parts[name]))
         n_raised += len(others)
-        if kept:
+        if head_block:
             label = _joined(phrase.label, phrase.edge)
-            whole = _Part(kept[0].start, kept[-1].end, phrase.edge, Tree(label, [part.tree for part in kept]))
+            whole = _Part(
+                head_block[0].start, head_block[-1].end, phrase.edge, Tree(label, [part.tree for part in head_block])
+            )
             parts[_known(phrase.parent, graph)].extend([whole, *others])
     return Raised(Tree("", [part.tree for part in sorted(parts[graph.root])]), n_raised, n_moved)
 
@@ -102,8 +104,8 @@ def _block_of_head(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
     if len(blocks) < 2:
         return list(parts), []
     heads = [block for block in blocks if any(part.edge.upper() in _HEADS for part in block)]
-    kept = heads[0] if heads else max(blocks, key=lambda block: block[-1].end - block[0].start)
-    return kept, [part for block in blocks if block is not kept for part in block]
+    head_block = heads[0] if heads else max(blocks, key=lambda block: block[-1].end - block[0].start)
+    return head_block, [part for block in blocks if block is not head_block for part in block]
 
 
 def _with_lowered_punctuation(graph: Graph) -> list[Word]:

@@ -23,11 +23,11 @@ class GreynirBuilder(TreeBuilder):
 
     def finished(self, tree: Tree) -> Tree | None:
         children = tree.children if tree.label == "" else (tree,)
-        rest = [child for child in children if child.label not in _NAMES]
-        if not rest:
+        below = [child for child in children if child.label not in _NAMES]
+        if not below:
             self.dropped["trees without words"] += 1
             return None
-        return Tree("", [part for child in rest for part in (child.children if child.label in _ROOTS else [child])])
+        return Tree("", [part for child in below for part in (child.children if child.label in _ROOTS else [child])])
 
     def _open_beside_word(self, parent: OpenNode, number: int) -> None:
         """A note on the word is no error."""

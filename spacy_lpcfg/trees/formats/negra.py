@@ -80,8 +80,8 @@ def _has_lemmas(rows: Iterable[tuple[int, str]]) -> bool:
     return len(columns) > 5 and columns[5].isdecimal() and not columns[4].isdecimal()
 
 
-def _graph(rows: Sequence[tuple[int, str]], said: int | None, path: str) -> Graph:
-    lemma = int(_has_lemmas(rows)) if said is None else said
+def _graph(rows: Sequence[tuple[int, str]], lemma_column: int | None, path: str) -> Graph:
+    lemma = int(_has_lemmas(rows)) if lemma_column is None else lemma_column
     words: list[Word] = []
     phrases: dict[str, Phrase] = {}
     for number, line in rows:

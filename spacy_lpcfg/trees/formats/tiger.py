@@ -27,19 +27,19 @@ def read_tiger(
     """The trees of lines; arguments and errors are those of `TreeFormat.read`."""
     for number, text in _sentences(lines, path):
         try:
-            found = raised(_graph(text))
+            graph = raised(_graph(text))
         except (ValueError, ElementTree.ParseError) as error:
             broken = _broken(error, path, number)
             if on_error is None:
                 raise broken from error
             on_error(broken)
         else:
-            count_raised(found.n_raised, found.n_moved, dropped)
-            yield found.tree
+            count_raised(graph.n_raised, graph.n_moved, dropped)
+            yield graph.tree
 
 
 def _broken(error: ValueError | ElementTree.ParseError, path: str, first: int) -> TreebankError:
-    """What is wrong with the sentence that begins at a line, at the line itself where that is known."""
+    """Return the error in the sentence that begins at a line, with the erroneous line where it is known."""
     if not isinstance(error, ElementTree.ParseError):
         return TreebankError(str(error), path, first)
     reason, line = str(error).partition(": line ")[0], error.position[0]

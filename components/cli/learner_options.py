@@ -1,0 +1,143 @@
+"""Options of commands that choose a learner by name and its settings; and the learner and config that they describe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from spacy_lpcfg.checks import check_one_of, shown
+from spacy_lpcfg.components.cli.pipelines import n_jobs
+from spacy_lpcfg.components.cli.word_classes import class_settings, word_classes
+from spacy_lpcfg.learners import Command, learner_of, learners_of
+from spacy_lpcfg.variants import DEFAULT
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.learning.base import Learner
+
+SET = "--set"
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        SET,
+        metavar="NAME=VALUE",
+        help="A setting of the learner, such as n_states=24, n_iterations=5, span_layer=false, functions=true (labels "
+        "keep them, as NP-SBJ) or lexical.min_count=2; heads=NAME or FILE, for other head rules than the language's; "
+        "variant=paper, or the year of a paper. May be given again.",
+    ),
+]
+
+
+class ChosenLearner(NamedTuple):
+    """learner (Learner): with as many jobs as asked for; config (dict): of the same learner, whatever the jobs."""
+
+    learner: Learner
+    config: dict[str, Any]
+
+
+def learner_option(command: Command) -> Any:
+    """Return the option of a command whose value is the name of a learner of the table."""
+    learners = learners_of(command)
+    names = [entry.name for entry in learners]
+
+    def check(value: str) -> str:
+        with usage():
+            check_one_of("a name that is offered", value, names)
+        return value
+
+    sentences = " ".join(f"{entry.name}: {entry.sentence}" for entry in learners)
+    return typer.Option(callback=check, metavar=f"[{'|'.join(names)}]", help=sentences)
+
+
+def chosen_learner(
+    name: str,
+    settings: list[str] | None,
+    *,
+    text: Path | None,
+    seed: int,
+    lang: str,
+    classes_from: Path | None,
+    jobs: int,
+) -> ChosenLearner:
+    """Return the learner of a name with the settings given by `--set`, and its config.
+
+    RAISES (BadParameter): For settings that the learner cannot have.
+    """
+    from spacy_lpcfg.components.named_learner import make_learner
+
+    with usage("--text"):
+        learner_of(name).check_text(is_given=text is not None)
+    values = parsed_settings(settings or ())
+    text, heads, variant = text and text.resolve(), values.pop("heads", None), str(values.pop("variant", DEFAULT))
+    heads = heads and _checked_heads(str(heads))
+    made, described = (
+        _with_classes(values, classes)
+        for classes in ({"word_classes": word_classes(classes_from, lang)}, class_settings(classes_from, lang))
+    )
+    with usage(SET):
+        learner = make_learner(name, text, seed, lang, {**made, "n_jobs": n_jobs(jobs)}, heads, variant)
+    config = {"@misc": "spacy-lpcfg.Learner.v1", "name": name, "text": text and str(text), "seed": seed, "lang": lang}
+    config |= {"heads": heads} if heads else {}
+    config |= {"variant": variant} if variant != DEFAULT else {}
+    return ChosenLearner(learner, {**config, "settings": described})
+
+
+def parsed_settings(settings: Iterable[str]) -> dict[str, Any]:
+    """Parse NAME=VALUE texts; values are JSON or else text, and a name such as lexical.min_count is within a part.
+
+    RAISES (BadParameter): For a text without "=" or name, or for a setting that is an option of the command.
+    """
+    values: dict[str, Any] = {}
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        *parts, name = path.strip().split(".")
+        if not equals or not all((*parts, name)):
+            message = f"expected NAME=VALUE, such as n_states=24; got {shown(setting)}"
+            raise typer.BadParameter(message, param_hint=SET)
+        if path.strip() == "n_jobs":
+            raise typer.BadParameter("expected --jobs in place of n_jobs", param_hint=SET)
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        group = values
+        for part in parts:
+            group = group.setdefault(part, {})
+            if not isinstance(group, dict):
+                raise typer.BadParameter(f"{part} is given twice, as a value and as a part", param_hint=SET)
+        group[name] = value
+    return values
+
+
+def _with_classes(settings: Mapping[str, Any], classes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with classes of words in their part `lexical`, if there are any."""
+    if not classes.get("word_classes"):
+        return dict(settings)
+    return {**settings, "lexical": {**(settings.get("lexical") or {}), **classes}}
+
+
+def _checked_heads(heads: str) -> str:
+    """Return head rules after checking that they can be read; a file by its whole path.
+
+    RAISES (BadParameter): For neither a table nor a file of head rules.
+    """
+    from spacy_lpcfg.trees import head_rules
+
+    try:
+        head_rules(heads)
+    except (ValueError, OSError) as error:
+        raise typer.BadParameter(str(error), param_hint=SET) from error
+    return str(Path(heads).resolve()) if Path(heads).is_file() else heads
+
+
+@contextmanager
+def usage(hint: str | None = None) -> Iterator[None]:
+    """Turn a ValueError in the block into wrong usage of the command."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=hint) from error
