@@ -339,7 +339,7 @@ REWRITTEN = {
     "tagged": r"\(SQ \(S \(NP \(PRP She\)\) .+ \(, ,\) \(SQ \(VBZ is\) \(RB n't\) \(NP \(PRP she\)\)\) \(\. \?\)\)",
     "had": r"\(SBAR \(SINV \(VBD Had\) \(NP \(PRP we\)\) \(VP \(VBN known\)",
     "so": r"\(SINV \(ADVP \(RB \w+\)\) \(VP \(VBZ is\)\) \(NP \(PRP she\)\) \(\. \.\)\)",
-    "placed": r"\(SINV \(PP \(IN In\) \(NP .+ corner\)\)\) \(VP \(VBD stood\)\) \(NP \(DT a\) \(NN clock\)\) \(\. \.\)\)",
+    "placed": r"\(SINV \(PP \(IN In\) \(NP .+ corner\)\)\) \(VP \(VBD stood\)\) \(NP \(DT a\) \(NN clock\)\)",
     "headline": r"\(S \(NP \(NNS Police\)\) \(VP \(VBP Find\) \(NP \(JJ Lost\) \(NN Clock\)\)\)\)",
     "listed": r"\(VP \(VBD \w+\) \(PP \(PP \(IN in\) .+ \(PP \(IN in\) .+ \(CC \w+\) \(PP \(IN in\)",
     "related": r"\(S \(NP \(NP \(DT The\) \(NN clock\)\) \(SBAR \(WHNP \(W\w+ \w+\)\) \(S \(VP ",
