@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ from commands import SAMPLE, run, sample_part
 from filelock import FileLock
 from hypothesis import settings
 
-settings.register_profile("untimed", deadline=None)  # how long an example takes is the machine's affair
-settings.load_profile("untimed")
+# How long an example takes is the machine's affair.
+settings.register_profile("quick", deadline=None, max_examples=30)
+settings.register_profile("thorough", deadline=None)
+settings.load_profile("quick")
 
 _IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
+_IS_SLOW = re.compile(r"^pytestmark = (\[\s*)?pytest\.mark\.slow\b", re.MULTILINE)
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -44,6 +48,8 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: left out by pytest alone, run by pytest --all or if its file is named")
+    if config.getoption("--all"):
+        settings.load_profile("thorough")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -54,14 +60,25 @@ def pytest_cmdline_main(config):
         os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Do not even import a file of slow tests alone where these are left out."""
+    if _leaves_out_slow_tests(config) and collection_path.suffix == ".py":
+        return bool(_IS_SLOW.search(collection_path.read_text("utf-8"))) or None
+    return None
+
+
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("--all") or not _names_no_file(config):
+    if not _leaves_out_slow_tests(config):
         return
     parts = {True: [], False: []}
     for item in items:
         parts[item.get_closest_marker("slow") is not None or "shared_data" in item.fixturenames].append(item)
     config.hook.pytest_deselected(items=parts[True])
     items[:] = parts[False]
+
+
+def _leaves_out_slow_tests(config):
+    return not config.getoption("--all") and _names_no_file(config)
 
 
 def _names_no_file(config):

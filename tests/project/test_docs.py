@@ -138,10 +138,11 @@ def test_docs_code_of_the_readme_learns_measures_and_parses(tmp_path):
     assert re.search(r"(?m)^\(S \(NP .*\(VBD was\).*\(NN one\)+ \(\. \.\)+$", printed)
 
 
-def test_docs_snippet_of_the_readme_prints_what_stands_below_it(tmp_path):
+def test_docs_snippet_of_the_readme_prints_what_stands_below_it(tmp_path, monkeypatch, capsys):
     code, printed = (block.code for block in blocks(README)[:2])
-    command = [sys.executable, "-W", "ignore", "-c", code]
-    assert subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True).stdout == printed
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, str(README), "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out == printed
 
 
 def test_docs_notebook_runs(tmp_path, monkeypatch):
