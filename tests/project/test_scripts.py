@@ -307,7 +307,7 @@ def test_scripts_bundle_names_texts_without_folders():
     config = {"name": "distil", "text": "/here/text.txt", "seed": 0, "settings": {"lexical": {"text": raw}}}
     named = {"lexical": {"text": {**raw, "path": "raw.txt"}}}
     assert without_folders(config) == {**config, "text": "text.txt", "settings": named}
-    assert without_folders({"text": None, "heads": None}) == {"text": None, "heads": None}
+    assert without_folders({"text": None, "heads": {"lang": None, "n": 0}}) == {"heads": {"n": 0}}
 
 
 def test_scripts_bundle_scores_on_other_trees(tmp_path):
