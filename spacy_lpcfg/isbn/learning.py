@@ -187,7 +187,7 @@ class ISBNLearner(Variants):
             )
             trainer = self.trainer(self.seed + number, events.n_sequences, n_words[0])
             networks.append(trainer.fit(start, events, dev=dev, on_epoch=note))
-        chosen = {"min_count": min_count, "n_states": n_states}
+        chosen: dict[str, float] = {"min_count": min_count, "n_states": n_states}
         chosen |= {"n_epochs": trainer.n_epochs, "batch_size": trainer.batch_size}
         chosen |= {"learn_rate": round(trainer.learn_rate, 6), "dropout": round(trainer.dropout, 6)}
         meta = {**self._meta(chosen, events.n_sequences, history), "root_label": root_label}
