@@ -101,7 +101,7 @@ def test_command_leaves_out_the_span_layer_of_balanced(tmp_path):
     arguments = ["learn", "combined", str(trees), "--output", str(output), "--set", "span_layer=false"]
     refused = CliRunner().invoke(lpcfg_cli, [*arguments, "--preset", "accurate"])
     assert refused.exit_code == 2
-    assert "no use for it" in refused.output
+    assert "setting of the learner 'accurate', got 'span_layer'" in refused.output
     result = CliRunner().invoke(lpcfg_cli, arguments)
     assert result.exit_code == 0, result.output
     parser = spacy.load(output).get_pipe("lpcfg_parser")
