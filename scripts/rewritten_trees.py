@@ -49,8 +49,10 @@ PRESENT_SAYING = ("Says", "Say", "Insists", "Warns", "Claims")
 LENGTHS = range(3, 22)
 ARTICLES = words("a an the")
 FINITE = words("VBD VBZ VBP")
+FINITE_PRESENT = words("VBZ VBP MD")
 AUXILIARIES = words("is are was were has have had do does did 's 're 've can could will would should must")
 CONTRACTED = words("is are was were has have had do does did could would should")
+FULL_FORMS = {"'s": "is", "'re": "are", "'ve": "have"}
 BE = words("is are was were")
 PRONOUNS = words("he she it we you they")
 STANDING = words("is are was were stands stood lies lay sat hung lived came hangs sits comes lives")
@@ -164,8 +166,8 @@ def quoted(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     if speaker.children[0].label == "PRP":
         return None
     start, end = map(leaf, rng.choice(QUOTES))
-    said = Tree("VP", (Tree("VBD", word=rng.choice(SAYING)),))
-    return Tree("SINV", (start, Tree("S", without_end(sentence)), COMMA, end, said, speaker, STOP))
+    verb = Tree("VP", (Tree("VBD", word=rng.choice(SAYING)),))
+    return Tree("SINV", (start, Tree("S", without_end(sentence)), COMMA, end, verb, speaker, STOP))
 
 
 def parted(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
@@ -193,18 +195,18 @@ def _with(between: Tree, children: tuple[Tree, ...], rng: random.Random) -> tupl
 
 def _speech(rng: random.Random, stock: Stock) -> Tree:
     """Return "she said", or "said the plumber"."""
-    said = Tree("VP", (Tree("VBD", word=rng.choice(SAYING)),))
+    verb = Tree("VP", (Tree("VBD", word=rng.choice(SAYING)),))
     speaker = lowered(rng.choice(stock.speakers))
     if speaker.children[0].label == "PRP" or rng.random() < 0.5:
-        return Tree("S", (speaker, said))
-    return Tree("SINV", (said, speaker))
+        return Tree("S", (speaker, verb))
+    return Tree("SINV", (verb, speaker))
 
 
 def _thought(rng: random.Random) -> Tree:
     who, verb, *particle = rng.choice(THINKING).split()
     tag = "VBZ" if verb == "seems" else "VBD" if verb in {"thought", "said", "turned"} else "VBP"
-    rest = [Tree("PRT", (Tree("RP", word=word),)) for word in particle]
-    return Tree("S", (pronoun(who), Tree("VP", (Tree(tag, word=verb), *rest))))
+    particles = [Tree("PRT", (Tree("RP", word=word),)) for word in particle]
+    return Tree("S", (pronoun(who), Tree("VP", (Tree(tag, word=verb), *particles))))
 
 
 def tagged(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
@@ -214,7 +216,7 @@ def tagged(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     if len(subject.words) != 1 or word not in PRONOUNS:
         return None
     is_negative = any(other in {"not", "n't", "never"} for other in sentence.words)
-    auxiliary = {"'s": "is", "'re": "are", "'ve": "have"}.get(verb.word or "", verb.word or "")
+    auxiliary = FULL_FORMS.get(verb.word or "", verb.word or "")
     if auxiliary not in AUXILIARIES:
         auxiliary = {"VBD": "did", "VBZ": "does", "VBP": "do"}.get(verb.label, "")
     if not auxiliary or (not is_negative and auxiliary not in CONTRACTED):
@@ -244,7 +246,7 @@ def had(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
 
 def so(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     verb = parts(sentence)[1].children[0]
-    word = {"'s": "is", "'re": "are", "'ve": "have"}.get(verb.word or "", verb.word)
+    word = FULL_FORMS.get(verb.word or "", verb.word)
     subject = lowered(parts(sentence)[0])
     if word not in AUXILIARIES or len(subject.words) > 2:
         return None
@@ -271,10 +273,8 @@ def headline(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     """Leave out articles and full stop, and forms of "be" before a participle; capitalize words."""
     subject, verbs = parts(sentence)
     is_passive = verbs.children[0].word in BE and verbs.children[-1].label == "VP"
-    is_present = verbs.children[0].label in {"VBZ", "VBP", "MD"} and verbs.children[0].word not in AUXILIARIES - {
-        "will",
-        "can",
-    }
+    may_stand = verbs.children[0].word in {"will", "can"} or verbs.children[0].word not in AUXILIARIES
+    is_present = verbs.children[0].label in FINITE_PRESENT and may_stand
     if not (is_passive or is_present) or (subject.children[0].label in {"PRP", "EX", "DT"} and len(subject.words) == 1):
         return None
     verb_phrase = verbs.children[-1] if is_passive else verbs
@@ -285,14 +285,8 @@ def headline(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     if rng.random() < 0.8:
         return capitalized(titled)
     who = Tree("NP", (leaf(rng.choice(["NN Minister", "NN Study", "NNS Police", "NN Report", "NNS Experts"])),))
-    says = Tree(
-        "VP",
-        (
-            Tree(
-                "VBP" if who.words[0][-1] == "s" or who.words[0] == "Police" else "VBZ", word=rng.choice(PRESENT_SAYING)
-            ),
-        ),
-    )
+    tag = "VBP" if who.words[0][-1] == "s" or who.words[0] == "Police" else "VBZ"
+    says = Tree("VP", (Tree(tag, word=rng.choice(PRESENT_SAYING)),))
     return Tree("S", (capitalized(titled), COMMA, who, says))
 
 
@@ -383,12 +377,13 @@ def short(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     core = subject.children[0] if subject.children[0].label == "NP" else subject
     if any(not child.is_leaf for child in core.children) or core.children[0].label == "PRP":
         return None
-    kept = [child for child in core.children if child.label not in {"JJ", "JJR", "JJS", "CD"}] or list(core.children)
-    if rng.random() < 0.3 and kept[-1].label == "NNS":
-        kept = kept[-1:]
+    noun_phrase = [child for child in core.children if child.label not in {"JJ", "JJR", "JJS", "CD"}]
+    noun_phrase = noun_phrase or list(core.children)
+    if rng.random() < 0.3 and noun_phrase[-1].label == "NNS":
+        noun_phrase = noun_phrase[-1:]
     adverb = [child for child in others if child.label == "ADVP" and len(child.words) == 1][:1]
     phrase = [child for child in others if child.label == "PP"][:1] if rng.random() < 0.4 else []
-    return Tree("S", (capitalized(Tree("NP", kept)), Tree("VP", (verb, *adverb, *phrase)), STOP))
+    return Tree("S", (capitalized(Tree("NP", noun_phrase)), Tree("VP", (verb, *adverb, *phrase)), STOP))
 
 
 def what(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:

@@ -45,7 +45,7 @@ class Mirrored(WrappingModel):
 
     @property
     def own_tree(self) -> str:  # type: ignore[override]
-        """The same as of the model, for whose trees it answers."""
+        """The decoding by which the model makes its own tree."""
         return self.model.own_tree
 
     @property
@@ -60,7 +60,7 @@ class Mirrored(WrappingModel):
 
     @property
     def temperature(self) -> float:
-        """The same as of the model, for whose trees it answers."""
+        """The temperature of the model that it mirrors."""
         return self.model.temperature
 
     @property

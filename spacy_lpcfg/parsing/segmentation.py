@@ -126,7 +126,7 @@ class SegmentingParser(SentenceParser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """The same as of the parser within."""
+        """The questions that the parser of the segments can answer."""
         return self.parser.answers
 
     def _fits(self, query: Query) -> bool:
@@ -170,7 +170,7 @@ class SegmentingParser(SentenceParser):
         return SentenceReading.of(self.parse(query))
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """The same as of the parser within."""
+        """Return a frequent tag of each word without context, as the parser of the segments has it."""
         return self.parser.likely_tags(words)
 
     def distribution(self, query: Sentence) -> Distribution:
