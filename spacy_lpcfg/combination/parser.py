@@ -58,11 +58,11 @@ class CombinedParser(BackedParser):
         grammar = listing_model(combined.members) if decoding == "most-probable" else None
         self._most_probable = None if grammar is None else grammar.parser(decoding=decoding, chart=chart)
         search = search or BeamSettings(beam=combined.beam, lattice=combined.lattice)
+        share_known_words(model.vocabulary for model in combined.single_models() if isinstance(model, ISBN))
         self._parsers = [
             member.parser(decoding=member.own_tree, **member.usable(chart=chart, search=search))
             for member in combined.members
         ]
-        share_known_words(model.vocabulary for model in combined.single_models() if isinstance(model, ISBN))
         self._chains = frozenset().union(*(model.label_chains for model in combined.single_models()))
         follows = {True: search.lattice is not None, False: chart.cascade > 0}
         self._follows = [follows[each.is_network] for each in combined.members]

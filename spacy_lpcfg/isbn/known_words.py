@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import fields, is_dataclass
-from typing import Any
 
 import numpy as np
 
@@ -50,10 +48,11 @@ class KnownWords:
                 self._cache[word, first] = entry
         return entry
 
-    def are_like(self, other: KnownWords) -> bool:
-        """Return whether two tables have the same entries for all words."""
-        tables = self.outcomes, self.signature_rows, self.frequent
-        return tables == (other.outcomes, other.signature_rows, other.frequent) and _is_same(self.rare, other.rare)
+    @cached_property
+    def spellings(self) -> frozenset[str]:
+        """The words of the treebank, rare ones included."""
+        rare = [name[2:] for name in self.rare.names if name.startswith("w ")]
+        return frozenset(self.outcomes).union(rare)
 
 
 class KnownWord:
@@ -91,12 +90,3 @@ class KnownWord:
             likely_enough = zip(best.tolist(), (likely[best] >= _MIN_TAG_PROBABILITY).tolist(), strict=True)
             tags += [tag for tag, is_likely in likely_enough if tag not in self.outcomes and (is_likely or not tags)]
         return tags
-
-
-def _is_same(x: Any, y: Any) -> bool:
-    """Return whether two values are equal; arrays and dataclasses are compared by content."""
-    if isinstance(x, np.ndarray):
-        return np.array_equal(x, y)
-    if is_dataclass(x):
-        return all(_is_same(getattr(x, field.name), getattr(y, field.name)) for field in fields(x) if field.init)
-    return bool(x == y)

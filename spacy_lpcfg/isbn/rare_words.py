@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from spacy_lpcfg.arrays import read_only
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 from spacy_lpcfg.words.remembered import is_remembered
 from spacy_lpcfg.words.signatures import shorter_signature, suffix_signatures
@@ -52,14 +53,16 @@ class RareWords:
     signature_weight: float
     classes: WordClasses = NO_CLASSES
     class_shares: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
-    _index: dict[str, int] = field(init=False, repr=False)
     _of_signature: dict[str, np.ndarray] = field(init=False, repr=False)
     _of_word: dict[tuple[str, bool], tuple[list[str], np.ndarray]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_index", {name: i for i, name in enumerate(self.names)})
         object.__setattr__(self, "_of_signature", {})
         object.__setattr__(self, "_of_word", {})
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
 
     @property
     def n_tags(self) -> int:

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.isbn.known_words import KnownWord, KnownWords
 from spacy_lpcfg.isbn.rare_words import RareWords, Seen, count_rare_words
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
@@ -106,18 +107,20 @@ class NetworkVocabulary:
     sentence_initial: int = 0
     _unknown: list[int] = field(init=False, repr=False)
     _tags: dict[str | None, int] = field(init=False, repr=False)
-    _known: KnownWords = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "_unknown", self.word_offsets[:-1].tolist())
+        object.__setattr__(self, "_tags", {tag: i for i, tag in enumerate(self.tags)})
+
+    @cached_property
+    def _known(self) -> KnownWords:
         outcomes: dict[str, dict[int, int]] = {}
         first_word = self.first_word
         for tag, (start, end) in enumerate(pairwise(self.word_offsets.tolist())):
             for outcome in range(start + 1, end):
                 outcomes.setdefault(self.words[outcome - first_word], {})[tag] = outcome
         rows = {name: self.n_outcomes + i for i, name in enumerate(self.signatures)}
-        object.__setattr__(self, "_unknown", self.word_offsets[:-1].tolist())
-        object.__setattr__(self, "_tags", {tag: i for i, tag in enumerate(self.tags)})
-        object.__setattr__(self, "_known", KnownWords(outcomes, rows, self.frequent, self.rare))
+        return KnownWords(outcomes, rows, self.frequent, self.rare)
 
     @property
     def n_actions(self) -> int:
@@ -139,8 +142,7 @@ class NetworkVocabulary:
     @property
     def spellings(self) -> frozenset[str]:
         """The words of the treebank, rare ones included."""
-        rare = (name[2:] for name in self.rare.names if name.startswith("w "))
-        return frozenset((*self._known.outcomes, *rare))
+        return self._known.spellings
 
     @property
     def masks(self) -> np.ndarray:
@@ -199,14 +201,31 @@ class NetworkVocabulary:
 
 
 def share_known_words(vocabularies: Iterable[NetworkVocabulary]) -> None:
-    """Let vocabularies with the same entries, in either reading direction, share one cached look-up table."""
-    kinds: list[KnownWords] = []
+    """Let vocabularies with the same entries, in either reading direction, share one cached look-up table.
+
+    To be called before the tables are used: each is made at its first use.
+    """
+    kinds: list[NetworkVocabulary] = []
     for vocabulary in vocabularies:
-        alike = next((known for known in kinds if known.are_like(vocabulary._known)), None)
+        alike = next((other for other in kinds if _have_same_words(vocabulary, other)), None)
         if alike is None:
-            kinds.append(vocabulary._known)
+            kinds.append(vocabulary)
         else:
-            object.__setattr__(vocabulary, "_known", alike)
+            vocabulary.__dict__["_known"] = alike._known
+
+
+def _have_same_words(vocabulary: NetworkVocabulary, other: NetworkVocabulary) -> bool:
+    names = "word_offsets", "words", "signatures", "frequent", "rare"
+    return all(_is_same(getattr(vocabulary, name), getattr(other, name)) for name in names)
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    """Return whether two values are equal; arrays and dataclasses are compared by content."""
+    if isinstance(x, np.ndarray):
+        return np.array_equal(x, y)
+    if is_dataclass(x):
+        return all(_is_same(getattr(x, field.name), getattr(y, field.name)) for field in fields(x) if field.init)
+    return bool(x == y)
 
 
 def mask_of(label: int, below: int) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.storage._coding import fill_nonzero
 from spacy_lpcfg.storage.reader import StorageError
 
 PLANES, TABLE = CODINGS = ("planes", "table")
@@ -84,14 +85,11 @@ def _from_table(value: dict[str, Any], dtype: np.dtype, n: int) -> np.ndarray:
     data = np.frombuffer(_inflate(value["data"], n_bits + n * place_type.itemsize, exact=False), np.uint8)
     if len(data) < n_bits:
         raise ValueError("its end is missing")
-    is_nonzero = np.unpackbits(data[:n_bits], count=n).view(bool)
-    n_nonzero = int(np.count_nonzero(is_nonzero))
-    places = _from_byte_planes(data[n_bits:], place_type, n_nonzero)
-    if n_nonzero and places.max() >= len(table):
-        raise ValueError("a place is outside the table")
-    flat = np.zeros(n, table.dtype)
-    flat[is_nonzero] = table[places]
-    return flat.view(dtype)
+    places = _from_byte_planes(data[n_bits:], place_type, (len(data) - n_bits) // place_type.itemsize)
+    numbers = np.zeros(n, table.dtype)
+    if not fill_nonzero(data[:n_bits], places, table, numbers):
+        raise ValueError("a place is outside the table, or there are not as many as numbers")
+    return numbers.view(dtype)
 
 
 def _from_planes(data: memoryview, dtype: np.dtype, n: int) -> np.ndarray:

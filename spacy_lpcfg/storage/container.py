@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Iterable
 from importlib import metadata
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import srsly
@@ -46,6 +46,7 @@ _DEEPEST = 3  # nesting of models: a grammar, with a layer, mirrored, in a combi
 
 
 AnyStored = TypeVar("AnyStored", bound="Stored")
+_KnownTexts: TypeAlias = dict[tuple[bytes, int, int], tuple[str, ...]]
 
 
 class Stored:
@@ -182,36 +183,45 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
     RAISES (StorageError): If the data is not from `pack`, is damaged, is of another kind or version, or exceeds the
         memory limit.
     """
-    budget, deepest = (data.budget, data.deepest) if isinstance(data, _Nested) else (MemoryBudget(), _DEEPEST)
-    header = _header(kind, data, budget)
+    reading = data.reading if isinstance(data, _Nested) else _Reading(MemoryBudget(), {}, _DEEPEST)
+    header = _header(kind, data, reading.budget)
     if header["kind"] != kind:
         raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got a saved {shown(header['kind'])}.")
     if header["version"] != version:
         raise _version_error(kind, header["version"], version)
     if not isinstance(data, _Nested):  # the checksum of the whole covers its parts
         _check_sum(header)
-    encoded = _body(header, budget)
-    _take_memory(encoded, budget)
-    return {name: _decode(name, value, budget, deepest) for name, value in encoded.items()}
+    encoded = _body(header, reading.budget)
+    _take_memory(encoded, reading.budget)
+    return {name: _decode(name, value, reading) for name, value in encoded.items()}
 
 
-class _Nested(bytes):
-    """The bytes of a model within another: `unpack` takes the memory that they ask for from that of the whole.
+class _Reading(NamedTuple):
+    """What the reading of a model shares with that of the models within it.
 
     budget (MemoryBudget): The memory that is left for the whole.
+    texts (dict): The lists of texts that were read, by the values of their fields: networks of one treebank have the
+        same words, which are read once.
     deepest (int): How many more levels of models may be within this one.
     """
 
     budget: MemoryBudget
+    texts: _KnownTexts
     deepest: int
 
+
+class _Nested(bytes):
+    """The bytes of a model within another: `unpack` takes the memory that they ask for from that of the whole."""
+
+    reading: _Reading
+
     @classmethod
-    def of(cls, name: str, data: memoryview, budget: MemoryBudget, deepest: int) -> _Nested:
+    def of(cls, name: str, data: memoryview, reading: _Reading) -> _Nested:
         """Copy the bytes of a part. RAISES (StorageError): If models are within models too deep."""
-        if deepest < 0:
+        if reading.deepest == 0:
             raise StorageError(f"The model {shown(name)} is within more models than this spacy-lpcfg knows of.")
         nested = cls(data)
-        nested.budget, nested.deepest = budget, deepest
+        nested.reading = reading._replace(deepest=reading.deepest - 1)
         return nested
 
 
@@ -301,15 +311,15 @@ def _take_memory(encoded: dict[str, Any], budget: MemoryBudget) -> None:
             budget.take(len(value))
 
 
-def _decode(name: str, value: Any, budget: MemoryBudget, deepest: int) -> Any:
+def _decode(name: str, value: Any, reading: _Reading) -> Any:
     if isinstance(value, list):
         return tuple(value)
     if isinstance(value, memoryview):
-        return _Nested.of(name, value, budget, deepest - 1)
+        return _Nested.of(name, value, reading)
     if not isinstance(value, dict):
         return value
     if _are_texts(value):
-        return decompress_texts(name, value)
+        return _texts(name, value, reading.texts)
     dtype, shape = _form(name, value)
     n = _size(shape)
     if "coding" in value:
@@ -322,6 +332,15 @@ def _decode(name: str, value: Any, budget: MemoryBudget, deepest: int) -> Any:
         )
     flat.flags.writeable = False
     return flat.reshape(shape)
+
+
+def _texts(name: str, value: dict[str, Any], known: _KnownTexts) -> tuple[str, ...]:
+    """Return compressed texts, those that are known without decompressing them again."""
+    key = bytes(value["texts"]), value["n"], value["n_bytes"]
+    texts = known.get(key)
+    if texts is None:
+        texts = known[key] = decompress_texts(name, value)
+    return texts
 
 
 def _are_texts(value: Any) -> bool:

@@ -13,7 +13,7 @@ LARGEST = 1e12
 
 def are_texts(value: Any) -> bool:
     """Return whether a value is a tuple of distinct strings."""
-    return isinstance(value, tuple) and all(type(text) is str for text in value) and len(set(value)) == len(value)
+    return isinstance(value, tuple) and set(map(type, value)) <= {str} and len(set(value)) == len(value)
 
 
 def is_number(value: Any) -> bool:

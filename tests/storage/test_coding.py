@@ -51,6 +51,7 @@ def test_table_is_for_few_distinct_numbers_and_many_zeros():
         (b"\xe0\x00\x01\x02", b"12345678"),  # a place outside the table
         (b"\xe0\x00\x01", b"12345678"),  # a place too few
         (b"\xe0\x00\x01\x00\x00", b"12345678"),  # too many
+        (b"\x70\x00\x01\x00", b"12345678"),  # a fourth number
         (b"\xe0\x00\x01\x00", b"1234567"),  # numbers of another size
         (b"", b"1234"),
         (b"\x00" * 99, b"1234"),
@@ -92,3 +93,12 @@ def test_damaged_texts_are_refused(change):
     assert decompress_texts("a", coded) == ("é", "", "b")
     with pytest.raises(StorageError, match="a"):
         unpack("k", 3, pack("k", 3, {"a": coded | change}))
+
+
+def test_parts_with_the_same_texts_share_them():
+    part = pack("part", 1, {"words": ("a", "b"), "others": ("c",)})
+    whole = unpack("whole", 1, compressed(pack("whole", 1, {"one": part, "other": part})))
+    one, other = (unpack("part", 1, whole[name]) for name in ("one", "other"))
+    assert one["words"] == ("a", "b")
+    assert one["words"] is other["words"]
+    assert one["others"] == ("c",)
