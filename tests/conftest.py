@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,19 @@ def _leaves_out_slow_tests(config):
 
 def _names_no_file(config):
     return config.args_source == pytest.Config.ArgsSource.TESTPATHS
+
+
+# Models that come with the package, read once ------------------------------------------------------
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _share_bundled_models():
+    """Read each model that comes with the package once: it takes a second, and models do not change."""
+    from spacy_lpcfg import models
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models, "model_from_disk", cache(models.model_from_disk))
+        yield
 
 
 # Small models, learned once a run even if several workers share it ---------------------------------

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from commands import BROKEN, RAW, console_script, process, run, sample_part, trees_in
+from commands import BROKEN, RAW, run, sample_part, trees_in
 
 from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -50,8 +50,8 @@ def test_cli_isbn_is_that_of_the_library(model, folder):
 
 
 def test_cli_isbn_learns_an_ensemble_and_measures_it(folder, tmp_path):
-    done = process(
-        console_script(), "learn", "isbn", folder / "train.mrg", "--dev", folder / "dev.mrg", *TINY,
+    done = run(
+        "learn", "isbn", folder / "train.mrg", "--dev", folder / "dev.mrg", *TINY,
         "--approximation", "mean-field-step", "--networks", 2, "--seed", 3, "--jobs", 2,
         "--output", tmp_path / "new" / "model",
     )  # fmt: skip
@@ -92,7 +92,7 @@ def test_cli_isbn_wrong_usage_is_code_2(tmp_path, folder):
 
 
 def test_cli_isbn_parses_text(model):
-    done = process(console_script(), "parse", model, "-", text='Lena opened the (old) gate. He said "no".\n')
+    done = run("parse", model, "-", text='Lena opened the (old) gate. He said "no".\n')
     first, second = trees_in(done.stdout)
     assert "ROOT" not in (first.label, second.label)
     assert first.words == ["Lena", "opened", "the", "-LRB-", "old", "-RRB-", "gate", "."]
