@@ -1,9 +1,11 @@
-"""How components are saved and loaded: one file each, and what fails to load leaves a component as it was."""
+"""How components are saved, loaded and sent to other processes: one file each; what fails to load changes nothing."""
 
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,7 @@ import spacy
 import srsly
 from pipelines import pipeline_of
 from spacy.language import Language
+from spacy.tokens import Doc
 from stored_models import model
 
 from spacy_lpcfg.bracketing import Bracketer
@@ -56,16 +59,27 @@ def pipeline(name: str) -> Language:
     return pipeline_of(name, "xx", **PIPES[name])
 
 
-def answer(nlp: Language, name: str) -> list[tuple[int, int, str]]:
+def tagged(nlp: Language) -> Doc:
     doc = nlp.make_doc(TEXT)
     for token in doc:
         token.tag_ = "NN"
         token.pos_ = "NOUN"
-    doc = nlp.get_pipe(name)(nlp.get_pipe("lpcfg_sentencizer")(doc))
-    (group,) = doc.spans.values()
-    if name == "language_model":
-        return [(token.i, 0, str(token._.surprisal)) for token in doc]
-    return [(span.start, span.end, span.label_) for span in group]
+    return doc
+
+
+WRITTEN = ("scores", "tag_scores", "log_probabilities", "status", "surprisal", "end_surprisal")
+
+
+def written(doc: Doc) -> list:
+    """All that a component wrote to a Doc, as text, so that numbers which are none are equal."""
+    ((key, group),) = doc.spans.items()
+    spans = [(span.start, span.end, span.label_) for span in group]
+    bits = [str(token._.surprisal) for token in doc] if key == "language_model" else []
+    return [spans, [str(group.attrs.get(name)) for name in WRITTEN], bits, [token.tag_ for token in doc]]
+
+
+def answer(nlp: Language, name: str) -> list:
+    return written(nlp.get_pipe(name)(nlp.get_pipe("lpcfg_sentencizer")(tagged(nlp))))
 
 
 @pytest.fixture(params=PIPES)
@@ -91,7 +105,41 @@ def test_component_file_is_that_of_what_it_learned(nlp, name, tmp_path):
     learned = read.get(name, model_from_disk)(saved)
     own = one_network() if name == "isbn_parser" else nlp.get_pipe(name).learned
     assert learned.to_bytes() == own.to_bytes() == saved.read_bytes()
-    assert answer(spacy.load(tmp_path / "model"), name) == answer(nlp, name)
+
+
+@pytest.mark.parametrize("form", ["bytes", "disk", "pickle"])
+def test_component_answers_the_same_when_loaded(nlp, name, form, tmp_path):
+    if form == "bytes":
+        loaded = pipeline(name).from_bytes(nlp.to_bytes())
+    elif form == "disk":
+        nlp.to_disk(tmp_path)
+        loaded = spacy.load(tmp_path)
+    else:
+        answer(nlp, name)  # so that it has a parser, which stays
+        loaded = pickle.loads(pickle.dumps(nlp))
+    assert answer(loaded, name) == answer(nlp, name)
+    for attribute in ("labels", "root_label"):
+        pipes = loaded.get_pipe(name), nlp.get_pipe(name)
+        assert len({getattr(pipe, attribute, None) for pipe in pipes}) == 1
+
+
+SLOW = pytest.mark.slow  # each process imports spaCy
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        *((name, "fork") for name in PIPES),
+        ("lpcfg_parser", "spawn"),
+        *(pytest.param(name, "spawn", marks=SLOW) for name in PIPES if name != "lpcfg_parser"),
+    ],
+)
+def test_component_answers_the_same_in_worker_processes(nlp, name, method, monkeypatch):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system cannot start processes by {method}")
+    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
+    docs = list(nlp.pipe([tagged(nlp), tagged(nlp)], n_process=2, batch_size=1))
+    assert [written(doc) for doc in docs] == [answer(nlp, name)] * 2
 
 
 def test_component_that_has_learned_nothing_is_saved_too(name, tmp_path):
@@ -99,6 +147,7 @@ def test_component_that_has_learned_nothing_is_saved_too(name, tmp_path):
     if name == "lpcfg_parser":
         nlp.get_pipe(name).grammar = None
     nlp.to_disk(tmp_path / "model")
+    assert spacy.load(tmp_path / "model").get_pipe(name).learned is None
     again = pipeline(name)
     learn(again, name)
     again.from_disk(tmp_path / "model")
@@ -118,6 +167,7 @@ def bad_models(good: bytes) -> dict[str, bytes]:
         "the end cut off": good[:-1],
         "a bit another": good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :],
         "longer": good + b"\x00",
+        "a pickle": pickle.dumps(print),
         "another kind": pack("something", 1, {}),
         "a newer format": pack("component that has learned nothing", 2, {}),
         "what thinc writes": srsly.msgpack_dumps({"nodes": [], "attrs": [], "params": [], "shims": [[good]]}),
@@ -145,6 +195,9 @@ def test_component_that_fails_to_load_is_as_it_was(nlp, name, tmp_path):
         with pytest.raises(pipe.error):
             pipe.from_bytes(bad)
         assert gc.isenabled()
+    saved.unlink()
+    with pytest.raises(pipe.error, match="model"):
+        pipe.from_disk(tmp_path / "pipe", exclude=["vocab"])
     assert pipe.to_bytes(exclude=["vocab"]) == own
     assert srsly.json_dumps(getattr(pipe, "cfg", {})) == settings
     assert answer(nlp, name) == before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import warnings
 
@@ -469,63 +468,6 @@ def test_isbn_parser_surprisal_needs_a_parser_that_knows(nlp):
 
 
 # Saving
-
-
-@pytest.mark.parametrize("form", ["bytes", "disk", "pickle"])
-def test_isbn_parser_saved_and_loaded_parses_the_same(nlp, tmp_path, form):
-    if form == "bytes":
-        loaded = pipeline().from_bytes(nlp.to_bytes())
-    elif form == "disk":
-        nlp.to_disk(tmp_path / "model")
-        loaded = spacy.load(tmp_path / "model")
-    else:
-        nlp(TEXTS[0])
-        loaded = pickle.loads(pickle.dumps(nlp))
-    assert are_same(parameters(loaded), parameters(nlp))
-    assert loaded.get_pipe(NAME).labels == nlp.get_pipe(NAME).labels
-    assert loaded.get_pipe(NAME).root_label == "ROOT"
-    for mine, theirs in zip(nlp.pipe(TEXTS), loaded.pipe(TEXTS), strict=True):
-        assert annotations(mine) == annotations(theirs)
-    assert loaded(TEXTS[0])[0]._.surprisal == nlp(TEXTS[0])[0]._.surprisal
-
-
-def test_isbn_parser_untrained_is_saved_too(tmp_path):
-    nlp = pipeline()
-    nlp.to_disk(tmp_path / "model")
-    assert spacy.load(tmp_path / "model").get_pipe(NAME).isbn is None
-
-
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_isbn_parser_runs_in_worker_processes(nlp, method, monkeypatch):
-    if method not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"this system cannot start processes by {method}")
-    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
-    docs = list(nlp.pipe(TEXTS, n_process=2, batch_size=1))
-    assert [annotations(doc) for doc in docs] == [annotations(doc) for doc in nlp.pipe(TEXTS)]
-    assert docs[0][0]._.surprisal == nlp(TEXTS[0])[0]._.surprisal
-
-
-def test_isbn_parser_refuses_damaged_and_foreign_models(nlp, tmp_path):
-    nlp.to_disk(tmp_path / "model")
-    saved = tmp_path / "model" / NAME / "model"
-    good = saved.read_bytes()
-    tagger = spacy.blank("en")
-    tagger.add_pipe("tagger").add_label("X")
-    tagger.initialize()
-    foreign = tagger.get_pipe("tagger").model.to_bytes()
-    flipped = [good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :] for at in range(50, len(good), len(good) // 7)]
-    fresh = pipeline().get_pipe(NAME)
-    for bad in (b"", b"not a model", good[:-100], foreign, pickle.dumps(print), *flipped):
-        saved.write_bytes(bad)
-        with pytest.raises(ModelError):
-            fresh.from_disk(tmp_path / "model" / NAME)
-        with pytest.raises(ModelError):
-            fresh.from_bytes(bad)
-    with pytest.raises(ModelError):
-        spacy.load(tmp_path / "model")
-    saved.unlink()
-    with pytest.raises(ModelError, match="model"):
-        spacy.load(tmp_path / "model")
 
 
 def test_isbn_parser_refuses_a_model_of_other_sizes(nlp):

@@ -30,7 +30,7 @@ def pipeline(**config):
     return nlp
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def nlp():
     nlp = pipeline()
     nlp.initialize(lambda: examples(nlp))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 from dataclasses import replace
 from inspect import signature
@@ -22,7 +21,6 @@ from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.evaluation.calibration import TAG_TEMPERATURE, tempered
-from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
@@ -36,7 +34,6 @@ from spacy_lpcfg.learning import (
 )
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.pivot import PivotFeatures
-from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
@@ -375,62 +372,3 @@ def test_parser_settings_are_checked():
 
 def test_parser_may_use_any_memory(with_settings):
     assert trees(with_settings(limits={"max_memory": 1e300})(TEXTS[0])) == trees(with_settings()(TEXTS[0]))
-
-
-# Saving
-
-
-@pytest.mark.parametrize("form", ["bytes", "disk", "pickle"])
-def test_parser_saved_and_loaded_parses_the_same(nlp, tmp_path, form):
-    if form == "bytes":
-        loaded = pipeline().from_bytes(nlp.to_bytes())
-    elif form == "disk":
-        nlp.to_disk(tmp_path / "model")
-        loaded = spacy.load(tmp_path / "model")
-    else:
-        loaded = pickle.loads(pickle.dumps(nlp))
-    assert loaded.get_pipe("lpcfg_parser").labels == nlp.get_pipe("lpcfg_parser").labels
-    for mine, theirs in zip(nlp.pipe(TEXTS), loaded.pipe(TEXTS), strict=True):
-        assert annotations(mine) == annotations(theirs)
-
-
-def test_parser_untrained_is_saved_too(tmp_path):
-    nlp = pipeline("de")
-    nlp.to_disk(tmp_path / "model")
-    assert spacy.load(tmp_path / "model").get_pipe("lpcfg_parser").grammar is None
-
-
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_parser_runs_in_worker_processes(nlp, method, monkeypatch):
-    if method not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"this system cannot start processes by {method}")
-    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
-    docs = list(nlp.pipe(TEXTS, n_process=2, batch_size=1))
-    assert [annotations(doc) for doc in docs] == [annotations(doc) for doc in nlp.pipe(TEXTS)]
-    assert docs[0]._.constituency[0].label == "S"
-
-
-def test_parser_refuses_damaged_and_foreign_models(nlp, tmp_path):
-    nlp.to_disk(tmp_path / "model")
-    saved = tmp_path / "model" / "lpcfg_parser" / "model"
-    good = saved.read_bytes()
-    middle = len(good) // 2
-    flipped = good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :]
-    tagger = spacy.blank("en")
-    tagger.add_pipe("tagger").add_label("X")
-    tagger.initialize()
-    foreign = tagger.get_pipe("tagger").model.to_bytes()
-    for bad in (b"", b"not a model", good[:-100], flipped, foreign, pickle.dumps(print)):
-        saved.write_bytes(bad)
-        with pytest.raises(ModelError):
-            spacy.load(tmp_path / "model")
-        with pytest.raises(ModelError):
-            nlp.create_pipe("lpcfg_parser", config=PCFG).from_bytes(bad)
-    saved.unlink()
-    with pytest.raises(ModelError, match="model"):
-        spacy.load(tmp_path / "model")
-
-
-def test_parser_grammar_is_the_one_that_was_learned(nlp):
-    grammar = nlp.get_pipe("lpcfg_parser").grammar
-    assert Grammar.from_bytes(grammar.to_bytes()).labels == grammar.labels

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 from functools import partial
 
@@ -17,8 +16,6 @@ from spacy.util import registry
 
 from spacy_lpcfg.bracketing import (
     CCA,
-    Bracketer,
-    BracketerError,
     Brown,
     EmbeddingError,
     PaperAnchors,
@@ -414,25 +411,6 @@ def test_bracketer_has_no_scores_without_trees(nlp):
 # Saving
 
 
-@pytest.mark.parametrize("form", ["bytes", "disk", "pickle"])
-def test_bracketer_saved_and_loaded_brackets_the_same(nlp, tmp_path, form):
-    if form == "bytes":
-        loaded = pipeline().from_bytes(nlp.to_bytes())
-    elif form == "disk":
-        nlp.to_disk(tmp_path / "model")
-        loaded = spacy.load(tmp_path / "model")
-    else:
-        loaded = pickle.loads(pickle.dumps(nlp))
-    for mine, theirs in zip(nlp.pipe(docs_of(nlp)), loaded.pipe(docs_of(loaded)), strict=True):
-        assert annotations(mine) == annotations(theirs)
-
-
-def test_bracketer_untrained_is_saved_too(tmp_path):
-    nlp = pipeline()
-    nlp.to_disk(tmp_path / "model")
-    assert spacy.load(tmp_path / "model").get_pipe("spectral_bracketer").bracketer is None
-
-
 @pytest.mark.parametrize("form", ["bytes", "docbin", "pickle"])
 def test_bracketer_brackets_survive_with_the_doc(nlp, form):
     docs = list(nlp.pipe(docs_of(nlp)))
@@ -448,35 +426,6 @@ def test_bracketer_brackets_survive_with_the_doc(nlp, form):
         assert trees(mine, KEY) == trees(theirs, KEY)
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_bracketer_runs_in_worker_processes(nlp, method, monkeypatch):
-    if method not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"this system cannot start processes by {method}")
-    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
-    docs = list(nlp.pipe(docs_of(nlp), n_process=2, batch_size=1))
-    assert [annotations(doc) for doc in docs] == [annotations(doc) for doc in nlp.pipe(docs_of(nlp))]
-
-
-def test_bracketer_refuses_damaged_and_foreign_models(nlp, tmp_path):
-    nlp.to_disk(tmp_path / "model")
-    saved = tmp_path / "model" / "spectral_bracketer" / "model"
-    good = saved.read_bytes()
-    middle = len(good) // 2
-    flipped = good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :]
-    parser = spacy.blank("en").add_pipe("lpcfg_parser")
-    for bad in (b"", b"not a model", good[:-100], flipped, pickle.dumps(print)):
-        saved.write_bytes(bad)
-        with pytest.raises(BracketerError):
-            spacy.load(tmp_path / "model")
-        with pytest.raises(BracketerError):
-            nlp.create_pipe("spectral_bracketer").from_bytes(bad)
-    with pytest.raises(ValueError, match="lpcfg_parser"):
-        parser.from_bytes(nlp.get_pipe("spectral_bracketer").to_bytes(exclude=["vocab"]))
-    saved.unlink()
-    with pytest.raises(BracketerError, match="model"):
-        spacy.load(tmp_path / "model")
-
-
 def test_bracketer_stands_beside_a_parser(nlp, tmp_path):
     """The parser tags, and the bracketer takes its tags."""
     both = pipeline()
@@ -489,11 +438,3 @@ def test_bracketer_stands_beside_a_parser(nlp, tmp_path):
     assert set(doc.spans) == {"constituents", KEY}
     assert [tree.tags for tree in trees(doc)] == [tree.tags for tree in trees(doc, KEY)]
     assert doc._.constituency[0].label == "S"
-
-
-def test_bracketer_frozen_result_is_a_bracketer(nlp):
-    bracketer = nlp.get_pipe("spectral_bracketer").bracketer
-    assert isinstance(bracketer, Bracketer)
-    assert Bracketer.from_bytes(bracketer.to_bytes()).bracket(*sentence_of(SENTENCES[0])) == bracketer.bracket(
-        *sentence_of(SENTENCES[0])
-    )
