@@ -1,14 +1,25 @@
-"""The contract of learners: `fit(trees, *, held_out=None, on_step=None)` of a frozen dataclass."""
+"""The contract of learners: `fit(trees, *, held_out=None, on_step=None)` of a frozen dataclass, and their promises."""
 
-from dataclasses import FrozenInstanceError, fields
+from __future__ import annotations
 
+from dataclasses import FrozenInstanceError, fields, replace
+from itertools import islice
+
+import numpy as np
 import pytest
+from oracles.enumeration import sums_of_states
+from oracles.tensor_form import tree_weight
+from paths import ROOT
 
+from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner
+from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.grammar.tensors import SPARSE
 from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
 from spacy_lpcfg.learning.base import Learner, ModelLearned, Step
-from spacy_lpcfg.trees import parse_trees
+from spacy_lpcfg.learning.moments.projections import Features
+from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
 TREES = list(
     parse_trees(
@@ -90,3 +101,96 @@ def test_combinations_tell_the_steps_of_grammars_and_their_models():
     first, step, second = told
     assert (type(step), step.grammar) == (Step, 2)
     assert (first, second) == (ModelLearned(1, 2), ModelLearned(2, 2))
+
+
+# Grammars ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sample() -> list[Tree]:
+    return list(islice(read_trees(ROOT / "assets" / "sample" / "train.mrg"), 100))
+
+
+NOISY = Features(dropout=0.2)
+OF_SEED = [
+    EM(n_states=4, n_iterations=2),
+    SplitMerge(n_states=3),
+    Clusters(n_states=3, n_iterations=1, features=NOISY),
+    Pivot(n_states=3, tokens_per_state=10, features=NOISY),
+]
+
+
+@pytest.mark.parametrize("learner", [TreebankPCFG(), Spectral(n_states=4), *OF_SEED], ids=name)
+def test_same_seed_same_bytes_for_any_number_of_jobs(sample, learner, monkeypatch):
+    monkeypatch.setattr("spacy_lpcfg.learning.treebank.shards.SHARD_SIZE", 40)
+    monkeypatch.setattr("spacy_lpcfg.learning.treebank.assembly.PART_SIZE", 40)
+    one = learner.fit(sample).to_bytes()
+    assert replace(learner, n_jobs=2).fit(iter(sample)).to_bytes() == one
+    if learner in OF_SEED:
+        assert replace(learner, seed=1).fit(sample).to_bytes() != one
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        EM(n_states=6, n_iterations=5, tokens_per_state=5),
+        SplitMerge(n_states=8, tokens_per_state=5),
+        Pivot(n_states=4, tokens_per_state=10),
+    ],
+    ids=name,
+)
+def test_grammar_is_proper(sample, learner):
+    """Root weights, and in every state rules and emissions, add up to one, though the least of them are left out."""
+    grammar = learner.fit(sample)
+    assert grammar.is_proper
+    assert (grammar.tensors.forms == SPARSE).any() or not isinstance(learner, EM)
+    assert grammar.root_vectors.sum() == pytest.approx(1, abs=1e-5)
+    for found in sums_of_states(grammar):
+        np.testing.assert_allclose(found, 1.0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "learner", [EM(n_states=1, n_iterations=2), SplitMerge(n_states=1), Pivot(n_states=1, n_iterations=0)], ids=name
+)
+def test_one_state_is_the_treebank_pcfg(sample, learner):
+    grammar, pcfg = learner.fit(sample), TreebankPCFG().fit(sample)
+    assert (grammar.symbols, grammar.lexicon.terminals) == (pcfg.symbols, pcfg.lexicon.terminals)
+    np.testing.assert_allclose(grammar.tensors.dense, pcfg.tensors.dense, rtol=1e-5)
+    np.testing.assert_allclose(grammar.root_vectors, pcfg.root_vectors, rtol=1e-5)
+    np.testing.assert_allclose(grammar.lexicon.vectors, pcfg.lexicon.vectors, rtol=1e-5)
+
+
+SMALL_TREEBANKS = [
+    ["(S (NP (DT the) (NN cat)) (VP (VBD slept)))"],  # one tree
+    ["(NN yes)"],
+    ["(ROOT (FRAG (NN yes)))", "(ROOT (INTJ (UH no)))"],  # no binary rule
+    ["(S (NP (-NONE- *)))", "(S (A a) (B b))"],  # a tree of empty elements among others
+    ["(X (X (X a) (X b)) (X c) (X d))"] * 40,  # one name for all
+    ["(S (N -LRB-) (-LRB- -LRB-) (<form> <form>) (T <tag>))"],
+]
+OF_LITTLE = [
+    TreebankPCFG(),
+    Spectral(),
+    EM(),
+    SplitMerge(tokens_per_state=1),
+    Clusters(),
+    Clusters(features=Features(dropout=0.9)),
+]
+
+
+@pytest.mark.parametrize("learner", OF_LITTLE, ids=name)
+@pytest.mark.parametrize("brackets", SMALL_TREEBANKS, ids=lambda brackets: brackets[0])
+def test_small_treebanks_are_learned(learner, brackets):
+    trees = list(parse_trees(brackets))
+    grammar = Grammar.from_bytes(learner.fit(trees).to_bytes())
+    parser = Parser(grammar)
+    for words in (trees[-1].words, ["zzz"], ["a", "zzz", "b"]):
+        assert parser.parse(words).tree.words == words
+    assert tree_weight(grammar, trees[-1]) > 0
+
+
+@pytest.mark.parametrize("learner", [*OF_LITTLE[:-1], Pivot(), StepwiseEM(EM(n_iterations=0))], ids=name)
+@pytest.mark.parametrize("treebank", [[], ["(S (NP (-NONE- *)))"]], ids=["none", "empty"])
+def test_no_trees_are_refused(learner, treebank):
+    with pytest.raises(ValueError, match="at least one tree to learn from"):
+        learner.fit(parse_trees(treebank))

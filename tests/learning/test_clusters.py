@@ -11,15 +11,13 @@ from oracles.tensor_form import tree_log_probability, tree_weight
 from paths import ROOT
 from scipy.sparse import csr_array
 
-from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import Clusters, LexicalSettings, StateSmoothing, TreebankPCFG
 from spacy_lpcfg.learning.clusters import cluster, representation
 from spacy_lpcfg.learning.moments.projections import Features, Projector, noisy
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.parallel import in_order
-from spacy_lpcfg.trees import Tree, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, read_trees
 
 SAMPLE = ROOT / "assets" / "sample"
 
@@ -98,13 +96,6 @@ def test_clusters_are_found_by_as_many_jobs_as_asked_for(sample, monkeypatch, n_
     assert found.to_bytes() == learner.fit(sample).to_bytes()
 
 
-def test_same_seed_same_bytes(sample):
-    settings = {"n_states": 3, "n_iterations": 1, "features": Features(dropout=0.2)}
-    one, again, other = (Clusters(**settings, seed=seed).fit(sample).to_bytes() for seed in (0, 0, 1))
-    assert one == again
-    assert one != other
-
-
 @pytest.mark.parametrize("noise", [{"dropout": 0.3}, {"noise": 0.3}], ids=str)
 def test_noise_changes_the_projections(treebank, noise):
     plain, noisy = (
@@ -128,17 +119,3 @@ def test_noise_is_of_features():
 def test_impossible_noise_is_refused(noise):
     with pytest.raises(ValueError, match=f"{next(iter(noise))}.* of at least 0"):
         Features(**noise)
-
-
-@pytest.mark.parametrize("brackets", [["(NN yes)"], ["(S (A a) (B b))"], ["(X (X (X a) (X b)) (X c) (X d))"] * 40])
-@pytest.mark.parametrize("dropout", [0.0, 0.9])
-def test_small_treebanks_are_learned(brackets, dropout):
-    trees = list(parse_trees(brackets))
-    grammar = Grammar.from_bytes(Clusters(features=Features(dropout=dropout)).fit(trees).to_bytes())
-    assert tree_weight(grammar, trees[0]) > 0
-    assert Parser(grammar).parse(["zzz"]).tree.words == ["zzz"]
-
-
-def test_no_trees_are_refused():
-    with pytest.raises(ValueError, match="at least one tree to learn from"):
-        Clusters().fit([])

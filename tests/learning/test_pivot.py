@@ -19,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import EXACT as EXACT_TENSOR
-from spacy_lpcfg.learning import LexicalSettings, Pivot, StateSmoothing, TreebankPCFG
+from spacy_lpcfg.learning import LexicalSettings, Pivot, StateSmoothing
 from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
@@ -277,15 +277,6 @@ def test_parameters_are_probabilities(sample):
     np.testing.assert_allclose(parameters.means.sum(axis=1), 1.0)
 
 
-def test_grammar_is_proper(sample):
-    """In every state the rules sum to one, and so do the words and forms."""
-    grammar = Pivot(n_states=4, tokens_per_state=10).fit(sample)
-    assert grammar.is_proper
-    assert grammar.root_vectors.sum() == pytest.approx(1)
-    for found in sums_of_states(grammar):
-        np.testing.assert_allclose(found, 1.0, atol=1e-5)
-
-
 def test_a_state_that_begins_no_rule_does_as_its_symbol():
     joint = [np.array([0.6, 0.4, 0.0])[:, None, None], np.array([0.3, 0.7, 0.0])[:, None, None]]
     rules, weights = np.array([[1, 0, 0], [1, 0, 1]]), np.array([0.8, 0.2])
@@ -361,23 +352,6 @@ def test_states_are_merged_before_em(sample):
         np.testing.assert_allclose(found, 1.0, atol=1e-5)
 
 
-def test_one_state_is_the_treebank_pcfg(sample):
-    pivot, pcfg = Pivot(n_states=1, n_iterations=0).fit(sample), TreebankPCFG().fit(sample)
-    assert pivot.to_bytes() == pcfg.to_bytes()
-
-
-def test_same_seed_same_bytes_for_any_number_of_jobs(sample):
-    one, two = (Pivot(n_states=6, n_jobs=jobs).fit(sample[:40]).to_bytes() for jobs in (1, 2))
-    assert one == two
-
-
-def test_noise_of_another_seed_gives_another_grammar(sample):
-    noisy = {"n_states": 3, "tokens_per_state": 10, "features": Features(dropout=0.2, noise=0.2)}
-    one, again, other = (Pivot(**noisy, seed=seed).fit(sample[:80]).to_bytes() for seed in (0, 0, 1))
-    assert one == again
-    assert one != other
-
-
 @pytest.mark.parametrize(
     "brackets",
     [
@@ -420,23 +394,8 @@ def test_features_that_are_nought_leave_finite_weights(sample, features):
     assert Parser(grammar).parse(sample[0].words).tree.words == sample[0].words
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"n_states": 0},
-        {"tokens_per_state": -1},
-    ],
-    ids=str,
-)
-def test_settings_that_cannot_be_are_refused(sample, settings):
-    with pytest.raises(ValueError, match=f"Expected .*{next(iter(settings))}"):
-        Pivot(**settings).fit(sample)
-
-
-def test_no_trees_and_unknown_features_are_refused(sample):
+def test_unknown_features_are_refused(sample):
     with pytest.raises(ValueError, match="Unknown features"):
         Pivot(pivots=PivotFeatures(more_outside=("colour",))).fit(sample)
     with pytest.raises(ValueError, match="got numbers among"):
         Pivot(pivots=PivotFeatures(more_inside=("n_words",))).fit(sample)
-    with pytest.raises(ValueError, match="at least one tree to learn from"):
-        Pivot().fit([])

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, edges, items, marginals, model_of_estimate, weight
 from oracles.strategies import trees as random_trees
-from oracles.tensor_form import inside_outside_marginals, tree_weight
+from oracles.tensor_form import tree_weight
 from paths import ROOT
 from scipy.sparse import csr_array
 
@@ -348,41 +348,6 @@ def test_grammar_has_the_parameters_but_for_rounding(sample):
 # --------------------------------------------------------------------------------- what a learner promises
 
 
-def test_same_seed_same_bytes(sample):
-    one, two = (Spectral(n_states=8).fit(sample).to_bytes() for _ in range(2))
-    assert one == two
-    assert TreebankPCFG().fit(sample).to_bytes() == TreebankPCFG().fit(iter(sample)).to_bytes()
-
-
-def test_jobs_and_shards_do_not_change_the_grammar(sample, monkeypatch):
-    one = Spectral(n_states=8).fit(sample).to_bytes()
-    monkeypatch.setattr("spacy_lpcfg.learning.treebank.shards.SHARD_SIZE", 40)
-    assert Spectral(n_states=8, n_jobs=2).fit(iter(sample)).to_bytes() == one
-
-
-@pytest.mark.parametrize("learner", [TreebankPCFG(), Spectral()], ids=["pcfg", "spectral"])
-@pytest.mark.parametrize(
-    "brackets",
-    [
-        ["(S (NP (DT the) (NN cat)) (VP (VBD slept)))"],  # one tree
-        ["(NN yes)"],
-        ["(ROOT (FRAG (NN yes)))", "(ROOT (INTJ (UH no)))"],  # no binary rule
-        ["(S (NP (-NONE- *)))", "(S (A a) (B b))"],  # a tree of empty elements among others
-        ["(X (X (X a) (X b)) (X c) (X d))"],  # one name for all
-        ["(S (N -LRB-) (-LRB- -LRB-) (<form> <form>) (T <tag>))"],
-    ],
-    ids=str,
-)
-def test_small_treebanks_are_learned(learner, brackets):
-    trees = list(parse_trees(brackets))
-    grammar = Grammar.from_bytes(learner.fit(trees).to_bytes())
-    parser = Parser(grammar)
-    for words in (trees[-1].words, ["zzz"], ["a", "zzz", "b"]):
-        assert parser.parse(words).tree.words == words
-    assert tree_weight(grammar, trees[-1]) > 0
-    assert inside_outside_marginals(grammar, trees[-1].words).total > 0
-
-
 @given(
     st.lists(random_trees(), min_size=1, max_size=5),
     st.sampled_from([TreebankPCFG(rules=RuleSettings(markov=1)), Spectral(n_states=3, tokens_per_state=1, lang="xx")]),
@@ -398,13 +363,6 @@ def test_any_treebank_is_learned_and_parsed(treebank, learner):
             assert parse.is_parsed
             assert (parse.tree.words, parse.tree.tags) == (gold.words, gold.tags)
             assert tree_weight(grammar, gold, markov=learner.rules.markov) > 0 or not grammar.is_proper
-
-
-@pytest.mark.parametrize("learner", [TreebankPCFG(), Spectral()], ids=["pcfg", "spectral"])
-@pytest.mark.parametrize("treebank", [[], ["(S (NP (-NONE- *)))"]], ids=["none", "empty"])
-def test_no_trees_are_refused(learner, treebank):
-    with pytest.raises(ValueError, match="at least one tree to learn from"):
-        learner.fit(parse_trees(treebank))
 
 
 def test_unknown_features_are_refused(sample):

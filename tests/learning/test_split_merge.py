@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.enumeration import Model, sums_of_states, weight
+from oracles.enumeration import Model, weight
 from oracles.latent import model_of_latent, random_fit, random_latent, skeletal_trees, split_of
-from oracles.tensor_form import tree_log_probability, tree_weight
+from oracles.tensor_form import tree_log_probability
 from paths import ROOT
 
-from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import LexicalSettings, SplitMerge, StepwiseEM, TreebankPCFG
+from spacy_lpcfg.learning import LexicalSettings, SplitMerge, StepwiseEM
 from spacy_lpcfg.learning.latent.merging import Merge, _cheapest, merge_losses, merges, merging
 from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split
@@ -277,51 +274,6 @@ def test_likelihood_rises_with_rounds(sample):
     assert [step.iteration for step in found[:3]] == [0, 1, 2]
 
 
-def test_grammar_is_proper(sample):
-    grammar = SplitMerge(n_states=8, tokens_per_state=5).fit(sample)
-    assert grammar.is_proper
-    assert grammar.root_vectors.sum() == pytest.approx(1, abs=1e-5)
-    for found in sums_of_states(grammar):
-        np.testing.assert_allclose(found, 1.0, atol=1e-5)
-
-
-def test_one_state_is_the_treebank_pcfg(sample):
-    grammar, pcfg = SplitMerge(n_states=1).fit(sample), TreebankPCFG().fit(sample)
-    np.testing.assert_allclose(grammar.tensors.dense, pcfg.tensors.dense, rtol=1e-5)
-    np.testing.assert_allclose(grammar.lexicon.vectors, pcfg.lexicon.vectors, rtol=1e-5)
-
-
-def test_same_seed_same_bytes_for_any_number_of_jobs(sample, monkeypatch):
-    monkeypatch.setattr("spacy_lpcfg.learning.treebank.assembly.PART_SIZE", 40)
-    learner = SplitMerge(n_states=3)
-    one = learner.fit(sample).to_bytes()
-    assert one == replace(learner, n_jobs=2).fit(iter(sample)).to_bytes()
-    assert one != replace(learner, seed=1).fit(sample).to_bytes()
-
-
 def test_batches_go_on_where_rounds_end(sample):
     learner = SplitMerge(n_states=2, n_iterations=0)
     assert StepwiseEM(learner).fit(sample).to_bytes() == learner.fit(sample).to_bytes()
-
-
-@pytest.mark.parametrize("brackets", [["(NN yes)"], ["(S (A a) (B b))"], ["(X (X (X a) (X b)) (X c) (X d))"] * 40])
-def test_small_treebanks_are_learned(brackets):
-    trees = list(parse_trees(brackets))
-    grammar = Grammar.from_bytes(SplitMerge(tokens_per_state=1).fit(trees).to_bytes())
-    assert tree_weight(grammar, trees[0]) > 0
-    assert Parser(grammar).parse(["zzz"]).tree.words == ["zzz"]
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{"n_states": 0}, {"tokens_per_state": -1}, {"n_iterations": -1}],
-    ids=str,
-)
-def test_settings_that_cannot_be_are_refused(sample, settings):
-    with pytest.raises(ValueError, match=f"Expected .*{next(iter(settings))}"):
-        SplitMerge(**settings).fit(sample)
-
-
-def test_no_trees_are_refused():
-    with pytest.raises(ValueError, match="at least one tree to learn from"):
-        SplitMerge().fit([])

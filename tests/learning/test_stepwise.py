@@ -96,8 +96,3 @@ def test_unknown_trees_and_empty_batches_are_refused(sample):
 def test_impossible_alpha_is_refused(alpha):
     with pytest.raises(ValueError, match="Expected an alpha above"):
         StepwiseEM(EM(), alpha)
-
-
-def test_no_trees_are_refused():
-    with pytest.raises(ValueError, match="at least one tree to learn from"):
-        StepwiseEM(EM(n_iterations=0)).online([])
