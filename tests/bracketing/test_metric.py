@@ -153,7 +153,7 @@ def paths(shape) -> dict[tuple[int, int], set]:
     return {(i, j): to_root[i] ^ to_root[j] for i, j in itertools.combinations(to_root, 2)}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_metric_is_additive_along_any_tree(seed):
     """Lemma 1 on random trees of 4 to 9 words: one length for each edge explains all distances."""
     rng = np.random.default_rng(seed)

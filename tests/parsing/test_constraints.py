@@ -30,7 +30,7 @@ CONSTRAINTS = st.builds(
 )
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), CONSTRAINTS)
 def test_the_constrained_chart_has_the_trees_that_satisfy_them(seed, constraints):
     grammar = random_grammar(seed)

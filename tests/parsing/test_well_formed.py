@@ -94,7 +94,7 @@ tags_of_word = st.one_of(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     st.dictionaries(spans, st.floats(0.05, 1), max_size=6),
     st.dictionaries(rules, st.integers(1, 9), min_size=1, max_size=12),

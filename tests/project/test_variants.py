@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import fields
 
 import numpy as np
@@ -105,12 +104,6 @@ def test_settings_change_single_ones_of_a_variant():
     assert Spectral.variant("2012", tokens_per_state=1.0, n_states=3) == Spectral(
         **{**SAID[Spectral, "2012"], "tokens_per_state": 1.0}, n_states=3
     )
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_what_differs_from_the_paper_all_the_same_stands_in_the_module(learner):
-    text = sys.modules[learner.__module__].__doc__
-    assert text.count("Differs from the papers in all variants: (1) ") == 1
 
 
 # Configs -----------------------------------------------------------------------------------------

@@ -201,7 +201,7 @@ LABELS = st.sampled_from(["S", "SBAR", "SBARQ", "SINV", "SQ", "FRAG", "NP", "VP"
 TAGS = st.sampled_from(["MD", "VBZ", "VBD", "VB", "VBG", "TO", "CC", "IN", "JJ", "NN", "POS", ",", "-LRB-"])
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.lists(random_trees(LABELS, TAGS), min_size=1, max_size=4))
 def test_complexity_of_any_trees_is_that_of_the_definitions(trees):
     check([tree.fold(lambda node, below: Tree(node.label, below, "that" if below == [] else None)) for tree in trees])

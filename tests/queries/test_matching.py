@@ -32,7 +32,7 @@ def found(trees: list[Tree], pattern: str) -> list[set[tuple]]:
     return matches
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(small_trees, min_size=1, max_size=3), st.integers(0, 2**32))
 def test_matching_is_that_of_the_definitions(trees, seed):
     pattern = RandomPatterns(seed).pattern()
@@ -40,7 +40,7 @@ def test_matching_is_that_of_the_definitions(trees, seed):
 
 
 @pytest.mark.parametrize("relation", [*SIMPLE, *(f"{chain}(A)" for chain in CHAINS)])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10)
 @given(trees=st.lists(small_trees, min_size=2, max_size=3))
 def test_matching_has_every_relation(relation, trees):
     for pattern in (f"__=a {relation} __=b", f"A {relation} (B|c !> A)", f"__ !{relation} A"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from oracles.strategies import trees as random_trees
 
 from spacy_lpcfg.trees import Tree, from_nltk, parse_trees, to_nltk
@@ -14,7 +14,6 @@ nltk_tree = pytest.importorskip("nltk.tree", reason="NLTK is not here: pip insta
 
 
 @given(random_trees())
-@settings(max_examples=100)
 def test_exchange_gives_back_what_it_took(tree):
     assert from_nltk(to_nltk(tree)) == tree
 

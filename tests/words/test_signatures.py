@@ -1,7 +1,7 @@
 """Signatures of unknown words: from the most specific to the one of all words, and back."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spacy_lpcfg.words.signatures import (
@@ -48,7 +48,6 @@ def test_signature_backoff_tells_numbers_from_words():
 @example("\ud800", True)
 @example("<form>", False)
 @example("<tag NN>", True)
-@settings(max_examples=100)
 def test_signature_backoff_of_any_text(word, sentence_initial):
     names = signature_backoff(word, sentence_initial)
     assert names[0] == word
@@ -67,7 +66,6 @@ def test_suffix_signatures_from_short_to_long():
 
 @given(st.text(), st.booleans())
 @example("- -", False)
-@settings(max_examples=100)
 def test_shorter_signature_is_the_one_before(word, sentence_initial):
     found = suffix_signatures(word, sentence_initial)
     assert len(found) <= 2 + MAX_SUFFIX
