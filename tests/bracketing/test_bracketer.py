@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from paths import ROOT
 
@@ -75,7 +75,6 @@ def check_brackets(bracketer: Bracketer, words, tags) -> None:
 @given(
     st.lists(st.tuples(st.sampled_from(["a", "The", ",", ";", "dog", "of", "."]), st.sampled_from(TAGS)), max_size=40)
 )
-@settings(max_examples=60)
 def test_bracketer_brackets_any_sentence(paper, default, tokens):
     words, tags = [word for word, _ in tokens], [tag for _, tag in tokens]
     check_brackets(paper, words, tags)

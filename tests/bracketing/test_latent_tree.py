@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.shapes import shapes
 
@@ -87,7 +87,6 @@ def test_latent_tree_is_the_cheapest_of_all(n):
 
 
 @given(st.integers(2, 7), st.data())
-@settings(max_examples=40)
 def test_latent_tree_recovers_additive_distances(n, data):
     tree = data.draw(st.sampled_from(shapes(0, n)))
     d = additive_distances(tree, data.draw(st.integers(0, 1000)))
@@ -109,7 +108,6 @@ def test_latent_tree_has_the_lengths_of_the_edges_above_spans():
 
 
 @given(st.integers(3, 9), st.integers(0, 1000), st.data())
-@settings(max_examples=40)
 def test_latent_tree_does_not_depend_on_what_one_leaf_adds(n, seed, data):
     split = data.draw(st.integers(1, n - 1))
     d, constants = random_distances(n, seed), np.random.default_rng(seed + 1).normal(size=n)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.shapes import shapes
 
@@ -40,7 +40,6 @@ def text_of(sentences: list[list[int]], segments: list[list[int]] | None = None)
 
 
 @given(st.lists(st.integers(2, 7), min_size=1, max_size=3), st.integers(0, 10_000), st.booleans())
-@settings(max_examples=50)
 def test_self_training_best_trees_are_those_of_enumeration(lengths, seed, is_free):
     rng = np.random.default_rng(seed)
     scores = [dict(zip(rows(n), rng.normal(size=len(rows(n))), strict=True)) for n in lengths]
@@ -71,7 +70,6 @@ def key_of_context(symbols: list[int], segments: list[int], i: int, j: int) -> t
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), st.booleans()), min_size=2, max_size=30))
-@settings(max_examples=50)
 def test_self_training_keys_tell_apart_what_they_should(tokens):
     symbols = [symbol for symbol, _ in tokens]
     segments = list(itertools.accumulate(int(gap) for _, gap in tokens))

@@ -40,7 +40,6 @@ def case(seed, n, **shape):
     return parser, words, weights_of_trees(grammar, words), parser.distribution(words)
 
 
-@settings(max_examples=30)
 @CASES
 def test_n_best_are_all_trees_by_falling_probability(seed, n):
     parser, words, expected, distribution = case(seed, n)
@@ -59,7 +58,6 @@ def test_n_best_are_all_trees_by_falling_probability(seed, n):
         assert np.isnan(distribution.log_probability)
 
 
-@settings(max_examples=30)
 @CASES
 def test_entropy_is_an_upper_bound(seed, n):
     *_, expected, distribution = case(seed, n)

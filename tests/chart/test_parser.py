@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from grammars import WORDS, grammar_of, one_state, random_grammar, random_model
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, brackets, cancellation, items, marginals, model_of, total, weight
 from oracles.posteriors import posteriors_of
@@ -403,7 +403,6 @@ def test_any_pruning_leaves_a_tree(parser, golds, pruning):
 
 
 @given(words=st.lists(st.text(max_size=8) | st.sampled_from(ODD_TEXTS), min_size=1, max_size=12))
-@settings(max_examples=40)
 def test_any_text_gets_a_tree(parser, words):
     parse = parser.parse(words)
     assert parse.tree.words == words
@@ -413,7 +412,6 @@ def test_any_text_gets_a_tree(parser, words):
 
 
 @given(data=st.data())
-@settings(max_examples=30)
 def test_any_tags_get_a_tree(parser, data):
     pairs = data.draw(
         st.lists(

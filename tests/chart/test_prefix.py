@@ -141,7 +141,6 @@ def test_prefix_probabilities_of_a_hidden_markov_model_are_forward_probabilities
     assert logs[-1] == pytest.approx(logs[-2] + np.log(stop) - end, abs=tolerance)
 
 
-@settings(max_examples=30)
 @given(SEEDS, st.integers(1, 7))
 def test_surprisals_add_up_to_the_probability_of_the_sentence(seed, n):
     grammar = random_grammar(seed)

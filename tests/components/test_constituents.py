@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees as random_trees
 from spacy.attrs import LANG
@@ -92,7 +92,6 @@ def with_words(shape: Tree, words: list[str]) -> Tree:
 
 
 @given(st.lists(random_trees(), min_size=1, max_size=3))
-@settings(max_examples=50)
 def test_constituents_survive_docbin_whatever_their_shape(shapes):
     wanted = [
         with_words(shape, [f"w{i}" for i in range(len(shape))]) for shape in shapes if shape.label not in ROOT_LABELS
@@ -453,7 +452,6 @@ def test_constituency_shown_in_a_notebook_escapes_text(monkeypatch):
 
 
 @given(st.lists(st.text(min_size=1, max_size=5).filter(str.strip), min_size=1, max_size=8))
-@settings(max_examples=50)
 def test_constituents_write_brackets_that_can_be_read_whatever_the_text(words):
     shape = Tree("S", [Tree("X", word="w") for _ in words])
     doc = Doc(VOCAB, words=words, sent_starts=[True] + [False] * (len(words) - 1))

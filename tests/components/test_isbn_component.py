@@ -32,6 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
 
 NAME, ISBN_KEY = "isbn_parser", "isbn_constituents"
 TINY = {"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 4}
+N_EPOCHS = 6
 
 
 def pipeline(model=None, **config):
@@ -71,7 +72,7 @@ def are_same(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
 def nlp():
     """A pipeline that has learned a little."""
     nlp = pipeline()
-    learn(nlp, start(nlp), n_epochs=15)
+    learn(nlp, start(nlp), n_epochs=N_EPOCHS)
     return nlp
 
 
@@ -149,7 +150,7 @@ def test_isbn_model_refuses_settings_and_networks_that_do_not_fit():
 
 def test_isbn_parser_learns(nlp):
     again = pipeline()
-    losses = learn(again, start(again), n_epochs=15)
+    losses = learn(again, start(again), n_epochs=N_EPOCHS)
     assert losses[0] > losses[1] > losses[2] > losses[-1] > 0
     assert are_same(parameters(again), parameters(nlp))
 

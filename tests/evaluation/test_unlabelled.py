@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
 
@@ -66,7 +66,6 @@ def test_unlabelled_totals_are_of_brackets_and_of_sentences():
     assert limited.sentence_f == pytest.approx(200 / 3)
 
 
-@settings(max_examples=60)
 @given(
     trees(categories=st.sampled_from(["A", "B"]), tags=st.sampled_from(["N", "V", ",", "."])),
     st.randoms(use_true_random=False),

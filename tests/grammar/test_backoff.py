@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from grammars import INTERMINALS, WORDS, grammar_of, random_grammar
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, brackets, marginals, model_of, pcfg_of, total
 from paths import ROOT
@@ -156,7 +156,6 @@ def poor_parser(request) -> Parser:
 
 
 @given(data=st.data())
-@settings(max_examples=50)
 def test_any_tags_get_a_tree(poor_parser, data):
     tags = data.draw(st.lists(st.sampled_from(poor_parser.grammar.tags), min_size=2, max_size=10))
     words = data.draw(st.lists(st.text(max_size=5), min_size=len(tags), max_size=len(tags)))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import srsly
 from grammars import grammar_of, of_low_rank, one_state, random_grammar, random_model
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.enumeration import model_of
 from paths import ROOT
@@ -122,7 +122,6 @@ def test_disk_round_trip_is_atomic(learned, tmp_path, monkeypatch):
 
 
 @given(st.data())
-@settings(max_examples=60)
 def test_damaged_bytes_are_refused(learned, data):
     """One byte another, a piece lost or put in, the end cut off: never anything but a ModelError."""
     raw = learned.to_bytes()

@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from paths import ROOT
 
@@ -71,7 +71,6 @@ def test_words_are_terminals_when_seen_often_enough():
 
 
 @given(st.lists(st.text() | st.sampled_from(["\ud800", "<tag NN>", "<form Cap>"]), max_size=5))
-@settings(max_examples=50)
 def test_any_word_has_a_terminal(words):
     lexicon = _GRAMMAR.lexicon
     for _ in range(2):  # looked up, and from the cache

@@ -75,7 +75,6 @@ def test_gradient_of_each_parameter_is_a_difference(approximation):
             assert gradient[name][index] == pytest.approx(expected, rel=1e-6, abs=1e-7), (name, index)
 
 
-@settings(max_examples=30)
 @given(seed=SEEDS, n_states=SIZES, n_outcomes=st.integers(1, 30), scale=st.sampled_from([0.3, 1.0, 3.0, 10.0]))
 def test_newton_maximises(seed, n_states, n_outcomes, scale):
     rng = np.random.default_rng(seed)
@@ -96,7 +95,6 @@ def test_newton_finds_what_another_optimiser_finds():
     np.testing.assert_allclose(settled(theta, weights, biases, 3), settle(theta, weights, biases, 3), atol=1e-6)
 
 
-@settings(max_examples=30)
 @given(seed=SEEDS, n_states=st.integers(1, 130), scale=st.sampled_from([0.3, 1.0, 3.0, 10.0]))
 def test_newton_in_single_precision_agrees(seed, n_states, scale):
     rng = np.random.default_rng(seed)

@@ -13,7 +13,7 @@ import pytest
 import spacy
 from commands import run
 from grammars import WORDS, grammar_of, one_state
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.enumeration import Model, weight
 from oracles.tensor_form import tree_log_probability
@@ -117,7 +117,6 @@ def test_vocabulary_has_the_words_that_are_not_rare():
 
 
 @given(seed=seeds, m=st.integers(1, 5))
-@settings(max_examples=30)
 def test_em_never_lowers_the_likelihood(seed, m):
     bigrams = random_bigrams(seed)
     steps = itertools.islice(em(bigrams, random_aggregate(bigrams, m, seed)), 30)

@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, edges, items, marginals, model_of_estimate, weight
 from oracles.strategies import trees as random_trees
@@ -352,7 +352,6 @@ def test_grammar_has_the_parameters_but_for_rounding(sample):
     st.lists(random_trees(), min_size=1, max_size=5),
     st.sampled_from([TreebankPCFG(rules=RuleSettings(markov=1)), Spectral(n_states=3, tokens_per_state=1, lang="xx")]),
 )
-@settings(max_examples=30)
 def test_any_treebank_is_learned_and_parsed(treebank, learner):
     golds = [gold for gold in map(normalize, treebank) if gold is not None]
     if golds:

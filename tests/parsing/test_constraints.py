@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from grammars import WORDS, random_grammar
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from networks import tiny
 from oracles.enumeration import all_trees, brackets, model_of, weight
@@ -30,7 +30,6 @@ CONSTRAINTS = st.builds(
 )
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 10**6), CONSTRAINTS)
 def test_the_constrained_chart_has_the_trees_that_satisfy_them(seed, constraints):
     grammar = random_grammar(seed)
@@ -50,7 +49,6 @@ def test_the_constrained_chart_has_the_trees_that_satisfy_them(seed, constraints
     assert constraints.allow(parse.spans) == (parse.status != UNCONSTRAINED)
 
 
-@settings(max_examples=30)
 @given(CONSTRAINTS)
 def test_a_beam_keeps_the_derivations_that_satisfy_constraints(constraints):
     parser = IncrementalParser(tiny("feed-forward"))

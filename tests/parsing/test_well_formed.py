@@ -5,7 +5,7 @@ from itertools import pairwise, permutations, product
 from math import log, prod
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_lpcfg.combination import Combined
@@ -94,7 +94,6 @@ tags_of_word = st.one_of(
 )
 
 
-@settings(max_examples=60)
 @given(
     st.dictionaries(spans, st.floats(0.05, 1), max_size=6),
     st.dictionaries(rules, st.integers(1, 9), min_size=1, max_size=12),

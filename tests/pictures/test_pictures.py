@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles.strategies import trees as random_trees
 
@@ -104,7 +104,6 @@ def test_pictures_of_trees_have_a_colour_for_each_kind_of_label():
 
 
 @given(random_trees(max_leaves=8), st.booleans())
-@settings(max_examples=50)
 def test_pictures_of_any_tree_have_no_labels_over_each_other(tree, scored):
     svg = tree_svg(tree, [0.5] * len(tree.spans()) if scored else None)
     assert overlapping(bars(svg)) == []
@@ -135,7 +134,6 @@ def test_pictures_of_trees_in_a_terminal():
 
 @given(random_trees(max_leaves=8))
 @example(Tree("\xa0", word="0"))
-@settings(max_examples=50)
 def test_pictures_of_any_tree_show_all_its_text(tree):
     wanted = [visible(node.label) for node in tree.nodes()] + list(map(visible, tree.words))
     found = texts(tree_svg(tree))

@@ -6,7 +6,7 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
 from paths import ROOT
@@ -41,7 +41,6 @@ def _root(index: TreeIndex, number: int) -> TreeNode:
     return TreeNode(index, int(number))
 
 
-@settings(max_examples=50)
 @given(st.lists(trees(), min_size=1, max_size=3), st.sampled_from(["left", "right"]))
 def test_index_heads_are_those_of_the_rules(trees, side):
     rules = HeadRules(side=side)

@@ -7,7 +7,7 @@ import re
 from itertools import chain
 
 import spacy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import sentences_with_space
 from oracles.strategies import trees as random_trees
@@ -23,7 +23,6 @@ from spacy_lpcfg.trees.transforms import ROOT_LABELS
 register_extensions()
 VOCAB = Vocab()
 NLP = spacy.blank("xx")
-EXAMPLES = settings(max_examples=60)
 unrooted = random_trees().filter(lambda tree: tree.label not in ROOT_LABELS)
 
 
@@ -61,7 +60,6 @@ def kept(doc: Doc) -> list[Doc]:
     return [doc, as_bytes, binned, stored, doc.copy(), pickle.loads(pickle.dumps(doc)), Example(doc, doc).reference]
 
 
-@EXAMPLES
 @given(st.lists(sentences_with_space(unrooted), min_size=1, max_size=4))
 def test_round_trip_through_everything_that_keeps_docs(sentences):
     for doc in kept(doc_of(sentences)):
@@ -69,7 +67,6 @@ def test_round_trip_through_everything_that_keeps_docs(sentences):
         assert doc.spans[KEY].attrs["format"] == 1
 
 
-@EXAMPLES
 @given(st.lists(unrooted, min_size=1, max_size=4))
 def test_round_trip_through_json(wanted):
     """JSON keeps words, tags, sentences, and spans in their order. (spaCy reads no whitespace tokens from it.)"""
@@ -77,7 +74,6 @@ def test_round_trip_through_json(wanted):
     assert trees(Doc(Vocab()).from_json(doc_of(sentences).to_json())) == wanted_of(sentences)
 
 
-@EXAMPLES
 @given(st.lists(sentences_with_space(unrooted), min_size=1, max_size=4))
 def test_round_trip_through_docs_together(sentences):
     """Docs of a sentence each, put together, have the trees of all."""
@@ -85,7 +81,6 @@ def test_round_trip_through_docs_together(sentences):
     assert trees(Doc.from_docs(docs)) == wanted_of(sentences)
 
 
-@EXAMPLES
 @given(sentences_with_space(unrooted))
 def test_round_trip_through_views(sentence):
     """A node's labels, words, children and parents are those of the tree, and drawing the spans anew gives it again."""
@@ -112,7 +107,6 @@ def test_round_trip_through_views(sentence):
     assert trees(doc) == [tree]
 
 
-@EXAMPLES
 @given(st.lists(random_trees(), min_size=1, max_size=4))
 def test_round_trip_from_a_file_through_the_reader(tmp_path_factory, treebank):
     """The reader's Docs have the file's trees, normalized, and what they give is written and read as the same."""
@@ -140,7 +134,6 @@ def spelled(tree: Tree) -> Tree:
 ODD = ["``", "''", '"', "\u201c", "\u201d", "[", "-LSB-", "-LRB-", r"1\/2", r"\*", "*", "\u3000", "\u2028", "_", "It"]
 
 
-@EXAMPLES
 @given(
     st.lists(
         st.lists(st.sampled_from(ODD) | st.text("\"`'()/*-LR\\ \u00a0", min_size=1, max_size=4), min_size=1), min_size=1

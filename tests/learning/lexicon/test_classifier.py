@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 from grammars import random_grammar
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from paths import ROOT
 from scipy.special import expit, log_softmax
@@ -66,7 +66,6 @@ def texts(words, tags, i, template):
 
 
 @given(pairs=st.tuples(WORDS, WORDS), data=st.data())
-@settings(max_examples=60)
 def test_keys_are_equal_where_features_are(pairs, data):
     """Of one template at any two words of any two sentences; other templates never have the same key."""
     windows, seen = Windows(TAGS), {}

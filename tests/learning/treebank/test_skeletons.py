@@ -8,7 +8,7 @@ from time import process_time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
 from paths import ROOT
@@ -94,7 +94,6 @@ def reference(tree: Tree) -> list[tuple]:
 
 
 @given(st.lists(trees(), min_size=1, max_size=4))
-@settings(max_examples=60)
 def test_table_is_that_of_the_trees(treebank):
     nodes = skeletons(treebank)
     expected, first = [], 0
@@ -124,7 +123,6 @@ def test_table_is_that_of_the_trees(treebank):
 
 
 @given(st.lists(trees(), min_size=1, max_size=6), st.integers(0, 6))
-@settings(max_examples=40)
 def test_join_does_not_depend_on_the_cut(treebank, cut):
     whole, parts = join([skeletons(treebank)]), join([skeletons(treebank[:cut]), skeletons(treebank[cut:])])
     for name in ("preterminals", "interminals", "words"):
@@ -137,7 +135,6 @@ def test_join_does_not_depend_on_the_cut(treebank, cut):
 
 
 @given(st.lists(trees(), min_size=1, max_size=6), st.integers(0, 6), st.integers(0, 6))
-@settings(max_examples=40)
 def test_trees_between_others_are_a_table_of_their_own(treebank, first, end):
     normal = [tree for tree in treebank if normalize(tree) is not None]
     found, expected = skeletons(treebank).between(first, max(first, end)), skeletons(normal[first : max(first, end)])
