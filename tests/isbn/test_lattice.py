@@ -89,7 +89,7 @@ def test_lattice_merges_without_loss_what_the_networks_do_not_tell_apart(words):
     assert one.n_vertices < single.n_vertices / 2
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_lattice_builds_allowed_brackets_only(seed):
     """And of the derivations that have no others all."""
     rng = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ def test_lattice_builds_allowed_brackets_only(seed):
     assert not run(one, isbn, words, "XYY", {span for span in spans if span[1] < 3})
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_lattice_puts_brackets_in_pre_order_and_those_outside_in_most_trees_first(seed):
     isbn, words = tiny("feed-forward", seed=seed), ["a", "b"]
     one = lattice(isbn, merges=False, exact=True)

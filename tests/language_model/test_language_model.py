@@ -180,7 +180,7 @@ def test_decompose_refuses_no_states():
 # Pivots
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_row_states_recover_the_parameters_of_an_exact_matrix(seed):
     """Matrix decomposition problem 2: p(h) and p(f | h) up to a permutation, of which the pivots tell."""
     truth, prior = separable(seed), np.random.default_rng(seed).dirichlet(np.full(4, 5.0))

@@ -60,7 +60,6 @@ def names(pages: list[Path]) -> list[str]:
     return [page.relative_to(ROOT).as_posix() for page in pages]
 
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
 RUNNING = [page for page in PAGES if any(block.is_run for block in blocks(page))]
 
 
@@ -241,10 +240,10 @@ def _with_imports(path: Path) -> str:
     return source + "".join(_with_imports(file) for file in files if file.is_file())
 
 
-@every_page
-def test_docs_commands_exist(page):
-    for words in commands(page):
-        check_command(words)
+def test_docs_commands_exist():
+    for page in PAGES:
+        for words in commands(page):
+            check_command(words)
 
 
 def test_docs_benchmarks_can_be_started():
@@ -277,22 +276,22 @@ def test_docs_command_that_does_not_exist_is_found(command):
 # What is named -----------------------------------------------------------------------------------
 
 
-@every_page
-def test_docs_links_lead_somewhere(page):
-    for link in links(page):
-        target, _, anchor = link.partition("#")
-        goal = (page.parent / target).resolve() if target else page
-        assert goal.exists(), f"{page}: {link}"
-        assert not anchor or anchor in headings(goal), f"{page}: {link}"
+def test_docs_links_lead_somewhere():
+    for page in PAGES:
+        for link in links(page):
+            target, _, anchor = link.partition("#")
+            goal = (page.parent / target).resolve() if target else page
+            assert goal.exists(), f"{page}: {link}"
+            assert not anchor or anchor in headings(goal), f"{page}: {link}"
 
 
-@pytest.mark.parametrize("page", PAGES[1:], ids=names(PAGES[1:]))
-def test_docs_named_modules_and_files_exist(page):
-    for code in inline_code(page):
-        if re.fullmatch(r"spacy_lpcfg(\.\w+)+", code):
-            assert resolve(code) is not None
-        elif code.split("/")[0] in FOLDERS and "/" in code and " " not in code:
-            assert list(ROOT.glob(re.sub(r"<\w+>", "*", code))), f"{page}: {code}"
+def test_docs_named_modules_and_files_exist():
+    for page in PAGES[1:]:
+        for code in inline_code(page):
+            if re.fullmatch(r"spacy_lpcfg(\.\w+)+", code):
+                assert resolve(code) is not None
+            elif code.split("/")[0] in FOLDERS and "/" in code and " " not in code:
+                assert list(ROOT.glob(re.sub(r"<\w+>", "*", code))), f"{page}: {code}"
 
 
 def resolve(name: str) -> object:

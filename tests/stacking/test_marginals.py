@@ -29,12 +29,11 @@ def nested(bounds: list[slow.Bounds], scores: list[float]) -> tuple[float, np.nd
     return sets.log_partition, sets.marginals()
 
 
-@pytest.mark.parametrize("seed", CASES)
-def test_nested_sums_are_those_over_all_sets(seed):
-    bounds, scores = random_case(seed)
-    log_z, p = nested(bounds, scores)
-    assert log_z == pytest.approx(slow.log_partition(bounds, scores), abs=1e-9)
-    assert p == pytest.approx(slow.marginals(bounds, scores), abs=1e-9)
+def test_nested_sums_are_those_over_all_sets():
+    for bounds, scores in map(random_case, CASES):
+        log_z, p = nested(bounds, scores)
+        assert log_z == pytest.approx(slow.log_partition(bounds, scores), abs=1e-9)
+        assert p == pytest.approx(slow.marginals(bounds, scores), abs=1e-9)
 
 
 def test_nested_cases_are_of_all_kinds():
@@ -46,7 +45,7 @@ def test_nested_cases_are_of_all_kinds():
     assert max(len(list(slow.nested_sets(bounds))) for bounds in cases) > 200
 
 
-@pytest.mark.parametrize("seed", CASES[::6])
+@pytest.mark.parametrize("seed", CASES[::12])
 def test_nested_gradient_is_that_of_the_loss(seed):
     """Of -ln P of a set, by differences: marginals, less 1 for what is in the set."""
     bounds, scores = random_case(seed)
