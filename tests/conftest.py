@@ -12,6 +12,8 @@ from commands import SAMPLE, run, sample_part
 from filelock import FileLock
 from hypothesis import settings
 
+from spacy_lpcfg.trees import read_trees
+
 # How long an example takes is the machine's affair.
 settings.register_profile("quick", deadline=None, max_examples=30)
 settings.register_profile("thorough", deadline=None)
@@ -97,6 +99,14 @@ def _share_bundled_models():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(models, "model_from_disk", cache(models.model_from_disk))
         yield
+
+
+@pytest.fixture(scope="session")
+def sample_grammar():
+    """A treebank PCFG of the sample treebank."""
+    from spacy_lpcfg.learning import TreebankPCFG
+
+    return TreebankPCFG().fit(read_trees(SAMPLE / "train.mrg"))
 
 
 # Small models, learned once a run even if several workers share it ---------------------------------

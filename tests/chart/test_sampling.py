@@ -10,15 +10,13 @@ import numpy as np
 import pytest
 from grammars import grammar_of, one_state
 from oracles.enumeration import Model
-from paths import ROOT
 
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.learning import LexicalSettings, TreebankPCFG
-from spacy_lpcfg.trees import Tree, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, parse_trees
 
-SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
 UNSMOOTHED = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0)
 
 
@@ -54,28 +52,24 @@ def test_sampling_finds_relative_frequencies_of_trees_again() -> None:
     assert drawn["S2"] / n == pytest.approx(0.75, abs=5 * np.sqrt(0.75 * 0.25 / n))
 
 
-def test_sampling_gives_trees_of_the_treebanks_form() -> None:
-    grammar = TreebankPCFG().fit(read_trees(SAMPLE))
-    for tree in islice(sample_trees(grammar), 200):
-        assert {label for *_, label in tree.spans()} <= set(grammar.labels)
-        assert set(tree.tags) <= set(grammar.tags)
-        assert set(tree.words) <= grammar.lexicon.words
+def test_sampling_gives_trees_of_the_treebanks_form(sample_grammar: Grammar) -> None:
+    for tree in islice(sample_trees(sample_grammar), 200):
+        assert {label for *_, label in tree.spans()} <= set(sample_grammar.labels)
+        assert set(tree.tags) <= set(sample_grammar.tags)
+        assert set(tree.words) <= sample_grammar.lexicon.words
         assert not any(word.startswith("<tag") for word in tree.words)
 
 
-def test_sampling_repeats_itself_by_seed() -> None:
-    grammar = TreebankPCFG().fit(read_trees(SAMPLE))
-
+def test_sampling_repeats_itself_by_seed(sample_grammar: Grammar) -> None:
     def draw(seed: int) -> list[Tree]:
-        return list(islice(sample_trees(grammar, seed=seed), 20))
+        return list(islice(sample_trees(sample_grammar, seed=seed), 20))
 
     assert draw(1) == draw(1)
     assert draw(1) != draw(2)
 
 
-def test_sampling_draws_long_trees_again() -> None:
-    grammar = TreebankPCFG().fit(read_trees(SAMPLE))
-    assert max(map(len, islice(sample_trees(grammar, max_words=8), 200))) <= 8
+def test_sampling_draws_long_trees_again(sample_grammar: Grammar) -> None:
+    assert max(map(len, islice(sample_trees(sample_grammar, max_words=8), 200))) <= 8
 
 
 def test_sampling_ends_where_the_grammars_trees_do_not() -> None:

@@ -16,7 +16,7 @@ from pipelines import SAMPLE, pipeline_of
 from spacy_lpcfg.components.correction_server import CorrectionServer
 from spacy_lpcfg.components.corrections import Corrections
 from spacy_lpcfg.components.demo_server import DemoServer
-from spacy_lpcfg.learning import Spectral, TreebankPCFG
+from spacy_lpcfg.learning import Spectral
 from spacy_lpcfg.trees import read_trees
 
 BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
@@ -24,9 +24,9 @@ TEXTS = ("It left. The man saw the dog at the station on the last day.", "We lef
 
 
 @pytest.fixture(scope="module")
-def pipeline():
+def pipeline(sample_grammar):
     nlp = pipeline_of("lpcfg_parser")
-    nlp.get_pipe("lpcfg_parser").grammar = TreebankPCFG().fit(read_trees(SAMPLE / "train.mrg"))
+    nlp.get_pipe("lpcfg_parser").grammar = sample_grammar
     return nlp
 
 

@@ -25,7 +25,7 @@ from pipelines import SAMPLE, pipeline_of
 
 from spacy_lpcfg.components.demo_page import MAX_CHARACTERS, MAX_SENTENCES, DemoPage
 from spacy_lpcfg.components.demo_server import DemoServer
-from spacy_lpcfg.learning import Spectral, TreebankPCFG
+from spacy_lpcfg.learning import Spectral
 from spacy_lpcfg.trees import read_trees
 
 pytest.importorskip("matplotlib", reason="matplotlib is not here: pip install 'spacy-lpcfg[viz]'")
@@ -34,10 +34,10 @@ BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-br
 FERRY = "The ferry left. It was late."
 
 
-def pipeline(learner):
+def pipeline(grammar):
     nlp = pipeline_of("lpcfg_parser")
     parser = nlp.get_pipe("lpcfg_parser")
-    parser.grammar = learner.fit(read_trees(SAMPLE / "train.mrg"))
+    parser.grammar = grammar
     return nlp, parser
 
 
@@ -48,8 +48,8 @@ def english():
 
 
 @pytest.fixture(scope="module")
-def demo():
-    return DemoPage(*pipeline(TreebankPCFG()), n_best=3)
+def demo(sample_grammar):
+    return DemoPage(*pipeline(sample_grammar), n_best=3)
 
 
 @contextmanager
@@ -187,7 +187,7 @@ def test_demo_page_draws_the_first_sentences(demo):
 
 
 def test_demo_page_tells_what_a_model_cannot_say():
-    nlp, parser = pipeline(Spectral(n_states=2))
+    nlp, parser = pipeline(Spectral(n_states=2).fit(islice(read_trees(SAMPLE / "train.mrg"), 200)))
     with pytest.raises(ValueError) as refused:  # noqa: PT011
         parser.surprisals(nlp(FERRY))
     page = DemoPage(nlp, parser)("The ferry left.")

@@ -3,12 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from paths import ROOT
 
-from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.constraints import ANY
 from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator, dependency_constraints
-from spacy_lpcfg.trees import parse_trees, read_trees
+from spacy_lpcfg.trees import parse_trees
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence
 from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES
 
@@ -69,20 +67,18 @@ def test_dependencies_require_nothing_where_conjuncts_may_be_attached_higher():
     assert constraints.allow(gold.spans())
 
 
-def test_trees_respect_dependencies():
-    model = TreebankPCFG().fit(read_trees(ROOT / "assets" / "sample" / "train.mrg"))
+def test_trees_respect_dependencies(sample_grammar):
     known = sentence("The/DT/2/det ferry/NN/3/nsubj left/VBD/0/root the/DT/5/det harbour/NN/3/obj ././3/punct")
     impossible = sentence("././2/punct left/VBD/0/root")
-    first, second = DependencyAnnotator(model).trees([known, impossible])
+    first, second = DependencyAnnotator(sample_grammar).trees([known, impossible])
     assert first is not None
     assert dependency_constraints(known).allow(first.spans())
     assert first.tags == list(known.tags)
     assert second is None or second.words == [".", "left"]
 
 
-def test_trees_have_no_tags_that_are_foreign_to_the_treebank():
-    model = TreebankPCFG().fit(read_trees(ROOT / "assets" / "sample" / "train.mrg"))
-    annotator = DependencyAnnotator(model)
+def test_trees_have_no_tags_that_are_foreign_to_the_treebank(sample_grammar):
+    annotator = DependencyAnnotator(sample_grammar)
     text = "The/XYZ/2/det ferry/NN/3/nsubj left/VBD/0/root the/DT/5/det harbour/NN/3/obj ././3/punct"
     (tree,) = annotator.trees([sentence(text)])
     assert tree is not None
@@ -91,4 +87,4 @@ def test_trees_have_no_tags_that_are_foreign_to_the_treebank():
     (unknown,) = parse_trees("(ROOT (S (NP (DT The) (VBD left)) (NN ferry)))")
     assert annotator.unseen(unknown) == [("S", "NP", "NN"), ("NP", "DT", "VBD")]
     with pytest.raises(ValueError, match="knows the local trees"):
-        DependencyAnnotator(replace(model, local_trees=NO_LOCAL_TREES))
+        DependencyAnnotator(replace(sample_grammar, local_trees=NO_LOCAL_TREES))

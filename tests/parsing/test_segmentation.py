@@ -1,8 +1,6 @@
 """Limits of time and memory: sentences of any length get a tree and a flag from every component."""
 
-from dataclasses import replace
 from itertools import cycle, islice, pairwise
-from time import thread_time
 
 import numpy as np
 import pytest
@@ -129,17 +127,22 @@ def test_words_for_which_there_is_no_time_get_tags_only(core):
     assert ample.spans == SegmentingParser(core, max_words=20).parse(words).spans
 
 
-@pytest.mark.parametrize("word", ["the", "😀", None])
 @pytest.mark.parametrize("kind", ["grammar", "ensemble", "isbn", "combined"])
-def test_words_for_which_there_is_no_time_cost_next_to_nothing(kind, word):
+def test_words_for_which_there_is_no_time_are_not_parsed(kind):
     model = stored_models.model(kind)
-    parser = IncrementalParser(model) if kind == "isbn" else model.parser()
-    bounded = SegmentingParser(parser, max_words=10, max_seconds=0)
-    words = [word or f"xq{i}zv" for i in range(200_000)]
-    bounded.parse(words[:20])
-    begin = thread_time()
-    parse = bounded.parse(words)
-    assert thread_time() - begin < 3  # a quarter; 20 and more if each word is parsed
+    parser, asked = IncrementalParser(model) if kind == "isbn" else model.parser(), []
+
+    class Recorder:
+        def parse(self, query):
+            asked.append(query)
+            return parser.parse(query)
+
+        def __getattr__(self, name):
+            return getattr(parser, name)
+
+    words = ["the", "😀", *(f"xq{i}zv" for i in range(1_000))]
+    parse = SegmentingParser(Recorder(), max_words=10, max_seconds=0).parse(words)
+    assert len(asked) == 1
     assert parse.status == "out-of-time"
     assert len(parse.tags) == len(words)
     assert set(parse.tags) <= set(getattr(model, "tags", parse.tags))
@@ -168,7 +171,7 @@ def test_words_for_which_there_is_no_time_keep_given_tags(core):
     assert bounded.parse(Query(words, given, tag_weight=1.0)).tags[late] == core.likely_tags(words[late])
 
 
-def test_time_of_constraints_grows_with_the_words():
+def test_constraints_of_a_doc_are_asked_for_once():
     nlp = spacy.blank("en")
     pipe = nlp.add_pipe("lpcfg_parser")
     pipe.grammar = stored_models.model("grammar")
@@ -180,21 +183,11 @@ def test_time_of_constraints_grows_with_the_words():
         return Constraints(whole=tuple((i, i + 1) for i in range(len(doc))))
 
     pipe.constraints = entities
-    n = 1500
+    n = 100
     doc = Doc(nlp.vocab, words=["ship", "."] * n, sent_starts=[True, False] * n)
-    begin = thread_time()
     (found,) = pipe.predict([doc])
     assert len(calls) == 1
-    assert thread_time() - begin < 3  # 5 and more if each sentence looks at the entities of all
     assert len(found.parses) == n
-
-
-def test_time_of_brackets_grows_with_the_words():
-    bracketer = replace(stored_models.model("bracketer"), span_model=None)
-    begin = thread_time()
-    found = bracketer.bracket(["ship"] * 20_000, ["NN"] * 20_000)
-    assert thread_time() - begin < 3  # 0.9; 6.5 if each piece looks at all words
-    assert found.spans[0] == (0, 20_000)
 
 
 def test_pieces_have_the_brackets_that_they_have_alone():

@@ -17,7 +17,6 @@ from paths import ROOT
 from spacy.util import load_config
 
 from spacy_lpcfg import load
-from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 
 SCRIPTS = ROOT / "scripts"
@@ -235,7 +234,7 @@ DEPENDENCIES = """1\tThe\t_\tDET\tDT\t_\t2\tdet\t_\t_
 """
 
 
-def test_scripts_consistent_gum_parses_again_what_contradicts_dependencies(tmp_path):
+def test_scripts_consistent_gum_parses_again_what_contradicts_dependencies(sample_grammar, tmp_path):
     gum = tmp_path / "gum"
     for folder in ("const", "dep"):
         (gum / folder).mkdir(parents=True)
@@ -247,7 +246,7 @@ def test_scripts_consistent_gum_parses_again_what_contradicts_dependencies(tmp_p
     assert (tmp_path / "out" / "even.mrg").read_text("utf-8") == CROSSING + "\n"
     assert (tmp_path / "out" / "odd.mrg").read_text("utf-8") == CORRECT + "\n"
     nlp = spacy.blank("en")
-    nlp.add_pipe("lpcfg_parser").grammar = TreebankPCFG().fit(read_trees(ROOT / "assets" / "sample" / "train.mrg"))
+    nlp.add_pipe("lpcfg_parser").grammar = sample_grammar
     nlp.to_disk(tmp_path / "model")
     output = run("consistent_gum.py", "mend", gum, tmp_path / "out", tmp_path / "model", tmp_path / "model")
     assert "1 trees contradict their dependencies; 1 of them were replaced" in output
@@ -255,9 +254,9 @@ def test_scripts_consistent_gum_parses_again_what_contradicts_dependencies(tmp_p
     assert "EVEN and ODD" in run("consistent_gum.py", "mend", gum, tmp_path / "out", code=2)
 
 
-def test_scripts_sure_trees_writes_trees_of_which_a_model_is_sure(tmp_path):
+def test_scripts_sure_trees_writes_trees_of_which_a_model_is_sure(sample_grammar, tmp_path):
     nlp = spacy.blank("en")
-    nlp.add_pipe("lpcfg_parser").grammar = TreebankPCFG().fit(read_trees(ROOT / "assets" / "sample" / "train.mrg"))
+    nlp.add_pipe("lpcfg_parser").grammar = sample_grammar
     nlp.to_disk(tmp_path / "model")
     text = "The ferry left the harbour.\nRain.\nof the of the of the\n"
     (tmp_path / "text.txt").write_text(text, encoding="utf-8")

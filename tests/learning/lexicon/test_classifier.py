@@ -21,7 +21,7 @@ from spacy_lpcfg.grammar._classifier import adagrad_epoch
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.windows import TAG, TEMPLATES, Windows, shape
-from spacy_lpcfg.learning import LexicalSettings, TreebankPCFG
+from spacy_lpcfg.learning import LexicalSettings
 from spacy_lpcfg.learning.lexicon.classifier import LogLinear, boundaries, read_words
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, build_lexicon
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
@@ -41,8 +41,8 @@ def treebank() -> IndexedTreebank:
 
 
 @pytest.fixture(scope="module")
-def grammar():
-    return TreebankPCFG().fit(read_trees([SAMPLE / "train.mrg"]))
+def grammar(sample_grammar):
+    return sample_grammar
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import fields
 from itertools import islice
-from time import process_time
 
 import numpy as np
 import pytest
@@ -231,15 +230,6 @@ def test_tables_of_neighbouring_tags_are_distributions(sample):
         assert table.shape == (len(sample.symbols), n_tags + 1)
         assert table.min() > 0
         assert table.sum(axis=1) == pytest.approx(1.0)
-
-
-def test_tables_of_many_files_are_joined_in_time_that_grows_with_their_own_words():
-    many = skeletons([Tree("X", [Tree("N", word=f"w{i}") for i in range(20_000)])])
-    few = skeletons([Tree("X", [Tree("N", word="w1"), Tree("N", word="w2")])])
-    start = process_time()
-    joined = join([many, *[few] * 3_000])
-    assert process_time() - start < 1.5  # and 4 seconds, if all words are looked at for each table
-    assert len(joined.words) == 20_000
 
 
 def test_taken_trees_are_those_that_are_named():
