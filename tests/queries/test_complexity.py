@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -189,7 +190,7 @@ def check(trees: list[Tree]) -> None:
 
 
 def test_complexity_of_the_sample_is_that_of_the_definitions():
-    check([*read_trees(ROOT / "assets" / "sample" / "train.mrg")])
+    check([*islice(read_trees(ROOT / "assets" / "sample" / "train.mrg"), 200)])
 
 
 @pytest.mark.parametrize("name", ["gum/dev.mrg", "wsj_sample/dev.mrg"])

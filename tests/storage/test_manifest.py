@@ -284,10 +284,10 @@ while True:
 def test_manifest_is_whole_whenever_saving_is_killed(tmp_path):
     """What is left can be replaced by the next that saves, and is one of the folders that were saved."""
     output = tmp_path / "out"
-    for number in range(8):
+    for number in range(4):
         with subprocess.Popen([sys.executable, "-c", SAVE, output], stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout.readline() == "ready\n"
-            time.sleep(0.05 + 0.007 * number)
+            time.sleep(0.05 + 0.014 * number)
             process.kill()
         assert process.returncode == -signal.SIGKILL
         if output.exists():  # the first may have been killed before it saved any
