@@ -23,18 +23,24 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.demo_page import DemoPage
     from spacy_lpcfg.components.demo_server import DemoServer
 
+_PORT, _CORENLP_PORT = 8000, 9000
+_PAGE = "The page is"
 _WARM_UP = ("It rained.", ") the ( of ) $ 's (")  # a sentence, and what few grammars have a tree for
 
 
 @reporting_errors
 def serve(
     model: Model = "en",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 is any that is free.")] = 8000,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="0 is any that is free. [default: 8000, or 9000 with --corenlp]"),
+    ] = None,
     n_best: Annotated[int, typer.Option("--n-best", min=1, max=100, help="Trees of each sentence.")] = 5,
     tag_variants: Annotated[
         bool, typer.Option("--tag-variants", help="Among these, trees that differ in tags alone.")
     ] = False,
     component: Component = None,
+    corenlp: Annotated[bool, typer.Option("--corenlp", help="Answer clients of CoreNLP instead, see above.")] = False,
     correct: Annotated[
         str | None, typer.Option(metavar="FILE", help="Correct the trees of this file's sentences, see above.")
     ] = None,
@@ -55,18 +61,29 @@ def serve(
     Trees that are saved are written to --output, in the order of FILE, and to no other file. It belongs to this server
     until it ends; with --resume the next one goes on with it.
 
+    With --corenlp there is no page: programs that ask CoreNLP's server for tokens, sentences, tags and trees, or for
+    matches of Tregex patterns, get them here.
+
     \b
     Example:
         spacy-lpcfg serve
         spacy-lpcfg serve model/ --port 8080
+        spacy-lpcfg serve --corenlp
         spacy-lpcfg serve --correct text.txt --output trees.mrg
     """
     if correct is None:
         for hint, is_given in (("--output", output), ("--input", kind), ("--resume", resume)):
             if is_given:
                 raise typer.BadParameter("this is for --correct FILE", param_hint=hint)
-        _serve(_demo(port, model, component, n_best, tag_variants))
+        if corenlp:
+            _serve(
+                _corenlp(_CORENLP_PORT if port is None else port, model, component), "CoreNLP's clients are answered"
+            )
+        else:
+            _serve(_demo(_PORT if port is None else port, model, component, n_best, tag_variants), _PAGE)
         return
+    if corenlp:
+        raise typer.BadParameter("this is not for --correct FILE", param_hint="--corenlp")
     check_input(correct, "--correct")
     if output is None:
         raise typer.BadParameter("name a file for the trees", param_hint="--output")
@@ -74,12 +91,13 @@ def serve(
     check_output(output, inputs=[correct, model], force=True)
     if output.exists() and not resume:
         raise typer.BadParameter(f"'{output}' exists: name another file, or use --resume", param_hint="--output")
-    _serve(_corrections(port, model, component, correct, kind, dialect, output, resume))
+    port = _PORT if port is None else port
+    _serve(_corrections(port, model, component, correct, kind, dialect, output, resume), _PAGE)
 
 
-def _serve(server: "DemoServer") -> None:
+def _serve(server: "DemoServer", what: str) -> None:
     with server:
-        log(f"The page is at {server.url} - Ctrl-C ends it")
+        log(f"{what} at {server.url} - Ctrl-C ends it")
         try:
             server.serve_forever()
         except KeyboardInterrupt:
@@ -101,6 +119,18 @@ def _demo(port: int, model: str, component: str | None, n_best: int, tag_variant
     page = DemoPage(nlp, find_parser_or_bracketer(nlp, component), n_best=n_best, tag_variants=tag_variants)
     server = _at(port, lambda: DemoServer(port, page))
     warm_up(page)
+    return server
+
+
+def _corenlp(port: int, model: str, component: str | None) -> "DemoServer":
+    from spacy_lpcfg.components.corenlp import CoreNLP
+    from spacy_lpcfg.components.corenlp_server import CoreNLPServer
+
+    nlp = load_pipeline(model)
+    answers = CoreNLP(nlp, find_parser(nlp, component))
+    server = _at(port, lambda: CoreNLPServer(port, answers))
+    with busy("preparing the answers"):
+        answers.annotate(_WARM_UP[0], {})
     return server
 
 

@@ -1,0 +1,261 @@
+"""CoreNLP's answers by a pipeline of ours: sentences, tokens, tags and trees, and matches of Tregex patterns.
+
+The names of fields and the layout of trees are those of CoreNLP's JSON and text output
+(https://stanfordnlp.github.io/CoreNLP/corenlp-server.html).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spacy.tokens import Doc
+
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.components.constituents import trees
+from spacy_lpcfg.components.sentences import find_sentences
+from spacy_lpcfg.queries import TreeIndex, TreeNode
+from spacy_lpcfg.trees import Tree, head_rules
+from spacy_lpcfg.trees.indented import indented
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+
+ANNOTATORS = ("tokenize", "ssplit", "pos", "lemma", "parse")
+"""Those of CoreNLP's annotators that are answered."""
+FORMATS = ("json", "text")
+MAX_CHARACTERS = 100_000
+"""The longest text of a request, as in CoreNLP."""
+_DEFAULT = "tokenize,ssplit,pos,parse"
+_ITEM = re.compile(r"\S+")
+_SENTENCE_SETTERS = {"doc.sents", "token.is_sent_start"}
+_ROOT = "ROOT"
+
+
+class Asked(NamedTuple):
+    """What the properties of a request ask for.
+
+    annotators (frozenset of str): Some of `ANNOTATORS`.
+    by_blanks (bool): Whether tokens are what stands between blanks.
+    by_lines (bool): Whether each line is a sentence.
+    is_one (bool): Whether the whole text is a sentence.
+    """
+
+    annotators: frozenset[str]
+    by_blanks: bool = False
+    by_lines: bool = False
+    is_one: bool = False
+
+    @classmethod
+    def of(cls, properties: Mapping[str, Any]) -> Asked:
+        """Read the properties that CoreNLP has for these questions; others do not matter here.
+
+        RAISES (ValueError): For annotators, or an output format, that are not answered.
+        """
+        names = str(properties.get("annotators", _DEFAULT)).replace(" ", "").split(",")
+        annotators = frozenset(name for name in names if name)
+        if others := sorted(annotators - set(ANNOTATORS)):
+            raise ValueError(f"Expected annotators among {', '.join(ANNOTATORS)}; got {', '.join(map(shown, others))}.")
+        output = str(properties.get("outputFormat", FORMATS[0])).lower()
+        if output not in FORMATS:
+            raise ValueError(f"Expected the output format {' or '.join(FORMATS)}, got {shown(output)}.")
+        return cls(
+            annotators,
+            _is_true(properties, "tokenize.whitespace"),
+            _is_true(properties, "ssplit.eolonly"),
+            _is_true(properties, "ssplit.isOneSentence"),
+        )
+
+
+class ParsedSentence(NamedTuple):
+    """A sentence of a text.
+
+    doc (Doc): The Doc of its part of the text.
+    places (list of int): The positions in the Doc of its words.
+    offsets (list of (int, int)): Where each word begins and ends in the text, in characters.
+    tree (Tree or None): Its tree; None unless it was asked for.
+    """
+
+    doc: Doc
+    places: list[int]
+    offsets: list[tuple[int, int]]
+    tree: Tree | None
+
+    @property
+    def words(self) -> list[str]:
+        """The words, brackets as in treebanks (-LRB-)."""
+        return self.tree.words if self.tree is not None else [self.doc[i].text for i in self.places]
+
+
+class CoreNLP:
+    """A pipeline that answers as CoreNLP does.
+
+    nlp (Language): The pipeline.
+    component (ParsingPipe): That of its components which parses.
+    """
+
+    def __init__(self, nlp: Language, component: ParsingPipe) -> None:
+        self.nlp, self.component = nlp, component
+        assigned = {name: set(nlp.get_pipe_meta(name).assigns) for name in nlp.pipe_names if name != component.name}
+        self._splitters = [name for name, assigns in assigned.items() if assigns & _SENTENCE_SETTERS]
+
+    def annotate(self, text: str, properties: Mapping[str, Any]) -> str | dict[str, Any]:
+        """Answer `POST /`: a dict for JSON, or a text if the properties ask for that.
+
+        text (str): At most `MAX_CHARACTERS` characters.
+        properties (mapping): CoreNLP's properties: annotators, outputFormat, tokenize.whitespace, ssplit.eolonly and
+            ssplit.isOneSentence.
+        RAISES (ValueError): For a longer text, and for properties that cannot be answered.
+        """
+        asked = Asked.of(properties)
+        sentences = list(self._sentences(text, asked))
+        if str(properties.get("outputFormat", "")).lower() == "text":
+            return _as_text(text, sentences, asked)
+        return {"sentences": [_as_json(text, number, each, asked) for number, each in enumerate(sentences)]}
+
+    def tregex(self, text: str, pattern: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer `POST /tregex`: the matches of a pattern in each sentence's tree.
+
+        RAISES (ValueError): As `annotate` does, and for what is no pattern.
+        """
+        asked = Asked.of({**properties, "annotators": _DEFAULT})
+        sentences = list(self._sentences(text, asked))
+        index = TreeIndex.from_trees(
+            [_rooted(each.tree) for each in sentences if each.tree], head_rules(self.nlp.vocab.lang)
+        )
+        found: list[dict[str, Any]] = [{} for _ in sentences]
+        for match in index.search(pattern):
+            number = match.node.tree_number
+            offsets = sentences[number].offsets[match.node.start : match.node.end]
+            begin, end = offsets[0][0], offsets[-1][1]
+            found[number][str(len(found[number]))] = {
+                "sentIndex": number,
+                "characterOffsetBegin": begin,
+                "characterOffsetEnd": end,
+                "match": _indented(match.node),
+                "spanString": text[begin:end],
+                "namedNodes": [{name: _indented(node)} for name, node in match.names.items()],
+            }
+        return {"sentences": found}
+
+    def _sentences(self, text: str, asked: Asked) -> Iterator[ParsedSentence]:
+        """Yield the sentences of a text that have words."""
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(f"Expected a text of at most {MAX_CHARACTERS:,} characters, got {len(text):,}.")
+        parts = list(_lines(text)) if asked.by_lines else [(0, text)]
+        docs = [self._doc(part, asked) for _, part in parts]
+        is_parsed = bool(asked.annotators & {"pos", "parse"})
+        disabled = self._splitters if asked.by_lines or asked.is_one else []
+        disabled = disabled if is_parsed else [*disabled, self.component.name]
+        parsed = self.nlp.pipe((doc for doc, _ in docs), disable=disabled)
+        for doc, (start, _), (_, offsets) in zip(parsed, parts, docs, strict=True):
+            found = find_sentences(doc, self.component.spans_key)
+            of_doc = trees(doc, self.component.spans_key) if is_parsed and len(doc) else [None] * len(found.words)
+            for places, tree in zip(found.words, of_doc, strict=True):
+                if places:
+                    spans = [(start + offsets[i][0], start + offsets[i][1]) for i in places]
+                    yield ParsedSentence(doc, places, spans, tree)
+
+    def _doc(self, part: str, asked: Asked) -> tuple[Doc, list[tuple[int, int]]]:
+        """Return the tokens of a part of the text, and where they begin and end in it."""
+        if asked.by_blanks:
+            items = list(_ITEM.finditer(part))
+            doc = Doc(self.nlp.vocab, words=[item.group() for item in items])
+            offsets = [item.span() for item in items]
+        else:
+            doc = self.nlp.make_doc(part)
+            offsets = [(token.idx, token.idx + len(token)) for token in doc]
+        if asked.by_lines or asked.is_one:
+            for token in doc:
+                token.is_sent_start = token.i == 0
+        return doc, offsets
+
+
+def _indented(node: TreeNode) -> str:
+    """Return a line or several with the brackets of a node of an index; with a word alone, if it is one."""
+    return (node.label if node.is_word else indented(node.tree)) + "\n"
+
+
+def _rooted(tree: Tree) -> Tree:
+    return tree if tree.label == _ROOT else Tree(_ROOT, [tree])
+
+
+def _is_true(properties: Mapping[str, Any], name: str) -> bool:
+    return str(properties.get(name, "")).lower() == "true"
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield where each line begins, and the line."""
+    start = 0
+    for line in text.split("\n"):
+        yield start, line
+        start += len(line) + 1
+
+
+def _as_json(text: str, number: int, sentence: ParsedSentence, asked: Asked) -> dict[str, Any]:
+    tokens = list(_tokens(text, sentence, asked))
+    if sentence.tree is None or "parse" not in asked.annotators:
+        return {"index": number, "tokens": tokens}
+    return {"index": number, "parse": indented(_rooted(sentence.tree)), "tokens": tokens}
+
+
+def _tokens(text: str, sentence: ParsedSentence, asked: Asked) -> Iterator[dict[str, Any]]:
+    """Yield the fields of each token."""
+    tags = sentence.tree.tags if sentence.tree is not None else [""] * len(sentence.places)
+    spans = zip(sentence.places, sentence.offsets, sentence.words, tags, strict=True)
+    for k, (place, (begin, end), word, tag) in enumerate(spans):
+        fields = {
+            "index": k + 1,
+            "word": word,
+            "originalText": text[begin:end],
+            "characterOffsetBegin": begin,
+            "characterOffsetEnd": end,
+        }
+        if lemma := sentence.doc[place].lemma_ if "lemma" in asked.annotators else "":
+            fields["lemma"] = lemma
+        if "pos" in asked.annotators:
+            fields["pos"] = tag
+        before, after = _blanks_before(text, begin), _blanks_after(text, end)
+        yield {**fields, "before": before, "after": after}
+
+
+def _blanks_before(text: str, begin: int) -> str:
+    start = begin
+    while start and text[start - 1].isspace():
+        start -= 1
+    return text[start:begin]
+
+
+def _blanks_after(text: str, end: int) -> str:
+    stop = end
+    while stop < len(text) and text[stop].isspace():
+        stop += 1
+    return text[end:stop]
+
+
+def _as_text(text: str, sentences: Sequence[ParsedSentence], asked: Asked) -> str:
+    n_tokens = sum(len(sentence.places) for sentence in sentences)
+    parts = [f"Document: ({len(sentences)} sentences, {n_tokens} tokens)\n"]
+    for number, sentence in enumerate(sentences, start=1):
+        part = text[sentence.offsets[0][0] : sentence.offsets[-1][1]]
+        tokens = "\n".join(map(_token_line, _tokens(text, sentence, asked)))
+        parts.append(f"\nSentence #{number} ({len(sentence.places)} tokens):\n{part}\n\nTokens:\n{tokens}\n")
+        if sentence.tree is not None and "parse" in asked.annotators:
+            parts.append(f"\nConstituency parse: \n{indented(_rooted(sentence.tree))}\n")
+    return "".join(parts)
+
+
+_TEXT_FIELDS = {
+    "Text": "originalText",
+    "CharacterOffsetBegin": "characterOffsetBegin",
+    "CharacterOffsetEnd": "characterOffsetEnd",
+    "PartOfSpeech": "pos",
+    "Lemma": "lemma",
+}
+
+
+def _token_line(token: Mapping[str, Any]) -> str:
+    return f"[{' '.join(f'{name}={token[field]}' for name, field in _TEXT_FIELDS.items() if field in token)}]"

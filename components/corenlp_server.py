@@ -1,0 +1,133 @@
+"""The HTTP server of `spacy-lpcfg serve --corenlp`, for clients of CoreNLP."""
+
+from __future__ import annotations
+
+import ast
+import json
+from email.message import Message
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qsl, unquote_plus
+
+from spacy_lpcfg.components.corenlp import MAX_CHARACTERS, CoreNLP
+from spacy_lpcfg.components.demo_server import DemoHandler, DemoServer, logger
+
+_MAX_BYTES = 4 * MAX_CHARACTERS  # of a text in UTF-8
+_MAX_DIGITS = len(str(_MAX_BYTES))  # Python refuses to read numbers of thousands of digits
+_FORM = "application/x-www-form-urlencoded"
+_SIGNS = {"/live": "live\n", "/ready": "ready\n", "/ping": "pong\n"}
+_WELCOME = (
+    "This is spacy-lpcfg, which answers some requests as CoreNLP does: POST a text to / for sentences, tokens, tags "
+    "and trees, or to /tregex?pattern=... for matches.\n"
+)
+_PLAIN, _JSON = "text/plain; charset=utf-8", "application/json; charset=utf-8"
+
+
+class CoreNLPServer(DemoServer):
+    """A server on 127.0.0.1 that speaks CoreNLP's protocol, with the limits of `DemoServer`.
+
+    port (int): 0 for any that is free
+    answers (CoreNLP): what is answered
+    RAISES (OSError): If the port is taken
+    """
+
+    def __init__(self, port: int, answers: CoreNLP) -> None:
+        self.answers = answers
+        super().__init__(port, lambda text: "", _Handler)
+
+
+class _Handler(DemoHandler):
+    """A handler of requests: the text is the body, and what to do with it is in the query."""
+
+    server: CoreNLPServer
+
+    @property
+    def fixed_headers(self) -> dict[str, str]:
+        return {"Content-Type": _PLAIN, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        if not self._is_own():
+            self._refuse()
+        elif path == "/":
+            self._send(HTTPStatus.OK, _WELCOME)
+        elif path in _SIGNS:
+            self._send(HTTPStatus.OK, _SIGNS[path])
+        else:
+            self._send(HTTPStatus.NOT_FOUND, f"There is no {path:.100} here. {_WELCOME}")
+
+    def do_POST(self) -> None:
+        path, _, query = self.path.partition("?")
+        if not self._is_own():
+            self._refuse()
+        elif path not in ("/", "/tregex"):
+            self._send(HTTPStatus.NOT_FOUND, f"There is no {path:.100} here. {_WELCOME}")
+        elif (body := self._body()) is None:
+            message = f"Expected a Content-Length, and a text of at most {MAX_CHARACTERS:,} characters.\n"
+            self._send(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
+        elif not self.server.texts.acquire(blocking=False):
+            self._send(HTTPStatus.SERVICE_UNAVAILABLE, "There are enough texts to parse already: try again.\n")
+        else:
+            try:
+                status, answer = self._done(path, dict(parse_qsl(query, errors="replace")), body)
+            finally:
+                self.server.texts.release()
+            is_json = isinstance(answer, dict)
+            text = json.dumps(answer, ensure_ascii=False, indent=2) if is_json else str(answer)
+            self._send(status, text, **{"Content-Type": _JSON if is_json else _PLAIN})
+
+    def _refuse(self) -> None:
+        self._send(HTTPStatus.FORBIDDEN, f"This server answers programs of this machine, at {self.server.url}.\n")
+
+    def _body(self) -> bytes | None:
+        """Return the body; None if it is too long, or if its length is not said."""
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or len(length) > _MAX_DIGITS or int(length) > _MAX_BYTES:
+            return None
+        return self.rfile.read(int(length))
+
+    def _done(self, path: str, query: dict[str, str], body: bytes) -> tuple[HTTPStatus, str | dict[str, Any]]:
+        try:
+            text, properties = _text(body, self.headers), _properties(query)
+            with self.server.lock:
+                if path == "/":
+                    return HTTPStatus.OK, self.server.answers.annotate(text, properties)
+                return HTTPStatus.OK, self.server.answers.tregex(text, query.get("pattern", ""), properties)
+        except ValueError as error:
+            return HTTPStatus.BAD_REQUEST, f"{error}\n"
+        except Exception as error:
+            logger.exception("no answer to %.1000r", body)
+            return HTTPStatus.INTERNAL_SERVER_ERROR, f"Something went wrong: {error!r}\n"
+
+
+def _text(body: bytes, headers: Message) -> str:
+    """Return the text of a request in its character set, UTF-8 if it names none.
+
+    Some clients send text as it stands where they say that it is a form, so that only one without blanks is decoded.
+
+    RAISES (ValueError): For another character set, or bytes that are none of it.
+    """
+    try:
+        text = body.decode(headers.get_content_charset("utf-8"))
+    except (LookupError, UnicodeDecodeError) as error:
+        raise ValueError(f"Expected a text in the character set of its Content-Type, or in UTF-8: {error}.") from error
+    is_encoded = headers.get_content_type() == _FORM and not any(map(str.isspace, text))
+    return unquote_plus(text, errors="replace") if is_encoded else text
+
+
+def _properties(query: dict[str, str]) -> dict[str, Any]:
+    """Return CoreNLP's properties: those of the JSON object `properties`, and those that the query names itself.
+
+    RAISES (ValueError): If it is no object; a dict as Python writes it is taken too, as a client sends it.
+    """
+    text = query.get("properties", "{}")
+    try:
+        properties = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            properties = ast.literal_eval(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            properties = None
+    if not isinstance(properties, dict):
+        raise ValueError('Expected properties as a JSON object, such as {"annotators": "tokenize,ssplit,pos,parse"}.')
+    return {**{name: value for name, value in query.items() if name != "properties"}, **properties}

@@ -1,0 +1,36 @@
+"""Brackets over several lines, laid out as in the files of the Penn Treebank."""
+
+from __future__ import annotations
+
+from spacy_lpcfg.trees.tree import Tree
+
+_INDENT = "  "
+
+
+def indented(tree: Tree) -> str:
+    """Return a tree in brackets, with a line for each constituent and for each tag that does not follow another.
+
+    A constituent begins a line, indented by two blanks for each node above it. A tag stays on the line of its parent if
+    it is the first child, or if the child before it is a tag too, conjunctions (CC) excepted. That is how CoreNLP
+    writes trees.
+    """
+    parts: list[str] = []
+    open_nodes: list[tuple[Tree | None, int, bool]] = [(tree, 0, True)]  # node, depth, whether it stays on the line
+    while open_nodes:
+        node, depth, stays = open_nodes.pop()
+        if node is None:
+            parts.append(")")
+            continue
+        if depth:
+            parts.append(" " if stays else "\n" + _INDENT * depth)
+        if node.word is not None:
+            parts.append(f"({node.label} {node.word})")
+            continue
+        parts.append(f"({node.label}")
+        below: list[tuple[Tree | None, int, bool]] = []
+        may_stay = True
+        for child in node.children:
+            below.append((child, depth + 1, may_stay and child.is_leaf))
+            may_stay = child.is_leaf and not child.label.startswith("CC")
+        open_nodes += [(None, 0, True), *reversed(below)]
+    return "".join(parts)

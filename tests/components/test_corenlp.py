@@ -1,0 +1,238 @@
+"""A server for CoreNLP's clients: its answers over real requests, by NLTK's client too, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from threading import Thread
+from urllib.parse import urlencode
+
+import pytest
+from pipelines import SAMPLE, pipeline_of
+
+from spacy_lpcfg.components.corenlp import MAX_CHARACTERS, CoreNLP
+from spacy_lpcfg.components.corenlp_server import CoreNLPServer
+from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.trees import parse_trees, read_trees
+
+TEXT = "The ferry came.  It was late (again)."
+FERRY = "(ROOT\n  (S\n    (NP (DT The) (NN ferry))\n    (VP (VBD came))\n    (. .)))"
+
+
+@pytest.fixture(scope="module")
+def answers():
+    nlp = pipeline_of("lpcfg_parser")
+    parser = nlp.get_pipe("lpcfg_parser")
+    parser.grammar = TreebankPCFG().fit(read_trees(SAMPLE / "train.mrg"))
+    return CoreNLP(nlp, parser)
+
+
+@contextmanager
+def serving(answers):
+    with CoreNLPServer(0, answers) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def server(answers):
+    with serving(answers) as server:
+        yield server
+
+
+def ask(server, method, path, body=b"", query=None, **headers) -> tuple[int, str]:
+    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    connection.request(method, f"{path}?{urlencode(query)}" if query else path, body, headers)
+    response = connection.getresponse()
+    answer = response.status, response.read().decode()
+    connection.close()
+    return answer
+
+
+def post(server, text, path="/", query=None, **properties):
+    status, answer = ask(server, "POST", path, text.encode(), {"properties": json.dumps(properties), **(query or {})})
+    assert status == 200, answer
+    return json.loads(answer)["sentences"]
+
+
+# Answers
+
+
+def test_a_text_has_sentences_tokens_tags_and_trees(server):
+    first, second = post(server, TEXT, annotators="tokenize,ssplit,pos,parse", outputFormat="json")
+    assert [first["index"], second["index"]] == [0, 1]
+    assert first["parse"] == FERRY
+    assert first["tokens"][1] == {
+        "index": 2,
+        "word": "ferry",
+        "originalText": "ferry",
+        "characterOffsetBegin": 4,
+        "characterOffsetEnd": 9,
+        "pos": "NN",
+        "before": " ",
+        "after": " ",
+    }
+    assert first["tokens"][-1]["after"] == second["tokens"][0]["before"] == "  "
+    tokens = first["tokens"] + second["tokens"]
+    assert all(
+        TEXT[each["characterOffsetBegin"] : each["characterOffsetEnd"]] == each["originalText"] for each in tokens
+    )
+    (tree,) = parse_trees(second["parse"])
+    assert tree.words == [token["word"] for token in second["tokens"]]
+    assert tree.tags == [token["pos"] for token in second["tokens"]]
+    assert [token["word"] for token in second["tokens"] if token["originalText"] in "()"] == ["-LRB-", "-RRB-"]
+
+
+def test_annotators_say_what_is_answered(server):
+    (sentence,) = post(server, "The ferry came.", annotators="tokenize,ssplit")
+    assert sentence.keys() == {"index", "tokens"}
+    assert sentence["tokens"][0].keys().isdisjoint({"pos", "lemma"})
+    (sentence,) = post(server, "The ferry came.", annotators="tokenize, ssplit, pos")
+    assert [token["pos"] for token in sentence["tokens"]] == ["DT", "NN", "VBD", "."]
+    assert "parse" not in sentence
+
+
+def test_properties_split_by_blanks_and_lines(server):
+    blanks = {"tokenize.whitespace": "true", "ssplit.eolonly": "true"}
+    sentences = post(server, "The  ferry. came\n\nIt was late", **blanks)
+    assert [[t["word"] for t in each["tokens"]] for each in sentences] == [
+        ["The", "ferry.", "came"],
+        ["It", "was", "late"],
+    ]
+    assert [sentences[0]["tokens"][1][f"characterOffset{end}"] for end in ("Begin", "End")] == [5, 11]
+    assert sentences[1]["tokens"][0]["characterOffsetBegin"] == 18
+    assert len(post(server, TEXT, **{"ssplit.isOneSentence": True})) == 1
+    assert len(post(server, "The ferry came. It was late.\nIt came.", **{"ssplit.eolonly": "true"})) == 2
+
+
+def test_output_as_text(server):
+    status, text = ask(server, "POST", "/", b"The ferry came.", {"properties": '{"outputFormat": "text"}'})
+    assert status == 200
+    assert text == (
+        "Document: (1 sentences, 4 tokens)\n\nSentence #1 (4 tokens):\nThe ferry came.\n\nTokens:\n"
+        "[Text=The CharacterOffsetBegin=0 CharacterOffsetEnd=3 PartOfSpeech=DT]\n"
+        "[Text=ferry CharacterOffsetBegin=4 CharacterOffsetEnd=9 PartOfSpeech=NN]\n"
+        "[Text=came CharacterOffsetBegin=10 CharacterOffsetEnd=14 PartOfSpeech=VBD]\n"
+        "[Text=. CharacterOffsetBegin=14 CharacterOffsetEnd=15 PartOfSpeech=.]\n\n"
+        f"Constituency parse: \n{FERRY}\n"
+    )
+
+
+def test_tregex_has_matches_by_sentence_with_their_names(server):
+    first, second = post(server, TEXT, "/tregex", {"pattern": "NP=phrase < DT=article"})
+    assert second == {}
+    assert first == {
+        "0": {
+            "sentIndex": 0,
+            "characterOffsetBegin": 0,
+            "characterOffsetEnd": 9,
+            "match": "(NP (DT The) (NN ferry))\n",
+            "spanString": "The ferry",
+            "namedNodes": [{"phrase": "(NP (DT The) (NN ferry))\n"}, {"article": "(DT The)\n"}],
+        }
+    }
+    assert post(server, TEXT, "/tregex", {"pattern": "ROOT"})[1]["0"]["spanString"] == "It was late (again)."
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\n\n\n"])
+def test_nothing_has_no_sentences(server, text):
+    assert post(server, text) == []
+    assert post(server, text, **{"ssplit.eolonly": "true"}) == []
+    assert post(server, text, "/tregex", {"pattern": "NP"}) == []
+
+
+def test_signs_of_life(server):
+    assert [ask(server, "GET", path) for path in ("/live", "/ready", "/ping")] == [
+        (200, "live\n"),
+        (200, "ready\n"),
+        (200, "pong\n"),
+    ]
+    assert ask(server, "GET", "/")[0] == 200
+
+
+# Clients
+
+
+def test_nltk_reads_the_answers(server):
+    pytest.importorskip("requests", reason="NLTK's client asks by requests: pip install requests")
+    corenlp = pytest.importorskip("nltk.parse.corenlp", reason="NLTK is not here: pip install nltk")
+    client = corenlp.CoreNLPParser(url=server.url.rstrip("/"))
+    assert " ".join(str(next(client.raw_parse("The ferry came."))).split()) == " ".join(FERRY.split())
+    trees = [next(found) for found in client.parse_sents([["The", "ferry", "came", "."], ["It", "was", "late", "."]])]
+    assert [tree.leaves() for tree in trees] == [["The", "ferry", "came", "."], ["It", "was", "late", "."]]
+    assert [tree.leaves() for tree in client.parse_text("The ferry came. It was late.")] == [
+        tree.leaves() for tree in trees
+    ]
+    assert list(client.tokenize("The ferry came.")) == ["The", "ferry", "came", "."]
+    tagger = corenlp.CoreNLPParser(url=server.url.rstrip("/"), tagtype="pos")
+    assert tagger.tag(["The", "ferry", "came", "."]) == [("The", "DT"), ("ferry", "NN"), ("came", "VBD"), (".", ".")]
+
+
+def test_requests_of_the_documentation(server):
+    """By wget, whose type is that of a form; and with properties as a Python dict, as stanza's client sends them."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    query = {"properties": '{"annotators": "tokenize,ssplit,pos", "outputFormat": "json"}'}
+    status, answer = ask(server, "POST", "/", b"the quick brown fox jumped over the lazy dog.", query, **form)
+    assert (status, len(json.loads(answer)["sentences"][0]["tokens"])) == (200, 10)
+    status, answer = ask(server, "POST", "/", b"The+ferry%20came.", query, **form)
+    assert [token["word"] for token in json.loads(answer)["sentences"][0]["tokens"]] == ["The", "ferry", "came", "."]
+    query = {"properties": str({"annotators": "tokenize,parse", "outputFormat": "json"}), "resetDefault": "false"}
+    status, answer = ask(
+        server,
+        "POST",
+        "/",
+        "L’été".encode("latin-1", "replace"),
+        query,
+        **{"Content-Type": "text/plain; charset=latin-1"},
+    )
+    assert (status, json.loads(answer)["sentences"][0]["tokens"][0]["originalText"]) == (200, "L?été")
+    status, answer = ask(server, "POST", "/", b"The ferry came.", {"annotators": "tokenize", "outputFormat": "text"})
+    assert (status, answer.splitlines()[0]) == (200, "Document: (1 sentences, 4 tokens)")
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "query", "status", "message"),
+    [
+        (
+            "/",
+            b"x",
+            {"properties": '{"annotators": "tokenize,ner,coref"}'},
+            400,
+            "pos, lemma, parse; got 'coref', 'ner'",
+        ),
+        ("/", b"x", {"properties": '{"outputFormat": "serialized"}'}, 400, "json or text, got 'serialized'"),
+        ("/", b"x", {"properties": "{"}, 400, "JSON object"),
+        ("/", b"x", {"properties": "[" * 10_000}, 400, "JSON object"),
+        ("/", b"x", {"properties": "3"}, 400, "JSON object"),
+        ("/", b"\xff", {}, 400, "UTF-8"),
+        ("/", b"x" * (MAX_CHARACTERS + 1), {}, 400, "100,000 characters"),
+        ("/", b"x" * (4 * MAX_CHARACTERS + 1), {}, 413, "100,000 characters"),
+        ("/tregex", b"The ferry came.", {"pattern": "NP < ("}, 400, ""),
+        ("/tregex", b"The ferry came.", {}, 400, ""),
+        ("/semgrex", b"x", {}, 404, "/tregex?pattern"),
+    ],
+)
+def test_what_cannot_be_answered(server, path, body, query, status, message):
+    found, answer = ask(server, "POST", path, body, query)
+    assert found == status
+    assert message in answer
+    assert answer.endswith("\n")
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Host": "example.org"}, {"Origin": "http://example.org"}, {"Sec-Fetch-Site": "cross-site"}]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_other_sites_are_refused(server, method, headers):
+    assert ask(server, method, "/", b"x", **headers)[0] == 403
+
+
+def test_lengths_that_are_none(server):
+    assert ask(server, "POST", "/", b"x", **{"Content-Length": "9" * 5_000})[0] == 413
