@@ -61,6 +61,14 @@ class ParsedSentence(NamedTuple):
     n_best: list[dict[str, Any]] | None
     marginals: dict[str, Any] | None
 
+    def is_sure(self, least: float) -> bool:
+        """Whether the probability that the whole tree is right is known and at least this; see `tree_probability`."""
+        from spacy_lpcfg.evaluation.calibration import tree_probability
+
+        scores = [span.score for span in self.spans] or self.tag_scores or []
+        known = [score for score in scores if score is not None]
+        return bool(known) and len(known) == len(scores) and tree_probability(known) >= least
+
 
 NOTHING = ParsedSentence([], None, [], None, EMPTY, None, None, None)
 
@@ -267,15 +275,23 @@ def check_contents(form: str, asked: str) -> None:
         raise typer.BadParameter(f"{asked} has no place in {form}: use --format jsonl", param_hint="--format")
 
 
-def contents_of(parsed: Iterable[Parsed], form: str, asked: str, key: str, root: str | None) -> Iterator[Any]:
+def contents_of(
+    parsed: Iterable[Parsed],
+    form: str,
+    asked: str,
+    key: str,
+    root: str | None,
+    *,
+    keep: Callable[[ParsedSentence], bool] | None = None,
+) -> Iterator[Any]:
     """The items of a file in the format: Docs, or lines, objects or rows of their sentences.
 
     parsed (iterable of Parsed): Docs
     asked (str): as in `check_contents`
     key, root: as in `sentences_of`
+    keep (callable or None): whether to write a sentence, which Docs are not asked for; None for all
     """
     if form == ParseFormat.spacy:
         return (doc for doc, _ in parsed)
-    return _CONTENTS[asked][form](
-        begun(sentence for document in parsed for sentence in sentences_of(document, key, root))
-    )
+    sentences = (sentence for document in parsed for sentence in sentences_of(document, key, root))
+    return _CONTENTS[asked][form](begun(filter(keep, sentences) if keep else sentences))

@@ -2,16 +2,16 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from spacy_lpcfg.components.cli.clusters import Scheduler
-from spacy_lpcfg.components.cli.console import check_output, log, one_line, progress, reporting_errors
+from spacy_lpcfg.components.cli.console import check_output, log, one_line, progress, reporting_errors, writing
 from spacy_lpcfg.components.cli.formats import format_of, output_formats, write_output
 from spacy_lpcfg.components.cli.inputs import (
     Input,
@@ -23,7 +23,7 @@ from spacy_lpcfg.components.cli.inputs import (
     run_pipeline,
     source_of,
 )
-from spacy_lpcfg.components.cli.outputs import EMPTY, ParseFormat, check_contents, contents_of
+from spacy_lpcfg.components.cli.outputs import EMPTY, ParsedSentence, ParseFormat, check_contents, contents_of
 from spacy_lpcfg.components.cli.parse_many import Made, parse_many
 from spacy_lpcfg.components.cli.pipelines import Component, Model, find_parser_or_bracketer, load_pipeline, n_jobs
 from spacy_lpcfg.components.cli.shards import Shard, is_corpus, shards_of
@@ -75,6 +75,14 @@ def parse(
             help="Tag by the model, or take what is given. [default: given if tagged, model for tokens and trees, "
             "else as the pipeline is set]"
         ),
+    ] = None,
+    above: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Only trees that are right as a whole with this probability; needs --rest."),
+    ] = None,
+    rest: Annotated[
+        Path | None,
+        typer.Option(help="With --above: file for the words of all other sentences, as --input tokens reads them."),
     ] = None,
     root: Annotated[
         str | None,
@@ -150,6 +158,7 @@ def parse(
         spacy-lpcfg parse model/ text.txt --n-process 4 -o text.jsonl
         spacy-lpcfg parse model/ dev.mrg --input trees --tags given -o dev.parsed
         echo "I saw her duck." | spacy-lpcfg parse model/ - --n-best 5
+        spacy-lpcfg parse en text.txt -o sure.mrg --above 0.8 --rest rest.txt
         spacy-lpcfg parse en 'corpus/*.txt.gz' --n-process 8 --format spacy -o parsed/
     """
     kind = kind_said(kind, dialect)
@@ -162,8 +171,10 @@ def parse(
     check_usage(first, kind, tags)
     if tag_variants and not n_best:
         raise typer.BadParameter("this is for --n-best", param_hint="--tag-variants")
+    unsure = _unsure(above, rest, output, many=many, form=name)
     if not many:
         check_output(output, inputs=[first, model], force=force)
+        check_output(rest, "--rest", inputs=[first, model, *filter(None, [output])], force=force)
         _check_terminal(output, name)
     n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
@@ -176,12 +187,58 @@ def parse(
     questions |= {"posteriors": {}} if marginals else {}
     source = source_of(nlp, pipe, first, kind, tags, dialect)
     # files of a folder were chosen by whether they are there, and a worker that died may have written its own
-    work = _Work(nlp, pipe.name, source, questions, name, asked, _root_label(pipe, root), force=force or many)
+    work = _Work(nlp, pipe.name, source, questions, name, asked, _root_label(pipe, root), force or many, unsure)
     if many:
         status = parse_many(work, shards, n_process=n_process, scheduler=scheduler, force=force)
     else:
         status = work.parse(source, output, n_process=n_process, is_told=True)
     _log_makeshift(status)
+
+
+class _Unsure(NamedTuple):
+    """Sentences whose trees are less likely to be right go to a file of their own.
+
+    least (float): the probability of a whole tree that is sure enough
+    file (Path): what the words of the others are written to
+    """
+
+    least: float
+    file: Path
+
+    @contextmanager
+    def kept(self, *, force: bool) -> Iterator[Callable[[ParsedSentence], bool]]:
+        """Yield a function that tells whether a sentence is sure, and writes it to the file if it is not."""
+        n, n_unsure = 0, 0
+        with writing(self.file, force=force) as out:
+
+            def is_sure(sentence: ParsedSentence) -> bool:
+                nonlocal n, n_unsure
+                n += 1
+                if sentence.is_sure(self.least):
+                    return True
+                n_unsure += 1
+                out.write(" ".join(sentence.words) + "\n")
+                return False
+
+            yield is_sure
+        log(f"{n_unsure} of {n} sentences are in {self.file}: no tree of theirs has {self.least:g} or more")
+
+
+def _unsure(above: float | None, file: Path | None, output: Path | None, *, many: bool, form: str) -> _Unsure | None:
+    """Return where unsure sentences go; None if all are written.
+
+    RAISES (BadParameter): If an option is missing, or for what cannot be split.
+    """
+    if above is None and file is None:
+        return None
+    if above is None or file is None:
+        raise typer.BadParameter("--above and --rest go together, so that no sentence is lost", param_hint="--above")
+    if many or form == ParseFormat.spacy:
+        what = "many files" if many else "Docs"
+        raise typer.BadParameter(f"{what} cannot be split by how sure they are", param_hint="--above")
+    if output is not None and output.absolute() == file.absolute():
+        raise typer.BadParameter("this is the file of --output: name another", param_hint="--rest")
+    return _Unsure(above, file)
 
 
 def _check_terminal(output: Path | None, form: str) -> None:
@@ -233,7 +290,7 @@ class _Work:
 
     component (str): the name of what parses; first (Source): what a file is like; questions (dict): see
     `run_pipeline`; form (str): name of the format; asked (str): see `check_contents`; root (str or None): over every
-    tree; force (bool): whether files may be replaced
+    tree; force (bool): whether files may be replaced; unsure (_Unsure or None): what is not written with the others
     """
 
     nlp: "Language"
@@ -244,6 +301,7 @@ class _Work:
     asked: str
     root: str | None
     force: bool
+    unsure: _Unsure | None = None
 
     def parse(self, source: Source, output: Path | None, *, n_process: int = 1, is_told: bool = False) -> Counter[str]:
         """Parse a file into another; how many sentences there are of each status. A bar shows it if `is_told`."""
@@ -254,8 +312,9 @@ class _Work:
         status: Counter[str] = Counter()
         bar = progress(documents, "documents", hidden=is_seen, total=total)
         counted = _counted(bar, pipe.spans_key, status)
-        contents = contents_of(counted, self.form, self.asked, pipe.spans_key, self.root)
-        write_output(output, self.form, contents, force=self.force)
+        with nullcontext() if self.unsure is None else self.unsure.kept(force=self.force) as keep:
+            contents = contents_of(counted, self.form, self.asked, pipe.spans_key, self.root, keep=keep)
+            write_output(output, self.form, contents, force=self.force)
         return status
 
     def __call__(self, shard: Shard) -> Made:

@@ -309,3 +309,40 @@ def test_cli_parse_takes_a_model_of_the_package_beside_a_folder_of_its_name(tmp_
     (tmp_path / "en-fast").mkdir()
     monkeypatch.chdir(tmp_path)
     assert run("parse", "en-fast", "It rained.").stdout.startswith("(S (NP (PRP It))")
+
+
+# What is sure
+
+
+def test_cli_parse_puts_unsure_sentences_into_a_file(pcfg_model, tmp_path, parses):
+    docs, _ = parses
+    probabilities = [root.probability for doc in docs for root in doc._.constituency]
+    above = float(np.mean(sorted(probabilities)[:2]))
+    sure, rest = tmp_path / "sure.mrg", tmp_path / "rest.txt"
+    told = run("parse", pcfg_model, "-", "-o", sure, "--above", above, "--rest", rest, text=TEXT).stderr
+    is_sure = [probability >= above for probability in probabilities]
+    assert is_sure.count(False) == 1
+    trees_of_all = trees_in(run("parse", pcfg_model, "-", text=TEXT).stdout)
+    assert list(read_trees(sure)) == [tree for tree, kept in zip(trees_of_all, is_sure, strict=True) if kept]
+    assert rest.read_text() == " ".join(WORDS[is_sure.index(False)]) + "\n"
+    assert f"1 of 3 sentences are in {rest}" in " ".join(told.split())
+    again = trees_in(run("parse", pcfg_model, rest, "--input", "tokens").stdout)
+    assert sorted(map(str, [*read_trees(sure), *again])) == sorted(map(str, trees_of_all))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--above", "0.8"], "--above and --rest go together"),
+        (["--rest", "r.txt"], "--above and --rest go together"),
+        (["--above", "1.5", "--rest", "r.txt"], "less than or equal to 1"),
+        (["--above", "0.8", "--rest", "r.txt", "--format", "spacy", "-o", "o.spacy"], "Docs cannot be split"),
+        (["--above", "0.8", "--rest", "o.mrg", "-o", "o.mrg"], "file of --output"),
+    ],
+)
+def test_cli_parse_refuses_to_lose_unsure_sentences(pcfg_model, tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    result = RUNNER.invoke(lpcfg_cli, ["parse", str(pcfg_model), "It rained.", *options])
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+    assert not list(tmp_path.iterdir())
