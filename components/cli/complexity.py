@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,6 +25,7 @@ _PLACE = ("file", "document", "sentence")
 class TableFormat(str, Enum):
     tsv = "tsv"
     csv = "csv"
+    l2sca = "l2sca"
 
 
 class Unit(str, Enum):
@@ -44,7 +46,8 @@ def complexity(
     dialect: Dialect = None,
     skip_bad: SkipBad = False,
     form: Annotated[
-        TableFormat | None, typer.Option("--format", help="A table apart by tabs, or by commas. [default: tsv]")
+        TableFormat | None,
+        typer.Option("--format", help="A table apart by tabs, or by commas; or L2SCA's own. [default: tsv]"),
     ] = None,
     output: OutputFile = None,
     force: Replace = False,
@@ -57,7 +60,7 @@ def complexity(
     The table has the nine counts and fourteen indices of L2SCA (Lu 2010): words, sentences, verb
     phrases, clauses, T-units, dependent clauses, complex T-units, coordinate phrases and complex nominals; Yngve depth
     and Frazier score, the means of the words; height; and the mean surprisal of the words in bits, where the model has
-    it.
+    it. --format l2sca is a .csv file as L2SCA writes it: names, counts and indices only.
 
     \b
     Example:
@@ -65,6 +68,8 @@ def complexity(
         spacy-lpcfg complexity train.mrg --unit sentence
     """
     name = format_of(output, form, TableFormat)
+    if name == TableFormat.l2sca and unit == Unit.sentence:
+        raise typer.BadParameter("L2SCA has documents only", param_hint="--unit")
     reader = AskedReader(kind, model, component, dialect)
     sources = [*reader.sources(files)]
     check_output(output, inputs=[*(source.file for source in sources), model], force=force)
@@ -75,7 +80,8 @@ def complexity(
         for source in sources
         for number, document in enumerate(_documents(reader, source, with_surprisal, on_error), start=1)
     )
-    write_output(output, name, _rows(begun(measured), unit), force=force)
+    rows = _l2sca_rows(begun(measured)) if name == TableFormat.l2sca else _rows(begun(measured), unit)
+    write_output(output, name, rows, force=force)
     log_skipped(errors)
 
 
@@ -109,6 +115,16 @@ def _rows(measured: "Iterable[tuple[str, int, Complexity]]", unit: Unit) -> Iter
         else:
             for i, record in enumerate(complexity.sentences, start=1):
                 yield (file, str(number), str(i), *map(_cell, record.values()))
+
+
+def _l2sca_rows(measured: "Iterable[tuple[str, int, Complexity]]") -> Iterator[Iterable[str]]:
+    """L2SCA's fields: the file's name without its folder, the counts, and the indices with four decimals."""
+    from spacy_lpcfg.queries.complexity import COUNTS, INDICES
+
+    yield ("Filename", *COUNTS, *INDICES)
+    for file, _, complexity in measured:
+        record = complexity.document
+        yield (Path(file).name, *(str(record[name]) for name in COUNTS), *(f"{record[name]:.4f}" for name in INDICES))
 
 
 def _cell(value: float | None) -> str:

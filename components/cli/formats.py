@@ -137,6 +137,7 @@ _FORMATS = {
     "json": OutputFormat((".json",), _write_json),
     "tsv": OutputFormat((".tsv",), _write_tsv),
     "csv": OutputFormat((".csv",), _write_csv),
+    "l2sca": OutputFormat((".csv",), _write_csv),
     "spacy": OutputFormat((".spacy",), _write_docs, is_binary=True),
     "markdown": OutputFormat((".md",), _write_lines),
     "kwic": OutputFormat((".txt",), _write_lines),

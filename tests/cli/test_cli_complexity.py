@@ -51,6 +51,19 @@ def test_cli_complexity_has_a_row_for_each_sentence(docs, tmp_path):
     assert [row["sentence"] for row in table(docs, "--unit", "sentence")][58:62] == ["59", "60", "1", "2"]
 
 
+def test_cli_complexity_writes_what_l2sca_writes(tmp_path):
+    out = tmp_path / "out.csv"
+    run("complexity", DEV, "--format", "l2sca", "-o", out)
+    header, row = out.read_text().splitlines()
+    assert header == "Filename,W,S,VP,C,T,DC,CT,CP,CN,MLS,MLT,MLC,C/S,VP/T,C/T,DC/C,DC/T,T/S,CT/T,CP/T,CP/C,CN/T,CN/C"
+    record = complexity(read_trees(DEV)).document
+    name, *cells = row.split(",")
+    assert name == "dev.mrg"
+    assert cells[:9] == [str(record[column]) for column in header.split(",")[1:10]]
+    assert cells[9:] == [f"{record[column]:.4f}" for column in header.split(",")[10:]]
+    assert "documents only" in run("complexity", DEV, "--format", "l2sca", "--unit", "sentence", code=2).stderr
+
+
 def test_cli_complexity_of_text_is_that_of_a_document_with_surprisal(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text("The ferry left. It rained.\nWe left because it rained.\n", encoding="utf-8")
