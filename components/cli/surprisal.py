@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,9 +13,12 @@ from spacy_lpcfg.components.cli.inputs import Kind, check_usage, run_pipeline, s
 from spacy_lpcfg.components.cli.outputs import answers_of
 from spacy_lpcfg.components.cli.pipelines import find_surprisal, load_pipeline, n_jobs
 from spacy_lpcfg.components.cli.treebanks import Dialect
+from spacy_lpcfg.components.cli.word_rows import read_frequencies, whole_words, word_rows
 
 if TYPE_CHECKING:
     from typing import TypeAlias
+
+    from spacy_lpcfg.components.cli.inputs import Parsed
 
     Surprise: TypeAlias = tuple[list[str], list[float]]
 
@@ -27,6 +31,11 @@ class SurprisalFormat(str, Enum):
     csv = "csv"
     jsonl = "jsonl"
     json = "json"
+
+
+class Unit(str, Enum):
+    token = "token"
+    word = "word"
 
 
 @reporting_errors
@@ -42,6 +51,15 @@ def surprisal(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file in UTF-8 or .spacy, - for stdin, or a text.")],
     kind: Kind = None,
     dialect: Dialect = None,
+    by: Annotated[
+        Unit, typer.Option("--by", help="A row for each token, or for each word between blanks.")
+    ] = Unit.token,
+    frequencies: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --by word: a file of words and their counts, apart by tabs, for a column of frequencies."
+        ),
+    ] = None,
     form: Annotated[
         SurprisalFormat | None,
         typer.Option("--format", help="A row for each word, or an object for each sentence. [default: tsv]"),
@@ -64,22 +82,40 @@ def surprisal(
     has "words", their "bits" and the "end"; objects are one a line (jsonl), or in one list (json). For a word that
     cannot be there, or that a language model does not know, JSON has null, and a table inf or nan.
 
+    With --by word the bits of a word are those of its tokens together, punctuation included, and a table is as
+    regressions of reading times take it: also with the bits of the word before (NA for the first), the number of
+    letters and digits, and with --frequencies the Zipf value; without the ends of sentences.
+
     \b
     Example:
         spacy-lpcfg surprisal en "The horse raced past the barn fell."
         spacy-lpcfg surprisal isbn/ stories.txt -o stories.csv
+        spacy-lpcfg surprisal en stories.txt --by word -o words.csv
     """
     name = format_of(output, form, SurprisalFormat)
     check_output(output, inputs=[file, model], force=force)
     check_usage(file, kind, None)
+    if frequencies is not None and by != Unit.word:
+        raise typer.BadParameter("this is for --by word", param_hint="--frequencies")
     n_process = n_jobs(n_process, "--n-process")
+    zipf = None if frequencies is None else read_frequencies(frequencies)
     nlp = load_pipeline(model)
     pipe = find_surprisal(nlp, component)
     source = source_of(nlp, pipe, file, kind, None, dialect)
     documents = run_pipeline(nlp, pipe, source, questions={"surprisals": {}}, with_trees=False, n_process=n_process)
-    sentences = (answer for parsed in documents for answer in answers_of(parsed, "surprisals"))
-    make = _rows if name in ("tsv", "csv") else _objects
-    write_output(output, name, make(begun(progress(sentences, "sentences"))), force=force)
+    sentences = begun(progress(_surprises(documents, by), "sentences"))
+    if name in ("jsonl", "json"):
+        write_output(output, name, _objects(sentences), force=force)
+    else:
+        rows = _rows(sentences) if by == Unit.token else word_rows(sentences, zipf)
+        write_output(output, name, rows, force=force)
+
+
+def _surprises(documents: "Iterable[Parsed]", by: Unit) -> "Iterator[Surprise]":
+    """Yield the tokens or words of each sentence that has any, and their bits."""
+    for parsed in documents:
+        tokens = answers_of(parsed, "surprisals")
+        yield from tokens if by == Unit.token else whole_words(parsed, tokens)
 
 
 def _rows(sentences: "Iterable[Surprise]") -> Iterator[tuple[Any, ...]]:

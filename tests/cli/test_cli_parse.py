@@ -311,6 +311,49 @@ def test_cli_parse_takes_a_model_of_the_package_beside_a_folder_of_its_name(tmp_
     assert run("parse", "en-fast", "It rained.").stdout.startswith("(S (NP (PRP It))")
 
 
+# Words between blanks
+
+
+def test_cli_surprisal_of_words_is_the_sum_of_their_tokens(pcfg_model, tmp_path):
+    text = "The shop (open every day)  sells tools. Did you see it?\n"
+    tokens = rows_in(run("surprisal", pcfg_model, "-", text=text).stdout)[1:]
+    head, *rows = rows_in(run("surprisal", pcfg_model, "-", "--by", "word", text=text).stdout)
+    assert head == ["sentence", "position", "word", "bits", "previous_bits", "length"]
+    assert [row[2] for row in rows] == text.split()
+    assert [row[:2] for row in rows] == [["1", str(i)] for i in range(1, 8)] + [["2", str(i)] for i in range(1, 5)]
+    bits = {word: float(value) for _, _, word, value in tokens[:-1]}
+    for joined in (["(", "open"], ["day", ")"], ["tools", "."]):
+        (row,) = (row for row in rows if row[2] == "".join(joined))
+        assert float(row[3]) == pytest.approx(sum(bits[word] for word in joined), abs=2e-4)
+    assert [row[4] for row in rows] == ["NA", *(row[3] for row in rows[:6]), "NA", *(row[3] for row in rows[7:10])]
+    assert [row[5] for row in rows][:3] == ["3", "4", "4"]
+
+
+def test_cli_surprisal_of_words_that_are_given_is_theirs(pcfg_model):
+    text = "Did you see it ?\n"
+    found = json_in(run("surprisal", pcfg_model, "-", "--input", "tokens", "--format", "jsonl", text=text).stdout)
+    by_word = ["surprisal", pcfg_model, "-", "--input", "tokens", "--format", "jsonl", "--by", "word"]
+    assert json_in(run(*by_word, text=text).stdout) == found
+
+
+def test_cli_surprisal_of_words_has_their_frequencies(pcfg_model, tmp_path):
+    counts = tmp_path / "counts.tsv"
+    counts.write_text("did\t8\nIt\t1\nit\t999989\n")
+    by_word = ["surprisal", pcfg_model, "-", "--by", "word", "--frequencies", counts]
+    _, *rows = rows_in(run(*by_word, text="Did you see it?").stdout)
+    unseen = math.log10(1e9 / 1_000_000)
+    wanted = [unseen + math.log10(9), unseen, unseen, unseen + math.log10(999_991)]
+    assert [float(row[6]) for row in rows] == pytest.approx(wanted, abs=1e-4)
+    for line in ("word", "word\tx", "\t3", "word\t-1", "word\tnan"):
+        counts.write_text(f"a\t1\n{line}\n")
+        assert f"{counts}:2: expected a word and its count" in " ".join(
+            run(*by_word, text="It.", code=1).stderr.split()
+        )
+    counts.write_text("")
+    assert "nothing in it" in run(*by_word, text="It.", code=1).stderr
+    assert "--by word" in run("surprisal", pcfg_model, "-", "--frequencies", counts, text="It.", code=2).stderr
+
+
 # What is sure
 
 

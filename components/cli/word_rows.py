@@ -1,0 +1,103 @@
+"""Surprisals of the words between blanks, with what regressions of reading times need beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.components.cli.console import read_lines
+from spacy_lpcfg.components.cli.inputs import Parsed
+
+COLUMNS = ("sentence", "position", "word", "bits", "previous_bits", "length")
+MISSING = "NA"
+"""What R reads as missing."""
+
+
+def whole_words(
+    parsed: Parsed, sentences: Iterable[tuple[list[str], list[float]]]
+) -> Iterator[tuple[list[str], list[float]]]:
+    """Join the tokens of each sentence that no blank parts, and add up their surprisals.
+
+    parsed (Parsed): A Doc; if it was made of words, each is one.
+    sentences (iterable): For each sentence with words its tokens, and their bits with those of its end.
+    """
+    from spacy_lpcfg.components.sentences import sentence_bounds, words_of
+
+    doc, given = parsed
+    if given is not None:
+        yield from sentences
+        return
+    places = filter(None, (words_of(doc, start, end) for start, end in sentence_bounds(doc)))
+    for of_sentence, (tokens, bits) in zip(places, sentences, strict=True):
+        begins = [0]
+        for k, (left, right) in enumerate(pairwise(of_sentence), start=1):
+            if right > left + 1 or doc[left].whitespace_:
+                begins.append(k)
+        ends = [*begins[1:], len(tokens)]
+        spans = list(zip(begins, ends, strict=True))
+        yield ["".join(tokens[i:j]) for i, j in spans], [*(math.fsum(bits[i:j]) for i, j in spans), bits[-1]]
+
+
+def word_rows(
+    sentences: Iterable[tuple[list[str], list[float]]], frequencies: Mapping[str, float] | None
+) -> Iterator[tuple[Any, ...]]:
+    """Yield a row for each word, below the names of the columns; the ends of sentences have none.
+
+    frequencies (mapping or None): Zipf values by word, see `read_frequencies`; None for no such column.
+    """
+    yield COLUMNS if frequencies is None else (*COLUMNS, "zipf")
+    for number, (words, bits) in enumerate(sentences, start=1):
+        before = MISSING
+        for position, (word, value) in enumerate(zip(words, bits, strict=False), start=1):
+            text = f"{value:.4f}"
+            row = number, position, word, text, before, sum(map(str.isalnum, word))
+            yield row if frequencies is None else (*row, f"{frequencies[_bare(word)]:.4f}")
+            before = text
+
+
+class Zipf(dict[str, float]):
+    """Zipf values by word in lower case, with that of a word that was never counted for all others.
+
+    log10 of the frequency in a thousand million words, with one added to each count (van Heuven et al. 2014,
+    "SUBTLEX-UK", Quarterly Journal of Experimental Psychology 67).
+    """
+
+    def __init__(self, counts: Mapping[str, float]) -> None:
+        per_word = 1e9 / (sum(counts.values()) + len(counts))
+        super().__init__((word, math.log10((count + 1) * per_word)) for word, count in counts.items())
+        self._unseen = math.log10(per_word)
+
+    def __missing__(self, word: str) -> float:
+        return self._unseen
+
+
+def read_frequencies(path: Path) -> Zipf:
+    """Read the counts of words: a word and its count on each line, apart by a tab.
+
+    RAISES (ValueError): For a line of another form, or a file without lines.
+    """
+    counts: dict[str, float] = {}
+    for number, line in enumerate(read_lines(str(path)), start=1):
+        word, _, count = line.partition("\t")
+        try:
+            value = float(count)
+            if not (word and math.isfinite(value) and value >= 0):
+                raise ValueError
+        except ValueError:
+            raise ValueError(
+                f"{path}:{number}: expected a word and its count, apart by a tab, got {shown(line)}"
+            ) from None
+        counts[word.lower()] = counts.get(word.lower(), 0) + value
+    if not counts:
+        raise ValueError(f"{path}: expected words and their counts, apart by tabs; there is nothing in it")
+    return Zipf(counts)
+
+
+def _bare(word: str) -> str:
+    """Return a word in lower case without the punctuation around it."""
+    letters = [i for i, char in enumerate(word) if char.isalnum()]
+    return word[letters[0] : letters[-1] + 1].lower() if letters else word
