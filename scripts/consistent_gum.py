@@ -4,7 +4,7 @@
     python scripts/consistent_gum.py mend GUM FOLDER EVEN ODD [--genres free]
 
 GUM is a copy of the repository github.com/amir-zeldes/gum. Its trees are those of a parser, in const/; its dependencies
-were made by hand, in dep/. Trees are mended as `spacy-lpcfg convert --mend gum` does.
+were made by hand, in dep/. Trees are mended by `gum.tsurgeon`.
 
 `halves` writes the trees of every other document of the training part to FOLDER/even.mrg, and the others to
 FOLDER/odd.mrg. A model is to be learned from each of them, and from other treebanks besides.
@@ -26,12 +26,13 @@ from gum import LEFT_OUT, split
 from spacy_lpcfg.components.cli.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
+from spacy_lpcfg.queries import edit_trees, read_rules
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, normalize_rooted, read_trees, strip_root
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu, subtree_spans
-from spacy_lpcfg.trees.gum import mended_gum
 
 HALVES = ("even", "odd")
+RULES = read_rules(Path(__file__).with_name("gum.tsurgeon"))
 
 
 def main() -> None:
@@ -69,9 +70,9 @@ def write(path: Path, trees: list[Tree]) -> None:
 
 def sentences(gum: Path, document: str) -> Iterator[tuple[Tree, DependencySentence]]:
     """Yield the mended trees of a document, without functions, and the dependencies of the same sentences."""
-    trees = read_trees(gum / "const" / f"{document}.ptb")
+    trees = edit_trees(read_trees(gum / "const" / f"{document}.ptb"), RULES)
     for tree, sentence in zip(trees, read_conllu(gum / "dep" / f"{document}.conllu"), strict=True):
-        normalized = normalize_rooted(mended_gum(tree))
+        normalized = normalize_rooted(tree) if tree is not None else None
         if normalized is not None:
             yield normalized, sentence
 

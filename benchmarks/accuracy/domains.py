@@ -4,10 +4,10 @@
 
 MODEL is a folder that spacy.load opens, or a model of the package, such as en. Every file of TREES is a domain, of its
 name; GUM is a copy of the repository github.com/amir-zeldes/gum, whose development part is read genre by genre, mended
-as `spacy-lpcfg convert --mend gum` does. Measures, from the words of the trees: F1 as EVALB with COLLINS.prm over all
-lengths, and how many sentences that is of, which are those whose gold and test agree in what is punctuation; F1 of all
-sentences, for which the test trees have the tags of gold; sentences that are entirely right; tagging accuracy; and the
-expected calibration error of the brackets' probabilities.
+by `scripts/gum.tsurgeon`. Measures, from the words of the trees: F1 as EVALB with COLLINS.prm over all lengths, and how
+many sentences that is of, which are those whose gold and test agree in what is punctuation; F1 of all sentences, for
+which the test trees have the tags of gold; sentences that are entirely right; tagging accuracy; and the expected
+calibration error of the brackets' probabilities.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from spacy_lpcfg.components.cli.pipelines import load_pipeline
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.queries import edit_trees, read_rules
 from spacy_lpcfg.trees import Tree, clean, read_trees
-from spacy_lpcfg.trees.gum import mended_gum
 
 
 def main() -> None:
@@ -48,11 +48,13 @@ def main() -> None:
 def genres(gum: Path) -> dict[str, list[Tree]]:
     """The mended development trees of each genre of a copy of GUM that comes with its words."""
     trees_by_domain: dict[str, list[Tree]] = {}
+    rules = read_rules("scripts/gum.tsurgeon")
     for name in split((gum / "splits.md").read_text("utf-8"))["dev"]:
         genre = name.split("_")[1]
         if genre not in LEFT_OUT["all"]:
-            trees = map(clean, map(mended_gum, read_trees(gum / "const" / f"{name}.ptb")))
-            trees_by_domain.setdefault(genre, []).extend(tree for tree in trees if tree is not None)
+            mended = edit_trees(read_trees(gum / "const" / f"{name}.ptb"), rules)
+            trees = map(clean, filter(None, mended))
+            trees_by_domain.setdefault(genre, []).extend(filter(None, trees))
     return dict(sorted(trees_by_domain.items()))
 
 

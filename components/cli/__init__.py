@@ -16,6 +16,7 @@ from spacy_lpcfg.components.cli.bracketing_table import bracketing_table
 from spacy_lpcfg.components.cli.calibrate import calibrate
 from spacy_lpcfg.components.cli.complexity import complexity
 from spacy_lpcfg.components.cli.convert import convert
+from spacy_lpcfg.components.cli.edit import edit
 from spacy_lpcfg.components.cli.evaluate import evaluate
 from spacy_lpcfg.components.cli.inspect import inspect
 from spacy_lpcfg.components.cli.learn import LearnCommands
@@ -79,6 +80,7 @@ for command in (
     sample,
     inspect,
     search,
+    edit,
     complexity,
     render,
     serve,

@@ -42,12 +42,6 @@ _OF_SPACY = ("spacy", "jsonl", "json")
 """The formats of this package that are no formats of treebanks."""
 
 
-class Mend(str, Enum):
-    """Treebanks whose habits `convert --mend` knows."""
-
-    gum = "gum"
-
-
 class LatexStyle(str, Enum):
     forest = "forest"
     qtree = "qtree"
@@ -68,9 +62,6 @@ def convert(
         typer.Argument(metavar="OUTPUT", dir_okay=False, help="A file; its ending decides the format."),
     ],
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Trees a Doc, in a .spacy file.")] = 1,
-    mend: Annotated[
-        Mend | None, typer.Option(help="Mend what this treebank does otherwise than the Penn Treebank.")
-    ] = None,
     noise: Annotated[
         float,
         typer.Option(
@@ -107,9 +98,8 @@ def convert(
     .jsonl. A .conllu file has dependencies by the head rules of a language, which --lang names. A .tex file has
     drawings for \\input, each by the package forest or qtree.
 
-    --mend gum makes of GUM's trees what the guidelines of the Penn Treebank have: WHNP for a relative pronoun that is a
-    subject, INTJ for interjections, and more. --noise is for trees to learn from, so that the parser knows text in
-    other letters, too. Which trees are copied or changed, --seed says.
+    --noise is for trees to learn from, so that the parser knows text in other letters, too. Which trees are copied or
+    changed, --seed says.
 
     --by makes trees of English dependencies, such as those of the English Web Treebank of Universal Dependencies, for
     others to learn from. No bracket crosses a subtree, and tags are those of the file (XPOS, the Penn Treebank's).
@@ -119,13 +109,13 @@ def convert(
     \b
     Example:
         spacy-lpcfg convert train.mrg train.spacy
-        spacy-lpcfg convert gum/train.mrg train.spacy --mend gum --noise 0.05
+        spacy-lpcfg convert train.mrg train.spacy --noise 0.05
         spacy-lpcfg convert train.spacy train.mrg
         spacy-lpcfg convert train-1.mrg train-2.mrg.gz train.jsonl
         spacy-lpcfg convert train.mrg train.conllu
         spacy-lpcfg convert en_ewt-ud-train.conllu ewt.mrg --by model/
     """
-    from spacy_lpcfg.trees import mended_gum, with_noise
+    from spacy_lpcfg.trees import with_noise
 
     name = _format_of(output, style)
     files = list(_files_of(trees, dialect) if by is None else _sentence_files(trees))
@@ -136,14 +126,13 @@ def convert(
         read = _read(trees, on_error, dialect, functions == FunctionsName.keep)
     else:
         read = _read_dependencies(files, by, jobs)
-    mended = with_tags(map(mended_gum, read) if mend else read, tags)
-    converted = iter(progress(with_noise(mended, share=noise, seed=seed), "trees"))
+    converted = iter(progress(with_noise(with_tags(read, tags), share=noise, seed=seed), "trees"))
     first = next(converted, None)
     if first is None:
         raise ValueError(
             f"No trees in {', '.join(map(str, trees))}: expected such as (S (NP (PRP It)) (VP (VBZ works)))"
         )
-    contents = _contents(name, chain([first], converted), n_sents, lang)
+    contents = contents_of(name, chain([first], converted), n_sents, lang)
     write_output(output, name, contents, force=force)
     log_skipped(errors)
 
@@ -271,7 +260,7 @@ def _report(error: Exception, on_error: Callable[[Exception], None] | None) -> N
 # Writing -----------------------------------------------------------------------------------------
 
 
-def _contents(name: str, trees: Iterator["Tree"], n_sents: int, lang: str) -> Iterator[Any]:
+def contents_of(name: str, trees: Iterator["Tree"], n_sents: int, lang: str) -> Iterator[Any]:
     """Return the lines, objects or Docs that a file in a format holds of trees."""
     from spacy_lpcfg.components.cli.outputs import tree_as_json
     from spacy_lpcfg.trees.formats import FORMATS

@@ -1,6 +1,8 @@
-"""Search for patterns in trees (Tregex's language), list phrases and clauses, and measure syntactic complexity."""
+"""Patterns of trees (Tregex's language), edits by rules (Tsurgeon's), phrases and clauses, syntactic complexity."""
 
 from spacy_lpcfg.queries.complexity import Complexity, complexity
+from spacy_lpcfg.queries.edit_rules import EditRule, RuleError, parse_rules, read_rules
+from spacy_lpcfg.queries.editing import edit, edit_trees
 from spacy_lpcfg.queries.index import TreeIndex, TreeMatch, TreeNode
 from spacy_lpcfg.queries.pattern import PatternError, TreePattern
 from spacy_lpcfg.queries.phrases import Clause, clauses, phrases
@@ -8,12 +10,18 @@ from spacy_lpcfg.queries.phrases import Clause, clauses, phrases
 __all__ = [
     "Clause",
     "Complexity",
+    "EditRule",
     "PatternError",
+    "RuleError",
     "TreeIndex",
     "TreeMatch",
     "TreeNode",
     "TreePattern",
     "clauses",
     "complexity",
+    "edit",
+    "edit_trees",
+    "parse_rules",
     "phrases",
+    "read_rules",
 ]

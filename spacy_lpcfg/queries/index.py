@@ -66,8 +66,10 @@ class TreeIndex(TreeArrays):
         RAISES (PatternError): If the text is not a valid pattern.
         RAISES (ValueError): If a regular expression takes too long.
         """
-        for number, names in matches(self, _compiled(pattern)):
-            yield TreeMatch(TreeNode(self, number), {name: TreeNode(self, i) for name, i in names.items()})
+        for number, bound in matches(self, _compiled(pattern)):
+            names = {name: TreeNode(self, i) for name, i in bound.items() if isinstance(i, int)}
+            variables = {name.removeprefix("%"): text for name, text in bound.items() if isinstance(text, str)}
+            yield TreeMatch(TreeNode(self, number), names, variables)
 
     def nodes(self, pattern: str | TreePattern) -> np.ndarray:
         """Return the nodes that a pattern matches, in pre-order: much faster than `search`, but without named nodes.
@@ -211,10 +213,12 @@ class TreeMatch:
     node (TreeNode): The node that matches the root of the pattern.
     names (dict of str to TreeNode): Named nodes of the pattern; a name in an optional condition or an alternative that
         did not match is absent.
+    variables (dict of str to str): What the groups of regular expressions matched, x in /-(.*)/#1%x.
     """
 
     node: TreeNode
     names: dict[str, TreeNode]
+    variables: dict[str, str]
 
     @property
     def probability(self) -> float | None:

@@ -33,17 +33,21 @@ def matching_nodes(index: TreeArrays, pattern: TreePattern) -> Ids:
     return unique(index, np.concatenate(matching))
 
 
-def matches(index: TreeArrays, pattern: TreePattern) -> Iterator[tuple[int, dict[str, int]]]:
-    """Yield each node that a pattern matches, with each combination of the nodes that it names."""
+def matches(index: TreeArrays, pattern: TreePattern) -> Iterator[tuple[int, Bound]]:
+    """Yield each node that a pattern matches, with each combination of the nodes that it names.
+
+    The variables are those of the first match that has this combination.
+    """
     searches = [(root, _Search(index)) for root in pattern.roots]
     candidates = [search.candidates(root) for root, search in searches]
     for i in unique(index, np.concatenate(candidates)).tolist():
         seen: set[tuple[tuple[str, int], ...]] = set()
         for (root, search), ids in zip(searches, candidates, strict=True):
-            for names in search.names(root, i) if is_among(np.array([i]), ids)[0] else ():
+            for bound in search.bindings(root, i) if is_among(np.array([i]), ids)[0] else ():
+                names = tuple((name, node) for name, node in bound.items() if isinstance(node, int))
                 if names not in seen:
                     seen.add(names)
-                    yield i, dict(names)
+                    yield i, bound
 
 
 class _Search:
@@ -102,11 +106,10 @@ class _Search:
 
     # Walks
 
-    def names(self, root: Part, at: int) -> Iterator[tuple[tuple[str, int], ...]]:
-        """Yield the named nodes of each match at a candidate."""
+    def bindings(self, root: Part, at: int) -> Iterator[Bound]:
+        """Yield the bindings of each match at a candidate."""
         is_sure = root.is_closed and not root.binds
-        for bound in [{}] if is_sure else self.matches(root, at, {}):
-            yield tuple((name, i) for name, i in bound.items() if isinstance(i, int))
+        yield from [{}] if is_sure else self.matches(root, at, {})
 
     def matches(self, part: Part, at: int, bound: Bound) -> Iterator[Bound]:
         """Yield the bindings of every match of a pattern part at a node."""

@@ -4,7 +4,6 @@ from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, write_trees
 from spacy_lpcfg.trees.dependencies import NO_HEAD, Dependency, conllu, dependencies
 from spacy_lpcfg.trees.files import TreeFiles
 from spacy_lpcfg.trees.formats import DIALECTS
-from spacy_lpcfg.trees.gum import mended_gum
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads, rules_of_language
 from spacy_lpcfg.trees.latex import to_latex
 from spacy_lpcfg.trees.nltk import from_nltk, to_nltk
@@ -52,7 +51,6 @@ __all__ = [
     "from_nltk",
     "head_rules",
     "lexical_heads",
-    "mended_gum",
     "normalize",
     "normalize_rooted",
     "parse_trees",

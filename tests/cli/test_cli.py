@@ -553,18 +553,11 @@ def test_cli_converts_to_latex(tmp_path):
         assert (tmp_path / "raw.tex").read_text("utf-8") == expected
 
 
-def test_cli_convert_mends_gum_and_adds_noise(tmp_path):
-    gum, out = tmp_path / "gum.mrg", tmp_path / "out.mrg"
-    gum.write_text("(ROOT (S (NP-SBJ (NP (NN man)) (SBAR (NP-SBJ (WP who)) (S (VP (VBD ran))))) (VP (VBD fell))))")
-    run("convert", gum, out, "--mend", "gum")
-    mended = "(ROOT (S (NP (NP (NN man)) (SBAR (WHNP (WP who)) (S (VP (VBD ran))))) (VP (VBD fell))))\n"
-    assert out.read_text("utf-8") == mended
-    run("convert", gum, out, "--mend", "gum", "--noise", "1", "--force")
-    words = ["man who ran fell", "MAN WHO RAN FELL", "Man Who Ran Fell"]
-    assert [" ".join(tree.words) for tree in read_trees(out)] == words
-    run("convert", gum, out, "--force")
-    assert "(NP (WP who))" in out.read_text("utf-8")
-    assert "gum" in run("convert", gum, out, "--mend", "other", "--force", code=2).stderr
+def test_cli_convert_adds_noise(tmp_path):
+    trees, out = tmp_path / "some.mrg", tmp_path / "out.mrg"
+    trees.write_text("(ROOT (S (NP-SBJ (NN rain)) (VP (VBD fell))))")
+    run("convert", trees, out, "--noise", "1")
+    assert [" ".join(tree.words) for tree in read_trees(out)] == ["rain fell", "RAIN FELL", "Rain Fell"]
 
 
 @pytest.mark.parametrize("seed", [0, 1])

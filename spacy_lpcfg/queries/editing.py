@@ -1,0 +1,124 @@
+"""Edit trees by rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.queries.edit_rules import EditRule, RuleError
+from spacy_lpcfg.queries.index import TreeIndex, TreeMatch
+from spacy_lpcfg.queries.operations import Site, nodes_of, tree_of
+from spacy_lpcfg.trees import ENGLISH, HeadRules, Tree
+
+MOST_FIRINGS = 1_000
+"""Limit on the firings of a rule in a tree, to which the number of its nodes is added."""
+_N_TREES = 1_000  # trees that are indexed at a time
+
+
+def edit(tree: Tree, rules: Sequence[EditRule], heads: HeadRules = ENGLISH) -> Tree | None:
+    """Edit a tree by rules; see `edit_trees`, which is much faster for many trees."""
+    return next(edit_trees([tree], rules, heads=heads))
+
+
+def edit_trees(
+    trees: Iterable[Tree],
+    rules: Sequence[EditRule],
+    *,
+    heads: HeadRules = ENGLISH,
+    counts: Counter[EditRule] | None = None,
+) -> Iterator[Tree | None]:
+    """Yield trees as rules edit them: each rule in turn fires at its first match until it has none.
+
+    rules (sequence of EditRule): The rules, as `read_rules` and `parse_rules` have them.
+    heads (HeadRules): Head rules of the treebank's language, for relations such as <#.
+    counts (Counter of EditRule or None): Told how often each rule fired.
+    YIELDS (Tree or None): The edited tree; None if the rules deleted it as a whole.
+    RAISES (RuleError): If a rule does not stop, or its operations cannot be carried out at a match.
+        (ValueError): If a regular expression takes too long.
+    """
+    counts = Counter() if counts is None else counts
+    remaining = iter(trees)
+    while some := list(islice(remaining, _N_TREES)):
+        batch = _Batch(some, heads)
+        for rule in rules:
+            batch.apply(rule, counts)
+        yield from batch.trees
+
+
+class _Indexed(NamedTuple):
+    """An index of some trees, and their numbers among all."""
+
+    trees: TreeIndex
+    numbers: list[int]
+
+    def first_matches(self, rule: EditRule, *, without: Container[int] = ()) -> dict[int, TreeMatch]:
+        """Return the first match in each tree that has one, by the number of the tree."""
+        matches: dict[int, TreeMatch] = {}
+        for match in self.trees.search(rule.pattern):
+            number = self.numbers[match.node.tree_number]
+            if number not in without:
+                matches.setdefault(number, match)
+        return matches
+
+
+class _Batch:
+    """Trees that are edited side by side, with an index of them as they came, and one of those that have changed."""
+
+    def __init__(self, trees: list[Tree], heads: HeadRules) -> None:
+        self.trees: list[Tree | None] = [*trees]
+        self.heads = heads
+        self.limits = [MOST_FIRINGS + sum(1 for _ in tree.nodes()) for tree in trees]
+        self.numbers_of_changed: set[int] = set()
+        self.before, self.changed = self._indexed(range(len(trees))), self._indexed(())
+
+    def apply(self, rule: EditRule, counts: Counter[EditRule]) -> None:
+        """Let a rule fire in trees until it matches in none."""
+        matches = self.before.first_matches(rule, without=self.numbers_of_changed)
+        matches |= self.changed.first_matches(rule)
+        n_firings = 0
+        while matches:
+            n_firings += 1
+            for number, match in matches.items():
+                limit = self.limits[number]
+                if n_firings > limit:
+                    raise _error(f"the rule still matches after it fired {limit:,} times in the tree", rule, match)
+                self.trees[number] = _fire(rule, match)
+                counts[rule] += 1
+            self.numbers_of_changed |= matches.keys()
+            matches = self._indexed(matches).first_matches(rule)
+        if n_firings:
+            self.changed = self._indexed(self.numbers_of_changed)
+
+    def _indexed(self, numbers: Iterable[int]) -> _Indexed:
+        """Index those of some trees that were not deleted."""
+        trees = {number: tree for number in numbers if (tree := self.trees[number]) is not None}
+        return _Indexed(TreeIndex.from_trees(trees.values(), self.heads), [*trees])
+
+
+def _fire(rule: EditRule, match: TreeMatch) -> Tree | None:
+    """Return the tree of a match after the operations of the rule; None if they deleted it as a whole.
+
+    RAISES (RuleError): If an operation cannot be carried out, or the tree is the same as before.
+    """
+    root = match.node.root
+    tree = root.tree
+    nodes = nodes_of(tree)
+    names = {name: nodes[node.number - root.number] for name, node in match.names.items()}
+    site = Site(nodes[0], names, match.variables)
+    try:
+        for operation in rule.operations:
+            if site.root is not None and all(name in match.names for name in operation.only_if):
+                operation.run(site, *operation.arguments)
+        edited = None if site.root is None else tree_of(site.root)
+    except ValueError as error:
+        raise _error(str(error), rule, match) from error
+    if edited == tree:
+        raise _error("the rule changes nothing, so that it matches for ever, in the tree", rule, match)
+    return edited
+
+
+def _error(message: str, rule: EditRule, match: TreeMatch) -> RuleError:
+    return RuleError(f"{message}: {shown(str(match.node.root.tree))}", rule.path, rule.line)

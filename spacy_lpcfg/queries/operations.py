@@ -1,0 +1,359 @@
+"""The operations of edit rules, which change one tree in place: those of Tsurgeon (Levy and Andrew 2006).
+
+An operation is a function of a `Site`, the tree around one match, and of the arguments that a rule gives. All raise
+ValueError if they cannot be carried out there, such as on a node that the match has not found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.trees import Tree
+
+if TYPE_CHECKING:
+    from regex import Pattern
+
+FOOT = "@"
+"""The name of the node of an auxiliary tree below which other nodes are put."""
+_TIMEOUT = 1.0  # seconds for a regular expression
+_LABEL = re.compile(r"[^\s()]+", re.ASCII)
+_INDEX = re.compile(r"-([0-9]+)$")
+_IN_REPLACEMENT = re.compile(r"\\(?P<escaped>.)|\$(?P<group>[0-9])|=\{(?P<node>[^}]+)\}|%\{(?P<variable>[^}]+)\}")
+
+
+# Trees that can be changed -----------------------------------------------------------------------
+
+
+class Node:
+    """A node of a tree that can be changed; words are nodes below their tags, as in patterns.
+
+    label (str): The label, the tag, or the word.
+    is_word (bool): Whether the node is a word as long as it has no children.
+    name (str or None): The name by which later operations of the rule refer to a node of a new tree.
+    """
+
+    __slots__ = ("children", "is_word", "label", "name", "parent")
+
+    def __init__(self, label: str, *, is_word: bool = False, name: str | None = None) -> None:
+        self.label, self.is_word, self.name = label, is_word, name
+        self.children: list[Node] = []
+        self.parent: Node | None = None
+
+    def insert(self, position: int, nodes: Iterable[Node]) -> None:
+        """Put nodes before the child at a position."""
+        nodes = list(nodes)
+        self.children[position:position] = nodes
+        for node in nodes:
+            node.parent = self
+
+    def take_children(self) -> list[Node]:
+        """Remove and return all children."""
+        children, self.children = self.children, []
+        for child in children:
+            child.parent = None
+        return children
+
+    def nodes(self) -> Iterator[Node]:
+        """Yield the node and all nodes below it, in pre-order."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(node.children[::-1])
+
+    def path(self) -> Iterator[Node]:
+        """Yield the node and its ancestors, up to the root."""
+        node: Node | None = self
+        while node is not None:
+            yield node
+            node = node.parent
+
+    def copy(self) -> Node:
+        """Return a copy of the node and all nodes below it."""
+        copies: dict[Node, Node] = {}
+        for node in self.nodes():
+            copies[node] = copy = Node(node.label, is_word=node.is_word, name=node.name)
+            if node is not self and node.parent is not None:
+                parent = copies[node.parent]
+                parent.insert(len(parent.children), [copy])
+        return copies[self]
+
+
+def nodes_of(tree: Tree) -> list[Node]:
+    """Return the nodes of a copy of a tree that can be changed, words included, in pre-order."""
+    nodes: list[Node] = []
+    stack: list[tuple[Tree, Node | None]] = [(tree, None)]
+    while stack:
+        subtree, parent = stack.pop()
+        node = Node(subtree.label)
+        nodes.append(node)
+        if parent is not None:
+            parent.insert(len(parent.children), [node])
+        if subtree.word is not None:
+            nodes.append(Node(subtree.word, is_word=True))
+            node.insert(0, nodes[-1:])
+        stack += ((child, node) for child in subtree.children[::-1])
+    return nodes
+
+
+def tree_of(root: Node) -> Tree:
+    """Return the tree of nodes.
+
+    RAISES (ValueError): If a phrase is empty, or a word has sisters or no tag.
+    """
+    trees: dict[Node, Tree] = {}
+    for node in reversed(list(root.nodes())):
+        words = [child.label for child in node.children if child not in trees]
+        if not node.children and not node.is_word:
+            raise ValueError(f"{shown(node.label)} is left without words: use prune, which removes such nodes too")
+        if words and len(node.children) > 1:
+            raise ValueError(f"the word {shown(words[0])} is left with sisters: a word needs a tag of its own")
+        if node.children:
+            children = () if words else [trees[child] for child in node.children]
+            trees[node] = Tree(node.label, children, words[0] if words else None)
+    if root not in trees:
+        raise ValueError(f"nothing is left but the word {shown(root.label)}, without a tag")
+    return trees[root]
+
+
+@dataclass
+class Site:
+    """The tree around one match of a pattern, while operations change it.
+
+    root (Node or None): The root; None once the whole tree was deleted.
+    names (dict of str to Node): The nodes that the match names, and those that new trees name.
+    variables (dict of str to str): The strings that groups of regular expressions matched.
+    """
+
+    root: Node | None
+    names: dict[str, Node]
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def node(self, name: str) -> Node:
+        """Return the node with a name, which must be in the tree."""
+        if name not in self.names:
+            raise ValueError(f"nothing here is called {name}: where a node may be missing, write if exists {name}")
+        node = self.names[name]
+        if [*node.path()][-1] is not self.root:
+            raise ValueError(f"{name} is in the tree no longer, as an operation before has removed it")
+        return node
+
+    def parent(self, name: str) -> tuple[Node, int]:
+        """Return the parent of a named node, and the position of the node among its children."""
+        node = self.node(name)
+        if node.parent is None:
+            raise ValueError(f"{name} is the root, which has no sisters")
+        return node.parent, node.parent.children.index(node)
+
+    def replace(self, node: Node, others: Sequence[Node]) -> None:
+        """Put any number of other nodes, with all below them, in the place of a node."""
+        parent = node.parent
+        if parent is not None:
+            position = parent.children.index(node)
+            del parent.children[position]
+            parent.insert(position, others)
+        elif len(others) > 1:
+            raise ValueError(f"{len(others)} nodes cannot take the place of the root {shown(node.label)}")
+        else:
+            self.root = others[0] if others else None
+        node.parent = None
+
+    def grown(self, new: Node) -> Node:
+        """Return a copy of a new tree; its names, and that of its foot, are known from now on."""
+        copy = new.copy()
+        self.names |= {node.name: node for node in copy.nodes() if node.name}
+        return copy
+
+    def copies(self, sources: Iterable[str | Node]) -> list[Node]:
+        """Return copies of named nodes and of new trees."""
+        return [self.grown(source) if isinstance(source, Node) else self.node(source).copy() for source in sources]
+
+
+# Arguments of operations -------------------------------------------------------------------------
+
+
+class Place(NamedTuple):
+    """A position for a node: `$+` left of, or `$-` right of a named node, or its `>i` child, negative from the end."""
+
+    relation: str
+    name: str
+
+    def find(self, site: Site) -> tuple[Node, int]:
+        """Return the parent at this place, and a position among its children."""
+        if self.relation.startswith("$"):
+            parent, position = site.parent(self.name)
+            return parent, position + (self.relation == "$-")
+        parent, number = site.node(self.name), int(self.relation[1:])
+        position = len(parent.children) + number + 1 if number < 0 else max(number - 1, 0)
+        if not 0 <= position <= len(parent.children):
+            raise ValueError(f"{self.name} has {len(parent.children)} children, so that there is no {self.relation}")
+        return parent, position
+
+
+class NewLabel(NamedTuple):
+    """A new label: `text`, or the old one with what a regular expression matches replaced by `text`.
+
+    In the replacement, `$1` is a group, `={x}` the label of the node x, `%{v}` the variable v; a backslash quotes.
+    """
+
+    text: str
+    regex: Pattern[str] | None = None
+
+    def of(self, label: str, site: Site) -> str:
+        """Return the new label of a node."""
+        if self.regex is None:
+            return self.text
+        try:
+            return self.regex.sub(lambda match: self._replacement(match, site), label, timeout=_TIMEOUT)
+        except TimeoutError as error:
+            raise ValueError(f"the regular expression takes too long at {shown(label)}") from error
+
+    def _replacement(self, match: Any, site: Site) -> str:
+        def fill(part: re.Match[str]) -> str:
+            if part["group"]:
+                return match[int(part["group"])] or ""
+            if part["node"]:
+                return site.node(part["node"]).label
+            if part["variable"]:
+                if part["variable"] not in site.variables:
+                    raise ValueError(f"nothing here has set the variable {part['variable']}")
+                return site.variables[part["variable"]]
+            return part["escaped"]
+
+        return _IN_REPLACEMENT.sub(fill, self.text)
+
+    def references(self) -> Iterator[tuple[str, str]]:
+        """Yield the kind, "group", "node" or "variable", and the text of each reference in the replacement."""
+        for part in _IN_REPLACEMENT.finditer(self.text) if self.regex else ():
+            if part.lastgroup and part.lastgroup != "escaped":
+                yield part.lastgroup, part[part.lastgroup]
+
+
+# Operations --------------------------------------------------------------------------------------
+
+
+def delete(site: Site, *names: str) -> None:
+    for name in names:
+        site.replace(site.node(name), [])
+
+
+def prune(site: Site, *names: str) -> None:
+    for name in names:
+        _prune(site, site.node(name))
+
+
+def _prune(site: Site, node: Node) -> None:
+    """Delete a node, and with it each ancestor that has no other child."""
+    while node.parent is not None and len(node.parent.children) == 1:
+        node = node.parent
+    site.replace(node, [])
+
+
+def excise(site: Site, top: str, bottom: str) -> None:
+    highest, lowest = site.node(top), site.node(bottom)
+    if highest not in lowest.path():
+        raise ValueError(f"{top} is neither {bottom} nor above it")
+    if highest.parent is None and len(lowest.children) > 1:
+        raise ValueError(f"the root {shown(highest.label)} has several children, which would be left without a root")
+    site.replace(highest, lowest.take_children())
+
+
+def relabel(site: Site, name: str, label: NewLabel) -> None:
+    node = site.node(name)
+    new = label.of(node.label, site)
+    if not _LABEL.fullmatch(new):
+        raise ValueError(f"a label is not empty and has neither white space nor round brackets, got {shown(new)}")
+    node.label = new
+
+
+def insert(site: Site, source: str | Node, place: Place) -> None:
+    (node,) = site.copies([source])
+    parent, position = place.find(site)
+    parent.insert(position, [node])
+
+
+def move(site: Site, name: str, place: Place) -> None:
+    node = site.node(name)
+    site.replace(node, [])
+    parent, position = place.find(site)
+    parent.insert(position, [node])
+
+
+def move_and_prune(site: Site, name: str, place: Place) -> None:
+    before = site.node(name).parent
+    move(site, name, place)
+    if before is not None and not before.children:
+        _prune(site, before)
+
+
+def replace(site: Site, name: str, *sources: str | Node) -> None:
+    copies = site.copies(sources)
+    site.replace(site.node(name), copies)
+
+
+def create_subtree(site: Site, new: Node, first: str, last: str | None = None) -> None:
+    nodes = [site.node(name) for name in (first, last or first)]
+    parent = nodes[0].parent
+    if parent is not nodes[1].parent:
+        raise ValueError(f"{first} and {last} are no sisters")
+    if parent is not None:
+        start, end = sorted(map(parent.children.index, nodes))
+        nodes = parent.children[start : end + 1]
+    _adjoin(site, new, nodes)
+
+
+def _adjoin(site: Site, new: Node, nodes: Sequence[Node]) -> None:
+    """Put a copy of an auxiliary tree in the place of sisters, which come below its foot."""
+    root = site.grown(new)
+    site.replace(nodes[0], [root])
+    for node in nodes[1:]:
+        site.replace(node, [])
+    site.names[FOOT].insert(0, nodes)
+
+
+def adjoin(site: Site, new: Node, name: str) -> None:
+    target, root = site.node(name), site.grown(new)
+    site.replace(target, [root])
+    site.names[FOOT].insert(0, target.take_children())
+
+
+def adjoin_to_head(site: Site, new: Node, name: str) -> None:
+    target, root = site.node(name), site.grown(new)
+    site.names[FOOT].insert(0, target.take_children())
+    target.insert(0, root.take_children())
+
+
+def adjoin_to_foot(site: Site, new: Node, name: str) -> None:
+    target, root = site.node(name), site.grown(new)
+    site.replace(target, [root])
+    site.replace(site.names[FOOT], [target])
+
+
+def coindex(site: Site, *names: str) -> None:
+    labels = (node.label for node in site.root.nodes()) if site.root else ()
+    taken = (int(match[1][:9]) for match in map(_INDEX.search, labels) if match)
+    index = max(taken, default=0) + 1
+    for node in map(site.node, names):
+        node.label += f"-{index}"
+
+
+OPERATIONS: dict[str, tuple[Callable[..., None], str]] = {
+    "delete": (delete, "name+"),
+    "prune": (prune, "name+"),
+    "excise": (excise, "name name"),
+    "relabel": (relabel, "name label"),
+    "insert": (insert, "source place"),
+    "move": (move, "name place"),
+    "moveprune": (move_and_prune, "name place"),
+    "replace": (replace, "name source+"),
+    "createSubtree": (create_subtree, "frame name name?"),
+    "adjoin": (adjoin, "auxiliary name"),
+    "adjoinH": (adjoin_to_head, "auxiliary name"),
+    "adjoinF": (adjoin_to_foot, "auxiliary name"),
+    "coindex": (coindex, "name+"),
+}
+"""The function of each operation, and the kinds of its arguments; + is for one or more, ? for one or none."""

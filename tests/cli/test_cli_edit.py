@@ -1,0 +1,93 @@
+"""`spacy-lpcfg edit`: what it writes and says, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+from commands import BROKEN, run
+
+from spacy_lpcfg.trees import read_trees
+
+RULES = "SBARQ=n1 < SQ=n2\n\nexcise n1 n1\nrelabel n2 S\n\nX=x\n\nprune x\n"
+TREES = (
+    "(ROOT (SBARQ (SQ-1 (VBZ Is) (NP-SBJ (PRP it)) (NP (-NONE- *)))))\n"
+    "(ROOT (SBARQ (SQ (VBZ Is) (NP-SBJ (PRP it)) (NP (-NONE- *)))))\n(ROOT (X (UH um)))\n"
+)
+EDITED = (
+    "(ROOT (SBARQ (SQ-1 (VBZ Is) (NP-SBJ (PRP it)) (NP (-NONE- *)))))\n"
+    "(ROOT (S (VBZ Is) (NP-SBJ (PRP it)) (NP (-NONE- *))))\n"
+)
+
+
+@pytest.fixture
+def rules(tmp_path):
+    path = tmp_path / "rules.tsurgeon"
+    path.write_text(RULES, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def trees(tmp_path):
+    path = tmp_path / "some.mrg"
+    path.write_text(TREES, encoding="utf-8")
+    return path
+
+
+def test_cli_edit_writes_trees_as_they_stand_and_tells_firings(trees, rules, tmp_path):
+    done = run("edit", trees, rules)
+    assert done.stdout == EDITED
+    assert done.stderr.splitlines() == [
+        "1 trees were deleted as a whole, and are left out",
+        f"{rules}:1: fired 1 times: SBARQ=n1 < SQ=n2",
+        f"{rules}:6: fired 1 times: X=x",
+    ]
+    assert run("edit", "-", rules, text=TREES).stdout == EDITED
+    out = tmp_path / "out.mrg.gz"
+    run("edit", trees, trees, rules, "-o", out)
+    assert "".join(f"{tree}\n" for tree in read_trees(out)) == EDITED * 2
+
+
+def test_cli_edit_writes_other_formats_without_empty_elements(trees, rules, tmp_path):
+    run("edit", trees, rules, "-o", tmp_path / "out.spacy")
+    assert run("search", "S|SBARQ", tmp_path / "out.spacy", "--format", "brackets").stdout == (
+        "1\t(SBARQ (SQ (VBZ Is) (NP-SBJ (PRP it))))\n2\t(S (VBZ Is) (NP-SBJ (PRP it)))\n"
+    )
+    again = run("edit", tmp_path / "out.spacy", rules, "--lang", "en").stdout
+    assert again == "(ROOT (S (VBZ Is) (NP-SBJ (PRP it))))\n" * 2
+
+
+def test_cli_edit_shows_changes_side_by_side_and_writes_nothing(trees, rules, tmp_path):
+    out = tmp_path / "out.mrg"
+    assert run("edit", trees, rules, "--dry-run", "-o", out).stdout.splitlines() == [
+        f"{trees}:2",
+        f"  (ROOT{' ' * 53} | (ROOT (S (VBZ Is) (NP-SBJ (PRP it)) (NP (-NONE- *))))",
+        "    (SBARQ (SQ (VBZ Is) (NP-SBJ (PRP it)) (NP (-NONE- *))))) |",
+        "",
+        f"{trees}:3",
+        "  (ROOT (X (UH um))) | (deleted)",
+        "",
+        "2 trees would change",
+    ]
+    assert not out.exists()
+    trees.write_text(TREES * 11, encoding="utf-8")
+    lines = run("edit", trees, rules, "--dry-run").stdout.splitlines()
+    assert sum(line.startswith(str(trees)) for line in lines) == 10
+    assert lines[-1] == "22 trees would change"
+
+
+def test_cli_edit_refuses_what_is_wrong(trees, rules, tmp_path):
+    assert "would be replaced" in run("edit", trees, rules, "-o", trees, "--force", code=2).stderr
+    (tmp_path / "out.mrg").touch()
+    assert "--force" in run("edit", trees, rules, "-o", tmp_path / "out.mrg", code=2).stderr
+    run("edit", trees, rules, "-o", tmp_path / "out.mrg", "--force")
+    assert (tmp_path / "out.mrg").read_text("utf-8") == EDITED
+    assert "no file" in run("edit", tmp_path / "none.mrg", rules, code=2).stderr
+    assert "should end in" in run("edit", trees, rules, "-o", tmp_path / "out.csv", code=2).stderr
+    trees.write_text(TREES + BROKEN, encoding="utf-8")
+    assert "some.mrg:" in run("edit", trees, rules, code=1).stderr
+    assert "1 broken trees were skipped" in run("edit", trees, rules, "--skip-bad").stderr
+    rules.write_text("X=x\n\nremove x\n", encoding="utf-8")
+    assert "rules.tsurgeon:3: Expected an operation" in run("edit", trees, rules, code=1).stderr
+    rules.write_text("UH=x\n\ndelete x\n", encoding="utf-8")
+    done = run("edit", trees, rules, "--skip-bad", code=1)
+    assert "rules.tsurgeon:1: 'X' is left without words: use prune" in done.stderr
+    assert done.stdout == ""
