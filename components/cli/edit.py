@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 from itertools import chain, islice, tee, zip_longest
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _DOCS = ".spacy"
 _N_SHOWN = 10  # changes of a dry run
 _N_AROUND = 2  # lines that are shown around a change
-_LONGEST = 60  # characters of a tree on one line
 
 
 @reporting_errors
@@ -88,21 +87,27 @@ def _format(output: Path | None) -> str:
 
 
 def _read(
-    paths: Iterable[str], dialect: str | None, on_error: Callable[[Exception], None] | None
+    paths: Sequence[str], dialect: str | None, on_error: Callable[[Exception], None] | None
 ) -> "Iterator[tuple[str, Tree]]":
     """Yield the trees of files with their places, such as dev.mrg:3 for the third tree.
 
     RAISES (BadParameter): For a file that there is not. (FileNotFoundError): For a folder without any.
+        (ValueError): If no file has a tree.
     """
     from spacy_lpcfg.trees.files import treebank_files
 
+    n_trees = 0
     for path in paths:
         if not os.path.isdir(path):
             check_input(path)
         for file in treebank_files(path, dialect, (_DOCS,)) if os.path.isdir(path) else [path]:
             source = Source(file, Input.trees, None, dialect=dialect, is_told=True)
             trees = trees_of_docs(Path(file)) if file.endswith(_DOCS) else trees_of(source, on_error)
-            yield from ((f"{source.name}:{number}", tree) for number, tree in enumerate(trees, start=1))
+            for number, tree in enumerate(trees, start=1):
+                n_trees += 1
+                yield f"{source.name}:{number}", tree
+    if not n_trees:
+        raise ValueError(f"No trees in {', '.join(paths)}: expected such as (S (NP (PRP It)) (VP (VBZ works)))")
 
 
 def _write(output: Path | None, name: str, edited: "Iterator[Tree | None]", lang: str, force: bool) -> None:
@@ -146,22 +151,11 @@ def _changes(before: "Iterator[tuple[str, Tree]]", edited: "Iterator[Tree | None
 
 def _side_by_side(old: "Tree", new: "Tree | None") -> Iterator[str]:
     """Yield the lines around the differences in two columns, with | between lines that differ."""
-    left, right = _indented(old), _indented(new) if new is not None else ["(deleted)"]
+    from spacy_lpcfg.trees.indented import indented
+
+    left, right = ((["(deleted)"] if tree is None else indented(tree).splitlines()) for tree in (old, new))
     for group in SequenceMatcher(None, left, right, autojunk=False).get_grouped_opcodes(_N_AROUND):
         width = max(len(line) for _, start, end, _, _ in group for line in left[start:end])
         for kind, i, i_end, j, j_end in group:
             for one, other in zip_longest(left[i:i_end], right[j:j_end], fillvalue=""):
                 yield f"{one:<{width}} {' ' if kind == 'equal' else '|'} {other}".rstrip()
-
-
-def _indented(tree: "Tree") -> list[str]:
-    """Return the lines of a tree in brackets, a node on one line if it fits."""
-
-    def lines(node: "Tree", children: list[list[str]]) -> list[str]:
-        flat = str(node) if node.is_leaf else f"({node.label} {' '.join(line[0] for line in children)})"
-        if node.is_leaf or (all(len(line) == 1 for line in children) and len(flat) <= _LONGEST):
-            return [flat]
-        below = [f"  {line}" for child in children for line in child]
-        return [f"({node.label}", *below[:-1], f"{below[-1]})"]
-
-    return tree.fold(lines)

@@ -59,11 +59,15 @@ def test_cli_edit_shows_changes_side_by_side_and_writes_nothing(trees, rules, tm
     out = tmp_path / "out.mrg"
     assert run("edit", trees, rules, "--dry-run", "-o", out).stdout.splitlines() == [
         f"{trees}:2",
-        f"  (ROOT{' ' * 53} | (ROOT (S (VBZ Is) (NP-SBJ (PRP it)) (NP (-NONE- *))))",
-        "    (SBARQ (SQ (VBZ Is) (NP-SBJ (PRP it)) (NP (-NONE- *))))) |",
+        "  (ROOT                      (ROOT",
+        "    (SBARQ                 |   (S (VBZ Is)",
+        "      (SQ (VBZ Is)         |     (NP-SBJ (PRP it))",
+        "        (NP-SBJ (PRP it))  |     (NP (-NONE- *))))",
+        "        (NP (-NONE- *))))) |",
         "",
         f"{trees}:3",
-        "  (ROOT (X (UH um))) | (deleted)",
+        "  (ROOT          | (deleted)",
+        "    (X (UH um))) |",
         "",
         "2 trees would change",
     ]
@@ -80,6 +84,7 @@ def test_cli_edit_refuses_what_is_wrong(trees, rules, tmp_path):
     assert "--force" in run("edit", trees, rules, "-o", tmp_path / "out.mrg", code=2).stderr
     run("edit", trees, rules, "-o", tmp_path / "out.mrg", "--force")
     assert (tmp_path / "out.mrg").read_text("utf-8") == EDITED
+    assert "No trees in -" in run("edit", "-", rules, text="", code=1).stderr
     assert "no file" in run("edit", tmp_path / "none.mrg", rules, code=2).stderr
     assert "should end in" in run("edit", trees, rules, "-o", tmp_path / "out.csv", code=2).stderr
     trees.write_text(TREES + BROKEN, encoding="utf-8")
