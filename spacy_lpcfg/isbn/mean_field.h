@@ -474,7 +474,7 @@ INLINED void newton(Real *direction, const Real *gradient, const Real *average, 
 template <typename Real>
 SIMD_CLONES static int settle(Real *theta, Real *means, Real *logits, Real *q, const Choice<Real> &choice, int chosen,
                               Real tolerance, Workspace<Real> &workspace) {
-    const int max_steps = 50, max_halvings = 6;
+    const int max_steps = 50, max_halvings = 16;
     workspace.fit(choice);
     const int width = workspace.width;
     Real *prior = workspace.row(6), *average = workspace.row(7), *gradient = workspace.row(8);
