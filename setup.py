@@ -18,6 +18,9 @@ HEADERS += ["spacy_lpcfg/isbn/mean_field.h", "spacy_lpcfg/isbn/search/vectors.h"
 DIRECTIVES = {"boundscheck": False, "wraparound": False, "cdivision": True, "initializedcheck": False}
 # A kernel that is pickled has a method for it; code that could pickle all would be a fifth of a module with classes.
 DIRECTIVES |= {"auto_pickle": False}
+# On Python's stable ABI one build serves all later versions; kernels need that of 3.11, the first with buffers.
+IS_STABLE = sys.version_info >= (3, 11) and not sysconfig.get_config_var("Py_GIL_DISABLED")
+MACROS = [("Py_LIMITED_API", "0x030B0000")] if IS_STABLE else []
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fopenmp-simd", "-fno-math-errno", "-g0"]
 
 
@@ -27,7 +30,9 @@ def source(name: str) -> str:
 
 def built(name: str) -> Path:
     """Where an editable install leaves a kernel: beside its source."""
-    return Path(name.replace(".", "/") + sysconfig.get_config_var("EXT_SUFFIX"))
+    stable = ".pyd" if sys.platform == "win32" else ".abi3.so"
+    suffix = stable if IS_STABLE else sysconfig.get_config_var("EXT_SUFFIX")
+    return Path(name.replace(".", "/") + suffix)
 
 
 def is_current(name: str) -> bool:
@@ -45,6 +50,8 @@ def extension(name: str) -> Extension:
         include_dirs=sorted({header.rpartition("/")[0] for header in HEADERS}),
         depends=HEADERS,
         extra_compile_args=FLAGS,
+        define_macros=MACROS,
+        py_limited_api=IS_STABLE,
         language=None if name == SHARED else "c++",
     )
 
@@ -88,6 +95,7 @@ def translated(names: list[str]) -> list[Extension]:
 
 setup(
     cmdclass={"build_ext": BuildOnce},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if IS_STABLE else {},
     ext_modules=[
         *translated([name for name in KERNELS if not is_current(name)]),
         *(extension(name) for name in KERNELS if is_current(name)),
