@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -97,11 +98,11 @@ def _training_part(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
     """Return the files or folder called `train` in a folder; the path itself if there are none."""
     if not path.is_dir():
         return [path]
-    named = [part for part in sorted(path.iterdir()) if part.name.split(".")[0] == _TRAIN]
+    named = [part for part in sorted(path.iterdir()) if re.fullmatch(_TRAIN, part.name.split(".")[0])]
     return [part for part in named if any(file.name.endswith(suffixes) for file in (part, *part.rglob("*")))] or [path]
 
 
-_TRAIN = "train"
+_TRAIN = r"(.*-)?train"  # also as Universal Dependencies has it, de_gsd-ud-train.conllu
 _NAMED = 5  # files of which the names are told
 Trees = Annotated[
     list[Path],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -19,6 +19,7 @@ class DependencySentence:
     words (tuple of str): The words as in the text, (n_words,).
     tags (tuple of str or None): The language-specific tags (XPOS), None where there is none, (n_words,).
     parts_of_speech (tuple of str): The universal parts of speech (UPOS), (n_words,).
+    features (tuple of str): The features, such as "Case=Nom|Number=Sing", "_" for none, (n_words,).
     heads (tuple of int): The position of the head of each word, `NO_HEAD` for a root, (n_words,).
     relations (tuple of str): The relation of each word to its head, such as "nsubj" or "obl:tmod", (n_words,).
     """
@@ -26,6 +27,7 @@ class DependencySentence:
     words: tuple[str, ...]
     tags: tuple[str | None, ...]
     parts_of_speech: tuple[str, ...]
+    features: tuple[str, ...]
     heads: tuple[int, ...]
     relations: tuple[str, ...]
 
@@ -39,28 +41,48 @@ class DependencySentence:
 
 
 def read_conllu(path: PathLike) -> Iterator[DependencySentence]:
-    """Read the sentences of a CoNLL-U file, gzipped or not, one at a time.
+    """Read the sentences of a CoNLL-U file, gzipped or not, one at a time; see `read_sentences`.
+
+    RAISES (OSError): If the file cannot be opened.
+    """
+    return read_sentences(read_lines(path), os.fspath(path))
+
+
+def read_sentences(
+    lines: Iterable[str], path: str, on_error: Callable[[TreebankError], None] | None = None
+) -> Iterator[DependencySentence]:
+    """Read the sentences of lines in CoNLL-U, one at a time.
 
     Comments, the lines of multiword tokens (such as 3-4) and empty nodes (such as 8.1) are skipped.
 
+    path (str): What to call the lines in errors.
+    on_error (callable or None): Called with the error of each broken sentence, which is skipped; None raises it.
     YIELDS (DependencySentence): The sentences in their order.
-    RAISES (TreebankError): If a line is not CoNLL-U, or heads do not form a tree; the error has file and line.
-        (OSError): If the file cannot be opened.
+    RAISES (TreebankError): If a line is not CoNLL-U, or heads do not form a tree; the error has path and line.
     """
-    name = os.fspath(path)
-    numbered = ((number, line.rstrip("\r\n")) for number, line in enumerate(read_lines(path), start=1))
-    for is_text, lines in groupby(numbered, key=lambda pair: bool(pair[1].strip())):
-        rows = [(number, line.split("\t")) for number, line in lines if not line.startswith("#")]
-        if is_text and rows:
-            yield _sentence(rows, name)
+    numbered = ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1))
+    for is_text, group in groupby(numbered, key=lambda pair: bool(pair[1].strip())):
+        rows = [(number, line.split("\t")) for number, line in group if not line.startswith("#")]
+        if not (is_text and rows):
+            continue
+        try:
+            sentence = _sentence(rows, path)
+        except TreebankError as error:
+            if on_error is None:
+                raise
+            on_error(error)
+        else:
+            yield sentence
 
 
 _N_COLUMNS = 10
-_FORM, _UPOS, _XPOS, _HEAD, _RELATION = 1, 3, 4, 6, 7
+_FORM, _UPOS, _XPOS, _FEATURES, _HEAD, _RELATION = 1, 3, 4, 5, 6, 7
+_NOTHING = {_FORM: ("",), _UPOS: ("", "_")}
 
 
 def _sentence(rows: Sequence[tuple[int, list[str]]], path: str) -> DependencySentence:
     words: list[list[str]] = []
+    numbers: list[int] = []
     for number, columns in rows:
         if len(columns) != _N_COLUMNS:
             raise TreebankError(
@@ -72,13 +94,19 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str) -> DependencySen
             continue
         if columns[0] != str(len(words) + 1):
             raise TreebankError(f"Expected the word number {len(words) + 1}, got {columns[0]!r}.", path, number)
+        for column, contents in ((_FORM, "a word"), (_UPOS, "a universal part of speech")):
+            if columns[column].strip() in _NOTHING[column]:
+                message = f"Expected {contents} in column {column + 1}, got {columns[column]!r}."
+                raise TreebankError(message, path, number)
         words.append(columns)
+        numbers.append(number)
     first = rows[0][0]
     sentence = DependencySentence(
         tuple(columns[_FORM] for columns in words),
         tuple(None if columns[_XPOS] == "_" else columns[_XPOS] for columns in words),
         tuple(columns[_UPOS] for columns in words),
-        tuple(_head(columns[_HEAD], len(words), path, first) for columns in words),
+        tuple(columns[_FEATURES] for columns in words),
+        tuple(_head(columns[_HEAD], len(words), path, number) for number, columns in zip(numbers, words, strict=True)),
         tuple(columns[_RELATION] for columns in words),
     )
     if not words or len(_top_down(sentence)) < len(words):

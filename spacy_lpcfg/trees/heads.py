@@ -134,7 +134,7 @@ def _steps(rule: str) -> tuple[Step, ...]:
 
 
 _SIDES = ("left", "right")
-TABLES = ("english", "corpussearch", "head-final", "general")
+TABLES = ("english", "corpussearch", "head-final", "general", "dependencies")
 """Names of the tables in the package, files in `head_tables`."""
 _HEAD_FINAL = set("am az bn gu hi ja kk kn ko ky ml mn mr my ne pa si ta te tr ug ur uz".split())  # noqa: SIM905
 

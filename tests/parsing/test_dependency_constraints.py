@@ -27,7 +27,9 @@ def sentence(text):
     """Read words as word/tag/head/relation, the number of the head from 1; 0 for the root."""
     words, tags, heads, relations = zip(*(item.rsplit("/", 3) for item in text.split()), strict=True)
     parts = tuple(PARTS.get(tag[0], "PUNCT") for tag in tags)
-    return DependencySentence(words, tags, parts, tuple(int(head) - 1 for head in heads), relations)
+    return DependencySentence(
+        words, tags, parts, ("_",) * len(words), tuple(int(head) - 1 for head in heads), relations
+    )
 
 
 CASES = [

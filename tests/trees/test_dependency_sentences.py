@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from spacy_lpcfg.trees import NO_HEAD, TreebankError
-from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu, subtree_spans
+from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu, read_sentences, subtree_spans
 
 
 def line(number, word, head, relation, tag="_", part="X"):
@@ -51,7 +51,7 @@ def test_conllu_is_read_without_comments_multiword_tokens_and_empty_nodes(path, 
     assert first.tags[:2] == ("PRP", "MD")
     assert first.relations[5] == "discourse"
     assert first.children()[1] == [0, 2, 3, 5]
-    assert second == DependencySentence(("Yes",), (None,), ("X",), (NO_HEAD,), ("root",))
+    assert second == DependencySentence(("Yes",), (None,), ("X",), ("_",), (NO_HEAD,), ("root",))
 
 
 def test_subtrees_lose_the_punctuation_at_their_edges(path):
@@ -62,14 +62,23 @@ def test_subtrees_lose_the_punctuation_at_their_edges(path):
 def test_subtrees_keep_brackets_whose_partner_is_within():
     words = ("films", "(", "old", ")", ",")
     sentence = DependencySentence(
-        words, (None,) * 5, ("NOUN", "PUNCT", "ADJ", "PUNCT", "PUNCT"), (NO_HEAD, 2, 0, 2, 0), ("root", *["punct"] * 4)
+        words,
+        (None,) * 5,
+        ("NOUN", "PUNCT", "ADJ", "PUNCT", "PUNCT"),
+        ("_",) * 5,
+        (NO_HEAD, 2, 0, 2, 0),
+        ("root", *["punct"] * 4),
     )
     assert subtree_spans(sentence)[0] == (0, 4)
 
 
 def test_subtrees_with_gaps_have_no_span():
-    sentence = DependencySentence(("a", "b", "c"), (None,) * 3, ("X",) * 3, (NO_HEAD, 0, 0), ("root", "dep", "dep"))
-    crossing = DependencySentence(("a", "b", "c"), (None,) * 3, ("X",) * 3, (2, NO_HEAD, 1), ("dep", "root", "dep"))
+    sentence = DependencySentence(
+        ("a", "b", "c"), (None,) * 3, ("X",) * 3, ("_",) * 3, (NO_HEAD, 0, 0), ("root", "dep", "dep")
+    )
+    crossing = DependencySentence(
+        ("a", "b", "c"), (None,) * 3, ("X",) * 3, ("_",) * 3, (2, NO_HEAD, 1), ("dep", "root", "dep")
+    )
     assert subtree_spans(sentence)[0] == (0, 3)
     assert subtree_spans(crossing)[2] is None
 
@@ -80,6 +89,9 @@ def test_subtrees_with_gaps_have_no_span():
         ("1 Yes 0 root", "a.conllu:1: Expected 10 columns"),
         (line(2, "Yes", 0, "root"), "a.conllu:1: Expected the word number 1"),
         (line(1, "Yes", "_", "root"), "Expected the number of a head from 0 to 1, got '_'"),
+        (line(1, " ", 0, "root"), "a.conllu:1: Expected a word in column 2"),
+        (line(1, "Yes", 0, "root", part="_"), "a.conllu:1: Expected a universal part of speech in column 4, got '_'"),
+        (f"{line(1, 'a', 0, 'root')}\n{line(2, 'b', 9, 'dep')}", "a.conllu:2: Expected the number of a head"),
         (line(1, "Yes", 7, "root"), "Expected the number of a head from 0 to 1, got '7'"),
         (f"{line(1, 'a', 2, 'dep')}\n{line(2, 'b', 1, 'dep')}", "Expected words whose heads make a tree"),
     ],
@@ -87,3 +99,11 @@ def test_subtrees_with_gaps_have_no_span():
 def test_conllu_that_is_none_is_refused(path, text, message):
     with pytest.raises(TreebankError, match=message):
         list(read_conllu(path(text)))
+
+
+def test_broken_sentences_are_left_out_and_told():
+    errors = []
+    lines = [line(1, "a", 1, "dep"), "", line(1, "Yes", 0, "root")]
+    (sentence,) = read_sentences(lines, "here", errors.append)
+    assert sentence.words == ("Yes",)
+    assert [(error.path, error.line) for error in errors] == [("here", 1)]

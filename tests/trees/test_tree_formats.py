@@ -513,7 +513,7 @@ def test_formats_that_are_written_are_written_by_convert_and_those_that_are_read
         out = tmp_path / f"{form.name}{form.suffixes[0]}"
         run("convert", path, out, "--style", form.name if form.name in STYLES else STYLES[0])
         assert out.read_text("utf-8") == "".join(f"{line}\n" for line in form.write(read_trees(path), "en"))
-        if form.read is not None:
+        if form.read is not None and form.name != "conllu":  # written without parts of speech, which its phrases need
             assert [*read_trees(out, dialect=form.name)] == [*read_trees(path)]
 
 

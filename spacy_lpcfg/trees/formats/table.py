@@ -24,6 +24,7 @@ from spacy_lpcfg.trees.formats.negra import read_export
 from spacy_lpcfg.trees.formats.tiger import read_tiger
 from spacy_lpcfg.trees.heads import head_rules
 from spacy_lpcfg.trees.latex import to_latex
+from spacy_lpcfg.trees.phrases import read_phrases
 from spacy_lpcfg.trees.tree import Tree
 
 OnError = Callable[[TreebankError], None] | None
@@ -116,6 +117,7 @@ _GREYNIR = re.compile(r"\(META\s+\(ID-CORPUS|\s\(lemma ")
 _KEYAKI = re.compile(r"\(ID [^\s()]*;[A-Za-z]+\)|\([^\s()]+;\*[A-Z0-9]+\*")
 _CORPUSSEARCH = re.compile(r"\((?:CODE|ID|METADATA) [^()]+\)|\((?:IP-MAT|IP-SUB|IP-INF)[\s-]")
 _EXPORT = re.compile(r"^#(?:BOS|FORMAT|BOT)\b", re.MULTILINE)
+_CONLLU = re.compile(r"\A\s*(?:#.*\n\s*)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}")
 _TIGER = re.compile(r"<(?:corpus|graph|s)[\s>]")
 _XML = re.compile(r"\s*<[?!A-Za-z]")
 
@@ -206,6 +208,10 @@ FORMATS = {
             name="conllu",
             contents="sentences with dependencies, as in Universal Dependencies",
             suffixes=(".conllu",),
+            in_folders=(".conllu",),
+            family="columns",
+            recognises=partial(_has, _CONLLU),
+            read=read_phrases,
             read_sentences=read_conllu,
             write=_write_conllu,
         ),

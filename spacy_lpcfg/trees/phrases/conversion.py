@@ -1,0 +1,79 @@
+"""Trees from sentences with dependencies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from spacy_lpcfg.trees.brackets import TreebankError
+from spacy_lpcfg.trees.dependencies import NO_HEAD
+from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_sentences
+from spacy_lpcfg.trees.phrases.projection import project
+from spacy_lpcfg.trees.phrases.projective import lifted
+from spacy_lpcfg.trees.phrases.punctuation import bracketed_words, punctuation_tag, with_punctuation, words_kept
+from spacy_lpcfg.trees.phrases.words import Words
+from spacy_lpcfg.trees.transforms import escape_token
+from spacy_lpcfg.trees.tree import Tree
+
+
+class Phrases(NamedTuple):
+    """The tree of a sentence, and how many of its words got another head so that no arcs cross."""
+
+    tree: Tree
+    n_lifted: int
+
+
+def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases:
+    """Build the phrase structure that the dependencies of a sentence determine, with labels of the Penn Treebank.
+
+    Each word projects to the phrases of its part of speech, and its dependents join them by their relations (compare
+    Xia and Palmer 2001, "Converting Dependency Structures to Phrase Structures"). Tags are the universal parts of
+    speech, and for punctuation those of the Penn Treebank. Blanks in words become underscores.
+
+    sentence (DependencySentence): Relations are those of Universal Dependencies. Further roots count as asides
+        (parataxis) of the first one.
+    binary (bool): Whether each node takes in one dependent of its head only; by default phrases are flat.
+    """
+    kept = words_kept(sentence)
+    heads, relations = _one_root(sentence, kept)
+    heads, n_lifted = lifted(heads)
+    bare = DependencySentence(
+        tuple(sentence.words[i] for i in kept),
+        tuple(sentence.tags[i] for i in kept),
+        tuple(sentence.parts_of_speech[i] for i in kept),
+        tuple(sentence.features[i] for i in kept),
+        tuple(heads),
+        relations,
+    )
+    is_bracketed = bracketed_words(sentence)
+    words = Words(bare, bare.children(), frozenset(i for i, place in enumerate(kept) if place in is_bracketed))
+    forms = ["_".join(escape_token(word).split()) for word in sentence.words]
+    tags = [
+        punctuation_tag(word) if part == "PUNCT" else part
+        for word, part in zip(sentence.words, sentence.parts_of_speech, strict=True)
+    ]
+    bare_tree = project(words, [Tree(tags[i], word=forms[i]) for i in kept], binary)
+    return Phrases(Tree.from_spans(forms, tags, with_punctuation(bare_tree.spans(), kept, sentence)), n_lifted)
+
+
+def _one_root(sentence: DependencySentence, kept: list[int]) -> tuple[list[int], tuple[str, ...]]:
+    """Return heads and relations of the words that are kept, by their new positions, with one root."""
+    positions = {place: i for i, place in enumerate(kept)}
+    heads = [positions.get(sentence.heads[place], NO_HEAD) for place in kept]
+    relations = [sentence.relations[place] for place in kept]
+    root = heads.index(NO_HEAD)
+    for word, head in enumerate(heads):
+        if head == NO_HEAD and word != root:
+            heads[word], relations[word] = root, "parataxis"
+    return heads, tuple(relations)
+
+
+def read_phrases(
+    lines: Iterable[str], path: str, on_error: Callable[[TreebankError], None] | None, dropped: Counter[str]
+) -> Iterator[Tree]:
+    """Yield the trees of lines in CoNLL-U; arguments and errors are those of `TreeFormat.read`."""
+    for sentence in read_sentences(lines, path, on_error):
+        tree, n_lifted = phrases_of(sentence)
+        dropped["trees whose crossing dependencies were lifted"] += n_lifted > 0
+        yield tree

@@ -1,0 +1,126 @@
+"""The projections of a head, and the one in which each of its dependents stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+from spacy_lpcfg.trees.phrases.words import SUBJECTS, Words
+
+
+class Level(IntEnum):
+    """The projections of a head, innermost first.
+
+    BASE: A verb phrase, an adjective phrase, or a noun phrase without what follows the noun.
+    PHRASE: A noun phrase with what follows its noun.
+    CASE: A phrase with an adposition.
+    VERBAL: A verb phrase with auxiliaries, with a copula, or with a mark of infinitives.
+    CLAUSE: A clause with its subject.
+    LINK: A clause with its subordinating conjunction, or its relative or interrogative phrase.
+    OUTSIDE: A phrase after its coordinating conjunction; this is no phrase of its own.
+    """
+
+    BASE = 0
+    PHRASE = 1
+    CASE = 2
+    VERBAL = 3
+    CLAUSE = 4
+    LINK = 5
+    OUTSIDE = 6
+
+
+_IN_BASES = frozenset(("flat", "compound", "fixed", "goeswith", "nummod", "det", "clf"))
+_OF_CLAUSES = frozenset(
+    ("obj", "iobj", "obl", "advmod", "advcl", "ccomp", "xcomp", "discourse", "vocative", "parataxis", "orphan")
+)
+_LOOSE = frozenset(("parataxis", "discourse", "vocative", "dislocated", "list"))
+_ADVERBIAL = frozenset(("advmod", "advcl", "obl"))
+_NOT_NOMINAL = frozenset(("ADJ", "ADV", "INTJ", "ADP", "PART", "SCONJ"))
+
+
+def levels(words: Words, head: int, side: Sequence[int]) -> list[Level]:
+    """Return the level of each dependent on one side of a head.
+
+    A dependent stands at least as high as those between it and the head, so that phrases are contiguous. An adverbial
+    before a verb belongs to the clause, unless one farther out belongs to the verb phrase.
+
+    side (sequence of int): The dependents, the nearest first.
+    """
+    natural = [_level(words, child, head) for child in side]
+    farther_out = Level.CLAUSE
+    for i in reversed(range(len(side))):
+        is_before_verb = words.is_verb(head) and side[i] < head
+        if is_before_verb and natural[i] == Level.BASE and words.relation(side[i]) in _ADVERBIAL:
+            natural[i] = farther_out
+        farther_out = min(natural[i], Level.CLAUSE)
+    least = Level.BASE
+    for i, level in enumerate(natural):
+        if level == Level.LINK and _has_subject_before(words, side[i], side[i + 1 :]):
+            level = Level.CLAUSE  # no conjunction, but an adverb, such as Chinese 也
+        natural[i] = least = max(least, level)
+    return natural
+
+
+def _has_subject_before(words: Words, mark: int, farther_out: Sequence[int]) -> bool:
+    """Return whether a subordinating conjunction comes after the subject of its clause."""
+    relations = [words.relation(child) for child in farther_out if child < mark]
+    return words.relation(mark) == "mark" and "cop" not in relations and not SUBJECTS.isdisjoint(relations)
+
+
+def _level(words: Words, child: int, head: int) -> Level:
+    """Return the level of a dependent without regard to the others."""
+    relation, is_clause = words.relation(child), words.is_clause(head)
+    if relation == "conj":
+        return conjunct_level(words, child, head)
+    if relation == "cc":
+        return Level.OUTSIDE if words.relation(head) == "conj" else Level.CLAUSE if is_clause else Level.PHRASE
+    if words.is_particle(child):
+        return Level.VERBAL
+    if relation == "mark":
+        return Level.LINK if is_clause else Level.CASE
+    if is_clause and child < head and words.is_wh(child):
+        return Level.LINK
+    if is_clause and relation in ("nsubj", "csubj") and child > head and words.has(head, "expl"):
+        return Level.BASE if words.is_verb(head) else Level.VERBAL
+    if is_clause and (relation in SUBJECTS or relation in _LOOSE):
+        return Level.CLAUSE
+    if words.is_verb(head):
+        return Level.BASE
+    return _nominal_level(words, child, head)
+
+
+def _nominal_level(words: Words, child: int, head: int) -> Level:
+    """Return the level of a dependent of a word that is no verb."""
+    relation, is_nominal = words.relation(child), words.part(head) not in _NOT_NOMINAL
+    if relation == "case":
+        return Level.BASE if words.tag(child) == "POS" else Level.CASE
+    if relation in _OF_CLAUSES and words.is_clause(head):
+        if child > head:
+            return Level.VERBAL if is_nominal or relation == "advmod" else Level.BASE
+        is_outer = is_nominal or words.part(child) == "PART"
+        if _has_particle(words, head, child + 1, head) or (is_outer and _has_particle(words, head, 0, child)):
+            return Level.VERBAL
+        return Level.BASE
+    if child > head and relation in ("acl", "advcl") and words.is_wh(head):
+        return Level.PHRASE  # the clause of a free relative, as in "what we said"
+    if not is_nominal or child < head or relation in _IN_BASES or (relation == "amod" and not words.below[child]):
+        return Level.BASE
+    return Level.PHRASE
+
+
+def _has_particle(words: Words, head: int, start: int, end: int) -> bool:
+    return any(start <= child < end and words.is_particle(child) for child in words.below[head])
+
+
+def conjunct_level(words: Words, conjunct: int, head: int) -> Level:
+    """Return the projection of the first conjunct that is coordinated with another one."""
+    if words.is_clause(conjunct):
+        if words.has_subject(conjunct):
+            return Level.LINK if words.has_link(head) and words.has_link(conjunct) else Level.CLAUSE
+        is_whole = words.has_particle(conjunct) or not words.is_clause(head)
+        return Level.VERBAL if is_whole else Level.BASE
+    if words.has(conjunct, "case") and words.has(head, "case"):
+        return Level.CASE
+    conjuncts = [child for child in words.below[head] if words.relation(child) == "conj"]
+    is_bare = len(conjuncts) == 1 and [words.relation(child) for child in words.below[conjunct]] == ["cc"]
+    return Level.BASE if is_bare else Level.PHRASE

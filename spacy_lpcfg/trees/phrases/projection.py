@@ -1,0 +1,323 @@
+"""The phrases of a head, built from the inside out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+
+from spacy_lpcfg.trees.dependencies import NO_HEAD
+from spacy_lpcfg.trees.phrases.levels import Level, levels
+from spacy_lpcfg.trees.phrases.words import SUBJECTS, Words
+from spacy_lpcfg.trees.tree import Tree
+
+_LABELS = {
+    "VERB": "VP",
+    "AUX": "VP",
+    "ADJ": "ADJP",
+    "ADV": "ADVP",
+    "PART": "ADVP",
+    "INTJ": "INTJ",
+    "ADP": "PP",
+    "SCONJ": "SBAR",
+}
+_WH_LABELS = {"NP": "WHNP", "PP": "WHPP", "ADVP": "WHADVP", "ADJP": "WHADJP"}
+_FUNCTION_WORDS = frozenset(("det", "aux", "cop", "case", "mark", "cc", "clf"))
+_NAMES = frozenset(("flat", "compound", "fixed", "goeswith"))
+_BARE = frozenset(("nummod", "amod"))
+_UNMARKED = frozenset(("nmod:desc", "nmod:unmarked", "nmod:tmod", "nmod:npmod"))
+_ARGUMENTS = frozenset(("nsubj", "obj", "iobj", "obl", "nmod", "appos"))
+_QUANTIFIER_PARTS = frozenset(("advmod", "case"))
+_ASIDES = frozenset(("parataxis", "reparandum"))
+
+
+def project(words: Words, leaves: Sequence[Tree], is_binary: bool) -> Tree:
+    """Build the tree of a sentence without its punctuation.
+
+    leaves (sequence of Tree): A leaf for each word.
+    is_binary (bool): Whether each node takes in one dependent only.
+    """
+    top_down = [words.sentence.heads.index(NO_HEAD)]
+    for word in top_down:  # grows while it is traversed
+        top_down.extend(words.below[word])
+    parts: list[list[Tree]] = [[] for _ in leaves]
+    for word in reversed(top_down):
+        parts[word] = Projection(words, leaves, parts, word, is_binary).build()
+    top = parts[top_down[0]]
+    return top[0] if len(top) == 1 and not top[0].is_leaf else Tree("FRAG", top)
+
+
+class Projection:
+    """The phrases of one head.
+
+    words (Words): The sentence.
+    leaves (sequence of Tree): A leaf for each word.
+    parts (list of list of Tree): What stands for each word below the head in the phrase of its own head: mostly one
+        phrase, or words without one, or a conjunction before a phrase.
+    head (int): The word.
+    is_binary (bool): As for `project`.
+    """
+
+    def __init__(
+        self, words: Words, leaves: Sequence[Tree], parts: list[list[Tree]], head: int, is_binary: bool
+    ) -> None:
+        self.words, self.leaves, self.parts, self.head, self.is_binary = words, leaves, parts, head, is_binary
+        self.relation = words.relation(head)
+        self.is_clause = words.is_clause(head)
+        self.label = self._base_label()
+        self.left = [child for child in reversed(words.below[head]) if child < head]
+        self.right = [child for child in words.below[head] if child > head]
+        self.left_levels = levels(words, head, self.left)
+        self.right_levels = levels(words, head, self.right)
+
+    def build(self) -> list[Tree]:
+        """Return what stands for the head in the phrase above it."""
+        before = [tree for child in reversed(self.left) for tree in self.parts[child]]
+        flat = [*before, self.leaves[self.head], *(tree for child in self.right for tree in self.parts[child])]
+        if self.relation in (_FUNCTION_WORDS | _NAMES) and all(tree.is_leaf for tree in flat):
+            return flat
+        if len(flat) == 1 and self.relation in _BARE and self.head not in self.words.bracketed:
+            return flat
+        core = self._fronted() if self._is_fronted() else self._project(Level.BASE, Level.LINK)
+        if self.head in self.words.bracketed:
+            core = Tree("PRN", [core])
+        left, right = self._at(Level.OUTSIDE)
+        return [*self._trees(reversed(left), Level.OUTSIDE), core, *self._trees(right, Level.OUTSIDE)]
+
+    def _at(self, level: Level) -> tuple[list[int], list[int]]:
+        """Return the dependents of a level on the left and on the right, the nearest first."""
+        return (
+            [child for child, its in zip(self.left, self.left_levels, strict=True) if its == level],
+            [child for child, its in zip(self.right, self.right_levels, strict=True) if its == level],
+        )
+
+    # Levels --------------------------------------------------------------------------------------
+
+    def _project(self, first: Level, last: Level) -> Tree:
+        """Return the projection of the head at a level, with all below."""
+        core = self.leaves[self.head]
+        for level in range(first, last + 1):
+            core = self._extended(core, Level(level))
+        return core
+
+    def _extended(self, core: Tree, level: Level) -> Tree:
+        left, right = self._at(level)
+        n_own = next((i for i, child in enumerate(right) if self._is_apart(child, level)), len(right))
+        own, apart = right[:n_own], right[n_own:]
+        n_left = len(left)
+        if level == Level.CLAUSE and self.is_clause:
+            n_left = next((i for i, child in enumerate(left) if self._is_aside(child)), n_left)
+        outer = self._outer(left) if level == Level.LINK else []
+        if level == Level.VERBAL:
+            core = self._verbal(core, left, own)
+        elif outer:
+            inner = left[: -len(outer)]
+            core = self._with_outer(self._node(core, level, inner, own, is_coordinated=bool(apart)), outer)
+            return self._coordinated(core, level, [], apart)
+        else:
+            core = self._node(core, level, left[:n_left], own, is_coordinated=bool(apart or left[n_left:]))
+        return self._coordinated(core, level, left[n_left:], apart)
+
+    def _node(self, core: Tree, level: Level, left: list[int], right: list[int], is_coordinated: bool) -> Tree:
+        """Return a core with its own dependents of a level, below the label of the level, if there is a need of one."""
+        label = self._label(level, bool(left or right), is_coordinated)
+        if label is None:
+            return core
+        if level == Level.BASE and self._is_quantifier(left):
+            return Tree(label, [self._joined("QP", core, left, right, level)])
+        if level <= Level.CASE and self.words.is_wh(self.head) and not self.words.is_verb(self.head):
+            if level == Level.PHRASE and any(self.words.relation(child) in ("acl", "advcl") for child in right):
+                after = self._trees(right, level)
+                return Tree("SBAR", [core, *chain.from_iterable(map(_below_link, after))])
+            label = _WH_LABELS.get(label, label)
+        return self._joined(label, core, left, right, level)
+
+    def _joined(self, label: str, core: Tree, left: Sequence[int], right: Sequence[int], level: Level) -> Tree:
+        """Return a core and its dependents on the left and on the right, nearest first, below a label."""
+        if not self.is_binary or not (left or right):
+            return Tree(label, [*self._trees(reversed(left), level), core, *self._trees(right, level)])
+        for child in right:
+            core = Tree(label, [core, *self._in_place(child, level)])
+        for child in left:
+            core = Tree(label, [*self._in_place(child, level), core])
+        return core
+
+    def _coordinated(self, core: Tree, level: Level, left: list[int], right: list[int]) -> Tree:
+        """Return a core with conjuncts, and with what follows them and belongs to all."""
+        if not (left or right):
+            return core
+        if level == Level.BASE and not self.is_clause and not self.is_binary:
+            return Tree(core.label, [*core.children, *self._trees(right, level)])
+        return self._joined(core.label, core, left, right, level)
+
+    def _verbal(self, core: Tree, left: list[int], right: list[int]) -> Tree:
+        """Return a core below a verb phrase for each auxiliary, copula or mark of infinitives."""
+        is_particle = self.words.is_particle
+        rest = right
+        for group in _ending_in(left, is_particle):
+            own = [] if any(map(is_particle, rest)) else rest
+            rest = rest if not own else []
+            core = self._joined("VP", core, group, own, Level.VERBAL)
+            if self.words.is_infinitive_mark(group[-1]) and group[-1] != left[-1]:
+                core = Tree("S", [core])
+        for group in _ending_in(rest, is_particle):
+            core = self._joined("VP", core, [], group, Level.VERBAL)
+        return core
+
+    def _outer(self, left: list[int]) -> list[int]:
+        """Return the dependents that take the whole clause for a predicate, as in "The reason is that it rained"."""
+        start = next((i for i, child in enumerate(left) if self.words.relation(child) == "cop"), len(left))
+        return left[start:] if start else []
+
+    def _with_outer(self, core: Tree, outer: list[int]) -> Tree:
+        n_below = next(i for i, child in enumerate([*outer, -1]) if child < 0 or self.words.relation(child) in SUBJECTS)
+        verb_phrase = self._joined("VP", core, outer[:n_below], [], Level.VERBAL)
+        return self._joined("S", verb_phrase, outer[n_below:], [], Level.CLAUSE)
+
+    def _is_fronted(self) -> bool:
+        """Return whether the head is an interrogative predicate before its copula or subject, as in "What is it"."""
+        words, marks = self.words, ("cop", "nsubj", "csubj")
+        return (
+            self.is_clause
+            and not words.is_verb(self.head)
+            and words.is_wh(self.head)
+            and any(words.relation(child) in marks for child in self.right)
+            and not any(words.relation(child) in marks for child in self.left)
+        )
+
+    def _fronted(self) -> Tree:
+        core = self._project(Level.BASE, Level.CASE)
+        left, right = (
+            [child for child, level in zip(side, its, strict=True) if Level.CASE < level < Level.OUTSIDE]
+            for side, its in ((self.left, self.left_levels), (self.right, self.right_levels))
+        )
+        relations = [self.words.relation(child) for child in right]
+        subject = next((i for i, relation in enumerate(relations) if relation in SUBJECTS), len(right))
+        copula = next((i for i, relation in enumerate(relations) if relation == "cop"), -1)
+        trees = [self._trees([child], Level.VERBAL) for child in right]
+        if subject < copula:
+            verb_phrase = Tree("VP", chain.from_iterable(trees[copula:]))
+            clause = Tree("S", [*chain.from_iterable(trees[:copula]), verb_phrase])
+        else:
+            clause = Tree("SQ", chain.from_iterable(trees))
+        return Tree(self._link_label(), [*self._trees(reversed(left), Level.CLAUSE), core, clause])
+
+    # Labels --------------------------------------------------------------------------------------
+
+    def _base_label(self) -> str:
+        words, head = self.words, self.head
+        label = _LABELS.get(words.part(head), "NP")
+        if self.relation == "amod" and label == "VP":
+            return "ADJP"
+        if label == "ADJP" and not self.is_clause and (self.relation in _ARGUMENTS or words.has(head, "det")):
+            return "NP"
+        return "QP" if self.relation == "nummod" and label == "NP" else label
+
+    def _label(self, level: Level, has_new: bool, is_coordinated: bool) -> str | None:
+        """Return the label of a projection, None if there is no such phrase.
+
+        has_new (bool): Whether there are dependents at this level, besides conjuncts.
+        """
+        if level == Level.BASE:
+            return self.label
+        if level == Level.CLAUSE and self.is_clause:
+            return self._clause_label(has_new, is_coordinated)
+        if level == Level.LINK and self.is_clause:
+            return self._link_label() if has_new or self._has_no_link_word() else None
+        if not has_new:
+            return None
+        return "PP" if level == Level.CASE else self.label
+
+    def _clause_label(self, has_new: bool, is_coordinated: bool) -> str | None:
+        words, head = self.words, self.head
+        if self.relation == "conj" and not words.has_subject(head):
+            return "VP" if has_new else None
+        if has_new or is_coordinated:
+            return "SQ" if self._is_inverted() else "S"
+        is_reduced = self.relation == "acl" and words.full_relation(head) != "acl:relcl"
+        return None if is_reduced and not words.has(head, "mark", "aux", "cop") else "S"
+
+    def _is_inverted(self) -> bool:
+        """Return whether an auxiliary or copula comes before the subject, and nothing like a subject before it."""
+        outside_in = [child for child, level in zip(self.left, self.left_levels, strict=True) if level == Level.CLAUSE]
+        for child in reversed(outside_in):
+            if self.words.relation(child) in SUBJECTS:
+                return False
+            if self.words.is_particle(child):
+                return True
+        return False
+
+    def _link_label(self) -> str:
+        words, head = self.words, self.head
+        if words.tag(head) == "VBG" and not words.has_subject(head):
+            return "PP"
+        return "SBARQ" if self.relation == "root" and not words.has(head, "mark") else "SBAR"
+
+    def _has_no_link_word(self) -> bool:
+        """Return whether a clause is subordinate without a word that says so, as in "the day we met"."""
+        words, head = self.words, self.head
+        if words.full_relation(head) == "acl:relcl":
+            return True
+        if self.relation == "acl":
+            return any(map(words.is_infinitive_mark, words.below[head]))
+        return self.relation == "ccomp" and head > words.sentence.heads[head] and words.has_subject(head)
+
+    # Dependents ----------------------------------------------------------------------------------
+
+    def _is_apart(self, child: int, level: Level) -> bool:
+        """Return whether a dependent on the right is coordinated with the projection before it."""
+        is_aside = level == Level.CLAUSE and self.is_clause and self._is_aside(child)
+        return self.words.relation(child) == "conj" or is_aside
+
+    def _is_aside(self, child: int) -> bool:
+        return self.words.relation(child) in _ASIDES and self.words.has_subject(child)
+
+    def _is_quantifier(self, left: Sequence[int]) -> bool:
+        """Return whether a number has words such as "about" before it."""
+        is_modified = any(self.words.relation(child) in _QUANTIFIER_PARTS for child in left)
+        return is_modified and self.label == "NP" and self.words.part(self.head) == "NUM"
+
+    def _trees(self, children: Iterable[int], level: Level) -> list[Tree]:
+        return [tree for child in children for tree in self._in_place(child, level)]
+
+    def _in_place(self, child: int, level: Level) -> list[Tree]:
+        """Return what stands for a dependent at a level: its phrase, or its word alone if the phrase says no more."""
+        words, relation = self.words, self.words.relation(child)
+        leaf, parts = self.leaves[child], self.parts[child]
+        is_flat = level == Level.BASE and not self.is_clause
+        if relation == "conj" and is_flat and all(words.relation(other) == "cc" for other in words.below[child]):
+            return [*parts[:-1], leaf]
+        if words.below[child] or child in words.bracketed:
+            return parts
+        if relation in _NAMES and child > self.head and words.part(child) == "NOUN" and self.label == "NP":
+            return [Tree("NP", [leaf])]  # so that the head is the last noun that stands without a phrase
+        if words.full_relation(child) == "compound:prt":
+            return [Tree("PRT", [leaf])]
+        return [leaf] if self._is_word(child, relation, level) else parts
+
+    def _is_word(self, child: int, relation: str, level: Level) -> bool:
+        """Return whether a dependent without dependents stands without a phrase of its own."""
+        words = self.words
+        if relation == "advmod":
+            is_degree = level <= Level.CASE and not words.is_verb(self.head)
+            return words.part(child) == "PART" or (is_degree and (child < self.head or self.label != "NP"))
+        if words.full_relation(child) == "nmod:poss":
+            return words.part(child) in ("PRON", "DET")
+        is_unmarked = words.full_relation(child) in _UNMARKED and (child < self.head or words.part(child) == "NUM")
+        return is_unmarked or (words.part(child) == "INTJ" and self.label == "INTJ")
+
+
+def _below_link(tree: Tree) -> tuple[Tree, ...]:
+    """Return the clause below a label of subordination that has nothing but it, or the tree."""
+    return tree.children if tree.label == "SBAR" and len(tree.children) == 1 else (tree,)
+
+
+def _ending_in(children: Sequence[int], is_last: Callable[[int], bool]) -> Iterator[list[int]]:
+    """Cut children after each one for which `is_last` holds; the last group may end otherwise."""
+    group: list[int] = []
+    for child in children:
+        group.append(child)
+        if is_last(child):
+            yield group
+            group = []
+    if group:
+        yield group

@@ -1,0 +1,79 @@
+"""Punctuation, which is no part of phrases from dependencies until they are built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spacy_lpcfg.trees.dependency_sentences import DependencySentence
+from spacy_lpcfg.trees.tree import Span
+
+_OPENING = frozenset("([{（［｛【〔〈《「『")
+_CLOSING = frozenset(")]}）］｝】〕〉》」』")
+_TAGS = {
+    **dict.fromkeys(",،、，՝", ","),
+    **dict.fromkeys(".!?。！？؟۔।॥։՞…", "."),
+    **dict.fromkeys(":;؛：；-–—―/·•~", ":"),
+    **dict.fromkeys("“„«‘‚‹「『《〈", "``"),
+    **dict.fromkeys("”»’›」』》〉\"'", "''"),
+    **dict.fromkeys("([{（［｛【〔", "-LRB-"),
+    **dict.fromkeys(")]}）］｝】〕", "-RRB-"),
+}
+
+
+def punctuation_tag(word: str) -> str:
+    """Return the tag of the Penn Treebank for a mark of punctuation, by its first character; ":" for others."""
+    return _TAGS.get(word[:1], ":")
+
+
+def words_kept(sentence: DependencySentence) -> list[int]:
+    """Return the positions of all words but punctuation; punctuation with dependents, or alone, counts as words."""
+    children = sentence.children()
+    kept = [i for i, part in enumerate(sentence.parts_of_speech) if part != "PUNCT" or children[i]]
+    return kept or list(range(len(sentence.words)))
+
+
+def bracketed_words(sentence: DependencySentence) -> frozenset[int]:
+    """Return the words with a dependent that is an opening bracket, and one that is a closing bracket."""
+    words = sentence.words
+    return frozenset(
+        head
+        for head, below in enumerate(sentence.children())
+        if any(words[i] in _OPENING for i in below if i < head) and any(words[i] in _CLOSING for i in below if i > head)
+    )
+
+
+def with_punctuation(spans: Sequence[Span], kept: Sequence[int], sentence: DependencySentence) -> list[Span]:
+    """Move the brackets of a tree without punctuation to the sentence with it.
+
+    A mark is below the lowest phrase that has words on both sides of it; marks at an end of the sentence are below the
+    top. The brackets around a parenthesis (PRN) are within it.
+
+    spans (sequence of Span): Of the tree without punctuation, in pre-order.
+    kept (sequence of int): The position in the sentence of each of its words.
+    RETURNS (list of Span): In pre-order.
+    """
+    n_words = len(sentence.words)
+    places = set(kept)
+    moved = [[kept[start], kept[end - 1] + 1] for start, end, _ in spans]
+    above: list[int] = []
+    for i, (start, end, label) in enumerate(spans):
+        while above and spans[above[-1]][1] < end:
+            above.pop()
+        while above and spans[above[-1]][1] <= start:
+            above.pop()
+        above.append(i)
+        if label == "PRN":
+            first, last = _with_brackets(moved[i], places, sentence.words)
+            for j in above:
+                moved[j] = [min(moved[j][0], first), max(moved[j][1], last)]
+    moved[0] = [0, n_words]
+    return [(start, end, label) for (start, end), (_, _, label) in zip(moved, spans, strict=True)]
+
+
+def _with_brackets(span: Sequence[int], places: set[int], words: Sequence[str]) -> tuple[int, int]:
+    start, end = span
+    while start > 0 and start - 1 not in places and words[start - 1] in _OPENING:
+        start -= 1
+    while end < len(words) and end not in places and words[end] in _CLOSING:
+        end += 1
+    return start, end

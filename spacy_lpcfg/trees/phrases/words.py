@@ -1,0 +1,90 @@
+"""The words of a sentence without its punctuation, and what their relations say of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from spacy_lpcfg.trees.dependency_sentences import DependencySentence
+
+SUBJECTS = frozenset(("nsubj", "csubj", "expl"))
+_AUXILIARIES = frozenset(("aux", "cop"))
+_VERBS = frozenset(("VERB", "AUX"))
+_WH_TAGS = frozenset(("WDT", "WP", "WP$", "WRB"))
+_WH_FEATURE = re.compile(r"PronType=(?:[A-Za-z,]*,)?(?:Int|Rel)\b")
+_BEFORE_WH = frozenset(("det", "nmod", "advmod", "amod"))
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a sentence without its punctuation.
+
+    sentence (DependencySentence): Their dependencies, which are projective and have one root.
+    below (list of list of int): The dependents of each word, from left to right.
+    bracketed (frozenset of int): The words whose phrases are in brackets.
+    """
+
+    sentence: DependencySentence
+    below: list[list[int]]
+    bracketed: frozenset[int]
+
+    def relation(self, word: int) -> str:
+        """Return the relation of a word without its subtype: "acl" of "acl:relcl"."""
+        return self.sentence.relations[word].partition(":")[0]
+
+    def full_relation(self, word: int) -> str:
+        return self.sentence.relations[word]
+
+    def part(self, word: int) -> str:
+        """Return the universal part of speech of a word."""
+        return self.sentence.parts_of_speech[word]
+
+    def tag(self, word: int) -> str:
+        """Return the language's own tag of a word; "" if there is none."""
+        return self.sentence.tags[word] or ""
+
+    def has(self, word: int, *relations: str) -> bool:
+        """Return whether a word has a dependent of one of the relations."""
+        return any(self.relation(child) in relations for child in self.below[word])
+
+    def has_subject(self, word: int) -> bool:
+        return self.has(word, *SUBJECTS)
+
+    def is_verb(self, word: int) -> bool:
+        return self.part(word) in _VERBS
+
+    def is_clause(self, word: int) -> bool:
+        """Return whether a word heads a clause: as a verb, or as a predicate with a subject or a copula."""
+        if self.relation(word) == "amod":
+            return False
+        return self.is_verb(word) or self.has(word, "nsubj", "csubj", "cop", "aux")
+
+    def is_infinitive_mark(self, word: int) -> bool:
+        """Return whether a word marks an infinitive, as English "to" and German "zu"."""
+        return self.relation(word) == "mark" and (self.part(word) == "PART" or self.tag(word) == "TO")
+
+    def is_particle(self, word: int) -> bool:
+        """Return whether a word makes a verb phrase of what it stands with: an auxiliary, a copula, or "to"."""
+        return self.relation(word) in _AUXILIARIES or self.is_infinitive_mark(word)
+
+    def has_particle(self, word: int) -> bool:
+        return any(map(self.is_particle, self.below[word]))
+
+    def is_wh(self, word: int) -> bool:
+        """Return whether a word, or one before it in its phrase, is relative or interrogative."""
+        stack = [word]
+        while stack:
+            top = stack.pop()
+            if self.tag(top) in _WH_TAGS or _WH_FEATURE.search(self.sentence.features[top]):
+                return True
+            if not self.is_clause(top):
+                stack += [child for child in self.below[top] if child < top and self.relation(child) in _BEFORE_WH]
+        return False
+
+    def has_link(self, word: int) -> bool:
+        """Return whether a clause has a subordinating conjunction, or a relative or interrogative phrase, before it."""
+        return any(
+            not self.is_particle(child) if self.relation(child) == "mark" else self.is_wh(child)
+            for child in self.below[word]
+            if child < word
+        )
