@@ -5,9 +5,9 @@
 
 GUM is a copy of github.com/amir-zeldes/gum, as `project.yml` has it; a part is one of its `splits.md`, and Reddit,
 which comes without its words, is left out. Its trees are those of a parser: they are measured as they are, and after
-`mended_gum`. ICEPAHC is a folder with the .psd files of the Icelandic Parsed Historical Corpus, and UD a copy of
-UD_Icelandic-IcePaHC; sentences whose words are not the same in both are left out, and both sides take the labels of
-`LABELS`. --every takes each so many documents only.
+the rules in `scripts/gum.tsurgeon`. ICEPAHC is a folder with the .psd files of the Icelandic Parsed Historical Corpus,
+and UD a copy of UD_Icelandic-IcePaHC; sentences whose words are not the same in both are left out, and both sides take
+the labels of `LABELS`. --every takes each so many documents only.
 
 F1 is that of EVALB with COLLINS.prm, which leaves out punctuation; without labels, the brackets of a parse and its gold
 tree all have the same one. Tags are those of the gold tree, since EVALB tells punctuation by them.
@@ -22,11 +22,13 @@ from pathlib import Path
 
 from benchmarks import measure
 from spacy_lpcfg.evaluation.evalb import evaluate
-from spacy_lpcfg.trees import Tree, mended_gum, normalize_rooted, read_trees, strip_root
+from spacy_lpcfg.queries import edit_trees, read_rules
+from spacy_lpcfg.trees import Tree, normalize_rooted, read_trees, strip_root
 from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu, read_sentences
 from spacy_lpcfg.trees.phrases import phrases_of
 
+RULES = Path(__file__).parents[2] / "scripts" / "gum.tsurgeon"
 Pair = tuple[Tree, Tree]
 LABELS = {
     "IP": "S",
@@ -65,7 +67,8 @@ def main() -> None:
     args = arguments.parse_args()
     if args.treebank == "gum":
         sentences = list(gum(args.folders[0], args.part, args.every))
-        mended = [(mended_gum(gold), sentence) for gold, sentence in sentences]
+        golds, dependencies = zip(*sentences, strict=True)
+        mended = zip(edit_trees(golds, read_rules(RULES)), dependencies, strict=True)
         tables = table("as distributed", pairs(sentences)) | table("mended", pairs(mended))
     else:
         tables = table(

@@ -141,7 +141,9 @@ def test_heads_of_broken_files_are_told_with_their_line(tmp_path, line):
 
 
 def test_heads_of_unknown_tables_are_refused():
-    with pytest.raises(ValueError, match=r"one of english, corpussearch, head-final, general, but got 'englisch'"):
+    with pytest.raises(
+        ValueError, match=r"one of english, corpussearch, head-final, general, dependencies, but got 'englisch'"
+    ):
         head_rules("englisch")
     with pytest.raises(FileNotFoundError):
         head_rules("none.heads")

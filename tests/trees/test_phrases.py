@@ -9,6 +9,7 @@ import pytest
 from spacy_lpcfg.trees import NO_HEAD, TreebankError, read_trees
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence
 from spacy_lpcfg.trees.phrases import lifted, phrases_of, read_phrases
+from spacy_lpcfg.trees.phrases.heads import dependency_heads
 
 
 def sentence(text):
@@ -120,6 +121,12 @@ def test_binary_phrases_take_in_one_dependent_each():
     assert str(phrases_of(sentence(text), binary=True).tree) == (
         "(S (NP (PRON She)) (VP (AUX will) (VP (ADVP (ADV never)) (VP (VERB see) (NP (DET the) (NOUN sea))))) (. .))"
     )
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if "several" not in name and "shared" not in name])
+def test_dependencies_are_read_back(name):
+    drawn = sentence(CASES[name][0])
+    assert dependency_heads(phrases_of(drawn).tree) == [*drawn.heads]
 
 
 PARTS = ("NOUN", "PROPN", "PRON", "VERB", "AUX", "ADJ", "ADV", "ADP", "DET", "NUM", "PART", "CCONJ", "INTJ", "PUNCT")
