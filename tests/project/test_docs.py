@@ -469,3 +469,18 @@ def test_docs_reference_has_all_registered_names():
     assert "<!-- table: registered -->" in (DOCS / "api.md").read_text("utf-8")
     text = runpy.run_path(str(DOCS / "site.py"))["registered"]()
     assert [name for name, target in registered if f"| `{name}` | `{target.replace(':', '.')}` |" not in text] == []
+
+
+# Releases
+
+
+def test_readme_installs_from_where_the_package_is():
+    """Before the first release from the repository, and from the index after it: docs/development.md, Release."""
+    is_released = "(unreleased)" not in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert ("pip install git+URL" in README.read_text("utf-8")) is not is_released
+
+
+def test_entry_of_spacys_universe_runs(capsys):
+    entry = json.loads((DOCS / "universe.json").read_text("utf-8"))
+    exec("\n".join(entry["code_example"]), {})
+    assert "1.00 NP She" in capsys.readouterr().out
