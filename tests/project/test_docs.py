@@ -48,7 +48,7 @@ from spacy_lpcfg.trees.formats import FORMATS
 
 PICTURES = DOCS / "pictures"
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
-COPIED = {"assets", "benchmarks", "configs", "examples"}
+COPIED = {"assets", "benchmarks", "configs", "examples", "scripts"}
 """What a page finds in the folder that it is run in, as if it were the root of the repository, beside project.yml."""
 IN_CHECKOUT = {README, DOCS / "tutorial.md"}
 """Pages that say that they are followed in the root of a checkout."""
