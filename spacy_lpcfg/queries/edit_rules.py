@@ -27,11 +27,9 @@ _TOKENS = re.compile(
     )""",
     re.VERBOSE,
 )
-_IN_TREES = re.compile(r"\s*(?:(?P<mark>[()])|(?P<word>[^\s()]+)|(?P<end>\Z))")
 _NODE = re.compile(r"(?P<label>(?:\\.|[^\\=])+?)(?:(?P<foot>@)|=(?P<name>[^\s\\=@]+))?")
-_SLASHED = re.compile(r"(?:\\.|[^/\\])*")
+_PARTS = re.compile(r"((?:\\.|[^/\\])*)/")
 _QUOTED = re.compile(r"\\(.)")
-_PLACE = "a place: $+ or $- with the name of a sister, >1 or >-1 with that of a parent"
 
 
 class RuleError(ValueError):
@@ -136,39 +134,37 @@ class _Parser:
     """A parser of the operations on a line."""
 
     def __init__(self, text: str, known: set[str]) -> None:
-        self.text, self.known = text, known
+        self.text, self.known = text.strip(), known
+        self.tokens = [(match.lastgroup or "", match[match.lastgroup or 0]) for match in _TOKENS.finditer(self.text)]
         self.at = 0
 
     def operations(self) -> Iterator[Operation]:
-        yield from self._some(())
-        if self._peek()[0] != "end":
-            raise self._error("the end of the line, or several operations in [ ] each")
+        """Parse one operation, or several in brackets, of which all or each may be conditional."""
+        only_if = self._conditions()
+        if self._text != "[":
+            yield self._operation(only_if)
+        while self._text == "[":
+            self.at += 1
+            yield self._operation(only_if + self._conditions())
+            self._expect("]", "]")
+        self._expect("", "the end of the line, or several operations in [ ] each")
 
-    def _some(self, only_if: tuple[str, ...]) -> Iterator[Operation]:
-        """Parse one operation, or several in brackets."""
-        if self._peek() != ("mark", "["):
-            yield from self._operation(only_if)
-        while self._peek() == ("mark", "["):
-            self._take()
-            yield from self._some(only_if)
-            if self._peek() != ("mark", "]"):
-                raise self._error("]")
-            self._take()
+    def _conditions(self) -> tuple[str, ...]:
+        """Parse any number of `if exists NAME`."""
+        names: tuple[str, ...] = ()
+        while self._text == "if":
+            self.at += 1
+            self._expect("exists", "exists")
+            names += (self._name(),)
+        return names
 
-    def _operation(self, only_if: tuple[str, ...]) -> Iterator[Operation]:
-        kind, word = self._peek()
-        if word == "if":
-            self._take()
-            if self._peek()[1] != "exists":
-                raise self._error("exists")
-            self._take()
-            yield from self._some((*only_if, self._name()))
-            return
-        if kind != "word" or word not in OPERATIONS:
+    def _operation(self, only_if: tuple[str, ...]) -> Operation:
+        name = self._text
+        if name not in OPERATIONS:
             raise self._error(f"an operation, which is one of {', '.join(OPERATIONS)}, or if exists")
-        self._take()
-        run, kinds = OPERATIONS[word]
-        yield Operation(run, tuple(self._arguments(kinds)), only_if)
+        self.at += 1
+        run, kinds = OPERATIONS[name]
+        return Operation(run, tuple(self._arguments(kinds)), only_if)
 
     def _arguments(self, kinds: str) -> Iterator[Any]:
         for kind in kinds.split():
@@ -181,107 +177,95 @@ class _Parser:
     # Arguments, by their kinds in OPERATIONS
 
     def _name(self) -> str:
-        kind, name = self._peek()
-        if kind != "word" or name not in self.known:
+        if self._text not in self.known:
             raise self._error(f"the name of a node ({', '.join(sorted(self.known)) or 'the pattern names none'})")
-        self._take()
-        return name
+        return self._take()
 
     def _place(self) -> Place:
-        kind, relation = self._peek()
-        if kind != "place":
-            raise self._error(_PLACE)
-        self._take()
-        return Place(relation, self._name())
+        if self._kind != "place":
+            raise self._error("a place: $+ or $- with the name of a sister, >1 or >-1 with that of a parent")
+        return Place(self._take(), self._name())
 
     def _label(self) -> NewLabel:
-        kind, text = self._peek()
-        if kind == "slashes":
-            first = _SLASHED.match(text, 1)
-            assert first is not None
-            if first.end() + 1 < len(text):
-                label = self._replacement(first[0].replace("\\/", "/"), text[first.end() + 1 : -1].replace("\\/", "/"))
-            else:
-                label = NewLabel(_QUOTED.sub(r"\1", first[0]))
-        elif kind == "bars":
-            label = NewLabel(_QUOTED.sub(r"\1", text[1:-1]))
-        elif kind == "word":
-            label = NewLabel(text)
-        else:
+        if self._kind not in ("slashes", "bars", "word"):
             raise self._error("a new label: VP, /VP/ or /^V(.*)$/W$1/")
-        self._take()
-        return label
-
-    def _replacement(self, regex: str, text: str) -> NewLabel:
-        label = NewLabel(text, compile_regex(regex))
+        kind, text = self._kind, self._take()
+        if kind == "word":
+            return NewLabel(text)
+        first, *others = _PARTS.findall(text[1:]) if kind == "slashes" else [text[1:-1]]
+        if not others:
+            return NewLabel(_QUOTED.sub(r"\1", first))
+        regex, replacement = (part.replace("\\/", "/") for part in (first, others[0]))
+        label = NewLabel(replacement, compile_regex(regex))
         for kind, reference in label.references():
             if kind == "group" and int(reference) > compile_regex(regex).groups:
-                raise self._error(f"a group of the regular expression instead of ${reference}")
+                raise ValueError(f"Expected a group of the regular expression {regex}, got ${reference}")
             if kind == "node" and reference not in self.known:
-                raise self._error(f"the name of a node instead of {reference}")
+                raise ValueError(f"Expected the name of a node in {replacement}, got {reference}")
         return label
 
     def _source(self) -> str | Node:
-        return self._tree(has_foot=False) if self._peek() == ("mark", "(") else self._name()
+        return self._tree(has_foot=False) if self._text == "(" else self._name()
 
     def _auxiliary(self) -> Node:
         return self._tree(has_foot=True)
 
     def _frame(self) -> Node:
-        if self._peek() == ("mark", "("):
-            return self._auxiliary()
-        return Node(self._label().text, name=FOOT)
+        return self._auxiliary() if self._text == "(" else Node(self._label().text, name=FOOT)
 
     def _tree(self, *, has_foot: bool) -> Node:
         """Parse a new tree, such as (NP (DT the) (NN=x dog)), or with a foot (VP (RB not) VP@)."""
         top = Node("")
         open_nodes = [top]
         while len(open_nodes) > 1 or not top.children:
-            kind, token = self._peek(_IN_TREES)
-            if token == ")" and len(open_nodes) > 1:
+            if self._text == ")" and len(open_nodes) > 1:
                 open_nodes.pop()
-            elif kind == "word" and len(open_nodes) > 1:
-                open_nodes[-1].insert(len(open_nodes[-1].children), [self._new_node(token)])
-            elif token == "(" and self._take(_IN_TREES) and self._peek(_IN_TREES)[0] == "word":
-                node = self._new_node(self._peek(_IN_TREES)[1])
-                open_nodes[-1].insert(len(open_nodes[-1].children), [node])
-                open_nodes.append(node)
             else:
-                raise self._error("a tree such as (NP (DT the) (NN dog))", _IN_TREES)
-            self._take(_IN_TREES)
+                is_phrase = self._text == "("
+                self.at += is_phrase
+                if self._text in ("", "(", ")") or (len(open_nodes) == 1 and not is_phrase):
+                    raise self._error("a tree such as (NP (DT the) (NN dog))")
+                node = self._new_node()
+                open_nodes[-1].insert(len(open_nodes[-1].children), [node])
+                open_nodes += [node] * is_phrase
+            self.at += 1
         (root,) = top.take_children()
         feet = [node for node in root.nodes() if node.name == FOOT]
         if len(feet) != has_foot or any(node.children for node in feet):
             expected = "one leaf with @ at its end, the foot, as in (VP (RB not) VP@)" if has_foot else "no foot @"
-            raise ValueError(f"Expected a tree with {expected}, got {self.text.strip()}")
+            raise ValueError(f"Expected a tree with {expected}, got {self.text}")
         self.known |= {node.name for node in root.nodes() if node.name} - {FOOT}
         return root
 
-    def _new_node(self, token: str) -> Node:
-        match = _NODE.fullmatch(token)
+    def _new_node(self) -> Node:
+        match = _NODE.fullmatch(self._text)
         if match is None:
-            raise self._error("a label with a name at most, as in NP=x, or with @ at the end", _IN_TREES)
+            raise self._error("a label with a name at most, as in NP=x, or with @ at the end")
         name = FOOT if match["foot"] else match["name"]
         return Node(_QUOTED.sub(r"\1", match["label"]), is_word=not match["foot"], name=name)
 
     # Tokens
 
-    def _peek(self, tokens: re.Pattern[str] = _TOKENS) -> tuple[str, str]:
-        """Return the kind and the text of the next token."""
-        match = tokens.match(self.text, self.at)
-        assert match is not None
-        assert match.lastgroup is not None
-        return match.lastgroup, match[match.lastgroup]
+    @property
+    def _kind(self) -> str:
+        return self.tokens[self.at][0]
 
-    def _take(self, tokens: re.Pattern[str] = _TOKENS) -> bool:
-        match = tokens.match(self.text, self.at)
-        assert match is not None
-        self.at = match.end()
-        return True
+    @property
+    def _text(self) -> str:
+        return self.tokens[self.at][1]
+
+    def _take(self) -> str:
+        """Consume and return the next token."""
+        self.at += 1
+        return self.tokens[self.at - 1][1]
+
+    def _expect(self, text: str, expected: str) -> None:
+        if self._take() != text:
+            self.at -= 1
+            raise self._error(expected)
 
     def _is_at_end(self) -> bool:
-        return self._peek() in (("end", ""), ("mark", "]"))
+        return self._text in ("", "]")
 
-    def _error(self, expected: str, tokens: re.Pattern[str] = _TOKENS) -> ValueError:
-        kind, token = self._peek(tokens)
-        return ValueError(f"Expected {expected}, got {'the end of the line' if kind == 'end' else shown(token)}")
+    def _error(self, expected: str) -> ValueError:
+        return ValueError(f"Expected {expected}, got {shown(self._text) if self._text else 'the end of the line'}")

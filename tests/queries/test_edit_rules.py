@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from spacy_lpcfg.queries import RuleError, edit, parse_rules, read_rules
+from spacy_lpcfg.queries import RuleError, edit, editing, parse_rules, read_rules
+from spacy_lpcfg.queries.operations import OPERATIONS
 from spacy_lpcfg.trees import TreebankError, parse_trees
 
 FILE = """% Two rules.
@@ -60,8 +63,8 @@ WRONG = [
     ("NP=x\n\nif exists y delete x\n", 3, "got 'y'"),
     ("NP=x\n\nrelabel x\n", 3, "Expected a new label"),
     ("NP=x\n\nrelabel x /(/b/\n", 3, "missing )"),
-    ("NP=x\n\nrelabel x /(a)/$2/\n", 3, "instead of $2"),
-    ("NP=x\n\nrelabel x /a/={y}/\n", 3, "the name of a node instead of y"),
+    ("NP=x\n\nrelabel x /(a)/$2/\n", 3, "Expected a group of the regular expression (a), got $2"),
+    ("NP=x\n\nrelabel x /a/={y}/\n", 3, "Expected the name of a node in ={y}, got y"),
     ("NP=x\n\nmove x x\n", 3, "Expected a place: $+ or $- with"),
     ("NP=x\n\ninsert (NP (DT the) >1 x\n", 3, "Expected a tree such as"),
     ("NP=x\n\ninsert ((NP a)) >1 x\n", 3, "Expected a tree such as"),
@@ -81,6 +84,24 @@ def test_edit_rules_name_the_line_of_a_mistake(text, line, message):
         parse_rules(text, "wrong.tsurgeon")
     assert str(error.value).startswith(f"wrong.tsurgeon:{line}: ")
     assert message in str(error.value)
+
+
+TOKENS = [*"[]()xy", "if", "exists", "NP", "NP=y", "VP@", ">1", "$+", "/a/", "/(a)/$1={x}/", "|a|", *OPERATIONS]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from([*OPERATIONS]), st.lists(st.sampled_from(TOKENS), max_size=8))
+def test_edit_rules_are_read_or_refused_whatever_they_are(operation, tokens):
+    """Rules that can be read can be carried out, or name their line."""
+    lines = set()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(editing, "MOST_FIRINGS", 3)
+        try:
+            rules = parse_rules(f"NP=x\n\n{operation} {' '.join(tokens)}\n", "any")
+            edit(*parse_trees("(S (NP (NN a)) (VP v))"), rules)
+        except RuleError as error:
+            lines.add(error.line)
+    assert lines <= {1, 3}
 
 
 def test_edit_rules_name_the_file_that_is_no_text(tmp_path):

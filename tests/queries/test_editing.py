@@ -91,6 +91,8 @@ DOCUMENTED = [
      "(A-2 (B-2 foo) (C-1 bar) (C-2 baz))"),
     ("A=foo [ << B=bar | << C=baz ]", "[if exists bar relabel bar BAR] [if exists baz relabel baz BAZ]",
      "(A (B foo) (C foo))", "(A (BAR foo) (BAZ foo))"),
+    ("A=foo ?<< B=bar ?<< C=baz", "if exists baz [if exists bar relabel bar BAR] [relabel foo X]", "(A (C c))",
+     "(X (C c))"),
     (PUNCTUATED, MOVED, "(ROOT (INTJ (NP (DT the)) (S (VP (. .)))))", "(ROOT (INTJ (NP (DT the)) (. .)))"),
     ("__=repeat <: (~repeat < __)", "excise repeat repeat", "(A (B (B foo)))", "(A (B foo))"),
     ("__=repeat <: (~repeat < __)", "excise repeat repeat", "(B (B foo))", "(B foo)"),
