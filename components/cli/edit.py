@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 from itertools import chain, islice, tee, zip_longest
@@ -66,14 +66,12 @@ def edit(
     errors: list[Exception] = []
     read = progress(_read(files, dialect, errors.append if skip_bad else None), "trees")
     check_output(None if dry_run else output, inputs=[*files, rules], force=force)
-    read_before, read_to_edit = tee(read)
     edit_rules, counts = read_rules(rules), Counter["EditRule"]()
-    trees = (tree for _, tree in read_to_edit)
-    edited = edit_trees(trees, edit_rules, heads=head_rules(lang), counts=counts)
+    editing = partial(edit_trees, rules=edit_rules, heads=head_rules(lang), counts=counts)
     if dry_run:
-        write_output(None, "text", _changes(read_before, edited), force=False)
+        write_output(None, "text", _changes(read, editing), force=False)
     else:
-        _write(output, name, edited, lang, force)
+        _write(output, name, editing(tree for _, tree in read), lang, force)
     log_skipped(errors)
     for rule in edit_rules:
         log(f"{rule.path}:{rule.line}: fired {counts[rule]:,} times: {' '.join(rule.pattern.text.split())}")
@@ -135,10 +133,13 @@ def _write(output: Path | None, name: str, edited: "Iterator[Tree | None]", lang
 # Changes side by side ----------------------------------------------------------------------------
 
 
-def _changes(before: "Iterator[tuple[str, Tree]]", edited: "Iterator[Tree | None]") -> Iterator[str]:
+def _changes(
+    trees: "Iterable[tuple[str, Tree]]", editing: "Callable[[Iterator[Tree]], Iterator[Tree | None]]"
+) -> Iterator[str]:
     """Yield the lines that show the first ten changes; all trees are edited, so that all firings are counted."""
     n_changed = 0
-    for (place, old), new in zip(before, edited, strict=True):
+    before, copies = tee(trees)
+    for (place, old), new in zip(before, editing(tree for _, tree in copies), strict=True):
         if new == old:
             continue
         n_changed += 1
