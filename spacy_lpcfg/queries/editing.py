@@ -13,7 +13,7 @@ from spacy_lpcfg.queries.index import TreeIndex, TreeMatch
 from spacy_lpcfg.queries.operations import Site, nodes_of, tree_of
 from spacy_lpcfg.trees import ENGLISH, HeadRules, Tree
 
-MOST_FIRINGS = 1_000
+MOST_FIRINGS = 200
 """Limit on the firings of a rule in a tree, to which the number of its nodes is added."""
 _N_TREES = 1_000  # trees that are indexed at a time
 
