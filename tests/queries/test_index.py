@@ -127,3 +127,11 @@ def test_index_matches_have_the_least_probability_of_their_nodes():
     assert found("A << b=w") == [None]
     assert found("B") == [0.2]
     assert [match.probability for match in TreeIndex.from_trees(trees).search("S")] == [None, None]
+
+
+def test_index_matches_have_the_variables_of_the_first_match():
+    (tree,) = parse_trees("(S (NP-1 a) (NP-2 b) (VP (NP-2 c)))")
+    matches = [*TreeIndex.from_trees([tree]).search("S < /NP-(.)/#1%v < (VP=x < /NP-(.)/#1%v)")]
+    assert [(match.variables, [*match.names]) for match in matches] == [({"v": "2"}, ["x"])]
+    assert [match.variables for match in TreeIndex.from_trees([tree]).search("S < /-(.)/#1%v")] == [{"v": "1"}]
+    assert [match.variables for match in TreeIndex.from_trees([tree]).search("VP")] == [{}]
