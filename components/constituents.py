@@ -50,7 +50,17 @@ from spacy_lpcfg.components.noun_chunks import offer_noun_chunks
 from spacy_lpcfg.components.pipe_registry import find_pipe
 from spacy_lpcfg.components.sentences import DocSentences, given_tags_of, sentence_bounds, texts_of, words_of
 from spacy_lpcfg.components.settings import SetTags
-from spacy_lpcfg.components.tree_group import GIVEN_TAGS, KEY, SPELLINGS, TAGS, group_at, key_of, keys_of, set_group
+from spacy_lpcfg.components.tree_group import (
+    GIVEN_TAGS,
+    KEY,
+    SPELLINGS,
+    TAGS,
+    group_at,
+    head_rules_of,
+    key_of,
+    keys_of,
+    set_group,
+)
 from spacy_lpcfg.evaluation.calibration import tree_probability
 from spacy_lpcfg.parsing.alternatives import DOUBTFUL, doubtful_brackets
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
@@ -60,7 +70,6 @@ from spacy_lpcfg.trees import (
     Tree,
     dependencies,
     escape_tokens,
-    head_rules,
     strip_root,
     to_latex,
     to_nltk,
@@ -599,7 +608,7 @@ class Constituent:
 
     @property
     def _rules(self) -> HeadRules:
-        return head_rules(self._sentence.doc.vocab.lang)
+        return head_rules_of(self._sentence.doc)
 
     def nodes(self) -> Iterator[Constituent]:
         """This node and all below it, in pre-order, words included."""

@@ -11,10 +11,9 @@ from spacy.tokens import Doc, Span, Token
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.extensions import register_getters
 from spacy_lpcfg.components.pipe_registry import find_pipe
-from spacy_lpcfg.components.tree_group import key_of
+from spacy_lpcfg.components.tree_group import head_rules_of, key_of
 from spacy_lpcfg.components.tree_matcher import IndexedDocs
 from spacy_lpcfg.queries import TreeNode, clauses, phrases
-from spacy_lpcfg.trees import head_rules
 from spacy_lpcfg.trees.transforms import ROOT_LABELS, basic_category
 
 
@@ -100,7 +99,7 @@ def doc_clauses(doclike: Doc | Span) -> Phrases[ClausePhrase]:
 
 
 def _indexed(doclike: Doc | Span) -> IndexedDocs:
-    return IndexedDocs([doclike], head_rules(doclike.vocab.lang))
+    return IndexedDocs([doclike], head_rules_of(doclike.doc if isinstance(doclike, Span) else doclike))
 
 
 def _phrase(kind: type[AnyPhrase], docs: IndexedDocs, node: TreeNode) -> AnyPhrase:

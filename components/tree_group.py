@@ -28,6 +28,8 @@ import numpy as np
 import srsly
 from spacy.tokens import Doc, Span, SpanGroup
 
+from spacy_lpcfg.trees.heads import HeadRules, rules_of_tags
+
 KEY = "constituents"
 ISBN_KEY = "isbn_constituents"
 BRACKETS_KEY = "brackets"
@@ -104,6 +106,12 @@ def keys_of(doc: Doc) -> list[str]:
     """The keys in `doc.spans` under which a Doc has trees: those of `KEYS` first, then all others that hold trees."""
     others = [key for key in sorted(doc.spans) if key not in KEYS and "format" in group_at(doc, key).attrs]
     return [*(key for key in KEYS if key in doc.spans), *others]
+
+
+def head_rules_of(doc: Doc) -> HeadRules:
+    """The head rules of the trees of a Doc: by its language, or for trees from dependencies if its tags are universal."""
+    tags = next((group_at(doc, key).attrs.get(TAGS) for key in keys_of(doc)), None)
+    return rules_of_tags(tags or (token.tag_ for token in doc), doc.vocab.lang)
 
 
 def key_of(doc: Doc) -> str:

@@ -12,10 +12,10 @@ from spacy.vocab import Vocab
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.constituents import Constituent, doc_constituency, span_constituency
-from spacy_lpcfg.components.tree_group import group_at
+from spacy_lpcfg.components.tree_group import group_at, head_rules_of
 from spacy_lpcfg.queries import TreeIndex, TreeNode, TreePattern
 from spacy_lpcfg.queries.index import Scores
-from spacy_lpcfg.trees import HeadRules, Tree, rules_of_language
+from spacy_lpcfg.trees import HeadRules, Tree
 
 OnMatch = Callable[["TreeMatcher", Doc, int, list["DocTreeMatch"]], Any]
 
@@ -91,7 +91,8 @@ class TreeMatcher:
         doclike (Doc or Span): With trees; of a Span, which has to be a constituent such as a sentence, what is below.
         RAISES (ValueError): If it has no trees, the Span is no constituent, or a regular expression takes too long.
         """
-        docs = IndexedDocs([doclike], self.rules or rules_of_language(self.vocab.lang), self.spans_key)
+        rules = self.rules or head_rules_of(doclike.doc if isinstance(doclike, Span) else doclike)
+        docs = IndexedDocs([doclike], rules, self.spans_key)
         matches = [
             DocTreeMatch(
                 key, docs.span(match.node), {n: docs.span(i) for n, i in match.names.items()}, match.probability

@@ -13,7 +13,8 @@ from spacy_lpcfg.queries.pattern import TreePattern
 from spacy_lpcfg.trees.transforms import ROOT_LABELS, basic_category
 
 FINITE = frozenset({"MD", "VBD", "VBP", "VBZ"})
-_VERBS = FINITE | {"TO", "VB", "VBG", "VBN"}
+_VERBS = FINITE | {"TO", "VB", "VBG", "VBN", "VERB", "AUX"}
+_UNIVERSAL = {"VERB", "AUX"}
 _CLAUSE = TreePattern(f"@S|SQ|SINV < @VP|{'|'.join(sorted(_VERBS))}")
 _WRAPPERS = {*ROOT_LABELS, "S", "SQ", "SINV", "SBARQ", "FRAG", "PRN", "UCP", "X"}
 _SUBJECTS = {"NP", "NX", "QP", "WHNP"}
@@ -41,7 +42,8 @@ class Clause:
     verb (TreeNode): The main verb: `sold` in `may have been sold`; the first of coordinated verbs.
     subject (TreeNode or None): The noun phrase before the verb, or after it in an inverted clause; the relative pronoun
         of a subject relative; or a clause.
-    is_finite (bool): Whether the first verb is tagged MD, VBD, VBP or VBZ, or is the VB of an imperative sentence.
+    is_finite (bool): Whether the first verb is tagged MD, VBD, VBP or VBZ, or is the VB of an imperative sentence. Of
+        universal parts of speech, which do not tell: whether the clause has a subject, and no mark of infinitives.
     is_subordinate (bool): Whether the clause is an SBAR, or is inside another clause or a phrase.
     is_relative (bool): Whether the clause is an SBAR without a conjunction that follows its noun in a noun phrase.
     """
@@ -63,7 +65,7 @@ def clauses(index: TreeIndex) -> Iterator[Clause]:
         is_subordinate = _category(outer) == "SBAR" or any(
             node in of_verbs or _category(node) not in _WRAPPERS for node in outer.ancestors()
         )
-        is_finite = verbs[0].label in FINITE
+        is_finite = verbs[0].label in FINITE or (verbs[0].label in _UNIVERSAL and _is_finite(inner, outer))
         yield Clause(
             outer,
             verbs[-1].children[0],
@@ -72,6 +74,12 @@ def clauses(index: TreeIndex) -> Iterator[Clause]:
             is_subordinate,
             _is_relative(outer),
         )
+
+
+def _is_finite(clause: TreeNode, outer: TreeNode) -> bool:
+    first = clause.children[_first_verb(clause)]
+    has_mark = not first.is_tag and bool(first.children) and first.children[0].label == "PART"
+    return _subject(clause, outer) is not None and not has_mark
 
 
 def _category(node: TreeNode | None) -> str:
@@ -94,7 +102,7 @@ def _verbs(clause: TreeNode) -> list[TreeNode]:
         below = node.children[_first_verb(node) :]
         if below and below[0].is_tag:
             tags.append(below.pop(0))
-        before_others = takewhile(lambda child: child.label != "CC", below)
+        before_others = takewhile(lambda child: child.label not in ("CC", "CCONJ"), below)
         node = next((child for child in before_others if _category(child) == "VP"), None)
     return tags if tags and tags[-1].label != "TO" else []
 
@@ -122,7 +130,7 @@ def _subject(clause: TreeNode, outer: TreeNode) -> TreeNode | None:
 
 
 def _is_relative(node: TreeNode) -> bool:
-    if _category(node) != "SBAR" or any(child.label == "IN" for child in node.children):
+    if _category(node) != "SBAR" or any(child.label in ("IN", "SCONJ") for child in node.children):
         return False
     while node.parent is not None and _category(node.parent) == "SBAR":
         node = node.parent

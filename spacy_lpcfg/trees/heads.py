@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
+from itertools import islice
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.transforms import NEW_NODE, split_chain
@@ -173,6 +174,22 @@ def rules_of_language(code: str) -> HeadRules:
     return ENGLISH if code == "en" else _table("head-final") if code in _HEAD_FINAL else DEFAULT
 
 
+def rules_of_tags(tags: Iterable[str], code: str) -> HeadRules:
+    """Return the head rules of trees by their tags: for universal parts of speech those of trees from dependencies.
+
+    tags (iterable of str): Of which the first 50 are looked at.
+    code (str): As for `head_rules`, for all other trees.
+    """
+    first = list(islice(tags, _TAGS_LOOKED_AT))
+    is_universal = bool(first) and all(tag in UNIVERSAL or _is_punctuation(tag) for tag in first)
+    return _table("dependencies") if is_universal else head_rules(code)
+
+
+UNIVERSAL = frozenset(
+    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
+)
+"""The universal parts of speech."""
+_TAGS_LOOKED_AT = 50
 _LONGEST_CODE = 3
 _table = lru_cache(maxsize=None)(_packaged)
 

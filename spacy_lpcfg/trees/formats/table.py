@@ -22,7 +22,7 @@ from spacy_lpcfg.trees.formats.greynir import GreynirBuilder
 from spacy_lpcfg.trees.formats.keyaki import KeyakiBuilder
 from spacy_lpcfg.trees.formats.negra import read_export
 from spacy_lpcfg.trees.formats.tiger import read_tiger
-from spacy_lpcfg.trees.heads import head_rules
+from spacy_lpcfg.trees.heads import rules_of_tags
 from spacy_lpcfg.trees.latex import to_latex
 from spacy_lpcfg.trees.phrases import read_phrases
 from spacy_lpcfg.trees.tree import Tree
@@ -101,8 +101,7 @@ def _write_penn(trees: Iterable[Tree], lang: str) -> Iterator[str]:
 
 
 def _write_conllu(trees: Iterable[Tree], lang: str) -> Iterator[str]:
-    rules = head_rules(lang)
-    return (conllu(tree, rules) for tree in trees)
+    return (conllu(tree, rules_of_tags(tree.tags, lang)) for tree in trees)
 
 
 def _write_latex(style: str, trees: Iterable[Tree], lang: str) -> Iterator[str]:
