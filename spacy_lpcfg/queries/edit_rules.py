@@ -27,7 +27,7 @@ _TOKENS = re.compile(
     )""",
     re.VERBOSE,
 )
-_NODE = re.compile(r"(?P<label>(?:\\.|[^\\=])+?)(?:(?P<foot>@)|=(?P<name>[^\s\\=@]+))?")
+_NODE = re.compile(r"(?P<label>(?:\\.|[^\\=])*?)(?:(?P<foot>@)|(?<=.)=(?P<name>[^\s\\=@]+)|(?<=.))")
 _PARTS = re.compile(r"((?:\\.|[^/\\])*)/")
 _QUOTED = re.compile(r"\\(.)")
 
@@ -193,6 +193,8 @@ class _Parser:
         if kind == "word":
             return NewLabel(text)
         first, *others = _PARTS.findall(text[1:]) if kind == "slashes" else [text[1:-1]]
+        if not others and re.fullmatch("#[0-9]", self._text):  # the group alone
+            first, others = f"^.*?(?:{first}).*$", [self._take().replace("#", "$")]
         if not others:
             return NewLabel(_QUOTED.sub(r"\1", first))
         regex, replacement = (part.replace("\\/", "/") for part in (first, others[0]))
@@ -223,9 +225,11 @@ class _Parser:
             else:
                 is_phrase = self._text == "("
                 self.at += is_phrase
-                if self._text in ("", "(", ")") or (len(open_nodes) == 1 and not is_phrase):
+                is_bare = has_foot and len(open_nodes) == 1 and self._text == "("  # as adjoinH ignores the label
+                if (self._text in ("", "(", ")") and not is_bare) or (len(open_nodes) == 1 and not is_phrase):
                     raise self._error("a tree such as (NP (DT the) (NN dog))")
-                node = self._new_node()
+                node = Node("") if is_bare else self._new_node()
+                self.at -= is_bare
                 open_nodes[-1].insert(len(open_nodes[-1].children), [node])
                 open_nodes += [node] * is_phrase
             self.at += 1

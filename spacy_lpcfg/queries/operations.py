@@ -110,6 +110,8 @@ def tree_of(root: Node) -> Tree:
         words = [child.label for child in node.children if child not in trees]
         if not node.children and not node.is_word:
             raise ValueError(f"{shown(node.label)} is left without words: use prune, which removes such nodes too")
+        if not node.label and node is not root:
+            raise ValueError("a node is left without a label")
         if words and len(node.children) > 1:
             raise ValueError(f"the word {shown(words[0])} is left with sisters: a word needs a tag of its own")
         if node.children:

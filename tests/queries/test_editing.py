@@ -22,6 +22,31 @@ PUNCTUATED = "__ !> __ <- (__=top <- (__ <<- (/[.]/=punc < /[.!?]/ ?> (__=single
 MOVED = "[move punc >-1 top] [if exists single prune single]"
 FOLLOWED = "(A (B (X 1) (Y 2)))"
 
+MARIA = "(ROOT (S (NP (NNP Maria)) (VP (VBD was) (VP (VBN seen) (PP (IN in) (NP (NNP May))))) (. .)))"
+README = [
+    ("VP < PP=prep", "delete prep", "(VP (VBN seen) (PP (IN in) (NP (NNP May))))", "(VP (VBN seen))"),
+    ("S < (NP < NNP=noun)", "prune noun", "(NP (NNP Maria)) ", ""),
+    ("VP < PP=prep", "excise prep prep", "(PP (IN in) (NP (NNP May)))", "(IN in) (NP (NNP May))"),
+    ("VP=verb < PP=prep", "excise verb prep", "(VP (VBN seen) (PP (IN in) (NP (NNP May))))", "(IN in) (NP (NNP May))"),
+    ("VP=v < PP=prep", "relabel prep verbPrep", "(PP", "(verbPrep"),
+    ("/^VB.+/=v", "relabel v /^VB(.*)$/ #1", "(VBD was) (VP (VBN", "(D was) (VP (N"),
+    ("S < (NP < (NNP=name !$- DET))", "insert (DET Ms.) $+ name", "(NNP Maria)", "(DET Ms.) (NNP Maria)"),
+    ("VP=verb < PP=prep", "move prep $- verb", " (PP (IN in) (NP (NNP May)))))", ")) (PP (IN in) (NP (NNP May)))"),
+    ("S < (NP=name < NNP)", "replace name (NP (DET A) (NN woman))", "(NNP Maria)", "(DET A) (NN woman)"),
+    ("S < (NP=name < NNP)", "adjoin (NP (DET A) (NN woman) NP@) name", "(NP (NNP Maria))",
+     "(NP (DET A) (NN woman) (NP (NNP Maria)))"),
+    ("S < (NP=name < NNP)", "adjoinH ((NP (DET A) (NN woman) NP@)) name", "(NP (NNP Maria))",
+     "(NP (NP (DET A) (NN woman) (NP (NNP Maria))))"),
+    ("S < (NP=name < NNP)", "adjoinH ((DET A) (NN woman) NP@) name", "(NP (NNP Maria))",
+     "(NP (DET A) (NN woman) (NP (NNP Maria)))"),
+    ("S < (NP=name < NNP)", "adjoinH (VP (DET A) (NN woman) NP@) name", "(NP (NNP Maria))",
+     "(NP (DET A) (NN woman) (NP (NNP Maria)))"),
+    ("S < (NP=name < NNP)", "adjoinF (NP(DET A) (NN woman) @) name", "(NP (NNP Maria))",
+     "(NP (DET A) (NN woman) (NP (NNP Maria)))"),
+    ("NP=node < NNP=name", "coindex node name", MARIA, MARIA.replace("(NP (NNP Mar", "(NP-1 (NNP-1 Mar")
+     .replace("(NP (NNP May", "(NP-2 (NNP-2 May")),
+]  # fmt: skip
+"""The examples of Tsurgeon's README: of one tree, what is changed in it and into what."""
 DOCUMENTED = [
     ("NP <1 (NP << Bank) <2 PP=remove", "excise remove remove", BANK,
      "(ROOT (S (NP (NP (NNP Bank)) (IN of) (NP (NNP America))) (VP (VBD called)) (. .)))"),
@@ -114,6 +139,12 @@ def test_editing_is_that_of_the_documentation(pattern, operations, before, after
     assert edited(pattern, operations, before) == (None if after is None else str(parse(after)))
 
 
+@pytest.mark.parametrize(("pattern", "operations", "before", "after"), README)
+def test_editing_is_that_of_the_readme(pattern, operations, before, after):
+    assert before in MARIA
+    assert edited(pattern, operations, MARIA) == MARIA.replace(before, after)
+
+
 IMPOSSIBLE = [
     ("B=x", "delete x", "(A (B b))", "'A' is left without words"),
     ("B=x", "insert (w) >1 x", "(A (B b))", "'w' is left with sisters"),
@@ -131,6 +162,7 @@ IMPOSSIBLE = [
     ("A=x", "relabel x /a b/", "(A a)", "got 'a b'"),
     ("A=x", "relabel x /^A$/)/", "(A a)", "got ')'"),
     ("A=x", "relabel x A", "(A a)", "changes nothing"),
+    ("B=x", "adjoin ((B b) C@) x", "(A (B (C c)))", "without a label"),
     ("S=x << NP", "insert (NP foo) >-1 x", "(S (NP a))", "after it fired"),
 ]
 
