@@ -203,7 +203,7 @@ def _read(
         if path.suffix in formats["spacy"].suffixes:
             yield from filter(None, map(normalized, trees_of_docs(path)))
         elif path.name.removesuffix(ZIPPED).endswith(formats["jsonl"].suffixes):
-            yield from filter(None, map(normalized, _read_json(path, on_error=on_error)))
+            yield from filter(None, map(normalized, read_json(path, on_error=on_error)))
         else:
             yield from filter(None, map(normalized, trees_of_files([path], on_error, dialect)))
 
@@ -230,7 +230,7 @@ def _read_dependencies(files: Iterable[str], by: str, n_jobs: int) -> Iterator["
     )
 
 
-def _read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:
+def read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:
     """The trees of JSON lines; null, of a sentence without words, is none."""
     from spacy_lpcfg.trees import TreebankError, parse_trees
     from spacy_lpcfg.trees.brackets import BrokenFileError

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import check_input, check_output, log, log_skipped, progress, reporting_errors
-from spacy_lpcfg.components.cli.convert import contents_of
+from spacy_lpcfg.components.cli.console import (
+    STDIN,
+    ZIPPED,
+    check_input,
+    check_output,
+    log,
+    log_skipped,
+    progress,
+    reporting_errors,
+)
+from spacy_lpcfg.components.cli.convert import contents_of, read_json
 from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
 from spacy_lpcfg.components.cli.inputs import Input, Source, trees_of
 from spacy_lpcfg.components.cli.pipelines import Lang
@@ -22,7 +31,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.queries import EditRule
     from spacy_lpcfg.trees import Tree
 
-_DOCS = ".spacy"
+_DOCS, _JSON = ".spacy", ".jsonl"
 _N_SHOWN = 10  # changes of a dry run
 _N_AROUND = 2  # lines that are shown around a change
 
@@ -31,7 +40,9 @@ _N_AROUND = 2  # lines that are shown around a change
 def edit(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE...", help="Treebanks, .spacy, folders of them, or - for stdin."),
+        typer.Argument(
+            metavar="FILE...", help="Treebanks, .spacy or .jsonl, folders of the first two, or - for stdin."
+        ),
     ],
     rules: Annotated[
         Path, typer.Argument(metavar="RULES", exists=True, dir_okay=False, help="A file of rules in Tsurgeon's format.")
@@ -99,13 +110,19 @@ def _read(
         if not os.path.isdir(path):
             check_input(path)
         for file in treebank_files(path, dialect, (_DOCS,)) if os.path.isdir(path) else [path]:
-            source = Source(file, Input.trees, None, dialect=dialect, is_told=True)
-            trees = trees_of_docs(Path(file)) if file.endswith(_DOCS) else trees_of(source, on_error)
-            for number, tree in enumerate(trees, start=1):
+            for number, tree in enumerate(_trees(file, dialect, on_error), start=1):
                 n_trees += 1
-                yield f"{source.name}:{number}", tree
+                yield f"{'<stdin>' if file == STDIN else file}:{number}", tree
     if not n_trees:
         raise ValueError(f"No trees in {', '.join(paths)}: expected such as (S (NP (PRP It)) (VP (VBZ works)))")
+
+
+def _trees(file: str, dialect: str | None, on_error: Callable[[Exception], None] | None) -> "Iterator[Tree]":
+    if file.endswith(_DOCS):
+        return trees_of_docs(Path(file))
+    if file.removesuffix(ZIPPED).endswith(_JSON):
+        return read_json(Path(file), on_error=on_error)
+    return trees_of(Source(file, Input.trees, None, dialect=dialect, is_told=True), on_error)
 
 
 def _write(output: Path | None, name: str, edited: "Iterator[Tree | None]", lang: str, force: bool) -> None:

@@ -51,8 +51,10 @@ def test_cli_edit_writes_other_formats_without_empty_elements(trees, rules, tmp_
     assert run("search", "S|SBARQ", tmp_path / "out.spacy", "--format", "brackets").stdout == (
         "1\t(SBARQ (SQ (VBZ Is) (NP-SBJ (PRP it))))\n2\t(S (VBZ Is) (NP-SBJ (PRP it)))\n"
     )
-    again = run("edit", tmp_path / "out.spacy", rules, "--lang", "en").stdout
-    assert again == "(ROOT (S (VBZ Is) (NP-SBJ (PRP it))))\n" * 2
+    run("edit", trees, rules, "-o", tmp_path / "out.jsonl")
+    for name in ("out.spacy", "out.jsonl"):
+        again = run("edit", tmp_path / name, rules, "--lang", "en").stdout
+        assert again == "(ROOT (S (VBZ Is) (NP-SBJ (PRP it))))\n" * 2
 
 
 def test_cli_edit_shows_changes_side_by_side_and_writes_nothing(trees, rules, tmp_path):
