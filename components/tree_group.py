@@ -109,7 +109,7 @@ def keys_of(doc: Doc) -> list[str]:
 
 
 def head_rules_of(doc: Doc) -> HeadRules:
-    """The head rules of the trees of a Doc: by its language, or for trees from dependencies if its tags are universal."""
+    """The head rules of a Doc's trees: by its language, or of trees from dependencies if its tags are universal."""
     tags = next((group_at(doc, key).attrs.get(TAGS) for key in keys_of(doc)), None)
     return rules_of_tags(tags or (token.tag_ for token in doc), doc.vocab.lang)
 

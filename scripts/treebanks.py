@@ -3,13 +3,15 @@
     python scripts/treebanks.py split NAME ASSETS FOLDER [--most 10000] [--seed 0]
     python scripts/treebanks.py card NAME FOLDER PARSED PIPELINE
 
-NAME is one of `TREEBANKS`. ASSETS has its files in a folder NAME or a file NAME.zip, as `project.yml` downloads them.
+NAME is one of `TREEBANKS`; those whose names begin with UD_ are fetched by `scripts/universal.py`. ASSETS has its files
+in a folder NAME or a file NAME.zip, as `project.yml` downloads them.
 `split` writes FOLDER/train.mrg, dev.mrg and test.mrg, plain trees, and FOLDER/config.cfg, which is configs/grammar.cfg
 for these files, their language and the preset `balanced`.
 
 A tenth of the documents becomes test trees and a tenth development trees, drawn by the seed. Documents are files; of a
 treebank with few files they are runs of trees. A treebank's own parts are kept: files or folders train, dev and test.
-Of train at most --most trees are kept, and of the others an eighth as many, drawn by the seed.
+Of train at most --most trees are kept, and of the others an eighth as many, drawn by the seed; of Universal
+Dependencies all.
 
 `card` scores PARSED, which is test.mrg as the pipeline parses it, and writes into the pipeline's meta.json what it
 learned from, under which licence, and the scores. `spacy package` makes its page of that.
@@ -32,6 +34,7 @@ from pathlib import Path
 
 import srsly
 from thinc.api import Config
+from universal import UNIVERSAL
 
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.trees import Tree, TreeFiles, clean, read_trees, write_trees
@@ -45,10 +48,10 @@ FREE = re.compile(r"^terms of use: (Public domain|Creative Commons(?!.*Non-Comme
 
 
 NOTES = """\
-The preset `balanced` of spacy-lpcfg, learned from {trees:,} trees ({words:,} tokens) of {title}. On {tests:,} other
+The learner `{learner}` of spacy-lpcfg, learned from {trees:,} trees ({words:,} tokens) of {title}. On {tests:,} other
 trees, from their tokens without tags, over all lengths, it has F1 {evalb_f:.2f} by EVALB, {complete_match:.1f}% of the
 sentences are right as a whole, and {tag_acc:.1f}% of the tags. Text has to be cut into words as the treebank cuts
-it. Who passes this pipeline on does so under the treebank's licence, {license}.
+it.{note} Who passes this pipeline on does so under the treebank's licence, {license}.
 """
 
 
@@ -60,6 +63,9 @@ class Source:
     lang (str): the language of a pipeline that learns from it; xx where spaCy has none
     files (str): which of its files have trees, as a pattern of `fnmatch`
     coarse_tags (bool): whether its tags are cut to parts of speech, as they are too many to learn
+    learner (str): which learner the config has
+    is_universal (bool): whether its trees are made of dependencies; then all of its own parts are kept whole
+    note (str): what else to tell of its trees
     """
 
     title: str
@@ -69,6 +75,9 @@ class Source:
     lang: str
     files: str = "*"
     coarse_tags: bool = False
+    learner: str = "balanced"
+    is_universal: bool = False
+    note: str = ""
 
 
 TREEBANKS = {
@@ -122,6 +131,20 @@ TREEBANKS = {
     ),
 }
 
+TREEBANKS |= {
+    name: Source(
+        f"{name} of Universal Dependencies",
+        "the contributors to Universal Dependencies",
+        pinned.license,
+        f"https://github.com/UniversalDependencies/{name}/tree/{pinned.commit}",
+        pinned.lang if pinned.lang not in ("mt", "ug") else "xx",
+        learner="pivot",
+        is_universal=True,
+        note="Its phrases were made of dependencies by rules; docs/languages.md of spacy-lpcfg tells how.",
+    )
+    for name, pinned in UNIVERSAL.items()
+}
+
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -147,18 +170,19 @@ def main() -> None:
 def write_parts(source: Source, name: str, assets: Path, folder: Path, most: int, seed: int) -> None:
     """Trees to learn from, to tune on and to test on, and the config that learns from them."""
     with unpacked(assets / name, source.files) as root:
-        parts = split(root, list(files_of(root, source.files)), random.Random(seed))
+        parts = split(root, list(files_of(root, source.files)), random.Random(seed), fill=not source.is_universal)
     if not parts["train"]:
         sys.exit(f"Expected the files of {source.title} in {assets / name}, or in {name}.zip beside it: download them.")
     folder.mkdir(parents=True, exist_ok=True)
     for part, trees in parts.items():
-        some = drawn(trees, most if part == "train" else most // 8, random.Random(seed))
+        most_of_part = len(trees) if source.is_universal else most if part == "train" else most // 8
+        some = drawn(trees, most_of_part, random.Random(seed))
         write_trees(folder / f"{part}.mrg", some)
         print(f"{part}: {len(some):,} of {len(trees):,} trees, {sum(map(len, some)):,} tokens")
     paths = {part: str(folder / f"{part}.mrg") for part in ("train", "dev")}
     config = Config().from_disk("configs/grammar.cfg", interpolate=False)
     del config["nlp"]["tokenizer"]  # for the language's own
-    learning = {"learner": "balanced", "coarse_tags": source.coarse_tags}
+    learning = {"learner": source.learner, "coarse_tags": source.coarse_tags}
     overrides = {"paths": paths, "vars": learning, "nlp": {"lang": source.lang}}
     config.merge(overrides).to_disk(folder / "config.cfg")
 
@@ -184,8 +208,12 @@ def files_of(root: Path, pattern: str) -> Iterator[Path]:
                 yield path
 
 
-def split(root: Path, files: list[Path], rng: random.Random) -> dict[str, list[Tree]]:
-    """The trees of each part: of the treebank's own test and dev, or of documents that are drawn for them."""
+def split(root: Path, files: list[Path], rng: random.Random, fill: bool) -> dict[str, list[Tree]]:
+    """The trees of each part: of the treebank's own test and dev, or of documents that are drawn for them.
+
+    fill (bool): whether documents are drawn for a part of the treebank's own that is small, and not only for one that
+        it has not
+    """
     parts: dict[str, list[Tree]] = {part: [] for part in PARTS}
     documents: list[list[Tree]] = []
     for path in files:
@@ -201,7 +229,8 @@ def split(root: Path, files: list[Path], rng: random.Random) -> dict[str, list[T
     rng.shuffle(documents)
     most = SHARE * sum(map(len, documents))
     for part in PARTS:
-        while documents and (part == "train" or len(parts[part]) < most):
+        is_whole = not fill and len(parts[part]) > 0
+        while documents and (part == "train" or (len(parts[part]) < most and not is_whole)):
             parts[part] += documents.pop()
     return parts
 
@@ -220,6 +249,8 @@ def write_card(source: Source, name: str, folder: Path, parsed: Path, pipeline: 
     train, golds = (list(read(folder / f"{part}.mrg")) for part in ("train", "test"))
     scores = evaluate(golds, list(read_trees(parsed))).scores()
     notes = NOTES.format(
+        learner=source.learner,
+        note=source.note and f" {source.note}",
         trees=len(train),
         words=sum(map(len, train)),
         tests=len(golds),
@@ -230,7 +261,7 @@ def write_card(source: Source, name: str, folder: Path, parsed: Path, pipeline: 
     meta = srsly.read_json(pipeline / "meta.json")
     meta["performance"].update({key: round(value, 4) for key, value in scores.items()})
     meta |= {
-        "name": name,
+        "name": name.lower().replace("-", "_"),
         "description": f"Constituency parser that learned from {source.title}.",
         "license": source.license,
         "sources": [{"name": source.title, "author": source.author, "license": source.license, "url": source.url}],

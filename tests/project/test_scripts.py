@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import runpy
@@ -361,3 +362,29 @@ def test_scripts_rewritten_trees_have_every_construction(tmp_path):
         assert any(re.search(pattern, line) for line in lines), name
     again = run("rewritten_trees.py", tmp_path / "again.mrg", tmp_path / "plain.mrg", "--most", 8)
     assert (again, (tmp_path / "again.mrg").read_text("utf-8").splitlines()) == (output, lines)
+
+
+def test_scripts_universal_fetches_a_treebank_whose_parts_are_kept_whole(tmp_path):
+    from universal import UNIVERSAL
+
+    name = "UD_Tamil-TTB"
+    folder = tmp_path / "source" / name / UNIVERSAL[name].commit
+    folder.mkdir(parents=True)
+    rows = "1\tமழை\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tபெய்தது\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    (folder / "ta_ttb-ud-train.conllu").write_text(250 * rows, "utf-8")
+    (folder / "ta_ttb-ud-test.conllu.gz").write_bytes(gzip.compress((2 * rows).encode()))
+    source = (tmp_path / "source").as_uri()
+    run("universal.py", name, tmp_path / "assets" / name, "--source", source)
+    run("treebanks.py", "split", name, tmp_path / "assets", tmp_path / "out")
+    parts = {part: list(read_trees(tmp_path / "out" / f"{part}.mrg")) for part in ("train", "dev", "test")}
+    assert len(parts["train"]) + len(parts["dev"]) == 250
+    assert len(parts["test"]) == 2
+    assert str(parts["test"][0]) == "(S (NP (NOUN மழை)) (VP (VERB பெய்தது)))"
+    assert load_config(tmp_path / "out" / "config.cfg", interpolate=False)["vars"]["learner"] == "pivot"
+
+
+def test_scripts_universal_says_what_is_missing(tmp_path):
+    assert not run("universal.py", "icepahc", tmp_path)
+    assert "UD_Tamil-TTB" in run("universal.py", "UD_Dutch-None", tmp_path, code=2)
+    missing = run("universal.py", "UD_Tamil-TTB", tmp_path, "--source", tmp_path.as_uri(), code=1)
+    assert "found none: check the address" in missing
