@@ -365,10 +365,9 @@ def test_scripts_rewritten_trees_have_every_construction(tmp_path):
 
 
 def test_scripts_universal_fetches_a_treebank_whose_parts_are_kept_whole(tmp_path):
-    from universal import UNIVERSAL
-
     name = "UD_Tamil-TTB"
-    folder = tmp_path / "source" / name / UNIVERSAL[name].commit
+    pinned = runpy.run_path(str(SCRIPTS / "universal.py"))["UNIVERSAL"][name]
+    folder = tmp_path / "source" / name / pinned.commit
     folder.mkdir(parents=True)
     rows = "1\tமழை\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tபெய்தது\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
     (folder / "ta_ttb-ud-train.conllu").write_text(250 * rows, "utf-8")
