@@ -3,9 +3,9 @@
     python scripts/gum.py GUM FOLDER [--genres free]
 
 GUM is a copy of the repository github.com/amir-zeldes/gum, with its official parts in `splits.md` and a file of trees
-a document in `const/`. Writes FOLDER/train.mrg and FOLDER/dev.mrg, a tree a line, as they are there. Reddit documents
-are left out: they come without their words. With --genres free, so are the genres of which GUM's LICENSE.txt says that
-their texts are for non-commercial use.
+a document in `const/`. Writes train.mrg, dev.mrg and test.mrg in FOLDER, a tree a line, as they are there. Reddit
+documents are left out: they come without their words. With --genres free, so are the genres of which GUM's LICENSE.txt
+says that their texts are for non-commercial use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, read_trees
 
-PARTS = ("train", "dev")
+PARTS = ("train", "dev", "test")
 LEFT_OUT = {"all": {"reddit"}, "free": {"reddit", "essay", "fiction", "letter", "podcast", "whow"}}
 """The genres that are not read, as names of documents have them; whow is wikiHow."""
 

@@ -3,8 +3,8 @@
     python scripts/penn_sample.py ZIP FOLDER
 
 ZIP is `packages/corpora/treebank.zip` of github.com/nltk/nltk_data, which has trees of the Wall Street Journal in the
-files `treebank/combined/wsj_0001.mrg` to `wsj_0199.mrg`. Writes FOLDER/train.mrg of the files 1 to 169, and
-FOLDER/dev.mrg of the others, one after the other, as they are there.
+files `treebank/combined/wsj_0001.mrg` to `wsj_0199.mrg`. Writes FOLDER/train.mrg of the files 1 to 149, FOLDER/dev.mrg
+of 150 to 169, and FOLDER/test.mrg of the others, one after the other, as they are there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from spacy_lpcfg.storage.files import write_atomically
 
 FILE = re.compile(r"treebank/combined/wsj_(\d{4})\.mrg")
-FIRST_OF_DEV = 170
+FILES = {"train": range(1, 150), "dev": range(150, 170), "test": range(170, 10000)}
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
     if not files:
         arguments.error(f"{args.zip} has no trees: expected treebank/combined/wsj_0001.mrg and so on in it")
     args.folder.mkdir(parents=True, exist_ok=True)
-    for part, numbers in (("train", range(1, FIRST_OF_DEV)), ("dev", range(FIRST_OF_DEV, 10000))):
+    for part, numbers in FILES.items():
         write_atomically(args.folder / f"{part}.mrg", b"".join(files[i] for i in numbers if i in files))
 
 

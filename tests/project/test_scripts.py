@@ -76,10 +76,17 @@ def gum(tmp_path):
 
 def test_scripts_gum_takes_the_official_parts(gum, tmp_path):
     output = run("gum.py", gum, tmp_path / "out" / "gum")
-    assert output.splitlines() == ["train: 9 trees, 27 tokens", "dev: 1 trees, 3 tokens"]
-    train, dev = ((tmp_path / "out" / "gum" / f"{part}.mrg").read_text("utf-8") for part in ("train", "dev"))
+    assert output.splitlines() == [
+        "train: 9 trees, 27 tokens",
+        "dev: 1 trees, 3 tokens",
+        "test: 3 trees, 9 tokens",
+    ]
+    train, dev, test = (
+        (tmp_path / "out" / "gum" / f"{part}.mrg").read_text("utf-8") for part in ("train", "dev", "test")
+    )
     assert dev == "(ROOT (S (NP-SBJ (PRP It)) (VP (VBZ news_one0)) (. .)))\n"
     assert re.findall(r"VBZ (\w+)\d\)", train) == ["bio_four"] * 4 + ["court_five"] * 5
+    assert re.findall(r"VBZ (\w+)\d\)", test) == ["news_three"] * 3
 
 
 def test_scripts_gum_takes_only_genres_whose_texts_may_be_sold(gum, tmp_path):
@@ -183,13 +190,15 @@ def test_scripts_treebanks_says_what_is_missing(tmp_path):
 
 def test_scripts_penn_sample_takes_files_by_number(tmp_path):
     with zipfile.ZipFile(tmp_path / "treebank.zip", "w") as archive:
-        for number in (199, 2, 169, 170, 1):
+        for number in (199, 2, 169, 149, 170, 150, 1):
             archive.writestr(f"treebank/combined/wsj_{number:04}.mrg", f"( (X (CD {number})) )\n")
             archive.writestr(f"treebank/parsed/wsj_{number:04}.prd", "( (X) )\n")
     run("penn_sample.py", tmp_path / "treebank.zip", tmp_path / "penn")
-    train, dev = ((tmp_path / "penn" / f"{part}.mrg").read_text("utf-8") for part in ("train", "dev"))
-    assert train == "( (X (CD 1)) )\n( (X (CD 2)) )\n( (X (CD 169)) )\n"
-    assert dev == "( (X (CD 170)) )\n( (X (CD 199)) )\n"
+    parts = {part: (tmp_path / "penn" / f"{part}.mrg").read_text("utf-8") for part in ("train", "dev", "test")}
+    assert parts == {
+        part: "".join(f"( (X (CD {number})) )\n" for number in numbers)
+        for part, numbers in (("train", (1, 2, 149)), ("dev", (150, 169)), ("test", (170, 199)))
+    }
 
 
 def test_scripts_penn_sample_refuses_other_files(tmp_path):
