@@ -91,6 +91,14 @@ CASES = {
         "猫/NOUN/3/nsubj が/ADP/1/case 見/VERB/0/root まし/AUX/3/aux た/AUX/3/aux 。/PUNCT/3/punct",
         "(S (PP (NP (NOUN 猫)) (ADP が)) (VP (VP (VP (VERB 見)) (AUX まし)) (AUX た)) (. 。))",
     ),
+    "German: a statement with the auxiliary before its subject": (
+        "Heute/ADV/4/advmod hat/AUX/4/aux es/PRON/4/nsubj geregnet/VERB/0/root ./PUNCT/4/punct",
+        "(S (ADVP (ADV Heute)) (AUX hat) (NP (PRON es)) (VP (VERB geregnet)) (. .))",
+    ),
+    "Chinese: a suffix as the head, an adverb called a conjunction after the subject": (
+        "画/VERB/2/compound 家/PART/4/nsubj 也/SCONJ/4/mark 来/VERB/0/root 了/AUX/4/aux",
+        "(S (NP (NX (VERB 画) (PART 家))) (SCONJ 也) (VP (VP (VERB 来)) (AUX 了)))",
+    ),
     "Russian: no copula": (
         "Он/PRON/2/nsubj врач/NOUN/0/root из/ADP/4/case Омска/PROPN/2/nmod",
         "(S (NP (PRON Он)) (NP (NP (NOUN врач)) (PP (ADP из) (NP (PROPN Омска)))))",

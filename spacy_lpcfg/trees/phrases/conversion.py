@@ -17,6 +17,9 @@ from spacy_lpcfg.trees.transforms import escape_token
 from spacy_lpcfg.trees.tree import Tree
 
 
+_QUESTION_MARKS = frozenset("?？؟\u037e")  # the last one is Greek
+
+
 class Phrases(NamedTuple):
     """The tree of a sentence, and how many of its words got another head so that no arcs cross."""
 
@@ -47,7 +50,8 @@ def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases
         relations,
     )
     is_bracketed = bracketed_words(sentence)
-    words = Words(bare, bare.children(), frozenset(i for i, place in enumerate(kept) if place in is_bracketed))
+    bracketed = frozenset(i for i, place in enumerate(kept) if place in is_bracketed)
+    words = Words(bare, bare.children(), bracketed, not _QUESTION_MARKS.isdisjoint("".join(sentence.words)))
     forms = ["_".join(escape_token(word).split()) for word in sentence.words]
     tags = [
         punctuation_tag(word) if part == "PUNCT" else part

@@ -57,6 +57,8 @@ def levels(words: Words, head: int, side: Sequence[int]) -> list[Level]:
     for i, level in enumerate(natural):
         if level == Level.LINK and _has_subject_before(words, side[i], side[i + 1 :]):
             level = Level.CLAUSE  # no conjunction, but an adverb, such as Chinese 也
+        if level == Level.LINK and side[i] > head and any(other <= Level.CASE for other in natural[i + 1 :]):
+            level = Level.BASE  # a part of the verb, such as Chinese 为
         natural[i] = least = max(least, level)
     return natural
 

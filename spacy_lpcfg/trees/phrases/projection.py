@@ -122,6 +122,9 @@ class Projection:
         label = self._label(level, bool(left or right), is_coordinated)
         if label is None:
             return core
+        if level == Level.BASE and label == "NP" and self.words.part(self.head) == "PART":
+            # Such as Chinese 家, a suffix that heads what it makes a noun of.
+            return Tree(label, [self._joined("NX", core, left, right, level)])
         if level == Level.BASE and self._is_quantifier(left):
             return Tree(label, [self._joined("QP", core, left, right, level)])
         if level <= Level.CASE and self.words.is_wh(self.head) and not self.words.is_verb(self.head):
@@ -206,6 +209,8 @@ class Projection:
     def _base_label(self) -> str:
         words, head = self.words, self.head
         label = _LABELS.get(words.part(head), "NP")
+        if words.part(head) == "PART" and self.relation != "advmod":
+            return "NP"
         if self.relation == "amod" and label == "VP":
             return "ADJP"
         if label == "ADJP" and not self.is_clause and (self.relation in _ARGUMENTS or words.has(head, "det")):
@@ -237,7 +242,9 @@ class Projection:
         return None if is_reduced and not words.has(head, "mark", "aux", "cop") else "S"
 
     def _is_inverted(self) -> bool:
-        """Return whether an auxiliary or copula comes before the subject, and nothing like a subject before it."""
+        """Return whether an auxiliary or copula comes before the subject of a question."""
+        if not self.words.is_question:
+            return False
         outside_in = [child for child, level in zip(self.left, self.left_levels, strict=True) if level == Level.CLAUSE]
         for child in reversed(outside_in):
             if self.words.relation(child) in SUBJECTS:

@@ -22,11 +22,13 @@ class Words:
     sentence (DependencySentence): Their dependencies, which are projective and have one root.
     below (list of list of int): The dependents of each word, from left to right.
     bracketed (frozenset of int): The words whose phrases are in brackets.
+    is_question (bool): Whether there is a question mark in the sentence.
     """
 
     sentence: DependencySentence
     below: list[list[int]]
     bracketed: frozenset[int]
+    is_question: bool
 
     def relation(self, word: int) -> str:
         """Return the relation of a word without its subtype: "acl" of "acl:relcl"."""
