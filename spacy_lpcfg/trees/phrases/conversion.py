@@ -16,7 +16,6 @@ from spacy_lpcfg.trees.phrases.words import Words
 from spacy_lpcfg.trees.transforms import escape_token
 from spacy_lpcfg.trees.tree import Tree
 
-
 _QUESTION_MARKS = frozenset("?？؟\u037e")  # the last one is Greek
 
 
