@@ -6,12 +6,11 @@ the vocabulary and the relations, is in a shim.
 
 import hashlib
 import random
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
@@ -21,14 +20,15 @@ from thinc.api import Model, NumpyOps
 
 from spacy_lpcfg.components.made_once import Made, MadeOnce, ProcessLock
 from spacy_lpcfg.components.model_pipe import ModelShim, StoredModel, bytes_of, read_learned
-from spacy_lpcfg.isbn import ISBN, DecisionEvents, Network, Relations, start_network, take_vocabulary
-from spacy_lpcfg.isbn.learning import NEVER, ISBNLearner, normalized_trees
+from spacy_lpcfg.isbn import ISBN, DecisionEvents, Network, Relations, start_network
+from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees
+from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
 from spacy_lpcfg.isbn.network import BIASES, FEED_FORWARD, PARAMETERS, check_approximation
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.variants import DEFAULT
-from spacy_lpcfg.words import NO_CLASSES, ClassLearner
+from spacy_lpcfg.words import ClassLearner
 
 _MIN_COUNT = 3
 
@@ -40,7 +40,7 @@ def make_isbn(
     min_count: int | None = None,
     latent: Sequence[str] = Relations.latent,
     decisions: Sequence[str] = Relations.decisions,
-    weight_decay: float = ISBNLearner.weight_decay,
+    weight_decay: float = ISBNTraining.weight_decay,
     n_jobs: int = 1,
     word_classes: ClassLearner | None = None,
     signatures: bool | None = None,
@@ -54,7 +54,7 @@ def make_isbn(
     n_networks (int): several decide together, by the geometric mean of their distributions
     min_count (int or None): words seen less often with a tag are unknown to it; None for what the variant says, 3 or 20
     latent, decisions (sequence of str): relations between positions; see `spacy_lpcfg.isbn.Relations`
-    weight_decay (float): the precision of a normal prior of all weights but the biases, see `ISBNLearner`: the share
+    weight_decay (float): the precision of a normal prior of all weights but the biases, see `ISBNTraining`: the share
         of a batch is its share of the trees, whose number is known from `initialize`; an optimizer's L2 comes on top
     n_jobs (int): threads that learn; the result is the same for any number
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have
@@ -67,8 +67,8 @@ def make_isbn(
     """
     defaults = ISBNLearner.variant(variant)
     n_states = defaults.n_states_of(0) if n_states is None else n_states  # how many trees there are is not known yet
-    min_count = (defaults.min_count or _MIN_COUNT) if min_count is None else min_count
-    signatures = defaults.signatures if signatures is None else signatures
+    min_count = (defaults.lexical.min_count or _MIN_COUNT) if min_count is None else min_count
+    signatures = defaults.lexical.signatures if signatures is None else signatures
     check_approximation(approximation)
     if weight_decay < 0:
         raise ValueError(f"Expected weight_decay of at least 0, got {weight_decay}.")
@@ -78,7 +78,7 @@ def make_isbn(
     return ISBNModel(
         "isbn",
         _forward,
-        init=partial(_init, word_classes=word_classes, inputs={} if signatures else {"min_signature_count": NEVER}),
+        init=partial(_init, lexical=ISBNLexical(min_count, signatures, word_classes=word_classes)),
         layers=[_make_network(n_states, approximation, weight_decay, n_jobs) for _ in range(n_networks)],
         shims=[ISBNShim(None)],
         attrs={
@@ -329,16 +329,14 @@ def _init(
     X: Sequence[Tree] | None = None,
     Y: None = None,
     *,
-    word_classes: ClassLearner | None = None,
-    inputs: Mapping[str, int] = MappingProxyType({}),
+    lexical: ISBNLexical,
 ) -> None:
     """Take the vocabulary of trees, rooted or not, and draw parameters at random, as `random.seed` has it."""
     if X is None:
         return
     relations = _relations(model)
     trees, root_label = normalized_trees(X, functions=model.attrs["functions"])
-    classes = NO_CLASSES if word_classes is None else word_classes.classes()
-    vocabulary = take_vocabulary(trees, min_count=model.attrs["min_count"], classes=classes, **inputs)
+    vocabulary = lexical.vocabulary(trees, model.attrs["min_count"])
     networks = tuple(
         start_network(
             layer.attrs["approximation"],

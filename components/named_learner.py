@@ -11,7 +11,7 @@ from spacy_lpcfg.checks import check_one_of, shown
 from spacy_lpcfg.components.raw_text import RawText
 from spacy_lpcfg.learners import NamedLearner, learner_of
 from spacy_lpcfg.learning.base import Learner
-from spacy_lpcfg.learning.lexicon.lexical import signatures_of
+from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.variants import DEFAULT
 
@@ -40,12 +40,14 @@ def make_learner(
     variant (str or int): "default", or for a learner of papers "paper" or the year of one; `settings` change single
         values of it.
     RAISES (ValueError): If no learner has the name, the setting or the variant, or if the learner lacks the text that
-        it needs, or has no use for the one that is given.
+        it needs, or has no use for the text or the heads that are given.
     """
     entry = learner_of(name)
     entry.check_text(is_given=text is not None)
     base, parameters = entry.defaults(variant), entry.parameters
     made = _checked_settings(entry, base, {**_lexical(parameters, settings, lang), **settings})
+    if heads and "lang" not in parameters:
+        raise ValueError(f"Expected no heads, for which {name!r} has no use; got {shown(heads)}.")
     arguments: dict[str, Any] = {"seed": seed, "lang": heads or lang}
     if text is not None:
         arguments["text"] = RawText(text, lang)
@@ -58,9 +60,10 @@ def make_learner(
 
 
 def _lexical(parameters: Mapping[str, Parameter], settings: Mapping[str, Any], lang: str) -> dict[str, Any]:
-    """Return the setting `lexical` with the signatures of unknown words that suit the language."""
+    """Return the setting `lexical` of grammars, with the signatures of unknown words that suit the language."""
     given = settings.get("lexical") or {}
-    if "lexical" not in parameters or not isinstance(given, Mapping):
+    is_of_grammars = "lexical" in parameters and LexicalSettings in _kinds(parameters["lexical"])
+    if not is_of_grammars or not isinstance(given, Mapping):
         return {}
     return {"lexical": {"signatures": signatures_of(lang), **given}}
 

@@ -45,7 +45,7 @@ _MADE = (
     "convert trees.mrg trees.spacy",
     "learn lpcfg trees.mrg --method pcfg -o pcfg",
     "learn lpcfg trees.mrg --method em --set n_states=2 -o em",
-    "learn isbn trees.mrg --states 2 --epochs 1 -o isbn",
+    "learn isbn trees.mrg --set n_states=2 --set n_epochs=1 -o isbn",
     "learn lm text.txt --states 2 --rare 0 -o lm",
 )
 _SPELLED = ["missing", "pcfg", "em", "isbn", "lm", "trees.jsonl", "trees.spacy", "result.json", ".", "-", *_FILES]

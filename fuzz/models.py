@@ -22,6 +22,7 @@ from spacy_lpcfg.combination import Combined, Mirrored
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.language_model import AggregateEM, LanguageModel, fit, interpolate
 from spacy_lpcfg.learning import EM, LexicalSettings, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.model import model_from_bytes
@@ -63,7 +64,9 @@ def _em(seed: int = 0) -> Any:
 
 @cache
 def _isbn() -> ISBN:
-    return ISBNLearner(n_states=3, n_epochs=1, min_count=1, word_classes=_classes()).fit(_trees()[:10])
+    return ISBNLearner(n_states=3, n_epochs=1, lexical=ISBNLexical(min_count=1, word_classes=_classes())).fit(
+        _trees()[:10]
+    )
 
 
 def _pcfg() -> Stored:

@@ -36,6 +36,11 @@ def run(*arguments: object, text: str = "", code: int = 0):
     return result
 
 
+def sets(*settings: str) -> tuple[str, ...]:
+    """The options `--set` of settings NAME=VALUE."""
+    return tuple(part for setting in settings for part in ("--set", setting))
+
+
 def process(*command: object, text: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(list(map(str, command)), input=text, capture_output=True, encoding="utf-8")
     assert done.returncode == code, done.stdout + done.stderr

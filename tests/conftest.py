@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from commands import SAMPLE, run, sample_part
+from commands import SAMPLE, run, sample_part, sets
 from filelock import FileLock
 from hypothesis import settings
 
@@ -151,7 +151,7 @@ def spectral_model(sample_folder):
 @pytest.fixture(scope="session")
 def isbn_model(sample_folder):
     """A pipeline with a belief network of four units."""
-    options = "--states", 4, "--epochs", 2, "--beam", 4
+    options = *sets("n_states=4", "n_epochs=2"), "--beam", 4
     return learned(sample_folder, "isbn", "learn", "isbn", sample_folder / "hundred.mrg", *options)
 
 

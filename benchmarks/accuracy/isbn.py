@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -82,8 +82,10 @@ def read(path: Path, max_length: int | None) -> list[Tree]:
 def learner(args: argparse.Namespace, n_states: int, approximation: str, seed: int) -> ISBNLearner:
     """A variant of the learner with the settings of one row."""
     settings = {"n_states": n_states, "approximation": approximation, "n_networks": args.networks}
-    given = {} if args.min_count is None else {"min_count": args.min_count}
-    return ISBNLearner.variant(args.variant, **settings, **given, seed=args.networks * seed)
+    learner = ISBNLearner.variant(args.variant, **settings, seed=args.networks * seed)
+    if args.min_count is None:
+        return learner
+    return replace(learner, lexical=replace(learner.lexical, min_count=args.min_count))
 
 
 def learn(learner: ISBNLearner, trees: Iterable[Tree]) -> tuple[ISBN, float]:

@@ -1,7 +1,6 @@
 """`spacy-lpcfg learn isbn`: incremental sigmoid belief networks from a treebank."""
 
 from collections.abc import Callable
-from enum import Enum
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -10,21 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.learner_options import usage
+from spacy_lpcfg.components.cli.learner_options import chosen_learner, settings_option
 from spacy_lpcfg.components.cli.pipelines import (
     Force,
     Jobs,
     Output,
     Seed,
-    Variant,
     blank_pipeline,
     check_folder,
-    n_jobs,
 )
 from spacy_lpcfg.components.cli.treebanks import (
     Dialect,
-    Functions,
-    FunctionsName,
     SkipBad,
     TagDetail,
     Trees,
@@ -33,8 +28,7 @@ from spacy_lpcfg.components.cli.treebanks import (
     read_training,
     save_measured,
 )
-from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
-from spacy_lpcfg.variants import DEFAULT
+from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -42,12 +36,6 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.isbn_parser import ISBNParser
     from spacy_lpcfg.isbn import ISBN
     from spacy_lpcfg.isbn.learning import LearningEpoch
-
-
-class Approximation(str, Enum):
-    feed_forward = "feed-forward"
-    mean_field = "mean-field"
-    mean_field_step = "mean-field-step"
 
 
 @reporting_errors
@@ -58,22 +46,13 @@ def learn_isbn(
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Trees to choose the best pass by; may be given again."),
     ] = None,
-    approximation: Annotated[
-        Approximation, typer.Option(help="How the means of latent units are computed.")
-    ] = Approximation.feed_forward,
-    variant: Variant = DEFAULT,
-    states: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Latent units of each position. [default: 120, or 160 of more than 7,000 trees; of the paper 40]",
+    settings: Annotated[
+        list[str] | None,
+        settings_option(
+            "n_states=160 (latent units of a position), n_networks=2, n_epochs=10, approximation=mean-field, "
+            "training.dropout=0.2, lexical.min_count=2 or functions=true (labels keep them, as NP-SBJ)"
         ),
     ] = None,
-    networks: Annotated[int, typer.Option(min=1, help="Networks that decide together.")] = 1,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, help="Passes over the trees; by default what suits most treebanks.")
-    ] = None,
-    functions: Functions = FunctionsName.cut,
     tags: TreeTags = TagDetail.fine,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
@@ -93,28 +72,21 @@ def learn_isbn(
 
     \b
     Example:
-        spacy-lpcfg learn isbn train.mrg --dev dev.mrg --states 120 -o model/
+        spacy-lpcfg learn isbn train.mrg --dev dev.mrg --set n_states=120 -o model/
     """
     from spacy_lpcfg.isbn.learning import ISBNLearner, fit_calibrated
 
     output = check_folder(output, inputs=[*trees, *(dev or ()), classes_from], force=force)
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad, dialect, tags)
-    settings: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
-    settings |= {} if states is None else {"n_states": states}
-    settings |= {"approximation": approximation.value, "n_networks": networks, "seed": seed}
-    settings |= {"word_classes": word_classes(classes_from, lang), "functions": functions == FunctionsName.keep}
-    with usage("--variant"):
-        learner = ISBNLearner.variant(variant, **settings, n_jobs=n_jobs(jobs))
+    learner, _ = chosen_learner("isbn", settings, text=None, seed=seed, lang=lang, classes_from=classes_from, jobs=jobs)
+    assert isinstance(learner, ISBNLearner)
     treebank = list(read_training(trees, skip_bad, dialect, tags))
     n_epochs = learner.passes(len(treebank))
-    with busy("learning", networks * n_epochs) as reach:
+    with busy("learning", learner.n_networks * n_epochs) as reach:
         on_step = partial(_log_epoch, n_epochs=n_epochs, reach=reach)
         isbn = fit_calibrated(learner, treebank, held_out=held_out, on_step=on_step)
-    known = isbn.meta["learner"]
-    lexical = {"min_count": known["min_count"], "signatures": known["signatures"], "variant": variant}
-    lexical |= class_settings(classes_from, lang)
-    component = _add_parser(nlp, isbn, lexical, beam)
+    component = _add_parser(nlp, isbn, class_settings(classes_from, lang), beam)
     save_measured(nlp, output, component.ready_parser, held_out, force=force)
 
 
@@ -127,17 +99,15 @@ def _log_epoch(epoch: "LearningEpoch", *, n_epochs: int, reach: Callable[[int], 
     )
 
 
-def _add_parser(nlp: "Language", isbn: "ISBN", lexical: dict[str, Any], beam: int | None) -> "ISBNParser":
-    """Add an `isbn_parser` of the sizes of the networks, and of the settings that say which words it knows."""
+def _add_parser(nlp: "Language", isbn: "ISBN", classes: dict[str, Any], beam: int | None) -> "ISBNParser":
+    """Add an `isbn_parser` with the settings that the networks were learned with, and those of the words' classes."""
     from spacy_lpcfg.components.isbn_parser import ISBNParser
 
-    network, relations = isbn.networks[0], isbn.relations
+    learner, relations = isbn.meta["learner"], isbn.relations
     model = {
         "@architectures": "spacy-lpcfg.ISBN.v1",
-        "n_states": network.n_states,
-        "approximation": network.approximation,
-        "n_networks": len(isbn.networks),
-        **lexical,
+        **{name: learner[name] for name in _SHARED},
+        **classes,
         "latent": list(relations.latent),
         "decisions": list(relations.decisions),
     }
@@ -148,3 +118,7 @@ def _add_parser(nlp: "Language", isbn: "ISBN", lexical: dict[str, Any], beam: in
     nlp.meta["fit"] = isbn.meta["history"]
     tell(isbn.summary)
     return component
+
+
+_SHARED = ("n_states", "approximation", "n_networks", "min_count", "signatures", "weight_decay", "functions")
+"""Settings that the learner and the Model of a pipeline have in common."""

@@ -20,14 +20,19 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Learner
 
 SET = "--set"
+
+
+def settings_option(examples: str) -> Any:
+    """Return the option `--set` of a command; its help gives examples of settings."""
+    text = f"A setting of the learner, such as {examples}; variant=paper, or the year of a paper. May be given again."
+    return typer.Option(SET, metavar="NAME=VALUE", help=text)
+
+
 Settings = Annotated[
     list[str] | None,
-    typer.Option(
-        SET,
-        metavar="NAME=VALUE",
-        help="A setting of the learner, such as n_states=24, n_iterations=5, span_layer=false, functions=true (labels "
-        "keep them, as NP-SBJ) or lexical.min_count=2; heads=NAME or FILE, for other head rules than the language's; "
-        "variant=paper, or the year of a paper. May be given again.",
+    settings_option(
+        "n_states=24, n_iterations=5, span_layer=false, functions=true (labels keep them, as NP-SBJ) or "
+        "lexical.min_count=2; heads=NAME or FILE, for other head rules than the language's"
     ),
 ]
 

@@ -51,8 +51,9 @@ class MirroredLearner:
     @property
     def backwards(self) -> Learner:
         """The learner, told that trees are mirrored if it makes a difference to it."""
-        is_network = isinstance(self.learner, ISBNLearner)
-        return replace(self.learner, sentence_initial=-1) if is_network else self.learner  # type: ignore[type-var]
+        if not isinstance(self.learner, ISBNLearner):
+            return self.learner
+        return replace(self.learner, lexical=replace(self.learner.lexical, sentence_initial=-1))
 
 
 @dataclass(frozen=True)

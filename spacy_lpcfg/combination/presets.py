@@ -14,6 +14,7 @@ from spacy_lpcfg.checks import check_one_of
 from spacy_lpcfg.combination.distillation import TAUGHT, Distillation
 from spacy_lpcfg.combination.learner import Combination, MirroredLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.ensemble import DIVERSE, Ensembles
@@ -52,7 +53,9 @@ class Recipe:
 
     def _network(self, seed: int) -> ISBNLearner:
         """Return the learner of a network with the same word classes."""
-        return ISBNLearner(seed=seed, word_classes=self.lexical.word_classes, functions=self.functions)
+        return ISBNLearner(
+            seed=seed, lexical=ISBNLexical(word_classes=self.lexical.word_classes), functions=self.functions
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,11 +13,11 @@ tags of unknown ones by their signatures, searches by a beam of 30 and decodes b
 takes the tags of a tagger, searches by a beam of 10, and takes the most probable derivation.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isnan
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -27,27 +27,20 @@ from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.evaluation.calibration import fit_temperature, outcomes
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
+from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining, check_sizes
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
 from spacy_lpcfg.isbn.normalizers import fit_normalizers
 from spacy_lpcfg.isbn.relations import Relations
-from spacy_lpcfg.isbn.training import Epoch, Trainer
-from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, take_vocabulary
+from spacy_lpcfg.isbn.training import Epoch
+from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
 from spacy_lpcfg.learning.base import MANY_TREES, OnStep
 from spacy_lpcfg.learning.weights import copies, is_annotated, weighted_trees
 from spacy_lpcfg.trees.transforms import clean, normalize, normalize_rooted, strip_root
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
-from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 
 _UNITS, _UNITS_OF_MANY = 120, 160  # the second of more than MANY_TREES
-_STATES = (20, 40, 80, 120, 200)  # where dropout was tuned
-_DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)
-_DROPOUT_OF_MANY = 0.75  # share of it for more than MANY_TREES, to which networks fit less closely
-_RATE = 0.007  # with steps of _MIN_BATCH trees
 _EPOCHS = 14  # over MANY_TREES, and fewer over more
-_BATCH_WORDS, _MIN_BATCH, _MAX_BATCH = 8_400, 5, 20  # words of a treebank for each tree of a step; trees of a step
-_MIN_COUNTS = ((50_000, 5), (400_000, 3))  # in a treebank of fewer words than the first number; in a larger one:
-_MIN_COUNT_OF_MANY = 6  # so that networks do not grow with the treebank without end
 
 
 class LearningEpoch(NamedTuple):
@@ -66,67 +59,53 @@ class LearningEpoch(NamedTuple):
     seconds: float
 
     def to_values(self) -> dict[str, float | None]:
-        """Returns the values by name, as JSON can have them: None for what is not known."""
-        return {name: None if value != value else value for name, value in self._asdict().items()}
-
-
-NEVER = sys.maxsize
-"""The `min_signature_count` of a vocabulary without signatures."""
+        """Return the values by name, as JSON can have them: None in place of nan."""
+        return {name: None if isnan(value) else value for name, value in self._asdict().items()}
 
 
 @dataclass(frozen=True)
 class ISBNLearner(Variants):
     """Learner of an ISBN parser.
 
-    n_states (int or None): latent units of a position; None for 120, or 160 of more than 7,000 trees.
-    approximation (str): as in `Network`.
-    n_networks (int): networks that decide together, learned from the seeds seed, seed + 1, ...
-    n_epochs (int or None): passes over the trees; None for 14, and for fewer over more than 7,000 trees, as the inverse
+    n_states (int or None): Latent units of a position; None for 120, or 160 of more than 7,000 trees.
+    approximation (str): How the means of latent units are computed, as in `Network`.
+    n_networks (int): Networks that decide together, learned from the seeds seed, seed + 1, ...
+    n_epochs (int or None): Passes over the trees; None for 14, and for fewer over more than 7,000 trees, as the inverse
         square root of their number: 12 over 10,000.
-    batch_size (int or None): trees of a step; None for one for each 8,400 words of the treebank, but from 5 to 20:
-        larger steps cost less.
-    learn_rate (float or None): of Adam at the first step; None for one that grows as the square root of batch_size:
-        0.007 for 5.
-    dropout (float or None): probability that a mean is not passed on; None for one by n_states: 0.35 for 120, and three
-        quarters of it for more than 7,000 trees.
-    weight_decay (float): the log-likelihood of all trees is maximised less half of this times the squares of the
-        weights, of which a step has its share.
-    averaging (float): share of itself that the average of the weights keeps at a step.
-    min_count (int or None): words seen less often with a tag are unknown to it; None for 3, for 5 in a treebank of
-        fewer than 50,000 words, which says too little of each, and for 6 in one of 400,000 words or more, so that a
-        network does not grow with the treebank without end.
-    signatures (bool): whether the signatures of words that are rare or unknown are inputs.
-    sentence_initial (int): as in `NetworkVocabulary`; -1 for mirrored trees.
-    word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
-    relations (Relations): of the positions.
-    seed (int): of the first weights, the order of the trees, and dropout.
-    n_jobs (int): threads; the result is the same for any number.
-    functions (bool): whether categories have their functions, as NP-SBJ.
+    training (ISBNTraining): Settings of gradient ascent.
+    lexical (ISBNLexical): Settings of the words that the networks know.
+    relations (Relations): Relations between positions.
+    seed (int): Seed of the first weights, the order of the trees, and dropout.
+    n_jobs (int): Threads; the result is the same for any number.
+    functions (bool): Whether categories have their functions, as NP-SBJ.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int | None = None
     approximation: str = FEED_FORWARD
     n_networks: int = 1
     n_epochs: int | None = None
-    batch_size: int | None = None
-    learn_rate: float | None = None
-    dropout: float | None = None
-    weight_decay: float = 2.0
-    averaging: float = 0.999
-    min_count: int | None = None
-    signatures: bool = True
-    sentence_initial: int = 0
-    word_classes: ClassLearner | None = None
+    training: Block[ISBNTraining] = UNSET
+    lexical: Block[ISBNLexical] = UNSET
     relations: Block[Relations] = UNSET
     seed: int = 0
     n_jobs: int = 1
     functions: bool = False
 
     def __post_init__(self) -> None:
-        make_blocks(self, relations=Relations())
+        check_approximation(self.approximation)
+        check_whole(0, seed=self.seed)
+        check_sizes(n_states=self.n_states, n_networks=self.n_networks, n_epochs=self.n_epochs, n_jobs=self.n_jobs)
+        make_blocks(self, training=ISBNTraining(), lexical=ISBNLexical(), relations=Relations())
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
-        {"2010": {"n_states": 40, "min_count": 20, "signatures": False, "dropout": 0.0, "averaging": 0.0}}
+        {
+            "2010": {
+                "n_states": 40,
+                "training": ISBNTraining(dropout=0.0, averaging=0.0),
+                "lexical": ISBNLexical(min_count=20, signatures=False),
+            }
+        }
     )
 
     def fit(
@@ -145,9 +124,8 @@ class ISBNLearner(Variants):
             frequent for it, and there are fewer passes the more often the heaviest trees come in one.
         on_step (callable or None): called after every epoch with a `LearningEpoch`. The model's `meta` has the history
             too, without times.
-        RAISES (ValueError): If there are no trees, not as many weights, or if a setting is out of range.
+        RAISES (ValueError): If there are no trees, or not as many weights.
         """
-        self._check()
         if weights is None:
             return self._fit(trees, held_out, on_step, None)
         normalized = partial(normalize_rooted, functions=self.functions)
@@ -166,12 +144,8 @@ class ISBNLearner(Variants):
         n_copies: np.ndarray | None,
     ) -> ISBN:
         normalized, root_label = normalized_trees(trees, functions=self.functions)
-        classes = NO_CLASSES if self.word_classes is None else self.word_classes.classes()
-        min_count, n_states = self.min_count_of(sum(map(len, normalized))), self.n_states_of(len(normalized))
-        inputs = {} if self.signatures else {"min_signature_count": NEVER}
-        vocabulary = take_vocabulary(
-            normalized, min_count=min_count, sentence_initial=self.sentence_initial, classes=classes, **inputs
-        )
+        min_count = self.lexical.min_count_of(sum(map(len, normalized)))
+        vocabulary = self.lexical.vocabulary(normalized, min_count)
         events = events_of(normalized, vocabulary, self.relations)
         if n_copies is not None:
             events = events.select(np.repeat(np.arange(events.n_sequences), n_copies))
@@ -180,78 +154,41 @@ class ISBNLearner(Variants):
         n_words = [count_words(some, vocabulary) for some in (events, dev)]
         history: list[LearningEpoch] = []
         networks = []
-        for number in range(self.n_networks):
-            note = partial(_note, history, n_words, number + 1, on_step)
-            start = start_network(
-                self.approximation, vocabulary, self.relations, n_states=n_states, seed=self.seed + number
-            )
-            trainer = self.trainer(self.seed + number, events.n_sequences, n_words[0])
-            networks.append(trainer.fit(start, events, dev=dev, on_epoch=note))
-        chosen: dict[str, float] = {"min_count": min_count, "n_states": n_states}
-        chosen |= {"n_epochs": trainer.n_epochs, "batch_size": trainer.batch_size}
-        chosen |= {"learn_rate": round(trainer.learn_rate, 6), "dropout": round(trainer.dropout, 6)}
-        meta = {**self._meta(chosen, events.n_sequences, history), "root_label": root_label}
+        sizes = {"n_states": self.n_states_of(len(normalized)), "n_epochs": self.passes(events.n_sequences)}
+        trainer = self.training.trainer(**sizes, n_trees=events.n_sequences, n_words=n_words[0], n_jobs=self.n_jobs)
+        for number, seed in enumerate(range(self.seed, self.seed + self.n_networks), 1):
+            note = partial(_note, history, n_words, number, on_step)
+            start = start_network(self.approximation, vocabulary, self.relations, n_states=sizes["n_states"], seed=seed)
+            networks.append(replace(trainer, seed=seed).fit(start, events, dev=dev, on_epoch=note))
+        by_size: dict[str, float] = {**sizes, "batch_size": trainer.batch_size, "min_count": min_count}
+        by_size |= {"learn_rate": round(trainer.learn_rate, 6), "dropout": round(trainer.dropout, 6)}
+        meta = {**self._meta(by_size, events.n_sequences, history), "root_label": root_label}
         return ISBN(vocabulary, self.relations, tuple(networks), meta, fit_normalizers(vocabulary, networks, events))
-
-    def min_count_of(self, n_words: int) -> int:
-        """Return how often a treebank of `n_words` words must have a word with a tag for the network to know it."""
-        by_size = next((count for size, count in _MIN_COUNTS if n_words < size), _MIN_COUNT_OF_MANY)
-        return self.min_count or by_size
 
     def n_states_of(self, n_trees: int) -> int:
         """The number of latent units of a network that learns from so many trees."""
         return self.n_states or (_UNITS_OF_MANY if n_trees > MANY_TREES else _UNITS)
 
-    def trainer(self, seed: int, n_trees: int, n_words: int) -> Trainer:
-        """The trainer of the network of a seed on so many trees with so many words."""
-        size = self.batch_size or min(max(round(n_words / _BATCH_WORDS), _MIN_BATCH), _MAX_BATCH)
-        usual_rate = _RATE * (size / _MIN_BATCH) ** 0.5
-        usual_dropout = float(np.interp(self.n_states_of(n_trees), _STATES, _DROPOUTS))
-        if n_trees > MANY_TREES:
-            usual_dropout *= _DROPOUT_OF_MANY
-        return Trainer(
-            n_epochs=self.passes(n_trees),
-            batch_size=size,
-            learn_rate=usual_rate if self.learn_rate is None else self.learn_rate,
-            dropout=usual_dropout if self.dropout is None else self.dropout,
-            weight_decay=self.weight_decay * min(size / max(n_trees, 1), 1.0),
-            averaging=self.averaging,
-            seed=seed,
-            n_jobs=self.n_jobs,
-        )
-
     def passes(self, n_trees: int) -> int:
         """The number of passes over so many trees."""
         return self.n_epochs or max(1, round(_EPOCHS * min(MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
 
-    def _meta(self, chosen: Mapping[str, Any], n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
-        """Return the settings, with the values chosen by the size of the treebank, and the history of learning.
+    def _meta(self, by_size: Mapping[str, float], n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
+        """Return the settings, with those that the size of the treebank decides, and the history of learning.
 
         Nothing in it depends on the machine.
         """
-        not_said = ("n_jobs", "relations", "word_classes")
-        settings = {name: value for name, value in vars(self).items() if name not in not_said}
-        settings |= chosen
+        settings: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            settings |= vars(value) if isinstance(value, ISBNTraining | ISBNLexical) else {name: value}
+        for name in ("n_jobs", "relations", "word_classes"):
+            del settings[name]
         steps = [
             {"network": step.network, "epoch": step.epoch, "log_likelihood": round(step.log_likelihood, 6)}
-            | ({} if np.isnan(step.dev) else {"dev": round(step.dev, 6)})
+            | ({} if isnan(step.dev) else {"dev": round(step.dev, 6)})
             for step in history
         ]
-        return {"learner": settings, "n_trees": n_trees, "history": steps}
-
-    def _check(self) -> None:
-        check_approximation(self.approximation)
-        check_whole(0, seed=self.seed)
-        for name in ("n_states", "n_networks", "n_epochs", "batch_size", "min_count", "n_jobs"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"Expected {name} of at least 1, got {value}.")
-        for name in ("dropout", "averaging"):
-            if not 0 <= (getattr(self, name) or 0) < 1:
-                raise ValueError(f"Expected {name} of at least 0 and below 1, got {getattr(self, name)}.")
-        for name in ("learn_rate", "weight_decay"):
-            if (getattr(self, name) or 0) < 0:
-                raise ValueError(f"Expected {name} of at least 0, got {getattr(self, name)}.")
+        return {"learner": settings | by_size, "n_trees": n_trees, "history": steps}
 
 
 def fit_calibrated(
@@ -299,13 +236,13 @@ def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple
 
     functions (bool): see `clean`
     """
-    kept, roots = [], Counter[str]()
+    with_words, roots = [], Counter[str]()
     for tree in trees:
         normalized = normalize(tree, functions=functions)
         if normalized is not None:
-            kept.append(normalized)
+            with_words.append(normalized)
             roots[strip_root(tree)[0]] += 1
-    return kept, max(roots, key=lambda label: roots[label], default="")
+    return with_words, max(roots, key=lambda label: roots[label], default="")
 
 
 def count_words(events: DecisionEvents, vocabulary: NetworkVocabulary) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from commands import BROKEN, GOLD, RAW, SAMPLE, console_script, process, run, sample_part, trees_in
+from commands import BROKEN, GOLD, RAW, SAMPLE, console_script, process, run, sample_part, sets, trees_in
 from spacy.tokens import DocBin
 from spacy.training.converters import conllu_to_docs
 from typer.main import get_command
@@ -139,7 +139,10 @@ def test_cli_learns_of_a_folder_what_is_for_training(folder, tmp_path):
 def test_cli_learns_of_a_folder_by_each_learner(tmp_path):
     for name, n in (("train", 40), ("dev", 10), ("test", 10)):
         sample_part(tmp_path / f"{name}.mrg", "train", n)
-    options = {"isbn": ["--states", 2, "--epochs", 1], "lpcfg": ["--method", "split-merge", "--set", "n_iterations=0"]}
+    options = {
+        "isbn": sets("n_states=2", "n_epochs=1"),
+        "lpcfg": ["--method", "split-merge", "--set", "n_iterations=0"],
+    }
     for learner, settings in options.items():
         done = run("learn", learner, tmp_path, *settings, "-o", tmp_path / learner)
         assert done.stdout.count("read ") == 1

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning"
 READS_TREES = {
     "learn-lpcfg": "learn lpcfg {bad} --method pcfg -o {out}",
     "learn-lpcfg-dev": "learn lpcfg {trees} --dev {bad} --method pcfg -o {out}",
-    "learn-isbn": "learn isbn {bad} --states 4 --epochs 1 -o {out}",
+    "learn-isbn": "learn isbn {bad} --set n_states=4 --set n_epochs=1 -o {out}",
     "learn-combined": "learn combined {bad} -o {out}",
     "learn-bracketer": "learn bracketer {bad} --variant paper -o {out}",
     "evaluate-gold": "evaluate {bad} {trees}",
@@ -78,7 +78,7 @@ WRITES_FILE = {
 }
 WRITES_FOLDER = {
     "learn-lpcfg": "learn lpcfg {trees} --method pcfg -o {bad}",
-    "learn-isbn": "learn isbn {trees} --states 4 --epochs 1 -o {bad}",
+    "learn-isbn": "learn isbn {trees} --set n_states=4 --set n_epochs=1 -o {bad}",
     "learn-combined": "learn combined {trees} -o {bad}",
     "learn-bracketer": "learn bracketer {trees} --variant paper -o {bad}",
     "learn-lm": "learn lm {text} --states 2 -o {bad}",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from commands import BROKEN, RAW, run, sample_part, trees_in
+from commands import BROKEN, RAW, run, sample_part, sets, trees_in
 
 from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -15,7 +15,7 @@ from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.trees import escape_tokens, normalize, read_trees
 
-TINY = ("--states", 4, "--epochs", 2)
+TINY = sets("n_states=4", "n_epochs=2")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_cli_isbn_is_that_of_the_library(model, folder):
 def test_cli_isbn_learns_an_ensemble_and_measures_it(folder, tmp_path):
     done = run(
         "learn", "isbn", folder / "train.mrg", "--dev", folder / "dev.mrg", *TINY,
-        "--approximation", "mean-field-step", "--networks", 2, "--seed", 3, "--jobs", 2,
+        *sets("approximation=mean-field-step", "n_networks=2"), "--seed", 3, "--jobs", 2,
         "--output", tmp_path / "new" / "model",
     )  # fmt: skip
     assert len([line for line in done.stderr.splitlines() if line.startswith("network ")]) == 4
@@ -81,7 +81,7 @@ def test_cli_isbn_names_broken_trees_or_counts_them(tmp_path):
 
 def test_cli_isbn_wrong_usage_is_code_2(tmp_path, folder):
     run("learn", "isbn", tmp_path / "absent.mrg", "-o", tmp_path / "out", code=2)
-    for options in (("--states", 0), ("--networks", 0), ("--approximation", "exact"), ("--beam", 0)):
+    for options in (*map(sets, ("n_states=0", "n_networks=0", "approximation=exact", "heads=en")), ("--beam", 0)):
         run("learn", "isbn", folder / "train.mrg", *options, "-o", tmp_path / "out", code=2)
     (tmp_path / "thesis.txt").write_text("It", encoding="utf-8")
     result = run("learn", "isbn", folder / "train.mrg", "-o", tmp_path, code=2)

@@ -22,6 +22,7 @@ from spacy_lpcfg.components.isbn_model import isbn_of, make_isbn, set_isbn
 from spacy_lpcfg.components.surprisal import doc_surprisal, token_surprisal
 from spacy_lpcfg.isbn import events_of
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, PARAMETERS
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
@@ -97,7 +98,7 @@ def test_isbn_model_has_the_parameters_and_the_likelihoods_of_its_networks():
 
 def test_isbn_model_keeps_normalizers_until_a_parameter_changes():
     golds = [normalize(tree) for tree in read_trees(SAMPLE / "dev.mrg")][:5]
-    isbn = ISBNLearner(n_states=3, n_epochs=1, min_count=2).fit(golds)
+    isbn = ISBNLearner(n_states=3, n_epochs=1, lexical=ISBNLexical(min_count=2)).fit(golds)
     model = make_isbn(3, min_count=2)
     set_isbn(model, isbn)
     assert isbn.normalizers is not None

@@ -9,6 +9,7 @@ from oracles.isbn_reference import random_events, random_parameters
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, Network
 from spacy_lpcfg.isbn._adam import AdamTable, Schedule
 from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch, fit_calibrated
+from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.training import Epoch, Trainer, Training
 from spacy_lpcfg.trees import Tree, parse_trees
@@ -20,7 +21,7 @@ TEXTS = [
     "(S (NP (NNP Kim)) (VP (VBD slept)))",
 ]
 TREES = list(parse_trees(TEXTS))
-QUICK = ISBNLearner(n_states=6, n_epochs=3, batch_size=2, min_count=1)
+QUICK = ISBNLearner(n_states=6, n_epochs=3, training=ISBNTraining(batch_size=2), lexical=ISBNLexical(min_count=1))
 
 
 def dense_adam(weights, gradients, rates, weight_decay, averaging):
@@ -93,8 +94,9 @@ def test_training_raises_the_likelihood_of_any_events(approximation):
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
 def test_learner_learns_a_treebank_by_heart(approximation):
     seen: list[LearningEpoch] = []
-    learner = replace(QUICK, approximation=approximation, n_states=16, n_epochs=60, learn_rate=0.1, dropout=0.0)
-    learner = replace(learner, weight_decay=0.0, averaging=0.9)
+    learner = replace(QUICK, approximation=approximation, n_states=16, n_epochs=60)
+    steps = ISBNTraining(batch_size=2, learn_rate=0.1, dropout=0.0, weight_decay=0.0, averaging=0.9)
+    learner = replace(learner, training=steps)
     model = learner.fit(TREES, held_out=TREES[:1], on_step=seen.append)
     assert [(step.network, step.epoch) for step in seen] == [(1, i + 1) for i in range(60)]
     assert seen[0].log_likelihood < -5
@@ -137,33 +139,39 @@ def test_learner_gives_the_same_bytes_for_the_same_seed_and_any_number_of_thread
     assert replace(QUICK, seed=1).fit(TREES).to_bytes() != first
 
 
+def trainer(learner: ISBNLearner, n_trees: int, n_words: int) -> Trainer:
+    """The trainer of a network on so many trees with so many words."""
+    sizes = {"n_states": learner.n_states_of(n_trees), "n_epochs": learner.passes(n_trees)}
+    return learner.training.trainer(**sizes, n_trees=n_trees, n_words=n_words)
+
+
 def test_learner_takes_larger_and_faster_steps_on_larger_treebanks():
-    few, some, many = (ISBNLearner().trainer(0, n, 24 * n) for n in (100, 3500, 100_000))
-    assert [trainer.batch_size for trainer in (few, some, many)] == [5, 10, 20]
-    assert [trainer.n_epochs for trainer in (few, some, many)] == [14, 14, 4]
-    assert ISBNLearner().trainer(0, 10_224, 168_000).n_epochs == 12
-    assert ISBNLearner(n_epochs=3).trainer(0, 100_000, 10**6).n_epochs == 3
-    assert [trainer.learn_rate for trainer in (few, some, many)] == pytest.approx([0.007, 0.007 * 2**0.5, 0.014])
-    assert some.weight_decay * 350 == pytest.approx(ISBNLearner.weight_decay)
-    assert ISBNLearner().trainer(0, 3500, 7 * 3500).batch_size == 5  # short ones say little
-    own = ISBNLearner(batch_size=7, learn_rate=0.1).trainer(0, 3500, 84_000)
+    few, some, many = (trainer(ISBNLearner(), n, 24 * n) for n in (100, 3500, 100_000))
+    assert [each.batch_size for each in (few, some, many)] == [5, 10, 20]
+    assert [each.n_epochs for each in (few, some, many)] == [14, 14, 4]
+    assert ISBNLearner().passes(10_224) == 12
+    assert ISBNLearner(n_epochs=3).passes(100_000) == 3
+    assert [each.learn_rate for each in (few, some, many)] == pytest.approx([0.007, 0.007 * 2**0.5, 0.014])
+    assert some.weight_decay * 350 == pytest.approx(ISBNTraining.weight_decay)
+    assert trainer(ISBNLearner(), 3500, 7 * 3500).batch_size == 5  # short ones say little
+    own = trainer(ISBNLearner(training=ISBNTraining(batch_size=7, learn_rate=0.1)), 3500, 84_000)
     assert (own.batch_size, own.learn_rate) == (7, 0.1)
 
 
 def test_learner_knows_fewer_words_of_small_treebanks():
     words = frozenset(QUICK.fit(TREES).vocabulary.words)
-    few = replace(QUICK, min_count=None).fit(TREES)
+    few = replace(QUICK, lexical=ISBNLexical()).fit(TREES)
     assert few.meta["learner"]["min_count"] == 5
     assert set(few.vocabulary.words) < words
-    assert (ISBNLearner().min_count_of(84_000), ISBNLearner(min_count=4).min_count_of(84_000)) == (3, 4)
-    assert ISBNLearner().min_count_of(600_000) == 6
+    assert (ISBNLexical().min_count_of(84_000), ISBNLexical(min_count=4).min_count_of(84_000)) == (3, 4)
+    assert ISBNLexical().min_count_of(600_000) == 6
 
 
 def test_learner_of_many_trees_has_more_units_and_less_dropout(monkeypatch):
     assert [ISBNLearner().n_states_of(n) for n in (7_000, 7_001)] == [120, 160]
-    assert [ISBNLearner().trainer(0, n, 24 * n).dropout for n in (7_000, 7_001)] == pytest.approx([0.35, 0.3])
-    own = ISBNLearner(n_states=40, dropout=0.1)
-    assert (own.n_states_of(10_000), own.trainer(0, 10_000, 240_000).dropout) == (40, 0.1)
+    assert [trainer(ISBNLearner(), n, 24 * n).dropout for n in (7_000, 7_001)] == pytest.approx([0.35, 0.3])
+    own = ISBNLearner(n_states=40, training=ISBNTraining(dropout=0.1))
+    assert (own.n_states_of(10_000), trainer(own, 10_000, 240_000).dropout) == (40, 0.1)
     monkeypatch.setattr("spacy_lpcfg.isbn.learning.MANY_TREES", len(TREES) - 1)
     monkeypatch.setattr("spacy_lpcfg.isbn.learning._UNITS_OF_MANY", 5)
     model = replace(QUICK, n_states=None).fit(TREES)
@@ -211,7 +219,7 @@ def test_learner_takes_trees_as_often_as_it_is_told():
     by_hand = replace(QUICK, n_epochs=2).fit([TREES[i] for i in (0, 1, 1, 1, 2, 3, 3)])
     assert often.networks[0].bias.tolist() == by_hand.networks[0].bias.tolist()
     assert often.vocabulary.frequent == QUICK.fit(TREES).vocabulary.frequent
-    known = replace(QUICK, min_count=2).fit(TREES, weights=[5.0, 5.0, 5.0, 1.0]).vocabulary.words
+    known = replace(QUICK, lexical=ISBNLexical(min_count=2)).fit(TREES, weights=[5.0, 5.0, 5.0, 1.0]).vocabulary.words
     assert "barked" not in known
     assert "cat" in known
     with pytest.raises(ValueError, match="a weight for each of 4 trees, got 3"):
@@ -221,11 +229,13 @@ def test_learner_takes_trees_as_often_as_it_is_told():
 def test_learner_refuses_what_cannot_be():
     with pytest.raises(ValueError, match="Expected trees"):
         QUICK.fit([])
-    wrong = dict.fromkeys(("n_states", "n_epochs", "batch_size", "min_count", "n_networks", "n_jobs"), 0)
-    wrong |= {"dropout": 1.0, "approximation": "sideways", "learn_rate": -1.0, "weight_decay": -1.0}
-    for name, value in wrong.items():
+    wrong = [(QUICK, name, 0) for name in ("n_states", "n_epochs", "n_networks", "n_jobs")]
+    wrong += [(QUICK, "approximation", "sideways"), (QUICK.lexical, "min_count", 0)]
+    wrong += [(QUICK.training, name, -1) for name in ("batch_size", "learn_rate", "weight_decay", "averaging")]
+    wrong += [(QUICK.training, "dropout", 1.0)]
+    for settings, name, value in wrong:
         with pytest.raises(ValueError, match=name):
-            replace(QUICK, **{name: value}).fit(TREES)
+            replace(settings, **{name: value})
 
 
 def test_temperature_is_fitted_to_trees_that_nothing_is_learned_from(monkeypatch):

@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 import spacy
-from commands import SAMPLE, run
+from commands import SAMPLE, run, sets
 from paths import ROOT
 from spacy import registry
 from spacy.util import Config, load_config, load_model_from_config
@@ -15,6 +15,7 @@ from spacy.util import Config, load_config, load_model_from_config
 from spacy_lpcfg.bracketing import CCA, PaperAnchors, SpectralBracketer
 from spacy_lpcfg.components.named_learner import make_learner
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
 from spacy_lpcfg.language_model import AggregateEM, AggregatePivot, AggregatePivotEM
 from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, Spectral, StateSmoothing
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
@@ -50,10 +51,8 @@ SAID = {
     # Section 7.2 of Henderson and Titov (2010).
     (ISBNLearner, "2010"): {
         "n_states": 40,
-        "min_count": 20,
-        "signatures": False,
-        "dropout": 0.0,
-        "averaging": 0.0,
+        "lexical": ISBNLexical(min_count=20, signatures=False),
+        "training": ISBNTraining(dropout=0.0, averaging=0.0),
     },
     # Section 4.1 of Parikh et al. (2014), whose gamma is the default.
     (SpectralBracketer, "2014"): {
@@ -217,14 +216,15 @@ def test_command_refuses_what_is_no_variant(tmp_path):
         (("--method", "ensemble", "--set", "variant=paper"), "only pivot, spectral, em"),
     ):
         assert message in " ".join(run(*arguments, *options, code=2).stderr.replace("│", " ").split())
-    for command in ("bracketer", "isbn", "lm"):
-        done = run("learn", command, SAMPLE / "train.mrg", "--variant", "1999", "-o", tmp_path / "model", code=2)
+    for command, option in (("bracketer", "--variant"), ("isbn", "--set"), ("lm", "--variant")):
+        value = "variant=1999" if option == "--set" else "1999"
+        done = run("learn", command, SAMPLE / "train.mrg", option, value, "-o", tmp_path / "model", code=2)
         assert "one of 'default', 'paper', '20" in " ".join(done.stderr.replace("│", " ").split())
 
 
 @pytest.mark.slow
 def test_command_learns_a_network_of_the_paper(tmp_path):
-    arguments = ("--variant", "paper", "--epochs", "1", "-o", tmp_path / "model")
+    arguments = (*sets("variant=paper", "n_epochs=1"), "-o", tmp_path / "model")
     run("learn", "isbn", SAMPLE / "train.mrg", *arguments)
     found = spacy.load(tmp_path / "model").get_pipe("isbn_parser").isbn
     assert found.networks[0].n_states == 40

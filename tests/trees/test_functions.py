@@ -6,7 +6,7 @@ import json
 
 import pytest
 import spacy
-from commands import run
+from commands import run, sets
 from paths import ROOT
 from spacy.training.initialize import init_nlp
 from spacy.util import load_config
@@ -14,6 +14,7 @@ from spacy.util import load_config
 from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner
 from spacy_lpcfg.components.named_learner import make_learner
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.learning import Ensembles, Pivot, TreebankPCFG
 from spacy_lpcfg.learning.base import has_functions
 from spacy_lpcfg.stacking import StackedLearner
@@ -121,7 +122,10 @@ def test_functions_reach_all_parts_of_a_learner(name, tmp_path):
 
 def test_functions_are_learned_by_several_models_and_from_text():
     trees = [*parse_trees(TREES)] * 4
-    pivot, network = Pivot(functions=True), ISBNLearner(n_states=8, n_epochs=40, min_count=1, functions=True)
+    pivot, network = (
+        Pivot(functions=True),
+        ISBNLearner(n_states=8, n_epochs=40, lexical=ISBNLexical(min_count=1), functions=True),
+    )
     combined = Combination((StackedLearner(pivot, n_folds=2), network, MirroredLearner(network)))
     for learner in (combined, Distillation(pivot, pivot, [["It", "left", "today"]]), Ensembles([pivot])):
         model = learner.fit(trees)
@@ -139,7 +143,7 @@ def test_functions_are_those_of_all_or_of_none():
 def test_functions_are_learned_by_commands(tmp_path):
     path, model = tmp_path / "in.mrg", tmp_path / "model"
     path.write_text(TREES * 4, "utf-8")
-    told = run("learn", "isbn", path, "--states", "8", "--epochs", "2", "--functions", "keep", "-o", model).stdout
+    told = run("learn", "isbn", path, *sets("n_states=8", "n_epochs=2", "functions=true"), "-o", model).stdout
     assert "saved" in told
     assert "NP-SBJ" in json.loads(run("inspect", model, "--json").stdout)["members"][0]["labels"]
 

@@ -14,6 +14,7 @@ from spacy_lpcfg.grammar import Ensemble, Grammar
 from spacy_lpcfg.grammar.checking import check
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.learning import LexicalSettings, TreebankPCFG
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import parse_trees
@@ -158,7 +159,7 @@ def test_classes_that_do_not_fit_are_refused(parts, isbn):
 
 @pytest.fixture(scope="module")
 def isbn() -> ISBN:
-    return ISBNLearner(n_states=4, n_epochs=1, word_classes=LEARNER).fit(TREES)
+    return ISBNLearner(n_states=4, n_epochs=1, lexical=ISBNLexical(word_classes=LEARNER)).fit(TREES)
 
 
 def test_unknown_words_of_a_network_share_their_signature_by_class(isbn):
