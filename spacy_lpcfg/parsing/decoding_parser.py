@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from spacy_lpcfg.parsing.decodings import TreeDecoder
-from spacy_lpcfg.parsing.protocol import BackedParser, Sentence, SentenceParser, SentenceReading
+from spacy_lpcfg.parsing.protocol import Sentence, SentenceParser, WrappingParser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
 
 
-class DecodingParser(BackedParser):
+class DecodingParser(WrappingParser):
     """A parser whose trees a decoder chooses by the posteriors of another parser; any number of threads may share one.
 
     parser (SentenceParser): Gives the posteriors, and all other answers.
@@ -19,30 +17,12 @@ class DecodingParser(BackedParser):
     """
 
     def __init__(self, parser: SentenceParser, decoder: TreeDecoder) -> None:
-        self.parser = parser
+        super().__init__(parser)
         self._decoder = decoder
-
-    @property
-    def kind(self) -> str:  # type: ignore[override]
-        """The other parser in an error message."""
-        return self.parser.kind
-
-    @property
-    def backing(self) -> SentenceParser:
-        """The other parser."""
-        return self.parser
-
-    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """Return what the other parser has read."""
-        return self.parser.read(query, guide=guide)
-
-    def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Return the other parser's likely tags."""
-        return self.parser.likely_tags(words)
 
     def forest_mbr(self, query: Sentence) -> Parse:
         """Return the other parser's tree of minimum Bayes risk."""
-        return self.parser.forest_mbr(query)
+        return self.backing.forest_mbr(query)
 
     def parse(self, query: Sentence) -> Parse:
         """Return the decoder's tree; the other parser's if none is over the whole sentence, or none under constraints.
@@ -50,13 +30,13 @@ class DecodingParser(BackedParser):
         RAISES (ValueError): As `Query`.
         """
         query = Query.of(query)
-        reading = self.parser.read(query)
+        reading = self.backing.read(query)
         posteriors = reading.posteriors
         if posteriors.is_of_one:
-            return reading.parse or self.parser.parse(query)
+            return reading.parse or self.backing.parse(query)
         tree = self._tree(query, posteriors)
         if tree is None:
-            return self.parser.parse(query)
+            return self.backing.parse(query)
         spans, tags = tree
         return posteriors.parse_of(
             query.words,

@@ -5,16 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import PARSED, Analysis, Distribution, Parse, Posteriors, StateVectors
 from spacy_lpcfg.trees.tree import Tree
-
-if TYPE_CHECKING:
-    pass
 
 Sentence = Query | Sequence[str]
 """What parsers take: a query, or the bare words of a sentence in the spelling of the treebank."""
@@ -71,7 +68,7 @@ class SentenceParser(ABC):
     def require(self, answer: Answer) -> None:
         """RAISES (ValueError): If the parser cannot tell this."""
         if answer not in self.answers:
-            known = ["trees", "posteriors", *(name for each, name in _NAMES.items() if each in self.answers)]
+            known = ["trees", "posteriors", *(name for key, name in _NAMES.items() if key in self.answers)]
             raise ValueError(
                 f"No {_NAMES[answer]} from {self.kind}, which has {', '.join(known)}. Use one proper grammar (such as "
                 "EM, Pivot and TreebankPCFG learn), which has all of them."
@@ -186,3 +183,31 @@ class BackedParser(SentenceParser):
     def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
         """ln P(tree, words) of each tree by the backing, in nats, float64 (n_trees,)."""
         return self._answering("tree_log_probability").tree_log_probabilities(trees)
+
+
+class WrappingParser(BackedParser):
+    """A base class of parsers that change some answers of another parser, and leave it all others.
+
+    parser (SentenceParser): The other parser, which is the `backing`.
+    """
+
+    def __init__(self, parser: SentenceParser) -> None:
+        self._parser = parser
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """The other parser in an error message."""
+        return self._parser.kind
+
+    @property
+    def backing(self) -> SentenceParser:
+        """The other parser."""
+        return self._parser
+
+    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
+        """Return what the other parser has read."""
+        return self._parser.read(query, guide=guide)
+
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """Return the other parser's likely tags."""
+        return self._parser.likely_tags(words)

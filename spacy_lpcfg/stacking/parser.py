@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from spacy_lpcfg.chart.parser import ForestReading
 from spacy_lpcfg.parsing.decodings import MBR
 from spacy_lpcfg.parsing.kinds import add_kind
-from spacy_lpcfg.parsing.protocol import BackedParser, Sentence, SentenceParser, SentenceReading
+from spacy_lpcfg.parsing.protocol import Sentence, SentenceParser, SentenceReading, WrappingParser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Parse, Posteriors, with_given
 from spacy_lpcfg.stacking.layer import SpanLayer
 from spacy_lpcfg.stacking.stacked import Stacked
 
 
-class StackedParser(BackedParser):
+class StackedParser(WrappingParser):
     """A parser that rescores a grammar's posteriors by a span layer; it may be shared by threads.
 
     The layer determines bracket posteriors and the tree of the decoding "mbr". All other answers are the grammar's, and
@@ -29,20 +28,10 @@ class StackedParser(BackedParser):
     """
 
     def __init__(self, parser: SentenceParser, layer: SpanLayer, *, decoding: str, bracket_cost: float) -> None:
-        self._parser = parser
+        super().__init__(parser)
         self._layer = layer
         self._decoding = decoding
         self._bracket_cost = bracket_cost
-
-    @property
-    def kind(self) -> str:  # type: ignore[override]
-        """The description of the grammar in error messages."""
-        return self._parser.kind
-
-    @property
-    def backing(self) -> SentenceParser:
-        """The grammar's parser, which gives all answers but the layer's."""
-        return self._parser
 
     def parse(self, query: Sentence) -> Parse:
         """Parse a sentence; "mbr" returns the tree in the grammar's forest with the least expected loss by the layer.
@@ -52,10 +41,10 @@ class StackedParser(BackedParser):
         """
         query = Query.of(query)
         if self._decoding != MBR:
-            return self._parser.parse(query)
+            return self.backing.parse(query)
         reading = self.read(query)
         if not isinstance(reading, ForestReading):
-            return reading.parse or self._parser.parse(query)
+            return reading.parse or self.backing.parse(query)
         tree = reading.forest_mbr(reading.posteriors, bracket_cost=self._bracket_cost)
         tags = with_given(tree.tags, query.certain_tags)
         return replace(tree, tags=tags, log_probability=reading.log_probability, status=reading.status)
@@ -63,17 +52,13 @@ class StackedParser(BackedParser):
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """Return the layer's posteriors, and the grammar's forest; brackets that constraints require are certain."""
         query = Query.of(query)
-        reading = self._parser.read(query, guide=guide)
+        reading = self.backing.read(query, guide=guide)
         if reading.posteriors.is_of_one:
             return reading
         rescored = self._layer.rescore(query.words, reading.posteriors)
         if query.constraints:
             rescored = Posteriors(query.constraints.within(rescored.brackets), rescored.tags)
         return replace(reading, posteriors=rescored)
-
-    def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Return the most probable tag of each word by the grammar."""
-        return self._parser.likely_tags(words)
 
 
 def stacked_parser(stacked: Stacked, decoding: str, **settings: Any) -> StackedParser:
