@@ -20,15 +20,11 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.constituents import KEY, set_trees, text_of
 from spacy_lpcfg.storage.container import read_file
 from spacy_lpcfg.storage.reader import ContainerReader, MemoryBudget, TooLargeError, limit
-from spacy_lpcfg.trees import (
-    Tree,
-    TreebankError,
-    normalize_rooted,
-    read_trees,
-)
+from spacy_lpcfg.trees import Tree, TreebankError, read_trees
 from spacy_lpcfg.trees.files import shared_dialect, treebank_files
 from spacy_lpcfg.trees.formats import told
 from spacy_lpcfg.trees.reading import checked_dialect
+from spacy_lpcfg.trees.transforms import normalize_rooted
 
 _BINARY = ".spacy"
 
@@ -53,7 +49,7 @@ def make_treebank_reader(
     gold_tags (bool): Whether the Docs to be parsed have the gold tags, fine and coarse, for a parser with
         `tags = "given"` and for a bracketer.
     spans_key (str): Key of the trees in `Doc.spans`.
-    dialect (str or None): One of `spacy_lpcfg.trees.DIALECTS`; None to recognize it.
+    dialect (str or None): One of `spacy_lpcfg.trees.formats.DIALECTS`; None to recognize it.
     functions (bool): Whether categories keep their function labels, as NP-SBJ.
     coarse_tags (bool): Whether tags are reduced to parts of speech, as N-A to N.
     RETURNS (callable): `nlp -> iterator of Example`.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from spacy_lpcfg.pictures import html_page
+from spacy_lpcfg.pictures.pages import html_page
 
 TITLE = "Correct trees"
 _SCRIPT = Path(__file__).with_name("correction_page.js")

@@ -16,9 +16,9 @@ from spacy_lpcfg.components.pictures import sentences
 from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses, find_crossing
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.storage.owned_file import OwnedFile
-from spacy_lpcfg.trees import Tree, read_trees, unescape_token
+from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.brackets import bracket_lines
-from spacy_lpcfg.trees.transforms import ROOT_LABELS
+from spacy_lpcfg.trees.transforms import ROOT_LABELS, unescape_token
 from spacy_lpcfg.trees.tree import Span
 
 if TYPE_CHECKING:

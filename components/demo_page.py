@@ -10,8 +10,10 @@ from urllib.parse import quote
 
 from spacy_lpcfg.components.pictures import PicturedSentence, ask, sentences
 from spacy_lpcfg.parsing.alternatives import show_span, tree_difference
-from spacy_lpcfg.pictures import chart_svg, html_page, spans_html, surprisal_svg, tree_html
+from spacy_lpcfg.pictures import chart_svg, surprisal_svg, tree_html
 from spacy_lpcfg.pictures.drawing import scrolling
+from spacy_lpcfg.pictures.pages import html_page
+from spacy_lpcfg.pictures.spans import spans_html
 from spacy_lpcfg.pictures.visible import visible
 
 if TYPE_CHECKING:

@@ -20,11 +20,12 @@ from thinc.api import Model, NumpyOps
 
 from spacy_lpcfg.components.made_once import Made, MadeOnce, ProcessLock
 from spacy_lpcfg.components.model_pipe import ModelShim, StoredModel, bytes_of, read_learned
-from spacy_lpcfg.isbn import ISBN, DecisionEvents, Network, Relations, start_network
+from spacy_lpcfg.isbn import ISBN, Relations
+from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
-from spacy_lpcfg.isbn.network import BIASES, FEED_FORWARD, PARAMETERS, check_approximation
+from spacy_lpcfg.isbn.network import BIASES, FEED_FORWARD, PARAMETERS, Network, check_approximation, start_network
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.variants import DEFAULT
@@ -50,7 +51,7 @@ def make_isbn(
     """The architecture `spacy-lpcfg.ISBN.v1`.
 
     n_states (int or None): latent units of each position; None for what the variant says, 120 or 40
-    approximation (str): "feed-forward", "mean-field" or "mean-field-step"; see `spacy_lpcfg.isbn.Network`
+    approximation (str): "feed-forward", "mean-field" or "mean-field-step"; see `spacy_lpcfg.isbn.network.Network`
     n_networks (int): several decide together, by the geometric mean of their distributions
     min_count (int or None): words seen less often with a tag are unknown to it; None for what the variant says, 3 or 20
     latent, decisions (sequence of str): relations between positions; see `spacy_lpcfg.isbn.Relations`

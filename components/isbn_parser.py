@@ -29,7 +29,8 @@ from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.tree_group import ISBN_KEY
-from spacy_lpcfg.isbn import ISBN, DecisionEvents, events_of
+from spacy_lpcfg.isbn import ISBN
+from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.learning import count_words
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import DECODINGS, BeamSettings

@@ -10,7 +10,7 @@ from typing import Any
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lpcfg.bracketing import is_punctuation
+from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.components.constituents import KEY, trees
 from spacy_lpcfg.components.sentences import sentence_bounds, words_of
 from spacy_lpcfg.evaluation.evalb import COLLINS, PRF, Params, evaluate

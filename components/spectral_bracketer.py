@@ -200,7 +200,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
 
     @property
     def mapping(self) -> dict[str, str]:
-        """Universal tags of tags that `spacy_lpcfg.bracketing.universal` does not know, put in place of these in
+        """Universal tags of tags that `spacy_lpcfg.bracketing.tags.universal` does not know, put in place of these in
         learning and in bracketing. Saved with the component, since a config cannot hold tags such as "#" and "$,"."""
         return self.cfg["mapping"]
 

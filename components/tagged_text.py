@@ -11,9 +11,8 @@ from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.bracketing import universal
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
-from spacy_lpcfg.bracketing.tags import UNIVERSAL
+from spacy_lpcfg.bracketing.tags import UNIVERSAL, universal
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.corpus import read_docs, refuse_broken
 from spacy_lpcfg.components.sentences import sentence_bounds

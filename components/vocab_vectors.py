@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from spacy.vocab import Vocab
 from thinc.api import to_numpy
 
-from spacy_lpcfg.bracketing import EmbeddingError, GivenVectors
-from spacy_lpcfg.bracketing.embeddings import Chunks, Embedding
+from spacy_lpcfg.bracketing import GivenVectors
+from spacy_lpcfg.bracketing.embeddings import Chunks, Embedding, EmbeddingError
 
 
 @dataclass(frozen=True)

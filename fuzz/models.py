@@ -18,12 +18,14 @@ from fuzz.choices import Choices
 from fuzz.contract import Target, expect
 from spacy_lpcfg.bracketing import CCA, Bracketer, SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.combination import Combined, Mirrored
+from spacy_lpcfg.combination import Combined
+from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical
-from spacy_lpcfg.language_model import AggregateEM, LanguageModel, fit, interpolate
+from spacy_lpcfg.language_model import LanguageModel
+from spacy_lpcfg.language_model.learning import AggregateEM, fit, interpolate
 from spacy_lpcfg.learning import EM, LexicalSettings, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.model import model_from_bytes
 from spacy_lpcfg.stacking import StackedLearner

@@ -23,18 +23,8 @@ from spacy_lpcfg.components.corpus import docs_of, tree_to_doc
 from spacy_lpcfg.components.tagged_text import read_tag_map, tagged_doc
 from spacy_lpcfg.evaluation.evalb import Params, evaluate, read_evalb
 from spacy_lpcfg.language_model.text import TextError, read_sentences
-from spacy_lpcfg.trees import (
-    Tree,
-    TreebankError,
-    clean,
-    collapse_unaries,
-    expand_unaries,
-    normalize,
-    normalize_rooted,
-    parse_trees,
-    read_trees,
-    write_trees,
-)
+from spacy_lpcfg.trees import Tree, TreebankError, clean, normalize, parse_trees, read_trees, write_trees
+from spacy_lpcfg.trees.transforms import collapse_unaries, expand_unaries, normalize_rooted
 
 VOCAB = Vocab()
 TREES = """\

@@ -27,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from spacy_lpcfg.combination import Combined, Mirrored
+from spacy_lpcfg.combination import Combined
+from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.components.cli.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.components.parsing_pipe import TextParser
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered

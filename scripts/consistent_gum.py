@@ -28,8 +28,9 @@ from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
 from spacy_lpcfg.queries import edit_trees, read_rules
 from spacy_lpcfg.storage.files import write_atomically
-from spacy_lpcfg.trees import Tree, normalize_rooted, read_trees, strip_root
+from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu, subtree_spans
+from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
 
 HALVES = ("even", "odd")
 RULES = read_rules(Path(__file__).with_name("gum.tsurgeon"))

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 import spacy
 
-from spacy_lpcfg.pictures import figure_svg
-from spacy_lpcfg.pictures.figures import new_figure
+from spacy_lpcfg.pictures.figures import figure_svg, new_figure
 from spacy_lpcfg.storage.files import write_atomically
 
 if TYPE_CHECKING:

@@ -12,21 +12,12 @@ TYPE_CHECKING = False  # what type checkers take for true; importing it from `ty
 if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.learner import SpectralBracketer
     from spacy_lpcfg.chart.parser import Parser
-    from spacy_lpcfg.combination.distillation import Distillation
-    from spacy_lpcfg.combination.learner import Combination
     from spacy_lpcfg.combination.presets import PRESETS, preset
     from spacy_lpcfg.evaluation.evalb import evaluate
     from spacy_lpcfg.isbn.learning import ISBNLearner
-    from spacy_lpcfg.learning.clusters import Clusters
-    from spacy_lpcfg.learning.em import EM
-    from spacy_lpcfg.learning.ensemble import Ensembles
     from spacy_lpcfg.learning.pivot import Pivot
-    from spacy_lpcfg.learning.spectral import Spectral
-    from spacy_lpcfg.learning.split_merge import SplitMerge
-    from spacy_lpcfg.learning.stepwise import StepwiseEM
     from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
     from spacy_lpcfg.models.loading import load
-    from spacy_lpcfg.stacking.learner import StackedLearner
     from spacy_lpcfg.trees.brackets import parse_trees, write_trees
     from spacy_lpcfg.trees.reading import read_trees
     from spacy_lpcfg.trees.tree import Tree
@@ -34,20 +25,11 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "EM",
     "PRESETS",
-    "Clusters",
-    "Combination",
-    "Distillation",
-    "Ensembles",
     "ISBNLearner",
     "Parser",
     "Pivot",
-    "Spectral",
     "SpectralBracketer",
-    "SplitMerge",
-    "StackedLearner",
-    "StepwiseEM",
     "Tree",
     "TreebankPCFG",
     "evaluate",
@@ -59,20 +41,11 @@ __all__ = [
 ]
 
 _MODULES = {
-    "EM": "learning.em",
     "PRESETS": "combination.presets",
-    "Clusters": "learning.clusters",
-    "Combination": "combination.learner",
-    "Distillation": "combination.distillation",
-    "Ensembles": "learning.ensemble",
     "ISBNLearner": "isbn.learning",
     "Parser": "chart.parser",
     "Pivot": "learning.pivot",
-    "Spectral": "learning.spectral",
     "SpectralBracketer": "bracketing.learner",
-    "SplitMerge": "learning.split_merge",
-    "StackedLearner": "stacking.learner",
-    "StepwiseEM": "learning.stepwise",
     "Tree": "trees.tree",
     "TreebankPCFG": "learning.treebank_pcfg",
     "evaluate": "evaluation.evalb",

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from spacy_lpcfg.isbn import ISBN, BeamSettings, Relations, start_network, take_vocabulary
+from spacy_lpcfg.isbn import ISBN, BeamSettings, Relations
+from spacy_lpcfg.isbn.network import start_network
+from spacy_lpcfg.isbn.vocabulary import take_vocabulary
 from spacy_lpcfg.trees import parse_trees
 
 TREES = list(

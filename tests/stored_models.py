@@ -18,10 +18,13 @@ from spacy_lpcfg.bracketing.span_model import SpanModel
 from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
 from spacy_lpcfg.bracketing.top import TopScores
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.combination import Combined, Mirrored
+from spacy_lpcfg.combination import Combined
+from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.grammar import Ensemble, Grammar
-from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, IncrementalParser, Relations, start_network, take_vocabulary
+from spacy_lpcfg.isbn import ISBN, IncrementalParser, Relations
+from spacy_lpcfg.isbn.network import APPROXIMATIONS, start_network
 from spacy_lpcfg.isbn.settings import LatticeSettings
+from spacy_lpcfg.isbn.vocabulary import take_vocabulary
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.learning import EM, Spectral
 from spacy_lpcfg.parsing.query import Query

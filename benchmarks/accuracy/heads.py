@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import measure
-from spacy_lpcfg.trees import NO_HEAD, Tree, dependencies, lexical_heads, read_trees
+from spacy_lpcfg.trees import Tree, dependencies, read_trees
+from spacy_lpcfg.trees.dependencies import NO_HEAD
+from spacy_lpcfg.trees.heads import lexical_heads
 
 FUNCTION = {"aux", "aux:pass", "case", "cc", "cop", "mark"}
 N_WORST = 12

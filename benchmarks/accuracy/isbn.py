@@ -24,8 +24,9 @@ import numpy as np
 from benchmarks import measure
 from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
 from spacy_lpcfg.evaluation.significance import paired_permutation_test
-from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN
+from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.network import APPROXIMATIONS
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.trees import Tree

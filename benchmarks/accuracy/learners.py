@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measure
-from spacy_lpcfg.combination import PRESETS, Combination, Distillation, preset
+from spacy_lpcfg.combination import Combination, Distillation
+from spacy_lpcfg.combination.presets import PRESETS, preset
 from spacy_lpcfg.components.raw_text import RawText
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.learning import ISBNLearner

@@ -20,9 +20,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import measure
-from spacy_lpcfg.combination import Combination, Combined, Distillation, preset
+from spacy_lpcfg.combination import Combination, Combined, Distillation
 from spacy_lpcfg.combination.distillation import as_learned
 from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_text
+from spacy_lpcfg.combination.presets import preset
 from spacy_lpcfg.components.raw_text import RawText
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.learning import ISBNLearner

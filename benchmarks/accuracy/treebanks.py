@@ -24,8 +24,9 @@ from benchmarks.accuracy.head_learning import learned_heads, lines_of
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learning import LexicalSettings, Pivot
 from spacy_lpcfg.learning.lexicon.lexical import signatures_of
-from spacy_lpcfg.trees import Tree, TreeFiles, clean, normalize, with_coarse_tags
+from spacy_lpcfg.trees import Tree, TreeFiles, clean, normalize
 from spacy_lpcfg.trees.heads import TABLES
+from spacy_lpcfg.trees.tags import with_coarse_tags
 
 N_LEARNED, N_PARSED = 2_500, 1_300
 _SIDES = {"first": "side: left\n", "last": "side: right\n"}

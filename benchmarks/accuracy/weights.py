@@ -20,10 +20,11 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from benchmarks import measure
-from spacy_lpcfg.combination import PRESETS, Combination, Combined, CombinedParser, preset
+from spacy_lpcfg.combination import Combination, Combined
 from spacy_lpcfg.combination.learner import GRAMMARS_SHARE, default_weights
 from spacy_lpcfg.combination.members import Member
-from spacy_lpcfg.combination.parser import mean
+from spacy_lpcfg.combination.parser import CombinedParser, mean
+from spacy_lpcfg.combination.presets import PRESETS, preset
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.parsing.mbr import mbr_brackets

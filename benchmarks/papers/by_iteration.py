@@ -12,7 +12,8 @@ import numpy as np
 from benchmarks import measure
 from spacy_lpcfg.learning.base import Step
 from spacy_lpcfg.learning.em import EMFit, best_grammar
-from spacy_lpcfg.pictures import figure_svg, learning_figure
+from spacy_lpcfg.pictures import learning_figure
+from spacy_lpcfg.pictures.figures import figure_svg
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree
 

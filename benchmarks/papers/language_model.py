@@ -26,16 +26,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import measure
-from spacy_lpcfg.language_model import (
-    AggregateEM,
-    AggregatePivot,
-    AggregatePivotEM,
-    LanguageModel,
-    PivotSettings,
-    fit,
-    interpolate,
-    read_sentences,
-)
+from spacy_lpcfg.language_model import LanguageModel, read_sentences
+from spacy_lpcfg.language_model.learning import AggregateEM, AggregatePivot, AggregatePivotEM, fit, interpolate
+from spacy_lpcfg.language_model.pivot import PivotSettings
 
 N_TRAIN, N_DEV = 800_000, 200_000
 STATES = (2, 4, 8, 16, 32, 128, 256)

@@ -50,8 +50,9 @@ from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.language_model import LanguageModelLearner, TextVocabulary, read_sentences
+from spacy_lpcfg.language_model import LanguageModelLearner, read_sentences
 from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_ngrams
+from spacy_lpcfg.language_model.text import TextVocabulary
 from spacy_lpcfg.learning import Pivot
 from spacy_lpcfg.trees import read_trees
 
@@ -462,8 +463,7 @@ def alignment(corpus: Corpus, fitted: Regression, bits: Values) -> measure.Row:
 
 def draw(rows: list[measure.Row], path: Path) -> None:
     """The gains with their intervals, a line each."""
-    from spacy_lpcfg.pictures import figure_svg
-    from spacy_lpcfg.pictures.figures import new_figure
+    from spacy_lpcfg.pictures.figures import figure_svg, new_figure
 
     figure = new_figure(7.5, 0.6 + 0.24 * len(rows))
     axes = figure.subplots()

@@ -37,7 +37,8 @@ from spacy_lpcfg.bracketing.induced_tags import TagLearner
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation, penn, split_compounds
 from spacy_lpcfg.evaluation.unlabelled import Bracket, UnlabelledScore, counted_brackets, unlabelled_totals
-from spacy_lpcfg.learning import Induction, Pivot, bracketed_tree
+from spacy_lpcfg.learning import Pivot
+from spacy_lpcfg.learning.induction import Induction, bracketed_tree
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import read_trees
 

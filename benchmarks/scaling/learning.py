@@ -15,7 +15,7 @@ from benchmarks.accuracy.growth import Plot, PowerLaw, Result, Series
 from benchmarks.speed.drawn_trees import DrawnTrees
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import read_tagged
-from spacy_lpcfg.combination import preset
+from spacy_lpcfg.combination.presets import preset
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import Tree, read_trees, write_trees

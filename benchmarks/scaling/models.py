@@ -14,7 +14,7 @@ from spacy.language import Language
 from benchmarks import measure
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
-from spacy_lpcfg.combination import preset
+from spacy_lpcfg.combination.presets import preset
 from spacy_lpcfg.learning import Ensembles, Pivot, Spectral
 from spacy_lpcfg.trees import Tree, read_trees
 

@@ -36,9 +36,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from benchmarks import measure
-from spacy_lpcfg.bracketing import universal
+from spacy_lpcfg.bracketing.tags import universal
 from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
-from spacy_lpcfg.trees import read_trees, unescape_token
+from spacy_lpcfg.trees import read_trees
+from spacy_lpcfg.trees.transforms import unescape_token
 
 SAMPLE = Path(__file__).resolve().parents[2] / "assets" / "sample" / "train.mrg"
 ODD = [

@@ -18,8 +18,9 @@ from itertools import chain, islice
 from pathlib import Path
 
 from benchmarks import measure
-from spacy_lpcfg.bracketing import Bracketer, SpectralBracketer, is_punctuation
+from spacy_lpcfg.bracketing import Bracketer, SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
+from spacy_lpcfg.bracketing.tags import is_punctuation
 
 VARIANTS = ("paper", "default")
 

@@ -40,7 +40,8 @@ from spacy_lpcfg.evaluation.evalb import Sentence, evaluate, read_evalb
 from spacy_lpcfg.grammar import Ensemble, Grammar
 from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.tensors import FACTORED, SPARSE, Tensors
-from spacy_lpcfg.trees import Tree, clean, unescape_token
+from spacy_lpcfg.trees import Tree, clean
+from spacy_lpcfg.trees.transforms import unescape_token
 
 Timed = tuple[Sequence[Sentence], float]
 """Trees, and the CPU seconds that they took."""

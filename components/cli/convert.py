@@ -115,7 +115,7 @@ def convert(
         spacy-lpcfg convert train.mrg train.conllu
         spacy-lpcfg convert en_ewt-ud-train.conllu ewt.mrg --by model/
     """
-    from spacy_lpcfg.trees import with_noise
+    from spacy_lpcfg.trees.noise import with_noise
 
     name = _format_of(output, style)
     files = list(_files_of(trees, dialect) if by is None else _sentence_files(trees))
@@ -196,7 +196,7 @@ def _read(
 ) -> Iterator["Tree"]:
     """The normalized trees of files of any kind, below their roots."""
     from spacy_lpcfg.components.cli.treebanks import trees_of_docs, trees_of_files
-    from spacy_lpcfg.trees import normalize_rooted
+    from spacy_lpcfg.trees.transforms import normalize_rooted
 
     normalized, formats = partial(normalize_rooted, functions=functions), output_formats()
     for path in paths:

@@ -126,8 +126,8 @@ def _trees(file: str, dialect: str | None, on_error: Callable[[Exception], None]
 
 
 def _write(output: Path | None, name: str, edited: "Iterator[Tree | None]", lang: str, force: bool) -> None:
-    from spacy_lpcfg.trees import normalize_rooted
     from spacy_lpcfg.trees.formats import PENN
+    from spacy_lpcfg.trees.transforms import normalize_rooted
 
     n_deleted = 0
 

@@ -104,7 +104,8 @@ def _is_model(source: str) -> bool:
 
 def _normalized(tree: "Tree", functions: bool, tags: TagDetail) -> "Tree | None":
     """Normalize a tree for scoring; None if it has no words."""
-    from spacy_lpcfg.trees import clean, with_coarse_tags
+    from spacy_lpcfg.trees import clean
+    from spacy_lpcfg.trees.tags import with_coarse_tags
 
     cleaned = clean(tree, functions=functions)
     return with_coarse_tags(cleaned) if cleaned is not None and tags == TagDetail.coarse else cleaned

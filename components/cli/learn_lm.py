@@ -26,8 +26,8 @@ from spacy_lpcfg.variants import DEFAULT
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.language_model import LanguageModel, LanguageModelFit, LanguageModelLearner
-    from spacy_lpcfg.language_model.learning import Iteration
+    from spacy_lpcfg.language_model import LanguageModel, LanguageModelLearner
+    from spacy_lpcfg.language_model.learning import Iteration, LanguageModelFit
 
 HISTORY = "history.json"  # the file of what the iterations found, beside the pipeline
 
@@ -76,7 +76,8 @@ def learn_lm(
         spacy-lpcfg perplexity lm/ test.txt
         spacy-lpcfg surprisal lm/ "The horse raced past the barn fell."
     """
-    from spacy_lpcfg.language_model import LanguageModelLearner, interpolate, read_sentences
+    from spacy_lpcfg.language_model import LanguageModelLearner, read_sentences
+    from spacy_lpcfg.language_model.learning import interpolate
 
     _check_usage(method, iterations, dev, kneser_ney)
     output = check_folder(output, inputs=[*text, *(dev or ())], force=force)
@@ -111,7 +112,7 @@ def _fit(
     learner: "LanguageModelLearner", sentences: Sequence[list[str]], held_out: Sequence[list[str]]
 ) -> "LanguageModelFit":
     """The model of the sentences and its iterations, which are logged."""
-    from spacy_lpcfg.language_model import fit
+    from spacy_lpcfg.language_model.learning import fit
 
     fitted = fit(sentences, learner.aggregate(), dev=held_out, rare=learner.rare)
     for n, log_likelihood, score, seconds in fitted.history:

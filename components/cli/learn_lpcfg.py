@@ -155,8 +155,8 @@ def _learn(
 
 def _spectral(learner: "Spectral", train: Iterable["Tree"], held_out: Sequence["Tree"]) -> Learned:
     """Learn by the spectral method, with smoothing tuned on the held-out trees if there are any."""
-    from spacy_lpcfg.learning import tune
     from spacy_lpcfg.learning.spectral import NO_SMOOTHING
+    from spacy_lpcfg.learning.tuning import tune
 
     smoothing, estimate = learner.smoothing, learner.estimate(train)
     if held_out and smoothing != NO_SMOOTHING:

@@ -214,7 +214,7 @@ _ANSWERS = ("tag_scores", "n_best", "marginals")
 
 def tree_as_json(tree: Tree) -> dict[str, Any]:
     """A tree of a treebank as an object of JSON."""
-    from spacy_lpcfg.trees import strip_root
+    from spacy_lpcfg.trees.transforms import strip_root
 
     spans = [dict(zip(("start", "end", "label"), span, strict=True)) for span in strip_root(tree)[1].spans() if span[2]]
     return {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}

@@ -237,7 +237,7 @@ def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str | bytes:
 
 
 def _draw_figure(figure: "Figure", form: PictureFormat) -> str | bytes:
-    from spacy_lpcfg.pictures import figure_png, figure_svg
+    from spacy_lpcfg.pictures.figures import figure_png, figure_svg
 
     return figure_png(figure) if form == PictureFormat.png else figure_svg(figure)
 
@@ -255,7 +255,7 @@ def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureForm
 
 
 def _draw_spans(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str:
-    from spacy_lpcfg.pictures import spans_html
+    from spacy_lpcfg.pictures.spans import spans_html
 
     return spans_html(sentence.words, posteriors)
 
@@ -291,7 +291,7 @@ def _contents(drawables: Iterator[Drawable], form: PictureFormat, source: str) -
         )
     drawn = ((choice.caption, choice.draw(form)) for choice in progress(chain([first], drawables), "pictures"))
     if form == PictureFormat.html:
-        from spacy_lpcfg.pictures import html_page
+        from spacy_lpcfg.pictures.pages import html_page
 
         return [html_page(source, drawn).removesuffix("\n")]
     return (part for number, (_, content) in enumerate(drawn) for part in (*[""] * bool(number), content))

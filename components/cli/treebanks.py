@@ -187,7 +187,7 @@ def trees_of_files(
 
 def with_tags(trees: Iterable[Tree], tags: TagDetail) -> Iterator[Tree]:
     """The trees with tags of a kind."""
-    from spacy_lpcfg.trees import with_coarse_tags
+    from spacy_lpcfg.trees.tags import with_coarse_tags
 
     return map(with_coarse_tags, trees) if tags == TagDetail.coarse else iter(trees)
 

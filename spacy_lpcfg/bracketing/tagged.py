@@ -10,10 +10,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.trees import Tree, TreebankError, remove_empty, unescape_token
+from spacy_lpcfg.trees import Tree, TreebankError
 from spacy_lpcfg.trees.brackets import PathLike, read_lines
 from spacy_lpcfg.trees.formats import first_lines, looks_like
 from spacy_lpcfg.trees.reading import read_dialect
+from spacy_lpcfg.trees.transforms import remove_empty, unescape_token
 
 OnError = Callable[[TreebankError], None]
 

@@ -10,19 +10,12 @@ if TYPE_CHECKING:
     from spacy_lpcfg.combination.combined import Combined
     from spacy_lpcfg.combination.distillation import Distillation
     from spacy_lpcfg.combination.learner import Combination, MirroredLearner
-    from spacy_lpcfg.combination.members import Mirrored
-    from spacy_lpcfg.combination.parser import CombinedParser
-    from spacy_lpcfg.combination.presets import PRESETS, preset
 
 __all__ = [
-    "PRESETS",
     "Combination",
     "Combined",
-    "CombinedParser",
     "Distillation",
-    "Mirrored",
     "MirroredLearner",
-    "preset",
 ]
 
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
@@ -31,11 +24,7 @@ if not TYPE_CHECKING:  # else mypy would take any name for one that is there
         {
             "Combination": "learner",
             "Combined": "combined",
-            "CombinedParser": "parser",
             "Distillation": "distillation",
-            "Mirrored": "members",
             "MirroredLearner": "learner",
-            "PRESETS": "presets",
-            "preset": "presets",
         },
     )

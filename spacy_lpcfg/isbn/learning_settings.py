@@ -1,7 +1,5 @@
 """Settings of the learner of networks: its steps, and the words that networks know."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +10,8 @@ from spacy_lpcfg.isbn.training import Trainer
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, take_vocabulary
 from spacy_lpcfg.learning.base import MANY_TREES
 from spacy_lpcfg.trees.tree import Tree
-from spacy_lpcfg.words import NO_CLASSES, ClassLearner
+from spacy_lpcfg.words import ClassLearner
+from spacy_lpcfg.words.classes import NO_CLASSES
 
 _STATES = (20, 40, 80, 120, 200)  # where dropout was tuned
 _DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)

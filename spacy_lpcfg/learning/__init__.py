@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.clusters import Clusters
     from spacy_lpcfg.learning.em import EM, EMFit, best_grammar
     from spacy_lpcfg.learning.ensemble import Ensembles
-    from spacy_lpcfg.learning.induction import Induction, bracketed_tree
     from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
     from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
     from spacy_lpcfg.learning.pivot import Pivot
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.stepwise import StepwiseEM
     from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
     from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
-    from spacy_lpcfg.learning.tuning import tune
 
 __all__ = [
     "EM",
@@ -28,7 +26,6 @@ __all__ = [
     "EMFit",
     "Ensembles",
     "IndexedTreebank",
-    "Induction",
     "Learner",
     "LexicalSettings",
     "Parameters",
@@ -42,9 +39,7 @@ __all__ = [
     "StepwiseEM",
     "TreebankPCFG",
     "best_grammar",
-    "bracketed_tree",
     "build_grammar",
-    "tune",
 ]
 
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
@@ -56,7 +51,6 @@ if not TYPE_CHECKING:  # else mypy would take any name for one that is there
             "EMFit": "em",
             "Ensembles": "ensemble",
             "IndexedTreebank": "treebank.assembly",
-            "Induction": "induction",
             "Learner": "base",
             "LexicalSettings": "lexicon.lexical",
             "Parameters": "treebank.assembly",
@@ -70,8 +64,6 @@ if not TYPE_CHECKING:  # else mypy would take any name for one that is there
             "StepwiseEM": "stepwise",
             "TreebankPCFG": "treebank_pcfg",
             "best_grammar": "em",
-            "bracketed_tree": "induction",
             "build_grammar": "treebank.assembly",
-            "tune": "tuning",
         },
     )

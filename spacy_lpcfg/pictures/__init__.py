@@ -6,9 +6,7 @@ pictures need matplotlib, which the extra `viz` installs.
 
 from spacy_lpcfg.pictures.chart import chart_figure, chart_svg
 from spacy_lpcfg.pictures.curves import calibration_figure, learning_figure, surprisal_figure, surprisal_svg
-from spacy_lpcfg.pictures.figures import figure_png, figure_svg
-from spacy_lpcfg.pictures.pages import html_page
-from spacy_lpcfg.pictures.spans import spans_html, spans_svg
+from spacy_lpcfg.pictures.spans import spans_svg
 from spacy_lpcfg.pictures.tree_figure import tree_figure
 from spacy_lpcfg.pictures.trees import tree_html, tree_svg, tree_text
 
@@ -16,11 +14,7 @@ __all__ = [
     "calibration_figure",
     "chart_figure",
     "chart_svg",
-    "figure_png",
-    "figure_svg",
-    "html_page",
     "learning_figure",
-    "spans_html",
     "spans_svg",
     "surprisal_figure",
     "surprisal_svg",

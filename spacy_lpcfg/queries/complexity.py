@@ -18,7 +18,8 @@ import numpy as np
 
 from spacy_lpcfg.queries.index import TreeIndex
 from spacy_lpcfg.queries.pattern import TreePattern
-from spacy_lpcfg.trees import ENGLISH, Tree, clean
+from spacy_lpcfg.trees import Tree, clean
+from spacy_lpcfg.trees.heads import ENGLISH
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 _FINITE = "MD|VBP|VBZ|VBD"

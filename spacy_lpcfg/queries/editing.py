@@ -11,7 +11,8 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.queries.edit_rules import EditRule, RuleError
 from spacy_lpcfg.queries.index import TreeIndex, TreeMatch
 from spacy_lpcfg.queries.operations import Site, nodes_of, tree_of
-from spacy_lpcfg.trees import ENGLISH, HeadRules, Tree
+from spacy_lpcfg.trees import HeadRules, Tree
+from spacy_lpcfg.trees.heads import ENGLISH
 
 MOST_FIRINGS = 200
 """Limit on the firings of a rule in a tree, to which the number of its nodes is added."""

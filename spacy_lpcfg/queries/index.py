@@ -13,8 +13,9 @@ from spacy_lpcfg.queries.matching import matches, matching_nodes
 from spacy_lpcfg.queries.pattern import LabelTest, TreePattern
 from spacy_lpcfg.queries.reading import Strings, codes_of_file, codes_of_trees
 from spacy_lpcfg.storage.files import PathLike
-from spacy_lpcfg.trees import ENGLISH, HeadRules, Tree, TreebankError
+from spacy_lpcfg.trees import HeadRules, Tree, TreebankError
 from spacy_lpcfg.trees.files import files_of
+from spacy_lpcfg.trees.heads import ENGLISH
 
 Scores = tuple[Sequence[float] | None, Sequence[float] | None]
 """Posterior probabilities of the brackets and of the tags of a tree, each in their order; None where none are known."""

@@ -8,21 +8,17 @@ from spacy_lpcfg.lazy import lazy_names
 
 if TYPE_CHECKING:
     from spacy_lpcfg.stacking.fitting import LayerSettings
-    from spacy_lpcfg.stacking.layer import SpanLayer
     from spacy_lpcfg.stacking.learner import StackedLearner
-    from spacy_lpcfg.stacking.parser import StackedParser
     from spacy_lpcfg.stacking.stacked import Stacked
 
-__all__ = ["LayerSettings", "SpanLayer", "Stacked", "StackedLearner", "StackedParser"]
+__all__ = ["LayerSettings", "Stacked", "StackedLearner"]
 
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "LayerSettings": "fitting",
-            "SpanLayer": "layer",
             "Stacked": "stacked",
             "StackedLearner": "learner",
-            "StackedParser": "parser",
         },
     )

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 from spacy_lpcfg.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
+    from spacy_lpcfg.words.classes import WordClasses
     from spacy_lpcfg.words.learning import ClassLearner
 
-__all__ = ["NO_CLASSES", "ClassLearner", "WordClasses"]
+__all__ = ["ClassLearner", "WordClasses"]
 
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "ClassLearner": "learning",
-            "NO_CLASSES": "classes",
             "WordClasses": "classes",
         },
     )

@@ -11,13 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.enumeration import all_trees, items, marginals, model_of, total, weight
 
-from spacy_lpcfg.chart import EXHAUSTIVE, EnsembleParser, Parser
+from spacy_lpcfg.chart import EXHAUSTIVE, Parser
+from spacy_lpcfg.chart.ensemble import EnsembleParser
 from spacy_lpcfg.chart.k_best import KBest
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.parsing.distribution import MAX_N_BEST, MAX_SAMPLES, ListedDistribution
 from spacy_lpcfg.parsing.segmentation import SegmentingParser
-from spacy_lpcfg.trees import Tree, expand_unaries, parse_trees, unbinarize
+from spacy_lpcfg.trees import Tree, parse_trees
+from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 
 SEEDS = st.integers(0, 10**6)
 CASES = given(SEEDS, st.integers(1, 5))

@@ -11,7 +11,8 @@ from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.chart.forest_mbr import forest_mbr, label_table
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.result import Posteriors
-from spacy_lpcfg.trees import expand_unaries, parse_trees, unbinarize
+from spacy_lpcfg.trees import parse_trees
+from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 
 
 def random_posteriors(rng, n_words):

@@ -22,7 +22,8 @@ from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.parsing.segmentation import SegmentingParser
-from spacy_lpcfg.trees import normalize, parse_trees, read_trees, split_chain
+from spacy_lpcfg.trees import normalize, parse_trees, read_trees
+from spacy_lpcfg.trees.transforms import split_chain
 
 SAMPLE = ROOT / "assets" / "sample"
 SEEDS = pytest.mark.parametrize("seed", range(3))

@@ -20,7 +20,8 @@ from oracles.tensor_form import inside_outside_marginals, tree_log_probability, 
 
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
-from spacy_lpcfg.trees import Tree, expand_unaries, parse_trees, unbinarize
+from spacy_lpcfg.trees import Tree, parse_trees
+from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 
 COMPLETE = ("NP", "S", "S|VP", "VP")  # no "@" symbols, so that every skeletal tree stands for an n-ary one
 PROPER = pytest.mark.parametrize("proper", [True, False], ids=["proper", "signed"])

@@ -15,13 +15,16 @@ from spacy.tokens import DocBin
 from spacy.training.converters import conllu_to_docs
 from typer.main import get_command
 
-from spacy_lpcfg.combination import Combination, preset
+from spacy_lpcfg.combination import Combination
+from spacy_lpcfg.combination.presets import preset
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.cli.learner_options import parsed_settings
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.stacking import StackedLearner
-from spacy_lpcfg.trees import NO_HEAD, dependencies, normalize, parse_trees, read_trees, to_latex, with_noise
+from spacy_lpcfg.trees import dependencies, normalize, parse_trees, read_trees, to_latex
+from spacy_lpcfg.trees.dependencies import NO_HEAD
+from spacy_lpcfg.trees.noise import with_noise
 
 pytestmark = pytest.mark.slow
 

@@ -11,9 +11,10 @@ import spacy
 from commands import SAMPLE, console_script, process, run, trees_in
 from spacy.tokens import DocBin
 
-from spacy_lpcfg.bracketing import SpectralBracketer, universal
+from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.baselines.comparison import compare, gold_sentences
 from spacy_lpcfg.bracketing.tagged import read_tagged
+from spacy_lpcfg.bracketing.tags import universal
 from spacy_lpcfg.components.tagged_text import TaggedText
 from spacy_lpcfg.trees import read_trees
 

@@ -6,16 +6,10 @@ from paths import ROOT
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.settings import ChartSettings
-from spacy_lpcfg.combination import (
-    PRESETS,
-    Combination,
-    Combined,
-    CombinedParser,
-    Mirrored,
-    MirroredLearner,
-    preset,
-)
-from spacy_lpcfg.combination.parser import mean
+from spacy_lpcfg.combination import Combination, Combined, MirroredLearner
+from spacy_lpcfg.combination.members import Mirrored
+from spacy_lpcfg.combination.parser import CombinedParser, mean
+from spacy_lpcfg.combination.presets import PRESETS, preset
 from spacy_lpcfg.combination.reranking import Reranker
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.isbn.learning import ISBNLearner

@@ -12,7 +12,8 @@ from spacy.training import Example
 from spacy.util import load_config, load_model_from_config
 from typer.testing import CliRunner
 
-from spacy_lpcfg.combination import PRESETS, Combined, preset
+from spacy_lpcfg.combination import Combined
+from spacy_lpcfg.combination.presets import PRESETS, preset
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.evaluation.calibration import tempered

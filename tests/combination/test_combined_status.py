@@ -9,7 +9,8 @@ import pytest
 from stored_models import SENTENCE, model
 
 from spacy_lpcfg.chart import ChartSettings
-from spacy_lpcfg.combination import Combined, Mirrored
+from spacy_lpcfg.combination import Combined
+from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.protocol import SentenceReading
 from spacy_lpcfg.parsing.query import Query

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from paths import ROOT
 
-from spacy_lpcfg.combination import Combination, CombinedParser, Distillation, MirroredLearner, distillation
+from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner, distillation
 from spacy_lpcfg.combination.distillation import TAUGHT, as_learned
 from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_text
+from spacy_lpcfg.combination.parser import CombinedParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Clusters, Ensembles, LexicalSettings, TreebankPCFG
 from spacy_lpcfg.learning.moments.projections import Features

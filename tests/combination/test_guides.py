@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from paths import ROOT
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.combination import Combined, CombinedParser, MirroredLearner, preset
+from spacy_lpcfg.combination import Combined, MirroredLearner
 from spacy_lpcfg.combination.mirrored import MirroredParser
-from spacy_lpcfg.combination.parser import mean
+from spacy_lpcfg.combination.parser import CombinedParser, mean
+from spacy_lpcfg.combination.presets import preset
 from spacy_lpcfg.isbn.known_words import KnownWords
 from spacy_lpcfg.isbn.lattice.reader import LatticeReader
 from spacy_lpcfg.isbn.learning import ISBNLearner

@@ -31,17 +31,8 @@ from spacy_lpcfg.components.constituents import (
 )
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.pictures import tree_svg
-from spacy_lpcfg.trees import (
-    DEFAULT,
-    ENGLISH,
-    HeadRules,
-    Tree,
-    dependencies,
-    from_nltk,
-    lexical_heads,
-    parse_trees,
-    to_latex,
-)
+from spacy_lpcfg.trees import HeadRules, Tree, dependencies, from_nltk, parse_trees, to_latex
+from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 register_extensions()

@@ -20,7 +20,7 @@ from spacy_lpcfg.components.constituents import KEY, trees
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.components.isbn_model import isbn_of, make_isbn, set_isbn
 from spacy_lpcfg.components.surprisal import doc_surprisal, token_surprisal
-from spacy_lpcfg.isbn import events_of
+from spacy_lpcfg.isbn.events import events_of
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, PARAMETERS

@@ -11,7 +11,8 @@ from spacy.training import Example
 
 from spacy_lpcfg.components.language_model import read_language_model
 from spacy_lpcfg.components.surprisal import doc_surprisal
-from spacy_lpcfg.language_model import METHODS, AggregateEM, LanguageModelError, LanguageModelLearner, fit, interpolate
+from spacy_lpcfg.language_model import LanguageModelError, LanguageModelLearner
+from spacy_lpcfg.language_model.learning import METHODS, AggregateEM, fit, interpolate
 from spacy_lpcfg.trees import read_trees
 
 SENTENCES = [tree.words for tree in read_trees(SAMPLE / "train.mrg")]

@@ -14,18 +14,11 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import registry
 
-from spacy_lpcfg.bracketing import (
-    CCA,
-    Brown,
-    EmbeddingError,
-    PaperAnchors,
-    SelfTraining,
-    SpectralBracketer,
-    TagGroups,
-    is_punctuation,
-)
+from spacy_lpcfg.bracketing import CCA, Brown, PaperAnchors, SelfTraining, SpectralBracketer, TagGroups
+from spacy_lpcfg.bracketing.embeddings import EmbeddingError
 from spacy_lpcfg.bracketing.sequences import SequenceSettings
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
+from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.components.constituents import doc_constituency, trees
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.components.spectral_bracketer import KEY, LABEL

@@ -14,7 +14,8 @@ from spacy_lpcfg.components.constituents import NonConstituentError, trees
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.components.tree_matcher import TreeMatcher
 from spacy_lpcfg.queries import PatternError, TreeIndex
-from spacy_lpcfg.trees import ENGLISH, HeadRules, parse_trees
+from spacy_lpcfg.trees import HeadRules, parse_trees
+from spacy_lpcfg.trees.heads import ENGLISH
 
 TREES = list(
     parse_trees(

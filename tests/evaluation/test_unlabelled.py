@@ -11,7 +11,8 @@ from oracles.strategies import trees
 
 from spacy_lpcfg.evaluation.evalb import PRF, Params, score_sentence
 from spacy_lpcfg.evaluation.unlabelled import counted_brackets, score_brackets, unlabelled_totals
-from spacy_lpcfg.trees import Tree, collapse_unaries, parse_trees
+from spacy_lpcfg.trees import Tree, parse_trees
+from spacy_lpcfg.trees.transforms import collapse_unaries
 
 PUNCTUATION = frozenset({",", "."})
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from paths import ROOT
 
-from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, EnsembleParser, Parser
+from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
+from spacy_lpcfg.chart.ensemble import EnsembleParser
 from spacy_lpcfg.grammar import Ensemble, Grammar
 from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Spectral, TreebankPCFG
 from spacy_lpcfg.learning.treebank.rules import RuleSettings

@@ -14,7 +14,8 @@ from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG, tag_terminal
 from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG
 from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
-from spacy_lpcfg.trees import Tree, collapse_unaries, normalize, parse_trees, read_trees, split_chain
+from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
+from spacy_lpcfg.trees.transforms import collapse_unaries, split_chain
 from spacy_lpcfg.words.signatures import UNKNOWN, signature_backoff
 
 SAMPLE = ROOT / "assets" / "sample" / "train.mrg"

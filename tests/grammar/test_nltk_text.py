@@ -19,7 +19,8 @@ from spacy_lpcfg.grammar.nltk import _name, _symbol
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.trees import Tree, expand_unaries, from_nltk, normalize, read_trees, unbinarize
+from spacy_lpcfg.trees import Tree, from_nltk, normalize, read_trees
+from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 
 TOY = """
 # of a textbook

@@ -5,8 +5,10 @@ import pytest
 from networks import UNPRUNED, tiny
 from oracles.isbn_search import Enumeration
 
-from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, Candidates, Relations
+from spacy_lpcfg.isbn import ISBN, BeamSettings, Relations
+from spacy_lpcfg.isbn.network import APPROXIMATIONS
 from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.isbn.vocabulary import Candidates
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, parse_trees
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from oracles.isbn_reference import random_events, random_parameters
 
-from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, Network
+from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn._adam import AdamTable, Schedule
 from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch, fit_calibrated
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
+from spacy_lpcfg.isbn.network import APPROXIMATIONS, Network
 from spacy_lpcfg.isbn.training import Epoch, Trainer, Training
 from spacy_lpcfg.trees import Tree, parse_trees
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from oracles.isbn_reference import bound, random_events, random_parameters, sequence_log_likelihoods, settle, slope
 from scipy.special import expit, log_softmax
 
-from spacy_lpcfg.isbn import APPROXIMATIONS, Network
 from spacy_lpcfg.isbn._network import settled
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
+from spacy_lpcfg.isbn.network import APPROXIMATIONS, Network
 
 SEEDS = st.integers(0, 10_000)
 SIZES = st.integers(1, 19)

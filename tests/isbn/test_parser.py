@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from networks import UNPRUNED, tiny
 
-from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, IncrementalParser, Relations, take_vocabulary
+from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser, Relations
 from spacy_lpcfg.isbn.derivations import Derivations
-from spacy_lpcfg.isbn.network import start_network
+from spacy_lpcfg.isbn.network import APPROXIMATIONS, start_network
+from spacy_lpcfg.isbn.vocabulary import take_vocabulary
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED
 from spacy_lpcfg.trees import Tree, parse_trees

@@ -5,18 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_lpcfg.isbn import (
-    ISBN,
-    DecisionEvents,
-    Network,
-    Relations,
-    events_of,
-    start_network,
-    take_vocabulary,
-)
+from spacy_lpcfg.isbn import ISBN, Relations
+from spacy_lpcfg.isbn.events import DecisionEvents, events_of
+from spacy_lpcfg.isbn.network import Network, start_network
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
 from spacy_lpcfg.isbn.transitions import ATTACH, MODIFY, PROJECT, SHIFT, derive
-from spacy_lpcfg.isbn.vocabulary import mask_of, share_known_words
+from spacy_lpcfg.isbn.vocabulary import mask_of, share_known_words, take_vocabulary
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import Tree, parse_trees
 from spacy_lpcfg.trees.transforms import mirror

@@ -22,25 +22,12 @@ from scipy import sparse
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.components.cli.learn_lm import _as_json
 from spacy_lpcfg.components.surprisal import token_surprisal
-from spacy_lpcfg.language_model import (
-    EDGE,
-    METHODS,
-    UNKNOWN,
-    Aggregate,
-    AggregateEM,
-    AggregatePivotEM,
-    LanguageModel,
-    LanguageModelError,
-    PivotSettings,
-    TextVocabulary,
-    fit,
-    interpolate,
-    read_sentences,
-)
-from spacy_lpcfg.language_model.aggregate import Bigrams, em, fit_states, random_aggregate
+from spacy_lpcfg.language_model import LanguageModel, LanguageModelError, read_sentences
+from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, em, fit_states, random_aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_ngrams
-from spacy_lpcfg.language_model.learning import Iteration
-from spacy_lpcfg.language_model.pivot import EXACT, pivot_aggregate, row_states
+from spacy_lpcfg.language_model.learning import METHODS, AggregateEM, AggregatePivotEM, Iteration, fit, interpolate
+from spacy_lpcfg.language_model.pivot import EXACT, PivotSettings, pivot_aggregate, row_states
+from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, TextVocabulary
 from spacy_lpcfg.learning.moments.decomposition import bayes
 from spacy_lpcfg.storage.container import pack
 

@@ -7,7 +7,8 @@ import random
 import pytest
 
 from spacy_lpcfg.bracketing import Brackets
-from spacy_lpcfg.learning import Induction, TreebankPCFG, bracketed_tree
+from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.learning.induction import Induction, bracketed_tree
 from spacy_lpcfg.trees import Tree, parse_trees
 
 

@@ -19,11 +19,12 @@ from scipy.sparse import csr_array
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import EXACT
-from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG, tune
+from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG
 from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
 from spacy_lpcfg.learning.moments.estimation import RuleMoments
 from spacy_lpcfg.learning.moments.projections import Features, singular_vectors
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.tuning import tune
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spacy_lpcfg.learning import EM, Clusters, Induction, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
+from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
+from spacy_lpcfg.learning.induction import Induction
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.weights import copies, is_annotated, weighted_trees
 from spacy_lpcfg.trees import parse_trees

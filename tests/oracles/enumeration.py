@@ -17,7 +17,8 @@ import numpy as np
 
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning.spectral import SpectralEstimate
-from spacy_lpcfg.trees import Tree, expand_unaries, unbinarize
+from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 
 Item = tuple[str, int, int]  # (a, i, j)
 Edge = tuple[str, str, str, int, int, int]  # (a, b, c, i, k, j)

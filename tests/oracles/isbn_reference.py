@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import entr, expit, log_softmax, logsumexp, softmax
 
-from spacy_lpcfg.isbn import DecisionEvents
+from spacy_lpcfg.isbn.events import DecisionEvents
 
 RANGES = ((0, 4), (4, 9), (9, 10), (10, 14))  # of outcomes; only those of the first have masks
 N_OUTCOMES, N_INPUTS, N_LATENT = 14, 9, 2

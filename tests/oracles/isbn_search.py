@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import fsolve
 
-from spacy_lpcfg.isbn import ISBN, Candidates, Network, Transition, tree_of
+from spacy_lpcfg.isbn import ISBN
+from spacy_lpcfg.isbn.network import Network
 from spacy_lpcfg.isbn.relations import NONE, ROOT, Cell, codes, related
-from spacy_lpcfg.isbn.transitions import ATTACH, ATTACHED, MODIFIED, MODIFY, PROJECT, SHIFT
-from spacy_lpcfg.isbn.vocabulary import mask_of
+from spacy_lpcfg.isbn.transitions import ATTACH, ATTACHED, MODIFIED, MODIFY, PROJECT, SHIFT, Transition, tree_of
+from spacy_lpcfg.isbn.vocabulary import Candidates, mask_of
 from spacy_lpcfg.trees import Tree
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from spacy_lpcfg.queries import TreePattern
 from spacy_lpcfg.queries.pattern import LabelTest, Part, Relation
-from spacy_lpcfg.trees import ENGLISH, HeadRules, Tree
+from spacy_lpcfg.trees import HeadRules, Tree
+from spacy_lpcfg.trees.heads import ENGLISH
 
 
 @dataclass(eq=False)

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from networks import tiny
 from oracles.enumeration import all_trees, brackets, model_of, weight
 
-from spacy_lpcfg.chart import EXHAUSTIVE, EnsembleParser, Parser
+from spacy_lpcfg.chart import EXHAUSTIVE, Parser
+from spacy_lpcfg.chart.ensemble import EnsembleParser
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses, find_crossing
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import BACKED_OFF, PARSED, UNCONSTRAINED
-from spacy_lpcfg.trees import expand_unaries, unbinarize
+from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 
 N_WORDS = 5
 SPANS = st.tuples(st.integers(0, N_WORDS - 1), st.integers(1, N_WORDS)).filter(lambda span: span[0] < span[1])

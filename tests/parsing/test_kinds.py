@@ -9,7 +9,8 @@ import pytest
 from stored_models import SENTENCE, model
 
 from spacy_lpcfg.chart import ChartSettings
-from spacy_lpcfg.combination import Combined, Mirrored
+from spacy_lpcfg.combination import Combined
+from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.isbn import BeamSettings
 from spacy_lpcfg.parsing.kinds import all_kinds, kind_of_name
 from spacy_lpcfg.parsing.model import ModelError, model_from_bytes, model_from_disk

@@ -20,11 +20,7 @@ from spacy_lpcfg.pictures import (
     calibration_figure,
     chart_figure,
     chart_svg,
-    figure_png,
-    figure_svg,
-    html_page,
     learning_figure,
-    spans_html,
     spans_svg,
     surprisal_figure,
     surprisal_svg,
@@ -35,6 +31,9 @@ from spacy_lpcfg.pictures import (
 )
 from spacy_lpcfg.pictures.chart import span_table
 from spacy_lpcfg.pictures.drawing import label_width
+from spacy_lpcfg.pictures.figures import figure_png, figure_svg
+from spacy_lpcfg.pictures.pages import html_page
+from spacy_lpcfg.pictures.spans import spans_html
 from spacy_lpcfg.pictures.visible import visible
 from spacy_lpcfg.trees import Tree, parse_trees
 

@@ -23,7 +23,8 @@ from spacy_lpcfg.parsing.decodings import check_decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.storage.container import StorageError, pack, unpack
-from spacy_lpcfg.trees import Tree, TreebankError, binarize, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, TreebankError, parse_trees, read_trees
+from spacy_lpcfg.trees.transforms import binarize
 
 SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
 LONG = "x" * 100_000

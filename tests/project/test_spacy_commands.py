@@ -18,8 +18,9 @@ from spacy.cli.init_config import fill_config
 from spacy.tokens import DocBin
 from thinc.api import Config
 
-from spacy_lpcfg.bracketing import SpectralBracketer, universal
+from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
+from spacy_lpcfg.bracketing.tags import universal
 from spacy_lpcfg.components.constituents import KEY, trees
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.components.tagged_text import TaggedText

@@ -19,7 +19,8 @@ import spacy
 from stored_models import KINDS, SENTENCE, TAGS, model, trees
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
-from spacy_lpcfg.combination import Combined, Mirrored
+from spacy_lpcfg.combination import Combined
+from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn import ISBN, IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings, LatticeSettings

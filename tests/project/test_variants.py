@@ -16,7 +16,7 @@ from spacy_lpcfg.bracketing import CCA, PaperAnchors, SpectralBracketer
 from spacy_lpcfg.components.named_learner import make_learner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
-from spacy_lpcfg.language_model import AggregateEM, AggregatePivot, AggregatePivotEM
+from spacy_lpcfg.language_model.learning import AggregateEM, AggregatePivot, AggregatePivotEM
 from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, Spectral, StateSmoothing
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.moments.projections import Features

@@ -15,7 +15,8 @@ from paths import ROOT
 
 from spacy_lpcfg.queries import Complexity, complexity
 from spacy_lpcfg.queries.complexity import COLUMNS, COUNTS, INDICES
-from spacy_lpcfg.trees import ENGLISH, Tree, clean, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, clean, parse_trees, read_trees
+from spacy_lpcfg.trees.heads import ENGLISH
 
 FINITE = {"MD", "VBZ", "VBP", "VBD"}
 

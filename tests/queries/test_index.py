@@ -12,7 +12,8 @@ from oracles.strategies import trees
 from paths import ROOT
 
 from spacy_lpcfg.queries import TreeIndex, TreeNode, reading
-from spacy_lpcfg.trees import HeadRules, Tree, TreebankError, lexical_heads, parse_trees, read_trees
+from spacy_lpcfg.trees import HeadRules, Tree, TreebankError, parse_trees, read_trees
+from spacy_lpcfg.trees.heads import lexical_heads
 
 SAMPLE = ROOT / "assets" / "sample" / "dev.mrg"
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from stored_models import SENTENCE, TAGS, model, trees
 
-from spacy_lpcfg.combination import Combination, Combined, Mirrored, MirroredLearner
+from spacy_lpcfg.combination import Combination, Combined, MirroredLearner
+from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning import EM, TreebankPCFG
@@ -17,8 +18,9 @@ from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.model import ModelError, model_from_bytes
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import BACKED_OFF, PARSED, SEGMENTED, Posteriors
-from spacy_lpcfg.stacking import LayerSettings, SpanLayer, Stacked, StackedLearner
+from spacy_lpcfg.stacking import LayerSettings, Stacked, StackedLearner
 from spacy_lpcfg.stacking.fitting import ReadSentence, fit_layer
+from spacy_lpcfg.stacking.layer import SpanLayer
 from spacy_lpcfg.stacking.learner import read_fold
 from spacy_lpcfg.storage.container import pack
 

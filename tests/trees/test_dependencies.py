@@ -5,17 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from oracles.strategies import trees
 
-from spacy_lpcfg.trees import (
-    DEFAULT,
-    ENGLISH,
-    NO_HEAD,
-    HeadRules,
-    Tree,
-    conllu,
-    dependencies,
-    lexical_heads,
-    parse_trees,
-)
+from spacy_lpcfg.trees import HeadRules, Tree, conllu, dependencies, parse_trees
+from spacy_lpcfg.trees.dependencies import NO_HEAD
+from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads
 
 (SALES,) = parse_trees(
     "(ROOT (S (NP-SBJ (NP (NNS Sales)) (PP (IN of) (NP (NN tea)))) (VP (MD may) (VP (VB rise) (NP (CD 3\\/4)))) (. .)))"

@@ -4,7 +4,8 @@ import gzip
 
 import pytest
 
-from spacy_lpcfg.trees import NO_HEAD, TreebankError
+from spacy_lpcfg.trees import TreebankError
+from spacy_lpcfg.trees.dependencies import NO_HEAD
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu, read_sentences, subtree_spans
 
 

@@ -9,20 +9,9 @@ from oracles.strategies import trees
 
 from spacy_lpcfg.components.named_learner import make_learner
 from spacy_lpcfg.learning import TreebankPCFG
-from spacy_lpcfg.trees import (
-    DEFAULT,
-    ENGLISH,
-    HeadRules,
-    Tree,
-    binarize,
-    collapse_unaries,
-    head_rules,
-    lexical_heads,
-    normalize,
-    parse_trees,
-    read_trees,
-    rules_of_language,
-)
+from spacy_lpcfg.trees import HeadRules, Tree, head_rules, normalize, parse_trees, read_trees
+from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads, rules_of_language
+from spacy_lpcfg.trees.transforms import binarize, collapse_unaries
 
 ENGLISH_CATEGORIES = st.sampled_from(["S", "NP", "VP", "PP", "SBAR", "ADJP", "QP", "X", "UNKNOWN"])
 ENGLISH_TAGS = st.sampled_from(["NN", "VBD", "IN", "DT", "CD", "JJ", "POS", ",", "-LRB-"])

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
 
-from spacy_lpcfg.trees import Tree, parse_trees, to_latex, unescape_token
+from spacy_lpcfg.trees import Tree, parse_trees, to_latex
+from spacy_lpcfg.trees.transforms import unescape_token
 
 (PRICE,) = parse_trees("(S (NP (PRP$ Its) (NN price)) (VP (VBD fell) (NP (CD 5) (NN %))) (. .))")
 FOREST = r"""\begin{forest}

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
 
-from spacy_lpcfg.trees import Tree, parse_trees, with_noise
-from spacy_lpcfg.trees.noise import KINDS, capitals, curly_quotes, headline, lower_case, without_final
+from spacy_lpcfg.trees import Tree, parse_trees
+from spacy_lpcfg.trees.noise import KINDS, capitals, curly_quotes, headline, lower_case, with_noise, without_final
 
 TREE = """(S (`` ") (NP-SBJ (NP (PRP$ My) (NN son) (POS 's)) (-LRB- -LRB-) (NNP NATO) (-RRB- -RRB-) (NN cat))
     (VP (VBD did) (RB n't) (VP (VB go) (PP (IN to) (NP (DT the) (NN barn))))) ('' ") (. .))"""

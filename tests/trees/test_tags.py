@@ -10,7 +10,8 @@ from commands import run
 
 from spacy_lpcfg.components.corpus import make_treebank_reader
 from spacy_lpcfg.learning import TreebankPCFG
-from spacy_lpcfg.trees import TreeFiles, coarse_tag, parse_trees, read_trees, with_coarse_tags
+from spacy_lpcfg.trees import TreeFiles, parse_trees, read_trees
+from spacy_lpcfg.trees.tags import coarse_tag, with_coarse_tags
 
 FINE = """\
 ( (IP-MAT (NP-SBJ (PRO-N hún)) (VBDI fór) (PP (P til) (NP (N+D-G skipsins))) (. .)))

@@ -38,7 +38,7 @@ from benchmarks.papers.isbn.exact import ExactFilter, gibbs_posteriors, posterio
 from benchmarks.papers.isbn.label_learning import fit_labels, label_log_likelihoods
 from benchmarks.papers.isbn.labelling import Approximation, Filter, Unigram, decode, log_probabilities
 from benchmarks.papers.isbn.simulation import DynamicSBN, Sequences
-from spacy_lpcfg.isbn import APPROXIMATIONS
+from spacy_lpcfg.isbn.network import APPROXIMATIONS
 
 N_TESTED = 10_000
 LEAST_ACCURACY, LEAST_GAIN = 70.0, 3.0  # of networks that are not trivial

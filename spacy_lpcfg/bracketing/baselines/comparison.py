@@ -30,7 +30,8 @@ from spacy_lpcfg.evaluation.unlabelled import (
     score_brackets,
     unlabelled_totals,
 )
-from spacy_lpcfg.trees import Tree, remove_empty
+from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees.transforms import remove_empty
 
 ALL = "all"
 BRACKETER = "spectral_bracketer"

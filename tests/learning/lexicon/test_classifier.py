@@ -26,7 +26,8 @@ from spacy_lpcfg.learning.lexicon.classifier import LogLinear, boundaries, read_
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, build_lexicon
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import skeletons
-from spacy_lpcfg.trees import normalize, parse_trees, read_trees, split_chain
+from spacy_lpcfg.trees import normalize, parse_trees, read_trees
+from spacy_lpcfg.trees.transforms import split_chain
 
 SAMPLE = ROOT / "assets" / "sample"
 TAGS = ("DT", "NN", "VBD")

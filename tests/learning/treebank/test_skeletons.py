@@ -15,16 +15,9 @@ from paths import ROOT
 from spacy_lpcfg.learning.treebank.counts import boundary_tags, count, smoothed_roots
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons, join, skeletons
-from spacy_lpcfg.trees import (
-    ENGLISH,
-    Tree,
-    binarize,
-    collapse_unaries,
-    lexical_heads,
-    normalize,
-    parse_trees,
-    read_trees,
-)
+from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
+from spacy_lpcfg.trees.heads import ENGLISH, lexical_heads
+from spacy_lpcfg.trees.transforms import binarize, collapse_unaries
 
 SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
 FIGURE_1 = "(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))))"
