@@ -228,7 +228,7 @@ def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str | bytes:
     if form in (PictureFormat.forest, PictureFormat.qtree):
         return to_latex(tree, form.value)
     if form == PictureFormat.png:
-        return pictures.figure_png(pictures.tree_figure(tree, *scores))
+        return _draw_figure(pictures.tree_figure(tree, *scores), form)
     if form == PictureFormat.svg:
         return pictures.tree_svg(tree, *scores)
     if form == PictureFormat.html:
@@ -250,7 +250,7 @@ def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureForm
     from spacy_lpcfg import pictures
 
     if form == PictureFormat.png:
-        return pictures.figure_png(pictures.chart_figure(sentence.words, posteriors))
+        return _draw_figure(pictures.chart_figure(sentence.words, posteriors), form)
     return pictures.chart_svg(sentence.words, posteriors)
 
 
@@ -264,7 +264,7 @@ def _draw_surprisal(sentence: "PicturedSentence", bits: Any, form: PictureFormat
     from spacy_lpcfg import pictures
 
     if form == PictureFormat.png:
-        return pictures.figure_png(pictures.surprisal_figure(sentence.words, bits))
+        return _draw_figure(pictures.surprisal_figure(sentence.words, bits), form)
     return pictures.surprisal_svg(sentence.words, bits)
 
 

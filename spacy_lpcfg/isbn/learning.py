@@ -173,7 +173,7 @@ class ISBNLearner(Variants):
         """The number of passes over so many trees."""
         return self.n_epochs or max(1, round(_EPOCHS * min(MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
 
-    def _meta(self, by_size: Mapping[str, float], n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
+    def _meta(self, by_size: dict[str, float], n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
         """Return the settings, with those that the size of the treebank decides, and the history of learning.
 
         Nothing in it depends on the machine.
@@ -188,7 +188,7 @@ class ISBNLearner(Variants):
             | ({} if isnan(step.dev) else {"dev": round(step.dev, 6)})
             for step in history
         ]
-        return {"learner": settings | by_size, "n_trees": n_trees, "history": steps}
+        return {"learner": {**settings, **by_size}, "n_trees": n_trees, "history": steps}
 
 
 def fit_calibrated(
