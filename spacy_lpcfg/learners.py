@@ -41,8 +41,8 @@ class NamedLearner:
     @property
     def parameters(self) -> Mapping[str, Parameter]:
         """The settings, in the order of the learner's own."""
-        own = dict(signature(self.load()).parameters)
-        return {**own, _LAYER.name: _LAYER} if self.has_layer else own
+        parameters = dict(signature(self.load()).parameters)
+        return {**parameters, _LAYER.name: _LAYER} if self.has_layer else parameters
 
     @property
     def has_variants(self) -> bool:

@@ -90,7 +90,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
     if given == []:
         yield NOTHING
         return
-    attrs, asked = doc.spans[key].attrs, doc.user_data.get(ANSWERS, {})
+    attrs, answers = doc.spans[key].attrs, doc.user_data.get(ANSWERS, {})
     scores = iter(_numbers(attrs["scores"]))
     tag_scores, logs = attrs.get("tag_scores"), attrs.get("log_probabilities")
     for i, ((start, end), parsed_tree) in enumerate(zip(sentence_bounds(doc), trees(doc, key), strict=True)):
@@ -109,8 +109,8 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
             tag_scores=None if tag_scores is None else _numbers(tag_scores[positions]),
             status=attrs["status"][i],
             log_probability=None if logs is None else _numbers(logs[i : i + 1])[0],
-            n_best=_analyses(tree.words, asked["n_best"][i], root) if "n_best" in asked else None,
-            marginals=asked["posteriors"][i] if "posteriors" in asked else None,
+            n_best=_analyses(tree.words, answers["n_best"][i], root) if "n_best" in answers else None,
+            marginals=answers["posteriors"][i] if "posteriors" in answers else None,
         )
 
 

@@ -164,8 +164,8 @@ def parse(
     kind = kind_said(kind, dialect)
     many = scheduler is not None or is_corpus(files)
     name = format_of(None if many else output, form, ParseFormat)
-    asked = " and ".join(["--n-best"] * bool(n_best) + ["--marginals"] * marginals)
-    check_contents(name, asked)
+    answer_options = " and ".join(["--n-best"] * bool(n_best) + ["--marginals"] * marginals)
+    check_contents(name, answer_options)
     shards = shards_of(files, kind, output, output_formats()[name].suffixes[0]) if many else []
     first = shards[0].file if many else files[0]
     check_usage(first, kind, tags)
@@ -187,7 +187,8 @@ def parse(
     questions |= {"posteriors": {}} if marginals else {}
     source = source_of(nlp, pipe, first, kind, tags, dialect)
     # files of a folder were chosen by whether they are there, and a worker that died may have written its own
-    work = _Work(nlp, pipe.name, source, questions, name, asked, _root_label(pipe, root), force or many, unsure)
+    label = _root_label(pipe, root)
+    work = _Work(nlp, pipe.name, source, questions, name, answer_options, label, force or many, unsure)
     if many:
         status = parse_many(work, shards, n_process=n_process, scheduler=scheduler, force=force)
     else:
@@ -289,8 +290,8 @@ class _Work:
     """A task that parses files and writes the result; it can be sent to other processes.
 
     component (str): the name of what parses; first (Source): what a file is like; questions (dict): see
-    `run_pipeline`; form (str): name of the format; asked (str): see `check_contents`; root (str or None): over every
-    tree; force (bool): whether files may be replaced; unsure (_Unsure or None): what is not written with the others
+    `run_pipeline`; form (str): name of the format; answer_options (str): see `check_contents`; root (str or None): over
+    every tree; force (bool): whether files may be replaced; unsure (_Unsure or None): what is not written with the others
     """
 
     nlp: "Language"
@@ -298,7 +299,7 @@ class _Work:
     first: Source
     questions: dict[str, dict[str, Any]]
     form: str
-    asked: str
+    answer_options: str
     root: str | None
     force: bool
     unsure: _Unsure | None = None
@@ -313,7 +314,7 @@ class _Work:
         bar = progress(documents, "documents", hidden=is_seen, total=total)
         counted = _counted(bar, pipe.spans_key, status)
         with nullcontext() if self.unsure is None else self.unsure.kept(force=self.force) as keep:
-            contents = contents_of(counted, self.form, self.asked, pipe.spans_key, self.root, keep=keep)
+            contents = contents_of(counted, self.form, self.answer_options, pipe.spans_key, self.root, keep=keep)
             write_output(output, self.form, contents, force=self.force)
         return status
 

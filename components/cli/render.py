@@ -203,8 +203,8 @@ def _calibration(nlp: "Language", component: str | None, file: str, dialect: str
     parses = [
         parse
         for gold in progress(golds, "sentences")
-        for found in pipe.predict([tree_to_doc(nlp.vocab, [gold])])
-        for parse in found.parses
+        for parsed in pipe.predict([tree_to_doc(nlp.vocab, [gold])])
+        for parse in parsed.parses
         if parse is not None
     ]
     figure = calibration_figure(reliability(*outcomes(parses, golds)))

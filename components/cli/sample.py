@@ -95,8 +95,8 @@ def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Itera
 
 def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, seed: int) -> "Iterator[Tree | None]":
     """Trees of each sentence in turn, and None after them."""
-    asked = {"samples": {"n": n, "seed": seed}}
-    for parsed in run_pipeline(nlp, pipe, source, questions=asked, with_trees=False):
+    questions = {"samples": {"n": n, "seed": seed}}
+    for parsed in run_pipeline(nlp, pipe, source, questions=questions, with_trees=False):
         for words, trees in answers_of(parsed, "samples"):
             yield from (tree_of(printable(words), answer) for answer in trees)
             yield None

@@ -43,7 +43,7 @@ def is_corpus(files: Sequence[str]) -> bool:
 
 
 def _is_pattern(file: str) -> bool:
-    return is_text(file) and has_magic(file) and any(os.path.isfile(found) for found in iglob(file, recursive=True))
+    return is_text(file) and has_magic(file) and any(os.path.isfile(path) for path in iglob(file, recursive=True))
 
 
 def shards_of(files: Sequence[str], kind: Input | None, output: Path | None, suffix: str) -> list[Shard]:

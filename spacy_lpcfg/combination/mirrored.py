@@ -35,16 +35,16 @@ class MirroredParser(SentenceParser):
     def parse(self, query: Sentence) -> Parse:
         """The tree; over the same words labels keep their order."""
         query = Query.of(query)
-        found = self._parser.parse(query.mirrored())
-        scores = dict(zip(found.spans, found.span_scores.tolist(), strict=True))
-        spans, n_words = mirrored_spans(found.spans, len(query.words)), len(query.words)
+        parse = self._parser.parse(query.mirrored())
+        scores = dict(zip(parse.spans, parse.span_scores.tolist(), strict=True))
+        spans, n_words = mirrored_spans(parse.spans, len(query.words)), len(query.words)
         return replace(
-            found,
+            parse,
             words=query.words,
-            tags=found.tags[::-1],
+            tags=parse.tags[::-1],
             spans=spans,
             span_scores=np.array([scores[n_words - j, n_words - i, name] for i, j, name in spans], dtype=np.float32),
-            tag_scores=found.tag_scores[::-1],
+            tag_scores=parse.tag_scores[::-1],
         )
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:

@@ -65,7 +65,7 @@ class CombinedParser(BackedParser):
         ]
         self._chains = frozenset().union(*(model.label_chains for model in combined.single_models()))
         follows = {True: search.lattice is not None, False: chart.cascade > 0}
-        self._follows = [follows[each.is_network] for each in combined.members]
+        self._follows = [follows[model.is_network] for model in combined.members]
         self._order = sorted(range(len(combined.members)), key=lambda i: combined.members[i].is_network)
 
     @cached_property
@@ -81,8 +81,10 @@ class CombinedParser(BackedParser):
         """The member that is the first proper grammar that reads from left to right, if it is alone in a member."""
         grammar = listing_model(self.combined.members)
         members = zip(self.combined.members, self._parsers, strict=True)
-        own = (grammar in member.single_models() and "distribution" in parser.answers for member, parser in members)
-        return next((i for i, is_it in enumerate(own) if is_it), None)
+        is_listing = (
+            grammar in member.single_models() and "distribution" in parser.answers for member, parser in members
+        )
+        return next((i for i, is_it in enumerate(is_listing) if is_it), None)
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """The mean of the models' posteriors."""
@@ -132,12 +134,12 @@ class CombinedParser(BackedParser):
         if self._most_probable:
             return self._most_probable.parse(query)
         readings = self._readings(query)
-        found = self._mean(readings)
-        spans = self._spans(query, found)
-        status = worst_status(_status(spans, found, query.constraints), _status_of(readings))
-        return found.parse_of(
+        posteriors = self._mean(readings)
+        spans = self._spans(query, posteriors)
+        status = worst_status(_status(spans, posteriors, query.constraints), _status_of(readings))
+        return posteriors.parse_of(
             query.words,
-            found.best_tags,
+            posteriors.best_tags,
             spans,
             given=query.certain_tags,
             log_probability=self._log_probability(readings),
@@ -159,12 +161,12 @@ class CombinedParser(BackedParser):
         self, likely: dict[Span, float], n_words: int, cost: float, constraints: Constraints
     ) -> list[Span]:
         """The brackets of least expected loss under constraints, or without them if they leave no tree."""
-        kept = constraints.within(likely) if constraints else likely
-        has_whole = n_words == 1 or any(end - start == n_words for start, end, _ in kept)
-        found = mbr_brackets(kept if has_whole else likely, n_words, cost=cost, chains=self._chains)
-        if has_whole and not constraints.allow(found):  # they ask for labels that no tree has over the same words
-            found = mbr_brackets(kept, n_words, cost=cost)
-        return found
+        allowed = constraints.within(likely) if constraints else likely
+        has_whole = n_words == 1 or any(end - start == n_words for start, end, _ in allowed)
+        brackets = mbr_brackets(allowed if has_whole else likely, n_words, cost=cost, chains=self._chains)
+        if has_whole and not constraints.allow(brackets):  # they ask for labels that no tree has over the same words
+            brackets = mbr_brackets(allowed, n_words, cost=cost)
+        return brackets
 
     def forest_mbr(self, query: Sentence) -> Parse:
         """The tree of least expected loss, as by "mbr", among those that a grammar has.
@@ -175,12 +177,12 @@ class CombinedParser(BackedParser):
         """
         query = Query.of(query)
         readings = self._readings(query)
-        found, cost = self._mean(readings), self.combined.bracket_cost
-        trees = (reading.forest_mbr(found, bracket_cost=cost) for reading in readings)
+        posteriors, cost = self._mean(readings), self.combined.bracket_cost
+        trees = (reading.forest_mbr(posteriors, bracket_cost=cost) for reading in readings)
         tree = next((tree for tree in trees if tree is not None), None)
         if tree is None:
             tree = self.parse(query)
-            if any(not (each.is_network or each.is_mirrored) for each in self.combined.members):
+            if any(not (member.is_network or member.is_mirrored) for member in self.combined.members):
                 tree = replace(tree, status=worst_status(tree.status, GLUED))
         return tree
 
@@ -213,8 +215,8 @@ _TIE = 1e-3  # of a posterior beside a vote
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:
     """Weighted means of the probabilities of brackets and tags, which rounding takes no higher than 1."""
     shares = list(weights)
-    brackets = mean_brackets([each.brackets for each in posteriors], shares)
-    return Posteriors(brackets, mean_tags([each.tags for each in posteriors], shares))
+    brackets = mean_brackets([one.brackets for one in posteriors], shares)
+    return Posteriors(brackets, mean_tags([one.tags for one in posteriors], shares))
 
 
 def combined_parser(

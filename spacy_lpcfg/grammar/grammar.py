@@ -75,13 +75,13 @@ class Grammar(GrammarParameters, ParsingModel):
 
     def to_values(self) -> dict[str, Any]:
         """All parts by the names under which they are stored."""
-        own = {name: getattr(self, name) for name in _OWN} | {"temperature": float(self.temperature)}
+        arrays = {name: getattr(self, name) for name in _OWN} | {"temperature": float(self.temperature)}
         tensors = {f"tensors.{name}": getattr(self.tensors, name) for name in _TENSORS}
         lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}
         classifier = {f"classifier.{name}": getattr(self.classifier, name) for name in _CLASSIFIER}
         classes = {f"classes.{name}": getattr(self.lexicon.classes, name) for name in _CLASSES}
         local_trees = {f"local_trees.{name}": getattr(self.local_trees, name) for name in _LOCAL_TREES}
-        return {**own, **tensors, **lexicon, **classifier, **classes, **local_trees}
+        return {**arrays, **tensors, **lexicon, **classifier, **classes, **local_trees}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Grammar:

@@ -71,13 +71,13 @@ class EMFit:
         share (float): how far the counts go towards those of this iteration.
         """
         latent = self.split.maximize(self.expected, self._next_smoothing)
-        found = self.split.expect(latent, self.n_jobs, trees)
+        expected = self.split.expect(latent, self.n_jobs, trees)
         if trees is None:
-            self.expected = found
+            self.expected = expected
         else:
-            self.expected = self.expected.interpolate(found, share, self.n_trees / len(trees))
+            self.expected = self.expected.interpolate(expected, share, self.n_trees / len(trees))
         self._next_smoothing, self._start_grammar = self.smoothing, None
-        return found.log_likelihood
+        return expected.log_likelihood
 
     @property
     def n_trees(self) -> int:

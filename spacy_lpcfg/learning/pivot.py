@@ -235,15 +235,15 @@ class Pivot(Variants):
         context = NodeContext(nodes, terminal)
         tau, rho = ("rule", *self.pivots.more_inside), ("rule_above", *self.pivots.more_outside)
         features = self.features
-        asked = (
+        templates_of = (
             (INSIDE, features.inside),
             (INSIDE, features.leaf),
             (OUTSIDE, features.outside),
             (INSIDE, tau),
             (OUTSIDE, rho),
         )
-        tables = [feature_table(context, templates, names) for templates, names in asked]
-        for (_, names), table in zip(asked[3:], tables[3:], strict=True):
+        tables = [feature_table(context, templates, names) for templates, names in templates_of]
+        for (_, names), table in zip(templates_of[3:], tables[3:], strict=True):
             if table.values.shape[1]:
                 raise ValueError(
                     f"Expected pivot features that tell kinds of trees apart, got numbers among {list(names)}."

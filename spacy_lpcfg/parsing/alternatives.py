@@ -88,8 +88,8 @@ def best_bracketings(n_best: Callable[[int], list[Analysis]], n: int) -> list[An
 
 def tree_difference(first: Tree, second: Tree) -> TreeDifference:
     """Return how a tree differs from another one of the same words."""
-    own, other = _labelled(first), _labelled(second)
-    return TreeDifference([*(other - own).elements()], [*(own - other).elements()])
+    spans, other = _labelled(first), _labelled(second)
+    return TreeDifference([*(other - spans).elements()], [*(spans - other).elements()])
 
 
 def show_span(words: Sequence[str], span: Span) -> str:

@@ -55,25 +55,27 @@ class Constraints:
             likeliest is certain.
         """
         whole = [*self.whole, *((start, end) for start, end, _ in self.required)]
-        kept = {
+        allowed = {
             bracket: p
             for bracket, p in brackets.items()
             if not any(_is(bracket, span) for span in self.forbidden)
             and not any(crosses(bracket[0], bracket[1], *span) for span in whole)
         }
         for span in self.required:
-            likeliest = max((bracket for bracket in kept if _is(bracket, span)), key=kept.__getitem__, default=None)
+            likeliest = max(
+                (bracket for bracket in allowed if _is(bracket, span)), key=allowed.__getitem__, default=None
+            )
             if likeliest is not None:
-                kept[likeliest] = 1.0
-        return kept
+                allowed[likeliest] = 1.0
+        return allowed
 
     def allow(self, brackets: Iterable[Span]) -> bool:
         """Whether a tree of these brackets satisfies them."""
         if not self:
             return True
-        found = list(brackets)
-        known = {*found, *((start, end, ANY) for start, end, _ in found)}
-        return known.issuperset(self.required) and known.isdisjoint(self.forbidden) and not self._are_crossed(found)
+        spans = list(brackets)
+        known = {*spans, *((start, end, ANY) for start, end, _ in spans)}
+        return known.issuperset(self.required) and known.isdisjoint(self.forbidden) and not self._are_crossed(spans)
 
     def _are_crossed(self, brackets: list[Span]) -> bool:
         """Whether a bracket crosses one of `whole`."""

@@ -25,7 +25,7 @@ class ListedDistribution:
         logs = np.array([log_probability for _, log_probability in ranked])
         self.log_probability = float(np.logaddexp.reduce(logs)) if len(logs) else float("nan")
         shares = np.exp(logs - self.log_probability).tolist()
-        self._analyses = [Analysis(tree, own, share) for (tree, own), share in zip(ranked, shares, strict=True)]
+        self._analyses = [Analysis(tree, log, share) for (tree, log), share in zip(ranked, shares, strict=True)]
 
     def n_best(self, n: int) -> list[Analysis]:
         """The n most probable trees, best first; all of them if there are fewer.

@@ -82,11 +82,11 @@ def _best_nesting(order: list[_Bounds], gains: Mapping[_Bounds, float]) -> list[
         inner = [bounds for bounds in beginning if bounds[1] <= end and bounds in values]
         value, within[start, end] = _best_row(inner, values)
         values[start, end] = gains[start, end] + value
-    chosen, agenda = [], [order[0]]
+    spans_of_tree, agenda = [], [order[0]]
     while agenda:
-        chosen.append(agenda.pop())
-        agenda += within[chosen[-1]]
-    return chosen
+        spans_of_tree.append(agenda.pop())
+        agenda += within[spans_of_tree[-1]]
+    return spans_of_tree
 
 
 def _best_row(spans: list[_Bounds], values: Mapping[_Bounds, float]) -> tuple[float, list[_Bounds]]:
@@ -106,10 +106,10 @@ def _best_row(spans: list[_Bounds], values: Mapping[_Bounds, float]) -> tuple[fl
                 best[-1], last[-1] = best[n_before] + values[span], (span, n_before)
     row, n = [], len(ends)
     while n:
-        chosen = last[n]
-        if chosen is None:
+        step = last[n]
+        if step is None:
             n -= 1
         else:
-            row.append(chosen[0])
-            n = chosen[1]
+            row.append(step[0])
+            n = step[1]
     return best[-1], row[::-1]

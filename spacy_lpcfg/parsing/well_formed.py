@@ -66,10 +66,10 @@ class WellFormedDecoder:
         tag_gains = np.array([p - max(of_word.values()) for of_word in likely_tags for p in of_word.values()])
         offsets = np.cumsum([0, *map(len, likely_tags)], dtype=np.int32)
         symbols = np.array(list(map(self._id_of_word, tags, word_of_tag)), dtype=np.int32)
-        chosen, other_tags = self._rules.best_tree(bounds, gains, symbols, tag_gains, offsets)
+        indices, other_tags = self._rules.best_tree(bounds, gains, symbols, tag_gains, offsets)
         places = offsets[:-1].copy()
         places[np.searchsorted(offsets, other_tags, side="right") - 1] = other_tags
-        return [likely[i] for i in chosen], [tags[place] for place in places]
+        return [likely[i] for i in indices], [tags[place] for place in places]
 
     def _id(self, label: str) -> int:
         return self._local_trees.ids.get(basic_category(label), self._unknown)

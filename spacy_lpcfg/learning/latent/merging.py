@@ -46,7 +46,7 @@ def merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -> list[
     counts (float64, (m,)): expected counts of the states.
     """
     inside, outside, counts = inside.copy(), outside.copy(), np.maximum(counts, np.finfo(np.float32).tiny)
-    m, found = len(counts), []
+    m, steps = len(counts), []
     losses = np.full((m, m), np.inf)
     for i in range(m - 1):
         losses[i, i + 1 :] = merge_losses(inside, outside, counts, i, np.arange(i + 1, m))
@@ -54,13 +54,13 @@ def merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -> list[
     for _ in range(m - 1):
         i, j = divmod(int(losses.argmin()), m)
         (loss,) = merge_losses(inside, outside, counts, i, np.array([j]))  # other merges may have changed it a little
-        found.append(Merge(float(loss), i, j))
+        steps.append(Merge(float(loss), i, j))
         _merge(inside, outside, counts, i, j)
         left = left[left != j]
         others = left[left != i]
         losses[[i, j]] = losses[:, [i, j]] = np.inf
         losses[np.minimum(i, others), np.maximum(i, others)] = merge_losses(inside, outside, counts, i, others)
-    return found
+    return steps
 
 
 def merge_losses(
@@ -99,8 +99,8 @@ def merged(
     n_jobs (int or None): see `Split.expect`.
     """
     posteriors = split.posteriors(split.maximize(expected, smoothing), n_jobs)
-    found = split.sums(posteriors)
-    return flow(split, found, _cheapest_merges(split, posteriors, found.symbols, n_merges))
+    expected_counts = split.sums(posteriors)
+    return flow(split, expected_counts, _cheapest_merges(split, posteriors, expected_counts.symbols, n_merges))
 
 
 def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarray, n_merges: int) -> list[np.ndarray]:
@@ -110,7 +110,10 @@ def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarr
         merges(posteriors.inside[group, :m], posteriors.outside[group, :m], counts[a, :m])
         for a, (group, m) in enumerate(zip(groups_of(nodes.symbol, len(split.n_states)), split.n_states, strict=True))
     ]
-    return [merging(m, chosen) for m, chosen in zip(split.n_states, _cheapest(of_symbols, n_merges), strict=True)]
+    return [
+        merging(m, symbol_merges)
+        for m, symbol_merges in zip(split.n_states, _cheapest(of_symbols, n_merges), strict=True)
+    ]
 
 
 def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequence[Merge]]:

@@ -241,8 +241,8 @@ class Split:
         ):
             pairs = np.outer(shares[b, : m[b]], shares[c, : m[c]]).ravel()
             independent = np.outer(np.float32(n) * shares[a, : m[a]], pairs).ravel()
-            own = np.float32(n / (n + weight))
-            shared[start:end] = own * rules[start:end] + (1 - own) * independent
+            trust = np.float32(n / (n + weight))
+            shared[start:end] = trust * rules[start:end] + (1 - trust) * independent
         return shared
 
     def grammar(self, expected: Expected, smoothing: StateSmoothing) -> Grammar:

@@ -28,21 +28,21 @@ def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozen
     """
     chains: dict[tuple[str, bool], list[str]] = {}
     counts: dict[str, Counter[str]] = {}
-    for key, own in tags.items():
+    for key, tag_counts in tags.items():
         chain = chains[key] = [name for name in reversed(affix_backoff(*key)) if is_signature(name)]
         for name in chain:
-            counts.setdefault(name, Counter()).update(own)
-    chosen = {UNKNOWN}
+            counts.setdefault(name, Counter()).update(tag_counts)
+    selected = {UNKNOWN}
     decided: set[str] = set()
-    for place in range(1, max(map(len, chains.values()), default=1)):
+    for depth in range(1, max(map(len, chains.values()), default=1)):
         for chain in chains.values():
-            if place < len(chain) and chain[place] not in decided:
-                name = chain[place]
+            if depth < len(chain) and chain[depth] not in decided:
+                name = chain[depth]
                 decided.add(name)
-                nearest = next(each for each in reversed(chain[:place]) if each in chosen)
+                nearest = next(broader for broader in reversed(chain[:depth]) if broader in selected)
                 if _gain(counts[name], counts[nearest]) > 0:
-                    chosen.add(name)
-    return frozenset(chosen)
+                    selected.add(name)
+    return frozenset(selected)
 
 
 def _gain(counts: Counter[str], broader: Counter[str]) -> float:

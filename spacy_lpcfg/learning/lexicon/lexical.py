@@ -86,11 +86,11 @@ class TreebankVocabulary:
         known = {word for word, count in totals.items() if count > rare}
         self._backoff = signature_backoff if tags is None else affix_backoff
         unknown = {key: names for key in word_counts if not known.intersection(names := self._backoff(*key))}
-        chosen = None if tags is None else chosen_affixes({key: tags[key] for key in unknown if key in tags})
+        affixes = None if tags is None else chosen_affixes({key: tags[key] for key in unknown if key in tags})
         of_unknown: Counter[str] = Counter()
         for key, names in unknown.items():
             for name in dict.fromkeys(names):
-                if chosen is None or name in chosen:
+                if affixes is None or name in affixes:
                     of_unknown[name] += word_counts[key]
         known.update(name for name, count in of_unknown.items() if count > rare and is_signature(name))
         self.terminals = tuple(sorted(known | {UNKNOWN}))
@@ -123,13 +123,13 @@ class TreebankVocabulary:
         leaves = nodes.leaves
         are_signatures = np.array([is_signature(name) for name in self.terminals])
         by_signature = are_signatures[terminal[leaves]]
-        found = [
+        pairs = [
             (leaf, emitter)
             for leaf in np.flatnonzero(by_signature if by_signature.any() else ~by_signature).tolist()
             for emitter in self.emitters(nodes.words[nodes.word[leaves[leaf]]], bool(nodes.start[leaves[leaf]] == 0))
             if are_signatures[emitter]
         ]
-        return np.array(found, dtype=np.int64).reshape(-1, 2)
+        return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,13 +181,13 @@ _BACKOFF_WEIGHT = 0.01
 
 def count_tags(nodes: Skeletons) -> dict[tuple[str, bool], Counter[str]]:
     """Tags of each (word, whether it opens the sentence)."""
-    found: dict[tuple[str, bool], Counter[str]] = {}
+    counts: dict[tuple[str, bool], Counter[str]] = {}
     tags = [split_chain(name)[-1] for name in nodes.preterminals]
     leaves = nodes.leaves
     rows = np.stack([nodes.word[leaves], nodes.start[leaves] == 0, nodes.symbol[leaves]], axis=1)
     for (word, initial, symbol), n in zip(*np.unique(rows, axis=0, return_counts=True), strict=True):
-        found.setdefault((nodes.words[word], bool(initial)), Counter())[tags[symbol]] += int(n)
-    return found
+        counts.setdefault((nodes.words[word], bool(initial)), Counter())[tags[symbol]] += int(n)
+    return counts
 
 
 def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:
@@ -299,15 +299,15 @@ def _smoothed_rows(
         share = emissions.counts[pairs] / (totals[a] + settings.chain_weight)
         vectors = weight[:, None] * emissions.means[a]
         vectors[emissions.terminals[pairs]] += share[:, None] * (emissions.vectors[pairs] - emissions.means[a])
-        kept = (weight > 0) & (weight * totals[a] >= least)
-        kept[weight.argmax()] = True
+        is_emitted = (weight > 0) & (weight * totals[a] >= least)
+        is_emitted[weight.argmax()] = True
         if is_proper:
             sums = vectors.sum(axis=0)
-            lost = vectors[kept].sum(axis=0) < _MIN_KEPT * sums
+            lost = vectors[is_emitted].sum(axis=0) < _MIN_KEPT * sums
             vectors[:, lost] = np.outer(weight / weight.sum(), sums[lost])
-        scale = _scale(weight, kept)
-        vectors *= _scale(vectors, kept) if is_proper else scale
-        rows += [_Row(x, a, scale * weight[x], vectors[x]) for x in np.flatnonzero(kept).tolist()]
+        scale = _scale(weight, is_emitted)
+        vectors *= _scale(vectors, is_emitted) if is_proper else scale
+        rows += [_Row(x, a, scale * weight[x], vectors[x]) for x in np.flatnonzero(is_emitted).tolist()]
     return rows
 
 

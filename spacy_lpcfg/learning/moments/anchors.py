@@ -21,20 +21,20 @@ def fast_anchor_words(rows: np.ndarray, k: int) -> np.ndarray:
     k (int): how many vertices to find.
     RETURNS (int64, (at most k,)): places of the vertices; fewer where the rows span fewer dimensions.
     """
-    rest = np.array(rows, dtype=np.float64)
-    longest = np.linalg.norm(rest, axis=1).max(initial=0.0)
-    found: list[int] = []
-    while len(found) < min(k, *rows.shape):
-        lengths = np.linalg.norm(rest, axis=1)
+    residual = np.array(rows, dtype=np.float64)
+    longest = np.linalg.norm(residual, axis=1).max(initial=0.0)
+    vertices: list[int] = []
+    while len(vertices) < min(k, *rows.shape):
+        lengths = np.linalg.norm(residual, axis=1)
         farthest = int(lengths.argmax())
         if lengths[farthest] <= _FLAT * longest:
             break
-        found.append(farthest)
-        rest = _off(rest, rest[[farthest]])
-    for i in range(len(found) if len(found) > 1 else 0):
-        others = np.asarray(rows, dtype=np.float64)[found[:i] + found[i + 1 :]]
-        found[i] = int(np.linalg.norm(_off(rows, others), axis=1).argmax())
-    return np.array(found, dtype=np.int64)
+        vertices.append(farthest)
+        residual = _off(residual, residual[[farthest]])
+    for i in range(len(vertices) if len(vertices) > 1 else 0):
+        others = np.asarray(rows, dtype=np.float64)[vertices[:i] + vertices[i + 1 :]]
+        vertices[i] = int(np.linalg.norm(_off(rows, others), axis=1).argmax())
+    return np.array(vertices, dtype=np.int64)
 
 
 def _off(rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:

@@ -37,8 +37,8 @@ class Side(NamedTuple):
 
     def rows(self, nodes: np.ndarray) -> Side:
         """Select nodes, with only the features that they have."""
-        kept, columns = np.unique(self.columns[nodes], return_inverse=True)
-        return Side(columns.reshape(len(nodes), -1), self.posteriors[kept], self.pi)
+        features, columns = np.unique(self.columns[nodes], return_inverse=True)
+        return Side(columns.reshape(len(nodes), -1), self.posteriors[features], self.pi)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +108,9 @@ def symbol_states(
 
     of_f = solve(to_f, psi @ v)
     of_g = solve(to_g, phi @ u) if matching == "transition" else None
-    found = decompose(to_f.T @ to_g, of_f, of_g, em)
-    joint = found.outside * found.pi
-    return Side(f, of_f, found.pi), Side(g, joint / joint.sum(axis=1, keepdims=True), found.pi)
+    decomposition = decompose(to_f.T @ to_g, of_f, of_g, em)
+    joint = decomposition.outside * decomposition.pi
+    return Side(f, of_f, decomposition.pi), Side(g, joint / joint.sum(axis=1, keepdims=True), decomposition.pi)
 
 
 def _one_hot(keys: np.ndarray) -> tuple[csr_array, np.ndarray]:

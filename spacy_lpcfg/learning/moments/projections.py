@@ -88,20 +88,22 @@ class Projector:
         ]
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         calls_of_symbols = (
-            (_scaled_block(sums.products, *each) / n, m, self.seed)
-            for each, n, m in zip(rows_and_scales, treebank.counts.symbols, most.tolist(), strict=True)
+            (_scaled_block(sums.products, *block) / n, m, self.seed)
+            for block, n, m in zip(rows_and_scales, treebank.counts.symbols, most.tolist(), strict=True)
         )
-        found = list(in_order(singular_vectors, calls_of_symbols, n_jobs=n_jobs))
+        decompositions = list(in_order(singular_vectors, calls_of_symbols, n_jobs=n_jobs))
         bases = Bases(
             templates=self.features.templates,
             inside_names=sums.inside.names,
             outside_names=sums.outside.names,
             inside=np.zeros((len(sums.inside.names), self.n_states)),
             outside=np.zeros((len(sums.outside.names), self.n_states)),
-            n_states=np.array([len(sigma) for _, sigma, _ in found], dtype=np.int32),
+            n_states=np.array([len(sigma) for _, sigma, _ in decompositions], dtype=np.int32),
             singular_values=np.zeros((n_symbols, self.n_states)),
         )
-        for symbol, ((inside, outside, phi, psi), (u, sigma, v)) in enumerate(zip(rows_and_scales, found, strict=True)):
+        for symbol, ((inside, outside, phi, psi), (u, sigma, v)) in enumerate(
+            zip(rows_and_scales, decompositions, strict=True)
+        ):
             bases.inside[inside, : len(sigma)] = phi[:, None] * u
             bases.outside[outside, : len(sigma)] = psi[:, None] * v / sigma
             bases.singular_values[symbol, : len(sigma)] = sigma
@@ -114,8 +116,8 @@ class Projector:
         rng, features = np.random.default_rng((self.seed, symbol)), self.features
         squares = sums.inside.squares[inside], sums.outside.squares[outside]
         inside, outside = (
-            scales(each, n, features.kappa) * noise_factors(len(each), features.dropout, features.noise, rng)
-            for each in squares
+            scales(values, n, features.kappa) * noise_factors(len(values), features.dropout, features.noise, rng)
+            for values in squares
         )
         return inside, outside
 
@@ -225,8 +227,8 @@ def check_noise(dropout: float, noise: float) -> None:
 
 def check_templates(**templates: Sequence[str]) -> None:
     """RAISES (ValueError): For a place that has no feature templates."""
-    for name, found in templates.items():
-        if not found:
+    for name, names in templates.items():
+        if not names:
             raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
 
 

@@ -159,9 +159,9 @@ class IndexedTreebank:
         n_jobs: int | None = getattr(learner, "n_jobs", None)
         if weights is None:
             return cls.of(read_skeletons(trees, reading, n_jobs=n_jobs), lexical)
-        kept, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=reading.functions))
+        treebank, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=reading.functions))
         assert values is not None
-        nodes = read_skeletons(kept, reading, n_jobs=n_jobs)
+        nodes = read_skeletons(treebank, reading, n_jobs=n_jobs)
         n_copies, n_annotated = copies(values), int(is_annotated(values).sum())
         heaviest_first = np.argsort(-values, kind="stable")
         rounds = [heaviest_first[n_copies[heaviest_first] >= n] for n in range(n_copies.max(initial=0), 0, -1)]

@@ -124,10 +124,10 @@ class Cooccurrence:
 
 def _placed(part: Cooccurrence, inside: Features, outside: Features) -> csr_array:
     """The products of a part in the places of more features."""
-    found = part.products.tocoo()
-    rows = np.searchsorted(inside.names, part.inside.names)[found.row]
-    columns = np.searchsorted(outside.names, part.outside.names)[found.col]
-    return csr_array((found.data, (rows, columns)), shape=(len(inside.names), len(outside.names)))
+    products = part.products.tocoo()
+    rows = np.searchsorted(inside.names, part.inside.names)[products.row]
+    columns = np.searchsorted(outside.names, part.outside.names)[products.col]
+    return csr_array((products.data, (rows, columns)), shape=(len(inside.names), len(outside.names)))
 
 
 def paired_sum(parts: Iterable[Sum], add: Callable[[Sum, Sum], Sum]) -> Sum:

@@ -38,8 +38,8 @@ def read_skeletons(
 def _tables_of_files(files: TreeFiles, reading: Reading, n_jobs: int | None) -> Iterator[Skeletons]:
     form = {"dialect": files.dialect, "coarse_tags": files.coarse_tags}
     calls = ((path, files.on_error is not None, form, reading) for path in files.paths)
-    found = in_order(_read_file, calls, n_jobs=n_jobs)
-    for path, (table, n_trees, errors, dropped) in zip(files.paths, found, strict=True):
+    tables = in_order(_read_file, calls, n_jobs=n_jobs)
+    for path, (table, n_trees, errors, dropped) in zip(files.paths, tables, strict=True):
         for error in errors:
             assert files.on_error is not None
             files.on_error(error)

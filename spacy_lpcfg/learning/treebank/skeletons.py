@@ -225,9 +225,9 @@ def join(shards: Sequence[Skeletons]) -> Skeletons:
         symbols = np.concatenate([pre, inter + len(preterminals)])
         ids = {"symbol": symbols, "word": np.append(own_words, np.int32(NONE))}
         for name, column in columns.items():
-            own = getattr(shard, name)
-            own = ids[name][own] if name in ids else _shifted(own, start) if name in _NODES else own
-            column[start : start + shard.n_nodes] = own
+            values = getattr(shard, name)
+            values = ids[name][values] if name in ids else _shifted(values, start) if name in _NODES else values
+            column[start : start + shard.n_nodes] = values
         start += shard.n_nodes
     roots: Counter[str] = Counter()
     for shard in shards:
