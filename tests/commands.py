@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from inspect import signature
 from pathlib import Path
 
+import typer.testing
 from typer.testing import CliRunner
 
 from spacy_lpcfg.components.cli import lpcfg_cli
@@ -24,6 +26,7 @@ GOLD = """\
 (S (NP (PRP It)) (VP (VBZ seems) (S (VP (VBG working)))) (. .))
 (S (NP (DT The) (NN ferry)) (VP (VBD left)))
 """
+typer.testing._get_command = cache(typer.testing._get_command)  # else made anew at each call
 RUNNER = CliRunner(**({"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}))
 BROKEN = "(S (NP (PRP It)) (VP (VBZ breaks)\n"
 

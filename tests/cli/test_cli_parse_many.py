@@ -26,21 +26,34 @@ from spacy_lpcfg.trees import read_trees
 N_FILES = 4
 
 
-@pytest.fixture(scope="module")
-def corpus(sample_folder, tmp_path_factory) -> Path:
-    """Files of text, of which one is compressed and one lies in a folder."""
-    folder = tmp_path_factory.mktemp("corpus")
+def texts(sample_folder: Path, folder: Path, n: int) -> Path:
+    """A folder with files of n sentences, of which one is compressed and one lies in a folder."""
     lines = [f"{' '.join(tree.words)}\n" for tree in read_trees(sample_folder / "train.mrg")]
     (folder / "below").mkdir()
-    (folder / "a.txt").write_text("".join(lines[:50]), encoding="utf-8")
-    (folder / "b.txt.gz").write_bytes(gzip.compress("".join(lines[50:100]).encode()))
-    (folder / "c.txt").write_text("".join(lines[100:150]), encoding="utf-8")
-    (folder / "below" / "a.txt").write_text("".join(lines[150:200]), encoding="utf-8")
+    (folder / "a.txt").write_text("".join(lines[:n]), encoding="utf-8")
+    (folder / "b.txt.gz").write_bytes(gzip.compress("".join(lines[n : 2 * n]).encode()))
+    (folder / "c.txt").write_text("".join(lines[2 * n : 3 * n]), encoding="utf-8")
+    (folder / "below" / "a.txt").write_text("".join(lines[3 * n : 4 * n]), encoding="utf-8")
     return folder
 
 
 @pytest.fixture(scope="module")
+def corpus(sample_folder, tmp_path_factory) -> Path:
+    return texts(sample_folder, tmp_path_factory.mktemp("corpus"), 6)
+
+
+@pytest.fixture(scope="module")
+def long_corpus(sample_folder, tmp_path_factory) -> Path:
+    """Files that take long enough to stop a command in the middle."""
+    return texts(sample_folder, tmp_path_factory.mktemp("corpus"), 50)
+
+
+@pytest.fixture(scope="module")
 def alone(corpus, pcfg_model) -> dict[str, str]:
+    return parsed_alone(corpus, pcfg_model)
+
+
+def parsed_alone(corpus: Path, pcfg_model: Path) -> dict[str, str]:
     """The trees of each file by itself, by the name of the file that they go into."""
     files = {"a.mrg": "a.txt", "b.mrg": "b.txt.gz", "c.mrg": "c.txt", "below/a.mrg": "below/a.txt"}
     return {name: run("parse", pcfg_model, corpus / file).stdout for name, file in files.items()}
@@ -135,7 +148,7 @@ def test_parse_many_tells_of_broken_files_and_parses_the_others(corpus, alone, p
     for name in ("a.txt", "c.txt"):
         (tmp_path / "in" / name).write_bytes((corpus / name).read_bytes())
     (tmp_path / "in" / "b.txt").write_bytes(b"It rained.\nIt \xff rained.\n")
-    (tmp_path / "in" / "d.txt.gz").write_bytes((corpus / "b.txt.gz").read_bytes()[:500])
+    (tmp_path / "in" / "d.txt.gz").write_bytes((corpus / "b.txt.gz").read_bytes()[:100])
     command = ("parse", pcfg_model, tmp_path / "in", "-o", tmp_path / "out")
     error = run(*command, code=1).stderr
     assert "b.txt:2: Expected UTF-8" in error
@@ -161,8 +174,8 @@ def test_parse_many_tells_of_unforeseen_errors_and_parses_the_others(pcfg_model,
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize("sent", ["SIGINT", "SIGKILL"])
-def test_parse_many_goes_on_where_it_was_stopped(sent, corpus, alone, pcfg_model, tmp_path):
-    command = [console_script(), "parse", pcfg_model, corpus, "-o", tmp_path, "--n-process", 2]
+def test_parse_many_goes_on_where_it_was_stopped(sent, long_corpus, pcfg_model, tmp_path):
+    command = [console_script(), "parse", pcfg_model, long_corpus, "-o", tmp_path, "--n-process", 2]
     with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, encoding="utf-8") as process:
         while process.poll() is None and not writers(tmp_path):
             time.sleep(0.001)
@@ -172,6 +185,7 @@ def test_parse_many_goes_on_where_it_was_stopped(sent, corpus, alone, pcfg_model
     if sent == "SIGINT":
         assert process.returncode == 130
         assert not writers(tmp_path)
+    alone = parsed_alone(long_corpus, pcfg_model)
     assert all(alone[name] == text for name, text in written(tmp_path).items() if name.endswith(".mrg"))
     run(*command[1:])
     assert {name: text for name, text in written(tmp_path).items() if name.endswith(".mrg")} == alone
@@ -182,11 +196,11 @@ def test_parse_many_goes_on_where_it_was_stopped(sent, corpus, alone, pcfg_model
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_parse_many_parses_again_what_a_killed_process_had(corpus, alone, pcfg_model, tmp_path):
+def test_parse_many_parses_again_what_a_killed_process_had(long_corpus, pcfg_model, tmp_path):
     with first_writer_killed(tmp_path) as killed:
-        run("parse", pcfg_model, corpus, "-o", tmp_path, "--n-process", 2)
+        run("parse", pcfg_model, long_corpus, "-o", tmp_path, "--n-process", 2)
     assert killed.is_set()
-    assert written(tmp_path) == alone
+    assert written(tmp_path) == parsed_alone(long_corpus, pcfg_model)
 
 
 def dies_at_three(item: int) -> int:

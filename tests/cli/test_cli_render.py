@@ -137,14 +137,13 @@ def test_cli_render_what_a_model_thinks_of_a_sentence(model, folder):
     assert "<script" not in spans
 
 
-def test_cli_render_takes_any_input_and_any_model(model, folder):
+def test_cli_render_takes_any_input_and_any_model(model, folder, bracketer_model):
     first = ("--sentence", 1)
     (tree,) = parse_trees(run("parse", model, folder / "dev.mrg", "--input", "trees").stdout.splitlines()[0])
     assert (
         run("render", model, folder / "dev.mrg", "--input", "trees", *first).stdout == f"{tree_text(normalize(tree))}\n"
     )
-    run("learn", "bracketer", folder / "train.mrg", "-o", folder / "brackets")
-    tagged = ("render", folder / "brackets", "-")
+    tagged = ("render", bracketer_model, "-")
     assert run(*tagged, text="The/DT ferry/NN left/VBD").stdout.split()[-3:] == ["The", "ferry", "left"]
     result = run(*tagged, "-p", "chart", text="The/DT ferry/NN left/VBD", code=1)
     assert "'spectral_bracketer' has no posteriors" in result.stderr

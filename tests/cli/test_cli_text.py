@@ -38,45 +38,45 @@ def test_cli_parses_a_text_by_the_grammar_that_comes_with_the_package(english):
     assert "en" in run("--help").stdout.split("Example:")[1]
 
 
-def test_cli_text_is_of_any_kind_but_docs():
-    assert run("parse", "en", "I/PRP saw/VBD her/PRP", "--input", "tagged").stdout == (
-        run("parse", "en", "(X (PRP I) (VBD saw) (PRP her))", "--input", "trees", "--tags", "given").stdout
+def test_cli_text_is_of_any_kind_but_docs(pcfg_model):
+    assert run("parse", pcfg_model, "I/PRP saw/VBD her/PRP", "--input", "tagged").stdout == (
+        run("parse", pcfg_model, "(X (PRP I) (VBD saw) (PRP her))", "--input", "trees", "--tags", "given").stdout
     )
-    assert len(run("parse", "en", "It rained.\nIt stopped.").stdout.splitlines()) == 2
-    assert "a text holds no Docs" in run("parse", "en", FERRY, "--input", "spacy", code=2).stderr
-    assert "<text>:1: Expected word/TAG" in run("parse", "en", "I/PRP saw", "--input", "tagged", code=1).stderr
-    assert "<text>: there is nothing to parse in it" in run("parse", "en", " ", code=1).stderr
+    assert len(run("parse", pcfg_model, "It rained.\nIt stopped.").stdout.splitlines()) == 2
+    assert "a text holds no Docs" in run("parse", pcfg_model, FERRY, "--input", "spacy", code=2).stderr
+    assert "<text>:1: Expected word/TAG" in run("parse", pcfg_model, "I/PRP saw", "--input", "tagged", code=1).stderr
+    assert "<text>: there is nothing to parse in it" in run("parse", pcfg_model, " ", code=1).stderr
 
 
-def test_cli_tells_files_from_texts(tmp_path, monkeypatch):
+def test_cli_tells_files_from_texts(tmp_path, monkeypatch, pcfg_model):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "It rained").write_text("Go home.", encoding="utf-8")
-    assert "home" in run("parse", "en", "It rained").stdout  # a file is a file
+    assert "home" in run("parse", pcfg_model, "It rained").stdout  # a file is a file
     for path in ("absent.txt", "absent/text", "C:\\absent", "dev.mrg"):
         assert is_text(path)
         assert looks_like_path(path)
-        error = " ".join(run("parse", "en", path, code=2).stderr.split())
+        error = " ".join(run("parse", pcfg_model, path, code=2).stderr.split())
         assert f"there is no file {path!r}; if it is a text, give it by stdin, as -" in error
     hint = "it is taken for a text"
     for text in ("Hello", "Look at dev.mrg"):
-        assert hint in run("parse", "en", text).stderr
+        assert hint in run("parse", pcfg_model, text).stderr
     for text in ("Hello there", "It cost 3.50 or so.", "a" * 300 + " b"):
-        assert hint not in run("parse", "en", text).stderr
-    assert "several files need a folder" in " ".join(run("parse", "en", str(tmp_path), code=2).stderr.split())
-    assert "not UTF-8" in run("parse", "en", "caf\udce9 au lait", code=2).stderr
+        assert hint not in run("parse", pcfg_model, text).stderr
+    assert "several files need a folder" in " ".join(run("parse", pcfg_model, str(tmp_path), code=2).stderr.split())
+    assert "not UTF-8" in run("parse", pcfg_model, "caf\udce9 au lait", code=2).stderr
 
 
 @pytest.mark.parametrize("command", ["parse", "surprisal", "sample", "render"])
-def test_cli_takes_treebanks_for_trees(command, tmp_path):
+def test_cli_takes_treebanks_for_trees(command, tmp_path, pcfg_model):
     tree = "(S (NP (DT The) (NN ferry)) (VP (VBD left)))"
     for name in ("dev.mrg", "dev.mrg.gz", "dev.parsed", "dev.ptb"):
         write_trees(tmp_path / name, parse_trees(tree))
     (tmp_path / "dev.txt").write_text(f"\n( {tree})\n", encoding="utf-8")
-    wanted = run(command, "en", tmp_path / "dev.txt", "--input", "trees").stdout
+    wanted = run(command, pcfg_model, tmp_path / "dev.txt", "--input", "trees").stdout
     for name in ("dev.mrg", "dev.mrg.gz", "dev.parsed", "dev.ptb"):
-        assert run(command, "en", tmp_path / name).stdout == wanted
+        assert run(command, pcfg_model, tmp_path / name).stdout == wanted
     for file, name in ((tmp_path / "dev.txt", tmp_path / "dev.txt"), (tree, "<text>"), ("-", "<stdin>")):
-        failed = run(command, "en", file, text=tree, code=1)
+        failed = run(command, pcfg_model, file, text=tree, code=1)
         assert f"Error: {name} holds bracketed trees: use --input trees, or --input text to" in failed.stderr
         assert failed.stdout == ""
 
@@ -88,9 +88,9 @@ def test_cli_takes_brackets_in_text_for_words():
 
 
 @pytest.mark.parametrize("command", ["surprisal", "parse --format tsv", "parse --format tsv --n-best 2"])
-def test_cli_prints_no_header_over_nothing(command):
+def test_cli_prints_no_header_over_nothing(command, pcfg_model):
     for text in ("", " "):
-        failed = run(*command.split(), "en", text, code=1)
+        failed = run(*command.split(), pcfg_model, text, code=1)
         assert failed.stdout == ""
         assert "Error: <text>: there is nothing to parse in it" in failed.stderr
 
@@ -117,21 +117,21 @@ def test_cli_usage_names_choices_and_nothing_else(tmp_path):
     assert message in said
 
 
-def test_cli_sample_takes_its_number_by_a_long_name():
-    assert run("sample", "en", FERRY, "--n-samples", 2).stdout == run("sample", "en", FERRY, "-n", 2).stdout
+def test_cli_sample_takes_its_number_by_a_long_name(pcfg_model):
+    assert run("sample", pcfg_model, FERRY, "--n-samples", 2).stdout == run("sample", pcfg_model, FERRY, "-n", 2).stdout
 
 
 def test_cli_says_that_a_language_has_no_grammar():
     assert "No model 'de' comes with spacy-lpcfg" in run("parse", "de", "Hallo Welt", code=1).stderr
 
 
-def test_cli_evaluates_a_model(tmp_path):
+def test_cli_evaluates_a_model(tmp_path, pcfg_model):
     dev = SAMPLE / "dev.mrg"
-    run("parse", "en", dev, "--input", "trees", "-o", tmp_path / "dev.parsed")
+    run("parse", pcfg_model, dev, "--input", "trees", "-o", tmp_path / "dev.parsed")
     run("convert", dev, tmp_path / "dev.spacy")
     expected = run("evaluate", dev, tmp_path / "dev.parsed").stdout
-    assert run("evaluate", "en", dev).stdout == expected
-    assert run("evaluate", "en", tmp_path / "dev.spacy").stdout == expected
+    assert run("evaluate", pcfg_model, dev).stdout == expected
+    assert run("evaluate", pcfg_model, tmp_path / "dev.spacy").stdout == expected
     assert "there is no file or folder 'absent.mrg'" in run("evaluate", "absent.mrg", dev, code=2).stderr
     assert "is no pipeline" in run("evaluate", tmp_path, dev, code=1).stderr
 
@@ -148,17 +148,17 @@ def test_cli_suggests_to_skip_broken_trees_where_that_can_be(tmp_path):
     assert hint not in run("learn", "lpcfg", broken, "-o", tmp_path / "out", code=1).stderr
 
 
-def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, monkeypatch):
+def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, monkeypatch, pcfg_model):
     totals: list[int | None] = []
     command = sys.modules["spacy_lpcfg.components.cli.parse"]
     monkeypatch.setattr(command, "progress", lambda found, *_, total, **__: totals.append(total) or found)
     text = tmp_path / "text"
     text.write_text("It rained.\n\nIt stopped.\n", encoding="utf-8")
-    run("parse", "en", text)
+    run("parse", pcfg_model, text)
     monkeypatch.setattr(inputs, "_is_watched", lambda: True)
-    run("parse", "en", text, "-o", tmp_path / "out")
-    run("parse", "en", SAMPLE / "dev.mrg", "--input", "trees", "-o", tmp_path / "out.mrg")
-    run("parse", "en", "-", "-o", tmp_path / "third", text="Go.")
+    run("parse", pcfg_model, text, "-o", tmp_path / "out")
+    run("parse", pcfg_model, SAMPLE / "dev.mrg", "--input", "trees", "-o", tmp_path / "out.mrg")
+    run("parse", pcfg_model, "-", "-o", tmp_path / "third", text="Go.")
     assert totals == [None, 2, 100, None]
 
 

@@ -187,7 +187,7 @@ def test_demo_page_draws_the_first_sentences(demo):
 
 
 def test_demo_page_tells_what_a_model_cannot_say():
-    nlp, parser = pipeline(Spectral(n_states=2).fit(islice(read_trees(SAMPLE / "train.mrg"), 200)))
+    nlp, parser = pipeline(Spectral(n_states=2).fit(islice(read_trees(SAMPLE / "train.mrg"), 40)))
     with pytest.raises(ValueError) as refused:  # noqa: PT011
         parser.surprisals(nlp(FERRY))
     page = DemoPage(nlp, parser)("The ferry left.")
@@ -402,6 +402,7 @@ def pixels(path: Path) -> list[bytes]:
     return [rows[i : i + stride] for i in range(0, len(rows), stride)]
 
 
+@pytest.mark.slow
 def test_demo_page_in_a_browser(server, tmp_path):
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:

@@ -36,7 +36,7 @@ TEXTS = {
 }
 OTHER_LANGUAGES = {
     "de": ["„Wohin gehst du?“, fragte er.", "„Nach Hause“, sagte sie.", "Dr. Meyer kam."],
-    "fr": ["« Où vas-tu ? » dit-il.", "« Chez moi. »", "Elle part."],
+    "xx": ["« Où vas-tu ? » dit-il.", "« Chez moi. »", "Elle part."],
     "zh": ["他问：“去哪儿？”", "“回家。”", "他走了。"],
 }
 

@@ -65,6 +65,7 @@ def test_beam_finds_the_probability_of_a_tree_with_its_tags(approximation):
         IncrementalParser(tiny(approximation, approximation)).tree_log_probability(unknown)
 
 
+@pytest.mark.slow
 def test_beam_unpruned_is_enumeration_of_three_words():
     agrees(tiny("feed-forward"), SENTENCES[2], ["X", None, "Y"])
 

@@ -27,7 +27,7 @@ def drawn(seed, n_states, dropout=0.0, **settings):
 
 @approximately
 @with_dropout
-@settings(max_examples=15)
+@settings(max_examples=5)
 @given(seed=SEEDS, n_states=SIZES)
 def test_log_likelihoods_are_those_of_the_equations(approximation, dropout, seed, n_states):
     parameters, events, keep = drawn(seed, n_states, dropout)

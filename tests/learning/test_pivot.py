@@ -40,7 +40,7 @@ PIVOTS = PivotFeatures(more_inside=(), more_outside=(), shrink=0.0, prior=0.0, p
 
 @pytest.fixture(scope="module")
 def sample() -> list[Tree]:
-    return list(islice(read_trees([SAMPLE / "train.mrg"]), 150))
+    return list(islice(read_trees([SAMPLE / "train.mrg"]), 80))
 
 
 # ------------------------------------------------------------------------ theorem 1 of Cohen and Collins (2014)
@@ -156,7 +156,7 @@ def assert_recovered(found: Model, truth: Model, atol: float) -> None:
             np.testing.assert_allclose(mine[key], expected, atol=atol, err_msg=str(key))
 
 
-@pytest.fixture(scope="module", params=[0, 1, 2])
+@pytest.fixture(scope="module", params=[0, 1])
 def exact(request) -> tuple[Model, dict[Tree, float], IndexedTreebank]:
     """A model, its language, and a treebank with exactly its moments."""
     model = pivot_model(request.param)
@@ -195,10 +195,8 @@ def test_theorem_1_finds_pi_of_several_roots_with_several_states():
     counts = np.round(np.array(list(trees.values())) * 4 * N_TREES).astype(int)
     assert counts.sum() == 4 * N_TREES
     treebank = treebank_of(trees, counts)
-    for matching in MATCHINGS:
-        parameters = Pivot(n_states=5, pivots=replace(PIVOTS, matching=matching), **EXACT).parameters(treebank)
-        found = model_of_parameters(treebank, parameters)
-        assert_recovered(found, model, 1e-6)
+    parameters = Pivot(n_states=5, pivots=PIVOTS, **EXACT).parameters(treebank)
+    assert_recovered(model_of_parameters(treebank, parameters), model, 1e-6)
 
 
 def test_exact_pivots_give_a_grammar_of_exact_tensors(exact):
