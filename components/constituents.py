@@ -64,18 +64,9 @@ from spacy_lpcfg.components.tree_group import (
 from spacy_lpcfg.evaluation.calibration import tree_probability
 from spacy_lpcfg.parsing.alternatives import DOUBTFUL, doubtful_brackets
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
-from spacy_lpcfg.trees import (
-    NO_HEAD,
-    HeadRules,
-    Tree,
-    dependencies,
-    escape_tokens,
-    strip_root,
-    to_latex,
-    to_nltk,
-    unescape_token,
-)
-from spacy_lpcfg.trees.transforms import ROOT_LABELS
+from spacy_lpcfg.trees import HeadRules, Tree, dependencies, to_latex, to_nltk
+from spacy_lpcfg.trees.dependencies import NO_HEAD
+from spacy_lpcfg.trees.transforms import ROOT_LABELS, escape_tokens, strip_root, unescape_token
 
 if TYPE_CHECKING:
     from spacy_lpcfg.parsing.result import Parse

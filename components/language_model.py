@@ -25,7 +25,7 @@ from spacy_lpcfg.components.surprisal import register_surprisal, surprisal_attrs
 from spacy_lpcfg.components.tree_group import LANGUAGE_MODEL_KEY as KEY
 from spacy_lpcfg.components.tree_group import set_group
 from spacy_lpcfg.language_model import LanguageModel, LanguageModelError
-from spacy_lpcfg.trees import escape_tokens
+from spacy_lpcfg.trees.transforms import escape_tokens
 
 register_surprisal()
 

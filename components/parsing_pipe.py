@@ -33,7 +33,8 @@ from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query, Tags
 from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors, StateVectors
 from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
-from spacy_lpcfg.trees import Tree, escape_tokens
+from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees.transforms import escape_tokens
 
 register_surprisal()
 register_phrases()

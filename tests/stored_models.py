@@ -31,7 +31,7 @@ from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.stacking import Stacked, StackedLearner
 from spacy_lpcfg.storage.container import Stored
 from spacy_lpcfg.trees import clean, read_trees
-from spacy_lpcfg.words import WordClasses
+from spacy_lpcfg.words.classes import WordClasses
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
 CLASSES = WordClasses(("boat", "ship", "zebra"), np.array([1, 1, 2], np.int32))

@@ -23,10 +23,11 @@ from pathlib import Path
 from benchmarks import measure
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.queries import edit_trees, read_rules
-from spacy_lpcfg.trees import Tree, normalize_rooted, read_trees, strip_root
+from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu, read_sentences
 from spacy_lpcfg.trees.phrases import phrases_of
+from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
 
 RULES = Path(__file__).parents[2] / "scripts" / "gum.tsurgeon"
 Pair = tuple[Tree, Tree]

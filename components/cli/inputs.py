@@ -343,8 +343,8 @@ def trees_of(source: Source, on_error: Callable[[TreebankError], None] | None = 
 
 def dialect_of_source(source: Source) -> str:
     """The dialect of the trees of a source; that of the Penn Treebank for stdin and texts where none was said."""
-    from spacy_lpcfg.trees import dialect_of
     from spacy_lpcfg.trees.formats import PENN
+    from spacy_lpcfg.trees.reading import dialect_of
 
     is_file = source.file != STDIN and not is_text(source.file)
     return source.dialect or (dialect_of(source.file) if is_file else PENN)

@@ -134,7 +134,7 @@ class _Text:
 
     def log_dialects(self) -> None:
         """Say in which dialects trees were read."""
-        from spacy_lpcfg.trees import dialect_of
+        from spacy_lpcfg.trees.reading import dialect_of
 
         dialects = {dialect_of(path) for path in self.paths if path.suffix != ".spacy"} if self.dialect is None else ()
         for name in sorted(dialects or {self.dialect or "penn"}):

@@ -291,7 +291,8 @@ class _Work:
 
     component (str): the name of what parses; first (Source): what a file is like; questions (dict): see
     `run_pipeline`; form (str): name of the format; answer_options (str): see `check_contents`; root (str or None): over
-    every tree; force (bool): whether files may be replaced; unsure (_Unsure or None): what is not written with the others
+    every tree; force (bool): whether files may be replaced; unsure (_Unsure or None): what is not written with the
+    others
     """
 
     nlp: "Language"

@@ -2,6 +2,5 @@
 
 from spacy_lpcfg.chart.parser import Parser
 from spacy_lpcfg.chart.settings import EXHAUSTIVE, ChartSettings
-from spacy_lpcfg.parsing.result import Parse
 
-__all__ = ["EXHAUSTIVE", "ChartSettings", "Parse", "Parser"]
+__all__ = ["EXHAUSTIVE", "ChartSettings", "Parser"]

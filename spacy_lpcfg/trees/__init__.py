@@ -6,8 +6,8 @@ from spacy_lpcfg.trees.files import TreeFiles
 from spacy_lpcfg.trees.heads import HeadRules, head_rules
 from spacy_lpcfg.trees.latex import to_latex
 from spacy_lpcfg.trees.nltk import from_nltk, to_nltk
-from spacy_lpcfg.trees.reading import dialect_of, read_trees
-from spacy_lpcfg.trees.transforms import clean, escape_tokens, normalize
+from spacy_lpcfg.trees.reading import read_trees
+from spacy_lpcfg.trees.transforms import clean, normalize
 from spacy_lpcfg.trees.tree import Tree
 
 __all__ = [
@@ -19,8 +19,6 @@ __all__ = [
     "clean",
     "conllu",
     "dependencies",
-    "dialect_of",
-    "escape_tokens",
     "from_nltk",
     "head_rules",
     "normalize",

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 from spacy_lpcfg.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.words.classes import WordClasses
     from spacy_lpcfg.words.learning import ClassLearner
 
-__all__ = ["ClassLearner", "WordClasses"]
+__all__ = ["ClassLearner"]
 
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "ClassLearner": "learning",
-            "WordClasses": "classes",
         },
     )

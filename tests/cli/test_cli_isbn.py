@@ -13,7 +13,8 @@ from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
-from spacy_lpcfg.trees import escape_tokens, normalize, read_trees
+from spacy_lpcfg.trees import normalize, read_trees
+from spacy_lpcfg.trees.transforms import escape_tokens
 
 TINY = sets("n_states=4", "n_epochs=2")
 

@@ -19,8 +19,8 @@ from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.learning.treebank.skeletons import skeletons
 from spacy_lpcfg.stacking import StackedLearner
-from spacy_lpcfg.trees import Tree, escape_tokens, parse_trees, read_trees
-from spacy_lpcfg.trees.transforms import mirror
+from spacy_lpcfg.trees import Tree, parse_trees, read_trees
+from spacy_lpcfg.trees.transforms import escape_tokens, mirror
 
 pytestmark = pytest.mark.slow
 

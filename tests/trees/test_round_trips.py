@@ -17,8 +17,8 @@ from spacy.vocab import Vocab
 
 from spacy_lpcfg.components.constituents import KEY, register_extensions, rooted_trees, set_trees, trees
 from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
-from spacy_lpcfg.trees import Tree, escape_tokens, from_nltk, write_trees
-from spacy_lpcfg.trees.transforms import ROOT_LABELS, normalize_rooted, strip_root
+from spacy_lpcfg.trees import Tree, from_nltk, write_trees
+from spacy_lpcfg.trees.transforms import ROOT_LABELS, escape_tokens, normalize_rooted, strip_root
 
 register_extensions()
 VOCAB = Vocab()

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import labels, trees, words
 
-from spacy_lpcfg.trees import Tree, escape_tokens, normalize, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.transforms import (
     binarize,
     collapse_unaries,
     escape_token,
+    escape_tokens,
     expand_unaries,
     remove_empty,
     split_chain,

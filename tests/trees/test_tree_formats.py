@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.learning import TreebankPCFG
-from spacy_lpcfg.trees import Tree, TreebankError, TreeFiles, dialect_of, normalize, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, TreebankError, TreeFiles, normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.formats import DIALECTS, FORMATS
 from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, raised
 from spacy_lpcfg.trees.latex import STYLES
-from spacy_lpcfg.trees.reading import read_dialect
+from spacy_lpcfg.trees.reading import dialect_of, read_dialect
 from spacy_lpcfg.trees.transforms import remove_empty
 
 ICELANDIC = """\

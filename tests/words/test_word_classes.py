@@ -18,8 +18,8 @@ from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.learning import LexicalSettings, TreebankPCFG
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import parse_trees
-from spacy_lpcfg.words import ClassLearner, WordClasses
-from spacy_lpcfg.words.classes import NO_CLASSES
+from spacy_lpcfg.words import ClassLearner
+from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
 SLOTS = [["the", "a", "this"], ["zib", "zob", "zub", "zyb"], ["zab", "zeb", "zaab"]]
 ORDER = [0, 1, 2, 0, 1]
