@@ -73,3 +73,9 @@ def test_subordinate_clauses(nlp):
         outer, inner = parsed(nlp, 2)._.clauses
         assert (outer.is_subordinate, inner.is_subordinate, inner.is_relative) == (False, True, False)
         assert inner.subject.text == "הוא"
+
+
+def test_words_t_units_and_depths_are_measured(nlp):
+    figures = parsed(nlp, 0)._.complexity
+    assert (figures["W"], figures["S"], figures["T"], figures["MLT"]) == (4, 1, 1, 4)
+    assert figures["height"] > 2

@@ -100,6 +100,10 @@ CASES = {
         "画/VERB/2/compound 家/PART/4/nsubj 也/SCONJ/4/mark 来/VERB/0/root 了/AUX/4/aux",
         "(S (NP (NX (VERB 画) (PART 家))) (SCONJ 也) (VP (VP (VERB 来)) (AUX 了)))",
     ),
+    "Hebrew: a noun with another one, an article before the adjective": (
+        "בית/NOUN/0/root ה/DET/3/det ספר/NOUN/1/compound ה/DET/5/det גדול/ADJ/1/amod",
+        "(NP (NP (NOUN בית) (NP (DET ה) (NOUN ספר))) (NP (DET ה) (ADJ גדול)))",
+    ),
     "Russian: no copula": (
         "Он/PRON/2/nsubj врач/NOUN/0/root из/ADP/4/case Омска/PROPN/2/nmod",
         "(S (NP (PRON Он)) (NP (NP (NOUN врач)) (PP (ADP из) (NP (PROPN Омска)))))",

@@ -293,10 +293,11 @@ class Projection:
         is_flat = level == Level.BASE and not self.is_clause
         if relation == "conj" and is_flat and all(words.relation(other) == "cc" for other in words.below[child]):
             return [*parts[:-1], leaf]
+        is_noun = relation in _NAMES and words.part(child) == "NOUN" and self.label == "NP"
+        if is_noun and child > self.head and all(part.is_leaf for part in parts):
+            return [Tree("NP", parts)]  # so that the head is the last noun that stands without a phrase
         if words.below[child] or child in words.bracketed:
             return parts
-        if relation in _NAMES and child > self.head and words.part(child) == "NOUN" and self.label == "NP":
-            return [Tree("NP", [leaf])]  # so that the head is the last noun that stands without a phrase
         if words.full_relation(child) == "compound:prt":
             return [Tree("PRT", [leaf])]
         return [leaf] if self._is_word(child, relation, level) else parts
