@@ -239,7 +239,7 @@ def test_surprisal_of_tokens_is_written_or_asked_for(learned, name):
 def test_find_threshold_trades_recall_for_precision(learned, name, tmp_path):
     nlp = pipeline(learned, name, **({"pruning": {"beam": 5}} if name == "isbn_parser" else {}))
     nlp.to_disk(tmp_path / "model")
-    golds = [eg.reference for eg in Treebank(SAMPLE / "dev.mrg", limit=8)(nlp)]
+    golds = [eg.reference for eg in Treebank(SAMPLE / "dev.mrg", limit=15)(nlp)]
     DocBin(docs=golds, store_user_data=True).to_disk(tmp_path / "dev.spacy")
     of = {}
     for score in ("evalb_p", "evalb_r"):
