@@ -184,6 +184,8 @@ def write_parts(source: Source, name: str, assets: Path, folder: Path, most: int
     del config["nlp"]["tokenizer"]  # for the language's own
     learning = {"learner": source.learner, "coarse_tags": source.coarse_tags}
     overrides = {"paths": paths, "vars": learning, "nlp": {"lang": source.lang}}
+    if source.is_universal:
+        overrides["components"] = {"lpcfg_parser": {"learner": {"heads": "dependencies"}}}
     config.merge(overrides).to_disk(folder / "config.cfg")
 
 

@@ -388,7 +388,9 @@ def test_scripts_universal_fetches_a_treebank_whose_parts_are_kept_whole(tmp_pat
     assert len(parts["train"]) + len(parts["dev"]) == 250
     assert len(parts["test"]) == 2
     assert str(parts["test"][0]) == "(S (NP (NOUN மழை)) (VP (VERB பெய்தது)))"
-    assert load_config(tmp_path / "out" / "config.cfg", interpolate=False)["vars"]["learner"] == "pivot"
+    config = load_config(tmp_path / "out" / "config.cfg", interpolate=False)
+    assert config["vars"]["learner"] == "pivot"
+    assert config["components"]["lpcfg_parser"]["learner"]["heads"] == "dependencies"
 
 
 def test_scripts_universal_says_what_is_missing(tmp_path):
