@@ -159,7 +159,9 @@ def icelandic(tree: Tree) -> Tree:
         label = LABELS.get(label, label)
         children: list[Tree] = []
         for i, child in enumerate(below):
-            is_base = label == child.label == "NP" and i == 0 and not any(map(is_conjunction, below))
+            is_base = (
+                not child.is_leaf and label == child.label == "NP" and i == 0 and not any(map(is_conjunction, below))
+            )
             children += child.children if is_base or is_dissolved(child, label) else [child]
         return Tree(label, children)
 
@@ -167,6 +169,8 @@ def icelandic(tree: Tree) -> Tree:
 
 
 def is_dissolved(node: Tree, above: str) -> bool:
+    if node.is_leaf:
+        return False
     tags = "".join(child.label if child.is_leaf else "*" for child in node.children)
     is_possessor = above == node.label == "NP" and tags.startswith("PRO-")
     return node.label in ("VP", "CONJP") or is_possessor or (node.label == "ADVP" and tags in ("RP", "NEG", "ALSO"))
