@@ -27,7 +27,8 @@ def _few_exceptions() -> dict[str, list]:
 
     All 1,300 take most of the time in which a small pipeline is made or loaded, which tests do hundreds of times.
     """
-    files = (*ROOT.glob("tests/**/*.py"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("assets/sample/*.mrg"))
+    places = "tests/**/*.py", "tests/data/*.tsv", "docs/**/*.md", "assets/sample/*.mrg"
+    files = (file for place in places for file in ROOT.glob(place))
     text = " ".join(file.read_text("utf-8") for file in files)
     words = {
         word for part in {*re.split(r"\s|\\[nt]", text)} for word in (part, *re.split(r"[\"()\[\]{},;:!?`]+", part))

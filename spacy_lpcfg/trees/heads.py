@@ -181,7 +181,9 @@ def rules_of_tags(tags: Iterable[str], code: str) -> HeadRules:
     code (str): As for `head_rules`, for all other trees.
     """
     first = list(islice(tags, _TAGS_LOOKED_AT))
-    is_universal = bool(first) and all(tag in UNIVERSAL or _is_punctuation(tag) for tag in first)
+    is_universal = any(tag in UNIVERSAL for tag in first) and all(
+        tag in UNIVERSAL or _is_punctuation(tag) for tag in first
+    )
     return _table("dependencies") if is_universal else head_rules(code)
 
 

@@ -10,7 +10,7 @@ from oracles.strategies import trees
 from spacy_lpcfg.components.named_learner import make_learner
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import HeadRules, Tree, head_rules, normalize, parse_trees, read_trees
-from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads, rules_of_language
+from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads, rules_of_language, rules_of_tags
 from spacy_lpcfg.trees.transforms import binarize, collapse_unaries
 
 ENGLISH_CATEGORIES = st.sampled_from(["S", "NP", "VP", "PP", "SBAR", "ADJP", "QP", "X", "UNKNOWN"])
@@ -221,3 +221,10 @@ def test_lexical_heads_of_a_treebank_are_verbs_of_sentences(shared_data):
             n_sentences += 1
             n_verbs += tree.tags[lexical_heads(tree)[0]][:1] in "VMT"
     assert n_verbs > 0.97 * n_sentences
+
+
+def test_rules_of_trees_follow_their_tags():
+    assert rules_of_tags(["DET", "NOUN", "."], "en") is not ENGLISH
+    assert rules_of_tags(["DT", "NN", "."], "en") is ENGLISH
+    assert rules_of_tags(["-LRB-", ".", "``"], "en") is ENGLISH  # tags that both have
+    assert rules_of_tags([], "en") is ENGLISH
