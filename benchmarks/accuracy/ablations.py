@@ -59,6 +59,10 @@ class Undivided:
     marginals: Marginals
 
     @property
+    def forest(self) -> Forest:
+        return self.marginals.forest
+
+    @property
     def total(self) -> float:
         return self.marginals.total
 
