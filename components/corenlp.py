@@ -16,8 +16,10 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.constituents import trees
 from spacy_lpcfg.components.sentences import find_sentences
 from spacy_lpcfg.queries import TreeIndex, TreeNode
-from spacy_lpcfg.trees import Tree, head_rules
+from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees.heads import rules_of_tags
 from spacy_lpcfg.trees.indented import indented
+from spacy_lpcfg.trees.transforms import rooted
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -35,22 +37,24 @@ _SENTENCE_SETTERS = {"doc.sents", "token.is_sent_start"}
 _ROOT = "ROOT"
 
 
-class Asked(NamedTuple):
-    """What the properties of a request ask for.
+class Request(NamedTuple):
+    """A request, as its properties describe it.
 
     annotators (frozenset of str): Some of `ANNOTATORS`.
     by_blanks (bool): Whether tokens are what stands between blanks.
     by_lines (bool): Whether each line is a sentence.
     is_one (bool): Whether the whole text is a sentence.
+    as_text (bool): Whether the answer is a text, and not JSON.
     """
 
     annotators: frozenset[str]
     by_blanks: bool = False
     by_lines: bool = False
     is_one: bool = False
+    as_text: bool = False
 
     @classmethod
-    def of(cls, properties: Mapping[str, Any]) -> Asked:
+    def of(cls, properties: Mapping[str, Any]) -> Request:
         """Read the properties that CoreNLP has for these questions; others do not matter here.
 
         RAISES (ValueError): For annotators, or an output format, that are not answered.
@@ -67,6 +71,7 @@ class Asked(NamedTuple):
             _is_true(properties, "tokenize.whitespace"),
             _is_true(properties, "ssplit.eolonly"),
             _is_true(properties, "ssplit.isOneSentence"),
+            output == "text",
         )
 
 
@@ -76,7 +81,7 @@ class ParsedSentence(NamedTuple):
     doc (Doc): The Doc of its part of the text.
     places (list of int): The positions in the Doc of its words.
     offsets (list of (int, int)): Where each word begins and ends in the text, in characters.
-    tree (Tree or None): Its tree; None unless it was asked for.
+    tree (Tree or None): Its tree; None unless it was request for.
     """
 
     doc: Doc
@@ -110,28 +115,27 @@ class CoreNLP:
             ssplit.isOneSentence.
         RAISES (ValueError): For a longer text, and for properties that cannot be answered.
         """
-        asked = Asked.of(properties)
-        sentences = list(self._sentences(text, asked))
-        if str(properties.get("outputFormat", "")).lower() == "text":
-            return _as_text(text, sentences, asked)
-        return {"sentences": [_as_json(text, number, each, asked) for number, each in enumerate(sentences)]}
+        request = Request.of(properties)
+        sentences = list(self._sentences(text, request))
+        if request.as_text:
+            return _as_text(text, sentences, request)
+        return {"sentences": [_as_json(text, number, sentence, request) for number, sentence in enumerate(sentences)]}
 
     def tregex(self, text: str, pattern: str, properties: Mapping[str, Any]) -> dict[str, Any]:
         """Answer `POST /tregex`: the matches of a pattern in each sentence's tree.
 
         RAISES (ValueError): As `annotate` does, and for what is no pattern.
         """
-        asked = Asked.of({**properties, "annotators": _DEFAULT})
-        sentences = list(self._sentences(text, asked))
-        index = TreeIndex.from_trees(
-            [_rooted(each.tree) for each in sentences if each.tree], head_rules(self.nlp.vocab.lang)
-        )
-        found: list[dict[str, Any]] = [{} for _ in sentences]
+        sentences = list(self._sentences(text, Request.of({**properties, "annotators": _DEFAULT})))
+        trees_of_text = [rooted(sentence.tree, _ROOT) for sentence in sentences if sentence.tree]
+        rules = rules_of_tags((tag for tree in trees_of_text for tag in tree.tags), self.nlp.vocab.lang)
+        index = TreeIndex.from_trees(trees_of_text, rules)
+        matches: list[dict[str, Any]] = [{} for _ in sentences]
         for match in index.search(pattern):
             number = match.node.tree_number
             offsets = sentences[number].offsets[match.node.start : match.node.end]
             begin, end = offsets[0][0], offsets[-1][1]
-            found[number][str(len(found[number]))] = {
+            matches[number][str(len(matches[number]))] = {
                 "sentIndex": number,
                 "characterOffsetBegin": begin,
                 "characterOffsetEnd": end,
@@ -139,36 +143,36 @@ class CoreNLP:
                 "spanString": text[begin:end],
                 "namedNodes": [{name: _indented(node)} for name, node in match.names.items()],
             }
-        return {"sentences": found}
+        return {"sentences": matches}
 
-    def _sentences(self, text: str, asked: Asked) -> Iterator[ParsedSentence]:
+    def _sentences(self, text: str, request: Request) -> Iterator[ParsedSentence]:
         """Yield the sentences of a text that have words."""
         if len(text) > MAX_CHARACTERS:
             raise ValueError(f"Expected a text of at most {MAX_CHARACTERS:,} characters, got {len(text):,}.")
-        parts = list(_lines(text)) if asked.by_lines else [(0, text)]
-        docs = [self._doc(part, asked) for _, part in parts]
-        is_parsed = bool(asked.annotators & {"pos", "parse"})
-        disabled = self._splitters if asked.by_lines or asked.is_one else []
+        parts = list(_lines(text)) if request.by_lines else [(0, text)]
+        docs = [self._doc(part, request) for _, part in parts]
+        is_parsed = bool(request.annotators & {"pos", "parse"})
+        disabled = self._splitters if request.by_lines or request.is_one else []
         disabled = disabled if is_parsed else [*disabled, self.component.name]
         parsed = self.nlp.pipe((doc for doc, _ in docs), disable=disabled)
         for doc, (start, _), (_, offsets) in zip(parsed, parts, docs, strict=True):
-            found = find_sentences(doc, self.component.spans_key)
-            of_doc = trees(doc, self.component.spans_key) if is_parsed and len(doc) else [None] * len(found.words)
-            for places, tree in zip(found.words, of_doc, strict=True):
+            words = find_sentences(doc, self.component.spans_key).words
+            of_doc = trees(doc, self.component.spans_key) if is_parsed and len(doc) else [None] * len(words)
+            for places, tree in zip(words, of_doc, strict=True):
                 if places:
                     spans = [(start + offsets[i][0], start + offsets[i][1]) for i in places]
                     yield ParsedSentence(doc, places, spans, tree)
 
-    def _doc(self, part: str, asked: Asked) -> tuple[Doc, list[tuple[int, int]]]:
+    def _doc(self, part: str, request: Request) -> tuple[Doc, list[tuple[int, int]]]:
         """Return the tokens of a part of the text, and where they begin and end in it."""
-        if asked.by_blanks:
+        if request.by_blanks:
             items = list(_ITEM.finditer(part))
             doc = Doc(self.nlp.vocab, words=[item.group() for item in items])
             offsets = [item.span() for item in items]
         else:
             doc = self.nlp.make_doc(part)
             offsets = [(token.idx, token.idx + len(token)) for token in doc]
-        if asked.by_lines or asked.is_one:
+        if request.by_lines or request.is_one:
             for token in doc:
                 token.is_sent_start = token.i == 0
         return doc, offsets
@@ -177,10 +181,6 @@ class CoreNLP:
 def _indented(node: TreeNode) -> str:
     """Return a line or several with the brackets of a node of an index; with a word alone, if it is one."""
     return (node.label if node.is_word else indented(node.tree)) + "\n"
-
-
-def _rooted(tree: Tree) -> Tree:
-    return tree if tree.label == _ROOT else Tree(_ROOT, [tree])
 
 
 def _is_true(properties: Mapping[str, Any], name: str) -> bool:
@@ -195,18 +195,18 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         start += len(line) + 1
 
 
-def _as_json(text: str, number: int, sentence: ParsedSentence, asked: Asked) -> dict[str, Any]:
-    tokens = list(_tokens(text, sentence, asked))
-    if sentence.tree is None or "parse" not in asked.annotators:
+def _as_json(text: str, number: int, sentence: ParsedSentence, request: Request) -> dict[str, Any]:
+    tokens = list(_tokens(text, sentence, request))
+    if sentence.tree is None or "parse" not in request.annotators:
         return {"index": number, "tokens": tokens}
-    return {"index": number, "parse": indented(_rooted(sentence.tree)), "tokens": tokens}
+    return {"index": number, "parse": indented(rooted(sentence.tree, _ROOT)), "tokens": tokens}
 
 
-def _tokens(text: str, sentence: ParsedSentence, asked: Asked) -> Iterator[dict[str, Any]]:
+def _tokens(text: str, sentence: ParsedSentence, request: Request) -> Iterator[dict[str, Any]]:
     """Yield the fields of each token."""
     tags = sentence.tree.tags if sentence.tree is not None else [""] * len(sentence.places)
     spans = zip(sentence.places, sentence.offsets, sentence.words, tags, strict=True)
-    for k, (place, (begin, end), word, tag) in enumerate(spans):
+    for k, (position, (begin, end), word, tag) in enumerate(spans):
         fields = {
             "index": k + 1,
             "word": word,
@@ -214,9 +214,9 @@ def _tokens(text: str, sentence: ParsedSentence, asked: Asked) -> Iterator[dict[
             "characterOffsetBegin": begin,
             "characterOffsetEnd": end,
         }
-        if lemma := sentence.doc[place].lemma_ if "lemma" in asked.annotators else "":
+        if lemma := sentence.doc[position].lemma_ if "lemma" in request.annotators else "":
             fields["lemma"] = lemma
-        if "pos" in asked.annotators:
+        if "pos" in request.annotators:
             fields["pos"] = tag
         before, after = _blanks_before(text, begin), _blanks_after(text, end)
         yield {**fields, "before": before, "after": after}
@@ -236,15 +236,15 @@ def _blanks_after(text: str, end: int) -> str:
     return text[end:stop]
 
 
-def _as_text(text: str, sentences: Sequence[ParsedSentence], asked: Asked) -> str:
+def _as_text(text: str, sentences: Sequence[ParsedSentence], request: Request) -> str:
     n_tokens = sum(len(sentence.places) for sentence in sentences)
     parts = [f"Document: ({len(sentences)} sentences, {n_tokens} tokens)\n"]
     for number, sentence in enumerate(sentences, start=1):
         part = text[sentence.offsets[0][0] : sentence.offsets[-1][1]]
-        tokens = "\n".join(map(_token_line, _tokens(text, sentence, asked)))
+        tokens = "\n".join(map(_token_line, _tokens(text, sentence, request)))
         parts.append(f"\nSentence #{number} ({len(sentence.places)} tokens):\n{part}\n\nTokens:\n{tokens}\n")
-        if sentence.tree is not None and "parse" in asked.annotators:
-            parts.append(f"\nConstituency parse: \n{indented(_rooted(sentence.tree))}\n")
+        if sentence.tree is not None and "parse" in request.annotators:
+            parts.append(f"\nConstituency parse: \n{indented(rooted(sentence.tree, _ROOT))}\n")
     return "".join(parts)
 
 

@@ -13,7 +13,6 @@ from spacy_lpcfg.components.corenlp import MAX_CHARACTERS, CoreNLP
 from spacy_lpcfg.components.demo_server import DemoHandler, DemoServer, logger
 
 _MAX_BYTES = 4 * MAX_CHARACTERS  # of a text in UTF-8
-_MAX_DIGITS = len(str(_MAX_BYTES))  # Python refuses to read numbers of thousands of digits
 _FORM = "application/x-www-form-urlencoded"
 _SIGNS = {"/live": "live\n", "/ready": "ready\n", "/ping": "pong\n"}
 _WELCOME = (
@@ -62,7 +61,7 @@ class _Handler(DemoHandler):
             self._refuse()
         elif path not in ("/", "/tregex"):
             self._send(HTTPStatus.NOT_FOUND, f"There is no {path:.100} here. {_WELCOME}")
-        elif (body := self._body()) is None:
+        elif (body := self.read_body(_MAX_BYTES)) is None:
             message = f"Expected a Content-Length, and a text of at most {MAX_CHARACTERS:,} characters.\n"
             self._send(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
         elif not self.server.texts.acquire(blocking=False):
@@ -78,13 +77,6 @@ class _Handler(DemoHandler):
 
     def _refuse(self) -> None:
         self._send(HTTPStatus.FORBIDDEN, f"This server answers programs of this machine, at {self.server.url}.\n")
-
-    def _body(self) -> bytes | None:
-        """Return the body; None if it is too long, or if its length is not said."""
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or len(length) > _MAX_DIGITS or int(length) > _MAX_BYTES:
-            return None
-        return self.rfile.read(int(length))
 
     def _done(self, path: str, query: dict[str, str], body: bytes) -> tuple[HTTPStatus, str | dict[str, Any]]:
         try:

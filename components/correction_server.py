@@ -15,7 +15,6 @@ from spacy_lpcfg.trees.transforms import ROOT_LABELS
 from spacy_lpcfg.trees.tree import Span
 
 _MAX_BYTES = 100_000  # of a request
-_MAX_DIGITS = len(str(_MAX_BYTES))  # Python refuses to read numbers of thousands of digits
 
 
 class CorrectionServer(DemoServer):
@@ -59,17 +58,16 @@ class _Handler(DemoHandler):
     def do_POST(self) -> None:
         token = self.headers.get("X-Token", "")
         action = self.server.actions.get(self.path)
-        length = self.headers.get("Content-Length", "")
         if not self._is_own() or not secrets.compare_digest(token.encode(), self.server.token.encode()):
             self._send_json(
                 HTTPStatus.FORBIDDEN, {"error": "This is for the page of this server alone: load it again."}
             )
         elif action is None:
             self._send_json(HTTPStatus.NOT_FOUND, {"error": "There is nothing here."})
-        elif not length.isdecimal() or len(length) > _MAX_DIGITS or int(length) > _MAX_BYTES:
+        elif (body := self.read_body(_MAX_BYTES)) is None:
             self._send_json(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": "This is too much for one sentence."})
         else:
-            self._send_json(*self._done(action, self.rfile.read(int(length))))
+            self._send_json(*self._done(action, body))
 
     def _done(self, action: Callable[..., dict[str, Any]], body: bytes) -> tuple[HTTPStatus, dict[str, Any]]:
         try:

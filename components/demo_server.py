@@ -148,6 +148,14 @@ class DemoHandler(BaseHTTPRequestHandler):
         told = {name: self.headers.get_all(name, []) for name in accepted}
         return bool(told["Host"]) and all(accepted[name].issuperset(values) for name, values in told.items())
 
+    def read_body(self, most: int) -> bytes | None:
+        """Return the body of a request of at most `most` bytes; None if it is longer, or if its length is not said."""
+        length = self.headers.get("Content-Length", "")
+        n_digits = len(str(most))  # Python refuses to read numbers of thousands of digits
+        if not length.isdecimal() or len(length) > n_digits or int(length) > most:
+            return None
+        return self.rfile.read(int(length))
+
     def _answer(self, text: str) -> tuple[HTTPStatus, str]:
         if not self.server.texts.acquire(blocking=False):
             message = f"There are {_MOST_TEXTS} texts to parse already: try again when they are done."

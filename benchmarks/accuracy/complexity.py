@@ -15,8 +15,7 @@ from benchmarks import measure  # isort: skip, before numpy
 
 import numpy as np
 
-from spacy_lpcfg.components.cli.pipelines import load_pipeline
-from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
 from spacy_lpcfg.queries import complexity
 from spacy_lpcfg.queries.complexity import COUNTS, INDICES
 
@@ -27,7 +26,7 @@ def main() -> None:
     arguments.add_argument("trees", type=Path, nargs="+", metavar="TREES")
     args = arguments.parse_args()
     nlp = load_pipeline(args.model)
-    parser = next(pipe for _, pipe in nlp.pipeline if isinstance(pipe, ParsingPipe)).ready_parser()
+    parser = find_parser(nlp, None).ready_parser()
     gold, parsed = [], []
     for path in args.trees:
         measure.progress(path.name)

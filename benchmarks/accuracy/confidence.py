@@ -21,7 +21,7 @@ from benchmarks import measure  # isort: skip, before numpy
 
 import numpy as np
 
-from spacy_lpcfg.components.cli.pipelines import load_pipeline
+from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 from spacy_lpcfg.evaluation.calibration import DomainOutcomes, tempered
 from spacy_lpcfg.parsing.result import Parse
@@ -40,7 +40,7 @@ def main() -> None:
     tables: dict[str, list[measure.Row]] = {"Calibration": [], "The surest sentences": [], "Thresholds": []}
     for model in args.models:
         nlp = load_pipeline(model)
-        pipe = next(pipe for _, pipe in nlp.pipeline if isinstance(pipe, ParsingPipe))
+        pipe = find_parser(nlp, None)
         for name, golds in domains.items():
             measure.progress(f"{model} {name}")
             parser = pipe.ready_parser()
@@ -52,8 +52,8 @@ def main() -> None:
 
 def rows_of(parses: list[Parse], golds: list[Tree], pipe: ParsingPipe) -> tuple[list[measure.Row], ...]:
     """Return the rows of the three tables for the parses of a domain."""
-    kept = [(parse, gold) for parse, gold in zip(parses, golds, strict=True) if parse.spans]
-    parses, golds = [parse for parse, _ in kept], [gold for _, gold in kept]
+    bracketed = [(parse, gold) for parse, gold in zip(parses, golds, strict=True) if parse.spans]
+    parses, golds = [parse for parse, _ in bracketed], [gold for _, gold in bracketed]
     domain = DomainOutcomes.of(parses, golds)
     temperatures = pipe.score_temperature, pipe.output.tag_temperature
     brackets = tempered(domain.brackets[0], temperatures[0]), domain.brackets[1]
@@ -83,12 +83,12 @@ def selected(domain: DomainOutcomes, n_gold: np.ndarray, sure: np.ndarray) -> It
     ends = np.cumsum(domain.n_brackets)
     n_right = np.add.reduceat(domain.brackets[1].astype(np.int64), ends - domain.n_brackets)
     for share in SHARES:
-        chosen = sure[: round(len(sure) * share / 100)]
-        total = domain.n_brackets[chosen].sum() + n_gold[chosen].sum()
+        surest = sure[: round(len(sure) * share / 100)]
+        total = domain.n_brackets[surest].sum() + n_gold[surest].sum()
         yield {
             "sentences, %": share,
-            "F1": 200 * float(n_right[chosen].sum() / total),
-            "right, %": 100 * float(domain.are_right[chosen].mean()),
+            "F1": 200 * float(n_right[surest].sum() / total),
+            "right, %": 100 * float(domain.are_right[surest].mean()),
         }
 
 

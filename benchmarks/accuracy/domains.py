@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks import measure
 from scripts.gum import LEFT_OUT, split
-from spacy_lpcfg.components.cli.pipelines import load_pipeline
+from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
@@ -38,7 +38,7 @@ def main() -> None:
     rows = []
     for model in args.models:
         nlp = load_pipeline(model)
-        pipe = next(pipe for _, pipe in nlp.pipeline if isinstance(pipe, ParsingPipe))
+        pipe = find_parser(nlp, None)
         for name, golds in domains.items():
             measure.progress(f"{model} {name}")
             rows.append({"model": model, "domain": name, **row(pipe, golds)})

@@ -85,6 +85,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
     from spacy_lpcfg.components.cli.answers import KEY as ANSWERS
     from spacy_lpcfg.components.constituents import trees
     from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
+    from spacy_lpcfg.trees.transforms import rooted
 
     doc, given = parsed
     if given == []:
@@ -128,6 +129,7 @@ def answers_of(parsed: Parsed, question: str) -> Iterator[tuple[list[str], Any]]
 def _analyses(words: list[str], answers: list[dict[str, Any]], root: str | None) -> list[dict[str, Any]]:
     """The n best trees of a `ParsedSentence`."""
     from spacy_lpcfg.parsing.alternatives import tree_difference
+    from spacy_lpcfg.trees.transforms import rooted
 
     trees = [tree_of(words, answer) for answer in answers]
     return [
@@ -163,16 +165,6 @@ def _numbers(array: Any) -> list[Any]:
 def printable(words: Iterable[str]) -> list[str]:
     """Words, or tags, that brackets can hold."""
     return [word.translate(_ROUND_BRACKETS) for word in words]
-
-
-def rooted(tree: Tree, root: str | None) -> Tree:
-    """The tree under the root label, unless it is None or stands there already.
-
-    An unlabelled node is no constituent, but the root of words that none holds together: it gets the label.
-    """
-    if root is None or tree.label == root:
-        return tree
-    return type(tree)(root, tree.children if not tree.label and tree.children else [tree])
 
 
 # To lines, objects and rows ----------------------------------------------------------------------

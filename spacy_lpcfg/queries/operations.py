@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.queries.regexes import MAX_SECONDS
 from spacy_lpcfg.trees import Tree
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 FOOT = "@"
 """The name of the node of an auxiliary tree below which other nodes are put."""
-_TIMEOUT = 1.0  # seconds for a regular expression
 _LABEL = re.compile(r"[^\s()]+", re.ASCII)
 _INDEX = re.compile(r"-([0-9]+)$")
 _IN_REPLACEMENT = re.compile(r"\\(?P<escaped>.)|\$(?P<group>[0-9])|=\{(?P<node>[^}]+)\}|%\{(?P<variable>[^}]+)\}")
@@ -210,7 +210,7 @@ class NewLabel(NamedTuple):
         if self.regex is None:
             return self.text
         try:
-            return self.regex.sub(lambda match: self._replacement(match, site), label, timeout=_TIMEOUT)
+            return self.regex.sub(lambda match: self._replacement(match, site), label, timeout=MAX_SECONDS)
         except TimeoutError as error:
             raise ValueError(f"the regular expression takes too long at {shown(label)}") from error
 

@@ -197,7 +197,7 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
 
 
 class _Reading(NamedTuple):
-    """What the reading of a model shares with that of the models within it.
+    """The state of reading a model, which the models within it share.
 
     budget (MemoryBudget): The memory that is left for the whole.
     texts (dict): The lists of texts that were read, by the values of their fields: networks of one treebank have the

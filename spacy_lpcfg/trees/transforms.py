@@ -197,6 +197,16 @@ def remove_empty(tree: Tree) -> Tree | None:
     return tree.fold(prune)
 
 
+def rooted(tree: Tree, root: str | None) -> Tree:
+    """Return a tree under a root label, unless the label is None or stands there already.
+
+    An unlabelled node is no constituent, but the root of words that none holds together: it gets the label.
+    """
+    if root is None or tree.label == root:
+        return tree
+    return Tree(root, tree.children if not tree.label and tree.children else [tree])
+
+
 def strip_root(tree: Tree, labels: Collection[str] = ROOT_LABELS) -> tuple[str, Tree]:
     """Remove the artificial root: a unary node with a label such as ROOT or TOP.
 

@@ -3,44 +3,32 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from http.client import HTTPConnection
-from threading import Thread
 from urllib.parse import urlencode
 
 import pytest
-from pipelines import SAMPLE, pipeline_of
+from pipelines import pipeline_of
+from serving import serving
 
 from spacy_lpcfg.components.corenlp import MAX_CHARACTERS, CoreNLP
 from spacy_lpcfg.components.corenlp_server import CoreNLPServer
-from spacy_lpcfg.learning import TreebankPCFG
-from spacy_lpcfg.trees import parse_trees, read_trees
+from spacy_lpcfg.trees import parse_trees
 
 TEXT = "The ferry came.  It was late (again)."
 FERRY = "(ROOT\n  (S\n    (NP (DT The) (NN ferry))\n    (VP (VBD came))\n    (. .)))"
 
 
 @pytest.fixture(scope="module")
-def answers():
+def answers(sample_grammar):
     nlp = pipeline_of("lpcfg_parser")
     parser = nlp.get_pipe("lpcfg_parser")
-    parser.grammar = TreebankPCFG().fit(read_trees(SAMPLE / "train.mrg"))
+    parser.grammar = sample_grammar
     return CoreNLP(nlp, parser)
-
-
-@contextmanager
-def serving(answers):
-    with CoreNLPServer(0, answers) as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="module")
 def server(answers):
-    with serving(answers) as server:
+    with serving(CoreNLPServer(0, answers)) as server:
         yield server
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from contextlib import contextmanager
 from http.client import HTTPConnection
 from threading import Thread
 
 import pytest
 from commands import run
 from pipelines import SAMPLE, pipeline_of
+from serving import serving
 
 from spacy_lpcfg.components.correction_server import CorrectionServer
 from spacy_lpcfg.components.corrections import Corrections
@@ -214,19 +214,9 @@ def test_corrections_of_a_compressed_file_are_compressed(pipeline, tmp_path):
 # The server
 
 
-@contextmanager
-def serving(corrections):
-    with CorrectionServer(0, corrections) as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
-
-
 @pytest.fixture
 def server(corrections):
-    with serving(corrections) as server:
+    with serving(CorrectionServer(0, corrections)) as server:
         yield server
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import zlib
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from html import unescape
 from http.client import HTTPConnection
 from itertools import islice
@@ -22,6 +22,7 @@ import pytest
 import spacy
 from commands import run
 from pipelines import SAMPLE, pipeline_of
+from serving import serving
 
 from spacy_lpcfg.components.demo_page import MAX_CHARACTERS, MAX_SENTENCES, DemoPage
 from spacy_lpcfg.components.demo_server import DemoServer
@@ -52,19 +53,9 @@ def demo(sample_grammar):
     return DemoPage(*pipeline(sample_grammar), n_best=3)
 
 
-@contextmanager
-def serving(answer):
-    with DemoServer(0, answer) as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
-
-
 @pytest.fixture(scope="module")
 def server(demo):
-    with serving(demo) as server:
+    with serving(DemoServer(0, demo)) as server:
         yield server
 
 
@@ -72,7 +63,7 @@ def server(demo):
 def quick():
     """A server that answers a text with itself, and notes it in `asked`."""
     asked: list[str] = []
-    with serving(lambda text: asked.append(text) or text) as server:
+    with serving(DemoServer(0, lambda text: asked.append(text) or text)) as server:
         server.asked = asked
         yield server
 
@@ -277,7 +268,7 @@ def test_demo_server_survives_what_should_not_happen(caplog):
     def fail(text: str) -> str:
         raise RuntimeError("<script>")
 
-    with serving(fail) as server:
+    with serving(DemoServer(0, fail)) as server:
         status, body, _ = get(server, "/?text=Go")
         assert status == 500
         assert "Something went wrong: RuntimeError(&#x27;&lt;script&gt;&#x27;)" in body
@@ -301,7 +292,7 @@ def test_demo_server_lets_few_texts_wait():
         assert may_end.wait(60)
         return text
 
-    with serving(wait) as server, ThreadPoolExecutor(8) as pool:
+    with serving(DemoServer(0, wait)) as server, ThreadPoolExecutor(8) as pool:
         found = [pool.submit(get, server, f"/?text={i}") for i in range(8)]
         assert begun.acquire(timeout=60)
         refused = [each.result()[:2] for each in islice(as_completed(found, timeout=60), 4)]
@@ -325,7 +316,7 @@ def test_demo_server_hears_few_silent_connections_at_a_time(quick, monkeypatch):
 
 def test_demo_server_cuts_off_who_sends_a_letter_at_a_time(monkeypatch):
     monkeypatch.setattr("spacy_lpcfg.components.demo_server._SECONDS", 0.5)
-    with serving(str) as server, socket.create_connection(server.server_address[:2]) as connection:
+    with serving(DemoServer(0, str)) as server, socket.create_connection(server.server_address[:2]) as connection:
         connection.settimeout(0.1)  # between two letters
         for _ in range(300):
             connection.send(b"G")
@@ -337,7 +328,7 @@ def test_demo_server_cuts_off_who_sends_a_letter_at_a_time(monkeypatch):
 
 def test_demo_server_says_nothing_of_who_has_gone(capfd, caplog):
     may_end = Event()
-    with serving(lambda text: str(may_end.wait(60)) + "a" * 10_000_000) as server:
+    with serving(DemoServer(0, lambda text: str(may_end.wait(60)) + "a" * 10_000_000)) as server:
         connection = socket.create_connection(server.server_address[:2])
         connection.sendall(f"GET / HTTP/1.0\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n".encode())
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
