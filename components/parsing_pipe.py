@@ -13,6 +13,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.checks import FUNCTION, TEXT, Check, instance_of, shown
+from spacy_lpcfg.components.boundaries import register_boundaries
 from spacy_lpcfg.components.complexity import register_complexity
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
@@ -39,6 +40,7 @@ from spacy_lpcfg.trees.transforms import escape_tokens
 register_surprisal()
 register_phrases()
 register_complexity()
+register_boundaries()
 
 Found = TypeVar("Found")
 ParserModel = TypeVar("ParserModel", bound=ParsingModel)

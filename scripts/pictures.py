@@ -1,9 +1,9 @@
-"""Draw the pictures of README.md and of the pages: a tree with probabilities, and F1 against speed.
+"""Draw the pictures of README.md and of the pages: a tree with probabilities, phrase breaks, and F1 against speed.
 
     python scripts/pictures.py
 
-Writes tree.svg and accuracy.svg to docs/pictures/. The tree is that of the English model that comes with the package,
-the chart that of the first table in docs/performance.md. Needs the extra `viz`.
+Writes tree.svg, boundaries.svg and accuracy.svg to docs/pictures/. Tree and breaks are by the English model that comes
+with the package, the chart is that of the first table in docs/performance.md. Needs the extra `viz`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ from typing import TYPE_CHECKING
 
 import spacy
 
+from spacy_lpcfg.components.boundaries import doc_boundaries
+from spacy_lpcfg.pictures.boundaries import boundaries_svg
 from spacy_lpcfg.pictures.figures import figure_svg, new_figure
 from spacy_lpcfg.storage.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from spacy.tokens import Doc
 
 ROOT = Path(__file__).resolve().parents[1]
 SENTENCE = "She bought the painting in the hall."
 PEER = "Berkeley Parser 1.7"
+SPOKEN = "He told me last night he was coming to London for several days."
 SHOWN = ("--method pivot", "--preset fast", "--method ensemble", "--preset balanced", "--preset accurate", PEER)
 SANS_SERIF = "Helvetica, Arial, sans-serif"
 NAMESPACE = "http://www.w3.org/2000/svg"
@@ -35,15 +39,26 @@ def main() -> None:
     arguments.add_argument("--output", type=Path, default=ROOT / "docs" / "pictures", metavar="FOLDER")
     folder = arguments.parse_args().output
     folder.mkdir(parents=True, exist_ok=True)
-    for name, svg in (("tree", draw_tree()), ("accuracy", draw_accuracy())):
+    for name, svg in (("tree", draw_tree()), ("boundaries", draw_boundaries()), ("accuracy", draw_accuracy())):
         write_atomically(folder / f"{name}.svg", svg.encode())
 
 
 def draw_tree() -> str:
     """The tree of the sentence as SVG, each constituent with its probability."""
+    return f"{parsed(SENTENCE)._.constituency[0].svg()}\n"
+
+
+def draw_boundaries() -> str:
+    """The boundary after each word of a sentence as SVG."""
+    doc = parsed(SPOKEN)
+    return f"{boundaries_svg([token.text for token in doc], doc_boundaries(doc))}\n"
+
+
+def parsed(text: str) -> Doc:
+    """A text with its trees by the English model."""
     nlp = spacy.blank("en")
     nlp.add_pipe("lpcfg_parser")
-    return f"{nlp(SENTENCE)._.constituency[0].svg()}\n"
+    return nlp(text)
 
 
 def figures() -> dict[str, dict[str, tuple[float, float]]]:

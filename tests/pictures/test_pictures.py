@@ -29,12 +29,14 @@ from spacy_lpcfg.pictures import (
     tree_svg,
     tree_text,
 )
+from spacy_lpcfg.pictures.boundaries import boundaries_svg
 from spacy_lpcfg.pictures.chart import span_table
 from spacy_lpcfg.pictures.drawing import label_width
 from spacy_lpcfg.pictures.figures import figure_png, figure_svg
 from spacy_lpcfg.pictures.pages import html_page
 from spacy_lpcfg.pictures.spans import spans_html
 from spacy_lpcfg.pictures.visible import visible
+from spacy_lpcfg.queries.boundaries import Boundary
 from spacy_lpcfg.trees import Tree, parse_trees
 
 for library in ("nltk", "matplotlib"):
@@ -191,6 +193,14 @@ def test_pictures_of_spans_escape_text():
     assert elements(svg) == {"svg", "style", "rect", "text", "tspan"}
     assert {visible(text) for text in EVIL} < set(texts(svg))
     assert bars(spans_svg(["Go"], Posteriors({}, [{"VB": 1.0}]))) == []
+
+
+def test_pictures_of_boundaries_are_longer_where_the_level_is_higher():
+    boundaries = [Boundary(1, 3), Boundary(), Boundary(4, 12)]
+    svg = boundaries_svg(["Rain", EVIL[0], "fell"], boundaries)
+    assert texts(svg) == ["Rain", "3", visible(EVIL[0]), "fell", "12"]
+    heights = [bottom - top for _, top, _, bottom in bars(svg)]
+    assert heights == [9, 36]
 
 
 # Charts

@@ -403,7 +403,7 @@ def test_docs_pictures_are_those_that_the_script_draws(tmp_path, monkeypatch):
         pytest.importorskip(module, reason="the extra `viz` is not installed")
     monkeypatch.setattr(sys, "argv", ["pictures.py", "--output", str(tmp_path)])
     runpy.run_path(str(ROOT / "scripts" / "pictures.py"), run_name="__main__")
-    for name in ("tree.svg", "accuracy.svg"):
+    for name in ("tree.svg", "boundaries.svg", "accuracy.svg"):
         stored, drawn = (
             re.findall(r">([^<>\n]+)<", (folder / name).read_text("utf-8")) for folder in (PICTURES, tmp_path)
         )

@@ -1,0 +1,41 @@
+"""Phrase breaks of Docs: `token._.boundary`."""
+
+from __future__ import annotations
+
+from spacy.tokens import Doc, Token
+
+from spacy_lpcfg.components.constituents import doc_constituency, span_constituency
+from spacy_lpcfg.components.extensions import register_getters
+from spacy_lpcfg.components.tree_group import head_rules_of
+from spacy_lpcfg.queries.boundaries import Boundary, boundaries
+
+
+def doc_boundaries(doc: Doc) -> list[Boundary]:
+    """Return the boundary after each token of a Doc, see `spacy_lpcfg.queries.boundaries`.
+
+    RETURNS (list of Boundary, (n_tokens,)): All 0 for white space.
+    RAISES (ValueError): If the Doc has no trees.
+    """
+    found = [Boundary()] * len(doc)
+    rules = head_rules_of(doc)
+    for root in doc_constituency(doc):
+        for token, boundary in zip(root.leaves, boundaries(root.tree, rules), strict=True):
+            found[token.i] = boundary
+    return found
+
+
+def token_boundary(token: Token) -> Boundary:
+    """Return the boundary after a token: `token._.boundary`; of all tokens `doc_boundaries` is faster.
+
+    RAISES (ValueError): If the Doc has no trees.
+    """
+    doc = token.doc
+    sentence = span_constituency(token.sent if doc.has_annotation("SENT_START") else doc[:])
+    if sentence is None or token not in sentence.leaves:
+        return Boundary()
+    return boundaries(sentence.tree, head_rules_of(doc))[sentence.leaves.index(token)]
+
+
+def register_boundaries() -> None:
+    """Register `_.boundary` of Tokens, see `register_getters`."""
+    register_getters({Token: {"boundary": token_boundary}})

@@ -1,0 +1,305 @@
+"""Chunks of a sentence, and how strong the boundary between two words is by chunks and dependencies.
+
+Abney (1992), "Prosodic structure, performance structure and phrase structure", Speech and Natural Language: Proceedings
+of a Workshop, sections 2 and 3, for trees in Penn Treebank annotation. A noun, verb, adjective or adverb licenses what
+follows it in its phrase by dependency. All else is licensed by immediate constituency, and what hangs together by that
+alone, clauses aside, is a chunk.
+
+The paper leaves open, or has otherwise, what is decided here:
+
+- Auxiliaries, `to` and adverbs before a verb are of its chunk, and so are single words right after a head (`chapter
+  seven`, `came back`). Coordinated words without brackets of their own are one chunk (`bread and butter`).
+- SBAR and the S in it are one clause. A relative clause is restrictive unless a mark stands before it.
+- A preposition or conjunction before a clause is phonologically weak. A weak word leans on the verb before it if it is
+  an object pronoun or a particle, and otherwise on what follows.
+- Commas, colons, dashes, brackets and stops bound chunks, and no dependency weakens a boundary there. Other marks are
+  left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import NamedTuple
+
+from spacy_lpcfg.cached import cached_property
+from spacy_lpcfg.trees import HeadRules, Tree
+from spacy_lpcfg.trees.transforms import ROOT_LABELS, basic_category
+
+CLAUSES = frozenset({*ROOT_LABELS, "FRAG", "PRN", "RRC", "S", "SBAR", "SBARQ", "SINV", "SQ"})
+PAUSES = frozenset({",", ";", ":", ".", "!", "?", "-", "--", "...", "\u2013", "\u2014", "\u2026"})
+OPENING = frozenset({"-LRB-", "-LSB-", "-LCB-", "``", "(", "[", "{", "\u201c", "\u2018", "\u00ab", "\u00bf", "\u00a1"})
+BRACKETS = frozenset({"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"})
+CURRENCIES = frozenset({"$", "#", "SYM"})
+COORDINATORS = frozenset({"CC", "CCONJ"})
+VERBS = ("VB", "VERB", "AUX", "MD")
+_INVERTED = frozenset({"SQ", "SINV"})
+_PRONOUNS = frozenset({"PRP", "EX", "PRON"})
+_PARTICLES = frozenset({"RP"})
+_RELATIVES = frozenset({"WDT", "WP", "WP$", "WRB"})
+_WEAK = _PRONOUNS | _PARTICLES | _RELATIVES | COORDINATORS | {"ADP", "IN", "MD", "PART", "SCONJ", "TO"}
+_FUNCTIONAL = frozenset({"PP", "WHPP", "CONJP", "PRT", "QP"})
+_NOMINAL = frozenset({"NP", "WHNP", "NX", "NAC"})
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A node of a tree without marks.
+
+    label (str): Its category, or its tag.
+    start, end (int): Its words, [start, end).
+    children (tuple of Node): None of a word.
+    head_child (int): The position of the head among the children.
+    head (int): The word that is the head; of a verb phrase the main verb.
+    """
+
+    label: str
+    start: int
+    end: int
+    children: tuple[Node, ...] = ()
+    head_child: int = 0
+    head: int = 0
+
+    @property
+    def is_clause(self) -> bool:
+        return bool(self.children) and self.label in CLAUSES
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A chunk.
+
+    start, end (int): Its words, [start, end).
+    governor (int or None): The word that licenses it by dependency.
+    is_verbal (bool): Whether it is of a verb phrase.
+    """
+
+    start: int
+    end: int
+    governor: int | None
+    is_verbal: bool
+
+
+class Gap(NamedTuple):
+    """The place between two adjacent words.
+
+    node (Node): The smallest around both.
+    child (int): The position of its child that begins after the gap.
+    is_pause (bool): Whether a mark stands there at which a chunk ends.
+    """
+
+    node: Node
+    child: int
+    is_pause: bool
+
+
+def is_mark(leaf: Tree) -> bool:
+    """Return whether a leaf is a punctuation mark and no word."""
+    word = leaf.word or ""
+    return leaf.label in BRACKETS or (leaf.label not in CURRENCIES and not any(map(str.isalnum, word)))
+
+
+def is_opening(leaf: Tree) -> bool:
+    """Return whether a mark belongs to the word after it."""
+    return leaf.label == "``" or leaf.label in OPENING or leaf.word in OPENING
+
+
+class ClauseTree:
+    """A sentence without its marks, with its heads, chunks and gaps.
+
+    root (Node): Its tree.
+    nodes (list of Node): All nodes in pre-order.
+    words, tags (list of str): Its words and their tags.
+    gaps (list of Gap, (n_words - 1,)): The places between its words.
+    chunks (list of Chunk, (n_words,)): The chunk of each word.
+    """
+
+    def __init__(self, root: Node, words: Sequence[Tree], pauses: Sequence[bool]) -> None:
+        self.root = root
+        self.words = [leaf.word or "" for leaf in words]
+        self.tags = [leaf.label for leaf in words]
+        self.nodes = list(_nodes(root))
+        self.gaps = _gaps(self.nodes, pauses)
+        self.chunks = _chunks(root)
+
+    @classmethod
+    def of(cls, tree: Tree, rules: HeadRules) -> ClauseTree | None:
+        """Return the sentence of a clean tree; None if it has no words.
+
+        tree (Tree): With the labels of the Penn Treebank.
+        rules (HeadRules): Its head rules.
+        """
+        root = _without_marks(tree, rules)
+        words: list[Tree] = []
+        pauses: list[bool] = []
+        for leaf in tree.leaves():
+            if not is_mark(leaf):
+                words.append(leaf)
+                pauses.append(False)
+            elif pauses and (leaf.label in BRACKETS or leaf.word in PAUSES):
+                pauses[-1] = True
+        return None if root is None else cls(root, words, pauses[:-1])
+
+    @cached_property
+    def auxiliaries(self) -> set[int]:
+        """The verbs before a verb phrase, or in a clause that has one."""
+        with_verb = [node for node in self.nodes if any(child.label == "VP" for child in node.children)]
+        return {
+            child.start
+            for node in with_verb
+            for i, child in enumerate(node.children)
+            if child.label.startswith(VERBS) and (node.is_clause or i < node.head_child)
+        }
+
+    def levels(self) -> list[int]:
+        """Return the strength of the boundary in each gap, 0 to 3, by section 3 of the paper."""
+        clauses = [node for node in self.nodes if node.is_clause]
+        inner = {child for node in clauses if node.label in ("SBAR", "SBARQ") for child in node.children}
+        starts = {node.start for node in clauses if node not in inner}
+        return [self._level(i, i + 1 in starts) for i in range(len(self.gaps))]
+
+    @cached_property
+    def clause_ends(self) -> set[int]:
+        """The words before which a clause ends."""
+        return {node.end for node in self.nodes if node.is_clause}
+
+    def _level(self, i: int, begins_clause: bool) -> int:
+        left, right, gap = self.chunks[i], self.chunks[i + 1], self.gaps[i]
+        ends_clause = i + 1 in self.clause_ends
+        unweakened = 3 if begins_clause or ends_clause else 2
+        if gap.is_pause:
+            return unweakened
+        if left is right or (self._leans_right(left) and not ends_clause):
+            return 0
+        if gap.node.is_clause:
+            return 1 if self._is_subject_and_verb(i, gap) else unweakened
+        if not is_dependent(gap.node, gap.child) or not self._is_adjacent(i, gap.node.head):
+            return unweakened
+        if gap.node.label == "VP":
+            return 0 if self._leans_left(right) else 1
+        return self._after_noun(gap, unweakened)
+
+    def _after_noun(self, gap: Gap, unweakened: int) -> int:
+        child = gap.node.children[gap.child]
+        is_of = child.label == "PP" and self.words[child.start].lower() == "of"
+        return unweakened - 1 if gap.node.label in _NOMINAL and (is_of or child.is_clause) else unweakened
+
+    def _is_subject_and_verb(self, i: int, gap: Gap) -> bool:
+        """Return whether the verb phrase of a clause follows its subject, perhaps after an adverb."""
+        children = gap.node.children
+        after = children[gap.child :]
+        is_verb = after[0].label == "VP" or (self.chunks[after[0].start].is_verbal and after[0].label == "ADVP")
+        return is_verb and children[gap.child - 1].label in _NOMINAL and children[gap.child - 1].head == i
+
+    def _is_adjacent(self, i: int, governor: int) -> bool:
+        """Return whether a governor is the last word before a gap, or only a word that leans on it is between."""
+        return governor in (i, i - 1 if self._leans_left(self.chunks[i]) else i)
+
+    def _leans_left(self, chunk: Chunk) -> bool:
+        return self._is_one(chunk, _PRONOUNS | _PARTICLES) and chunk.governor is not None
+
+    def _leans_right(self, chunk: Chunk) -> bool:
+        is_inverted = chunk.is_verbal and self.gaps[chunk.end - 1].node.label in _INVERTED
+        return not self._leans_left(chunk) and (self._is_one(chunk, _WEAK) or (is_inverted and _n_words(chunk) == 1))
+
+    def _is_one(self, chunk: Chunk, tags: frozenset[str]) -> bool:
+        return _n_words(chunk) == 1 and self.tags[chunk.start] in tags
+
+
+def _n_words(chunk: Chunk) -> int:
+    return chunk.end - chunk.start
+
+
+def is_dependent(node: Node, i: int) -> bool:
+    """Return whether a node licenses its child number `i` by dependency."""
+    head, children = node.head_child, node.children
+    if node.is_clause or i <= head:
+        return False
+    between = children[head + 1 : i + 1]
+    is_coordinated = any(child.label in COORDINATORS for child in between)
+    if all(not child.children for child in between):
+        return is_coordinated and any(child.children for child in children)
+    return is_coordinated or node.label not in _FUNCTIONAL
+
+
+def _without_marks(tree: Tree, rules: HeadRules) -> Node | None:
+    positions = count()
+
+    def build(node: Tree, below: list[Node | None]) -> Node | None:
+        if node.is_leaf:
+            if is_mark(node):
+                return None
+            position = next(positions)
+            return Node(node.label, position, position + 1, head=position)
+        children = tuple(child for child in below if child)
+        if not children:
+            return None
+        label = basic_category(node.label)
+        head = _head(label, children, rules)
+        return Node(label, children[0].start, children[-1].end, children, head, children[head].head)
+
+    return tree.fold(build)
+
+
+def _head(label: str, children: Sequence[Node], rules: HeadRules) -> int:
+    """Return the position of the head: of a verb phrase the verb phrase below its auxiliaries, if there is one."""
+    if label == "VP":
+        for i, child in enumerate(children):
+            if child.label == "VP":
+                return i
+            if child.label in COORDINATORS or (child.children and child.label != "ADVP"):
+                break
+    return rules.head(label, [child.label for child in children])
+
+
+def _nodes(root: Node) -> Iterator[Node]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(node.children[::-1])
+
+
+def _gaps(nodes: Sequence[Node], pauses: Sequence[bool]) -> list[Gap]:
+    at = {node.children[i].start: (node, i) for node in nodes for i in range(1, len(node.children))}
+    return [Gap(*at[i], is_pause) for i, is_pause in enumerate(pauses, start=1)]
+
+
+def _chunks(root: Node) -> list[Chunk]:
+    """Return the chunk of each word; words of one chunk share the object."""
+    licences: list[tuple[int | None, bool]] = [(None, root.label == "VP")]  # governor, and whether it is verbal
+    keys = [0] * root.end
+    stack = [(root, 0)]
+    while stack:
+        node, key = stack.pop()
+        if not node.children:
+            keys[node.start] = key
+        previous = key
+        for i, child in enumerate(node.children):
+            if not _is_adverb_and_verb(node, i):
+                previous = key
+                if node.is_clause or is_dependent(node, i):
+                    is_governed = not node.is_clause and child.label not in COORDINATORS
+                    previous = len(licences)
+                    licences.append((node.head if is_governed else None, False))
+            if child.label == "VP" or (node.is_clause and child.label.startswith(VERBS)):
+                licences[previous] = (licences[previous][0], True)
+            stack.append((child, previous))
+    return _runs(keys, licences)
+
+
+def _is_adverb_and_verb(node: Node, i: int) -> bool:
+    """Return whether a child of a clause is a verb phrase after an adverb, which is of its chunk."""
+    if not node.is_clause or i == 0 or node.children[i].label != "VP":
+        return False
+    before = node.children[i - 1]
+    return before.label == "ADVP" and before.end - before.start == 1
+
+
+def _runs(keys: Sequence[int], licences: Sequence[tuple[int | None, bool]]) -> list[Chunk]:
+    starts = [i for i, key in enumerate(keys) if i == 0 or key != keys[i - 1]]
+    runs = [
+        Chunk(start, end, *licences[keys[start]]) for start, end in zip(starts, [*starts[1:], len(keys)], strict=True)
+    ]
+    return [run for run in runs for _ in range(run.start, run.end)]
