@@ -43,7 +43,19 @@ CASES = {
     ),
     "coordination of verb phrases, whose subject and object are shared": (
         "We/PRON/2/nsubj buy/VERB/0/root and/CCONJ/4/cc sell/VERB/2/conj old/ADJ/6/amod books/NOUN/2/obj",
-        "(S (NP (PRON We)) (VP (VP (VERB buy)) (CCONJ and) (VP (VERB sell)) (NP (ADJ old) (NOUN books))))",
+        "(S (NP (PRON We)) (VP (VERB buy) (CCONJ and) (VERB sell) (NP (ADJ old) (NOUN books))))",
+    ),
+    "coordination of verb phrases": (
+        "We/PRON/2/nsubj buy/VERB/0/root books/NOUN/2/obj and/CCONJ/5/cc leave/VERB/2/conj",
+        "(S (NP (PRON We)) (VP (VP (VERB buy) (NP (NOUN books))) (CCONJ and) (VP (VERB leave))))",
+    ),
+    "coordination of adjectives, with a conjunction before the first": (
+        "It/PRON/4/nsubj is/AUX/4/cop both/CCONJ/4/cc:preconj cold/ADJ/0/root and/CCONJ/6/cc clear/ADJ/4/conj",
+        "(S (NP (PRON It)) (VP (AUX is) (ADJP (CCONJ both) (ADJ cold) (CCONJ and) (ADJ clear))))",
+    ),
+    "coordination by several words": (
+        "cats/NOUN/0/root as/ADV/5/cc well/ADV/2/fixed as/ADP/2/fixed dogs/NOUN/1/conj",
+        "(NP (NOUN cats) (CONJP (ADV as) (ADV well) (ADP as)) (NOUN dogs))",
     ),
     "coordination of clauses": (
         "It/PRON/2/nsubj rained/VERB/0/root but/CCONJ/5/cc we/PRON/5/nsubj went/VERB/2/conj",
@@ -71,6 +83,38 @@ CASES = {
         "Try/VERB/VB/0/root to/PART/TO/3/mark buy/VERB/VB/1/xcomp about/ADV/RB/5/advmod ten/NUM/CD/6/nummod "
         "cats/NOUN/NNS/3/obj",
         "(S (VP (VERB Try) (S (VP (PART to) (VP (VERB buy) (NP (QP (ADV about) (NUM ten)) (NOUN cats)))))))",
+    ),
+    "object of which something is said": (
+        "She/PRON/2/nsubj lets/VERB/0/root him/PRON/2/obj go/VERB/2/xcomp home/ADV/4/advmod",
+        "(S (NP (PRON She)) (VP (VERB lets) (S (NP (PRON him)) (VP (VERB go) (ADVP (ADV home))))))",
+    ),
+    "adposition whose noun phrase is elsewhere": (
+        "What/PRON/WP/4/obl are/AUX/VBP/4/aux they/PRON/PRP/4/nsubj fighting/VERB/VBG/0/root for/ADP/IN/1/case",
+        "(SBARQ (WHNP (PRON What)) (S (AUX are) (NP (PRON they)) (VP (VERB fighting) (PP (ADP for)))))",
+    ),
+    "subordinate clause with a bare adverb": (
+        "He/PRON/2/nsubj won/VERB/0/root by/SCONJ/5/mark quickly/ADV/5/advmod leaving/VERB/2/advcl",
+        "(S (NP (PRON He)) (VP (VERB won) (SBAR (SCONJ by) (S (VP (ADVP (ADV quickly)) (VERB leaving))))))",
+    ),
+    "name after what it names, and one after a comma": (
+        "my/PRON/2/nmod:poss friend/NOUN/0/root Ann/PROPN/2/appos Lee/PROPN/3/flat ,/PUNCT/6/punct Bob/PROPN/2/appos",
+        "(NP (NP (PRON my) (NOUN friend) (PROPN Ann) (PROPN Lee)) (, ,) (NP (PROPN Bob)))",
+    ),
+    "modifier with a hyphen": (
+        "a/DET/5/det real/ADJ/4/amod -/PUNCT/4/punct world/NOUN/5/compound test/NOUN/0/root",
+        "(NP (DET a) (ADJP (ADJ real) (: -) (NOUN world)) (NOUN test))",
+    ),
+    "date and range": (
+        "on/ADP/2/case 31/NUM/0/root October/PROPN/2/nmod:unmarked 2/NUM/2/nmod to/ADP/6/case 3/NUM/4/nmod",
+        "(PP (ADP on) (NP (NP (NUM 31) (PROPN October)) (NP (NUM 2) (ADP to) (NUM 3))))",
+    ),
+    "as long as": (
+        "as/ADV/2/advmod long/ADV/0/root as/SCONJ/5/mark it/PRON/5/nsubj rains/VERB/2/advcl",
+        "(ADVP (ADVP (ADV as) (ADV long)) (SBAR (SCONJ as) (S (NP (PRON it)) (VP (VERB rains)))))",
+    ),
+    "repair, and words that link": (
+        "So/ADV/5/advmod of/ADV/5/advmod course/NOUN/2/fixed I/PRON/5/nsubj slept/VERB/0/root",
+        "(S (ADV So) (ADVP (ADV of) (NP (NOUN course))) (NP (PRON I)) (VP (VERB slept)))",
     ),
     "parenthesis in brackets": (
         "cats/NOUN/0/root (/PUNCT/3/punct mice/NOUN/1/appos )/PUNCT/3/punct sleep/NOUN/1/appos",
@@ -136,7 +180,17 @@ def test_binary_phrases_take_in_one_dependent_each():
     )
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if "several" not in name and "shared" not in name])
+NOT_READ_BACK = {
+    "several roots",
+    "preposition of several words",
+    "adposition whose noun phrase is elsewhere",
+    "modifier with a hyphen",
+    "date and range",
+}
+"""Phrases that do not tell which of their words is the head."""
+
+
+@pytest.mark.parametrize("name", sorted(CASES.keys() - NOT_READ_BACK))
 def test_dependencies_are_read_back(name):
     drawn = sentence(CASES[name][0])
     assert dependency_heads(phrases_of(drawn).tree) == [*drawn.heads]

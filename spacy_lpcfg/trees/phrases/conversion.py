@@ -50,7 +50,10 @@ def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases
     )
     is_bracketed = bracketed_words(sentence)
     bracketed = frozenset(i for i, place in enumerate(kept) if place in is_bracketed)
-    words = Words(bare, bare.children(), bracketed, not _QUESTION_MARKS.isdisjoint("".join(sentence.words)))
+    after_marks = frozenset(i for i, place in enumerate(kept) if i and kept[i - 1] != place - 1)
+    words = Words(
+        bare, bare.children(), bracketed, after_marks, not _QUESTION_MARKS.isdisjoint("".join(sentence.words))
+    )
     forms = ["_".join(escape_token(word).split()) for word in sentence.words]
     tags = [
         punctuation_tag(word) if part == "PUNCT" else part

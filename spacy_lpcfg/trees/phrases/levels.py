@@ -35,6 +35,7 @@ _OF_CLAUSES = frozenset(
 )
 _LOOSE = frozenset(("parataxis", "discourse", "vocative", "dislocated", "list"))
 _ADVERBIAL = frozenset(("advmod", "advcl", "obl"))
+_SENTENCES = frozenset(("root", "ccomp", "parataxis"))
 _NOT_NOMINAL = frozenset(("ADJ", "ADV", "INTJ", "ADP", "PART", "SCONJ"))
 
 
@@ -49,8 +50,7 @@ def levels(words: Words, head: int, side: Sequence[int]) -> list[Level]:
     natural = [_level(words, child, head) for child in side]
     farther_out = Level.CLAUSE
     for i in reversed(range(len(side))):
-        is_before_verb = words.is_verb(head) and side[i] < head
-        if is_before_verb and natural[i] == Level.BASE and words.relation(side[i]) in _ADVERBIAL:
+        if natural[i] == Level.BASE and _is_before_verb(words, side[i], head):
             natural[i] = farther_out
         farther_out = min(natural[i], Level.CLAUSE)
     least = Level.BASE
@@ -61,6 +61,17 @@ def levels(words: Words, head: int, side: Sequence[int]) -> list[Level]:
             level = Level.BASE  # a part of the verb, such as Chinese 为
         natural[i] = least = max(least, level)
     return natural
+
+
+def _is_before_verb(words: Words, child: int, head: int) -> bool:
+    """Return whether a dependent is an adverbial that may stand before the verb phrase.
+
+    A bare adverb of a subordinate verb that has neither subject nor auxiliary may not, as in "by quickly leaving".
+    """
+    if child > head or words.relation(child) not in _ADVERBIAL or not (words.is_verb(head) and words.is_clause(head)):
+        return False
+    is_alone = not (words.has_subject(head) or words.has_particle(head) or words.relation(head) in _SENTENCES)
+    return not (is_alone and words.relation(child) == "advmod" and not words.below[child])
 
 
 def _has_subject_before(words: Words, mark: int, farther_out: Sequence[int]) -> bool:
@@ -75,7 +86,11 @@ def _level(words: Words, child: int, head: int) -> Level:
     if relation == "conj":
         return conjunct_level(words, child, head)
     if relation == "cc":
+        if words.full_relation(child) == "cc:preconj" and words.conjuncts(head):
+            return min(conjunct_level(words, conjunct, head) for conjunct in words.conjuncts(head))
         return Level.OUTSIDE if words.relation(head) == "conj" else Level.CLAUSE if is_clause else Level.PHRASE
+    if relation == "reparandum" and not is_clause:
+        return Level.OUTSIDE
     if words.is_particle(child):
         return Level.VERBAL
     if relation == "mark":
@@ -98,13 +113,17 @@ def _nominal_level(words: Words, child: int, head: int) -> Level:
         return Level.BASE if words.tag(child) == "POS" else Level.CASE
     if relation in _OF_CLAUSES and words.is_clause(head):
         if child > head:
-            return Level.VERBAL if is_nominal or relation == "advmod" else Level.BASE
+            return Level.VERBAL if is_nominal or relation in ("advmod", "advcl") else Level.BASE
         is_outer = is_nominal or words.part(child) == "PART"
         if _has_particle(words, head, child + 1, head) or (is_outer and _has_particle(words, head, 0, child)):
             return Level.VERBAL
         return Level.BASE
     if child > head and relation in ("acl", "advcl") and words.is_wh(head):
         return Level.PHRASE  # the clause of a free relative, as in "what we said"
+    if child > head and relation == "advcl" and words.part(head) == "ADV" and words.has(head, "advmod"):
+        return Level.PHRASE  # as in "as long as it rains"
+    if words.is_name(child) or words.is_date_part(child, head) or words.is_end_of_range(child, head):
+        return Level.BASE
     if not is_nominal or child < head or relation in _IN_BASES or (relation == "amod" and not words.below[child]):
         return Level.BASE
     return Level.PHRASE
@@ -116,6 +135,10 @@ def _has_particle(words: Words, head: int, start: int, end: int) -> bool:
 
 def conjunct_level(words: Words, conjunct: int, head: int) -> Level:
     """Return the projection of the first conjunct that is coordinated with another one."""
+    conjuncts = words.conjuncts(head)
+    are_bare = all(map(words.is_bare_conjunct, conjuncts))
+    if are_bare and words.part(head) == "ADJ":
+        return Level.BASE
     if words.is_clause(conjunct):
         if words.has_subject(conjunct):
             return Level.LINK if words.has_link(head) and words.has_link(conjunct) else Level.CLAUSE
@@ -123,6 +146,7 @@ def conjunct_level(words: Words, conjunct: int, head: int) -> Level:
         return Level.VERBAL if is_whole else Level.BASE
     if words.has(conjunct, "case") and words.has(head, "case"):
         return Level.CASE
-    conjuncts = [child for child in words.below[head] if words.relation(child) == "conj"]
-    is_bare = len(conjuncts) == 1 and [words.relation(child) for child in words.below[conjunct]] == ["cc"]
-    return Level.BASE if is_bare else Level.PHRASE
+    is_list = len(words.below[head]) == len(conjuncts) and words.part(head) != "NUM"
+    has_conjunction = any(words.has(other, "cc") for other in conjuncts)
+    is_flat = are_bare and has_conjunction and (is_list or len(conjuncts) == 1)
+    return Level.BASE if is_flat else Level.PHRASE

@@ -7,7 +7,7 @@ from itertools import chain
 
 from spacy_lpcfg.trees.dependencies import NO_HEAD
 from spacy_lpcfg.trees.phrases.levels import Level, levels
-from spacy_lpcfg.trees.phrases.words import SUBJECTS, Words
+from spacy_lpcfg.trees.phrases.words import SUBJECTS, UNMARKED, Words
 from spacy_lpcfg.trees.tree import Tree
 
 _LABELS = {
@@ -24,9 +24,10 @@ _WH_LABELS = {"NP": "WHNP", "PP": "WHPP", "ADVP": "WHADVP", "ADJP": "WHADJP"}
 _FUNCTION_WORDS = frozenset(("det", "aux", "cop", "case", "mark", "cc", "clf"))
 _NAMES = frozenset(("flat", "compound", "fixed", "goeswith"))
 _BARE = frozenset(("nummod", "amod"))
-_UNMARKED = frozenset(("nmod:desc", "nmod:unmarked", "nmod:tmod", "nmod:npmod"))
 _ARGUMENTS = frozenset(("nsubj", "obj", "iobj", "obl", "nmod", "appos"))
 _QUANTIFIER_PARTS = frozenset(("advmod", "case"))
+_CONNECTIVES = frozenset(("so",))
+"""Adverbs that link clauses and have no phrase in the Penn Treebank."""
 _ASIDES = frozenset(("parataxis", "reparandum"))
 
 
@@ -72,9 +73,10 @@ class Projection:
     def build(self) -> list[Tree]:
         """Return what stands for the head in the phrase above it."""
         before = [tree for child in reversed(self.left) for tree in self.parts[child]]
-        flat = [*before, self.leaves[self.head], *(tree for child in self.right for tree in self.parts[child])]
+        flat = [*before, self.leaves[self.head], *self._trees(self.right, Level.BASE)]
         if self.relation in (_FUNCTION_WORDS | _NAMES) and all(tree.is_leaf for tree in flat):
-            return flat
+            label = self._flat_label() if len(flat) > 1 else None
+            return [Tree(label, flat)] if label else flat
         if len(flat) == 1 and self.relation in _BARE and self.head not in self.words.bracketed:
             return flat
         core = self._fronted() if self._is_fronted() else self._project(Level.BASE, Level.LINK)
@@ -82,6 +84,13 @@ class Projection:
             core = Tree("PRN", [core])
         left, right = self._at(Level.OUTSIDE)
         return [*self._trees(reversed(left), Level.OUTSIDE), core, *self._trees(right, Level.OUTSIDE)]
+
+    def _flat_label(self) -> str | None:
+        """Return the label of a function word or a part of a name with its own words, None if they have no phrase."""
+        if self.relation == "cc":
+            return "CONJP"
+        has_hyphen = self.relation == "compound" and self.left and self.head in self.words.after_marks
+        return "ADJP" if has_hyphen else None
 
     def _at(self, level: Level) -> tuple[list[int], list[int]]:
         """Return the dependents of a level on the left and on the right, the nearest first."""
@@ -148,7 +157,7 @@ class Projection:
         """Return a core with conjuncts, and with what follows them and belongs to all."""
         if not (left or right):
             return core
-        if level == Level.BASE and not self.is_clause and not self.is_binary:
+        if level == Level.BASE and self._is_flat() and not self.is_binary:
             return Tree(core.label, [*core.children, *self._trees(right, level)])
         return self._joined(core.label, core, left, right, level)
 
@@ -275,6 +284,13 @@ class Projection:
         is_aside = level == Level.CLAUSE and self.is_clause and self._is_aside(child)
         return self.words.relation(child) == "conj" or is_aside
 
+    def _is_flat(self) -> bool:
+        """Return whether conjuncts stand beside the head without phrases, as in "read and write letters"."""
+        left, right = self._at(Level.BASE)
+        conjuncts = [child for child in right if self.words.relation(child) == "conj"]
+        is_first = right[:1] == conjuncts[:1] and all(self.words.relation(child) == "cc" for child in left)
+        return not self.is_clause or (is_first and all(map(self.words.is_bare_conjunct, conjuncts)))
+
     def _is_aside(self, child: int) -> bool:
         return self.words.relation(child) in _ASIDES and self.words.has_subject(child)
 
@@ -284,34 +300,60 @@ class Projection:
         return is_modified and self.label == "NP" and self.words.part(self.head) == "NUM"
 
     def _trees(self, children: Iterable[int], level: Level) -> list[Tree]:
-        return [tree for child in children for tree in self._in_place(child, level)]
+        """Return what stands for dependents at a level, from left to right."""
+        trees: list[Tree] = []
+        last = ""
+        for child in children:
+            below, relation = self._in_place(child, level), self.words.relation(child)
+            if relation == "xcomp" and last == "obj" and child > self.head:
+                trees[-1:] = [_small_clause(trees[-1], below)]
+            else:
+                trees += below
+            last = relation
+        return trees
 
     def _in_place(self, child: int, level: Level) -> list[Tree]:
         """Return what stands for a dependent at a level: its phrase, or its word alone if the phrase says no more."""
         words, relation = self.words, self.words.relation(child)
         leaf, parts = self.leaves[child], self.parts[child]
-        is_flat = level == Level.BASE and not self.is_clause
-        if relation == "conj" and is_flat and all(words.relation(other) == "cc" for other in words.below[child]):
+        if relation == "conj" and level == Level.BASE and self._is_flat() and words.is_bare_conjunct(child):
             return [*parts[:-1], leaf]
+        if level == Level.BASE and (words.is_name(child) or words.is_end_of_range(child, self.head)):
+            return [leaf for part in parts for leaf in part.leaves()]
+        if relation == "fixed" and words.part(child) == "NOUN" and self.relation == "advmod":
+            return [Tree("NP", [leaf])]  # as in "of course"
         is_noun = relation in _NAMES and words.part(child) == "NOUN" and self.label == "NP"
         if is_noun and child > self.head and all(part.is_leaf for part in parts):
             return [Tree("NP", parts)]  # so that the head is the last noun that stands without a phrase
         if words.below[child] or child in words.bracketed:
             return parts
         if words.full_relation(child) == "compound:prt":
-            return [Tree("PRT", [leaf])]
+            return [Tree("PRT", [leaf]) if self.is_clause and words.is_verb(self.head) else leaf]
+        if relation == "case" and self.is_clause and words.is_verb(self.head):
+            return [Tree("PP", [leaf])]  # what it stands with is elsewhere, as in "What is it for"
         return [leaf] if self._is_word(child, relation, level) else parts
 
     def _is_word(self, child: int, relation: str, level: Level) -> bool:
         """Return whether a dependent without dependents stands without a phrase of its own."""
         words = self.words
+        if relation == "dep":
+            return child < self.head and words.part(child) == "PRON"
         if relation == "advmod":
             is_degree = level <= Level.CASE and not words.is_verb(self.head)
-            return words.part(child) == "PART" or (is_degree and (child < self.head or self.label != "NP"))
+            is_connective = level >= Level.CLAUSE and words.sentence.words[child].lower() in _CONNECTIVES
+            is_before = child < self.head or self.label != "NP"
+            return is_connective or words.part(child) == "PART" or (is_degree and is_before)
         if words.full_relation(child) == "nmod:poss":
             return words.part(child) in ("PRON", "DET")
-        is_unmarked = words.full_relation(child) in _UNMARKED and (child < self.head or words.part(child) == "NUM")
+        is_date = words.is_date_part(child, self.head) or words.part(child) == "NUM"
+        is_unmarked = words.full_relation(child) in UNMARKED and (child < self.head or is_date)
         return is_unmarked or (words.part(child) == "INTJ" and self.label == "INTJ")
+
+
+def _small_clause(subject: Tree, predicate: Sequence[Tree]) -> Tree:
+    """Return the clause of an object and what is said of it, as in "let him go"."""
+    first = predicate[0]
+    return Tree("S", [subject, *(first.children if first.label == "S" else [first]), *predicate[1:]])
 
 
 def _below_link(tree: Tree) -> tuple[Tree, ...]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence
 
 SUBJECTS = frozenset(("nsubj", "csubj", "expl"))
+UNMARKED = frozenset(("nmod:desc", "nmod:unmarked", "nmod:tmod", "nmod:npmod"))
+"""Relations of nouns that depend on others without an adposition."""
 _AUXILIARIES = frozenset(("aux", "cop"))
 _VERBS = frozenset(("VERB", "AUX"))
 _WH_TAGS = frozenset(("WDT", "WP", "WP$", "WRB"))
@@ -22,12 +24,14 @@ class Words:
     sentence (DependencySentence): Their dependencies, which are projective and have one root.
     below (list of list of int): The dependents of each word, from left to right.
     bracketed (frozenset of int): The words whose phrases are in brackets.
+    after_marks (frozenset of int): The words with punctuation right before them.
     is_question (bool): Whether there is a question mark in the sentence.
     """
 
     sentence: DependencySentence
     below: list[list[int]]
     bracketed: frozenset[int]
+    after_marks: frozenset[int]
     is_question: bool
 
     def relation(self, word: int) -> str:
@@ -48,6 +52,30 @@ class Words:
     def has(self, word: int, *relations: str) -> bool:
         """Return whether a word has a dependent of one of the relations."""
         return any(self.relation(child) in relations for child in self.below[word])
+
+    def conjuncts(self, word: int) -> list[int]:
+        return [child for child in self.below[word] if self.relation(child) == "conj"]
+
+    def is_bare_conjunct(self, word: int) -> bool:
+        """Return whether nothing but a conjunction depends on a word."""
+        return all(self.relation(child) == "cc" for child in self.below[word])
+
+    def is_name(self, word: int) -> bool:
+        """Return whether a word is a name right after what it names, as in "my friend Ann"."""
+        start = min([word, *self.below[word]])
+        is_flat = all(self.relation(child) in ("flat", "compound") for child in self.below[word])
+        return (
+            self.relation(word) == "appos" and self.part(word) == "PROPN" and is_flat and start not in self.after_marks
+        )
+
+    def is_date_part(self, word: int, head: int) -> bool:
+        """Return whether a word stands beside a number, as in "31 October" and "4 pm"."""
+        return self.full_relation(word) in UNMARKED and self.part(head) == "NUM"
+
+    def is_end_of_range(self, word: int, head: int) -> bool:
+        """Return whether a word is the second number of a range, as in "2 to 3"."""
+        relations = [self.relation(child) for child in self.below[word]]
+        return self.part(word) == self.part(head) == "NUM" and relations == ["case"]
 
     def has_subject(self, word: int) -> bool:
         return self.has(word, *SUBJECTS)
