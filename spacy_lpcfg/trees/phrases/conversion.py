@@ -12,7 +12,7 @@ from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_sent
 from spacy_lpcfg.trees.phrases.projection import project
 from spacy_lpcfg.trees.phrases.projective import lifted
 from spacy_lpcfg.trees.phrases.punctuation import bracketed_words, punctuation_tag, with_punctuation, words_kept
-from spacy_lpcfg.trees.phrases.words import Words
+from spacy_lpcfg.trees.phrases.words import STRANDED, Words
 from spacy_lpcfg.trees.transforms import escape_token
 from spacy_lpcfg.trees.tree import Tree
 
@@ -38,15 +38,18 @@ def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases
     binary (bool): Whether each node takes in one dependent of its head only; by default phrases are flat.
     """
     kept = words_kept(sentence)
-    heads, relations = _one_root(sentence, kept)
-    heads, n_lifted = lifted(heads)
+    crossing, relations = _one_root(sentence, kept)
+    heads, n_lifted = lifted(crossing)
+    is_stranded = [
+        old != new and relation == "case" for old, new, relation in zip(crossing, heads, relations, strict=True)
+    ]
     bare = DependencySentence(
         tuple(sentence.words[i] for i in kept),
         tuple(sentence.tags[i] for i in kept),
         tuple(sentence.parts_of_speech[i] for i in kept),
         tuple(sentence.features[i] for i in kept),
         tuple(heads),
-        relations,
+        tuple(STRANDED if alone else relation for relation, alone in zip(relations, is_stranded, strict=True)),
     )
     is_bracketed = bracketed_words(sentence)
     bracketed = frozenset(i for i, place in enumerate(kept) if place in is_bracketed)

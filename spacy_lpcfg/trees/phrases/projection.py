@@ -7,7 +7,7 @@ from itertools import chain
 
 from spacy_lpcfg.trees.dependencies import NO_HEAD
 from spacy_lpcfg.trees.phrases.levels import Level, levels
-from spacy_lpcfg.trees.phrases.words import SUBJECTS, UNMARKED, Words
+from spacy_lpcfg.trees.phrases.words import STRANDED, SUBJECTS, UNMARKED, Words
 from spacy_lpcfg.trees.tree import Tree
 
 _LABELS = {
@@ -329,8 +329,8 @@ class Projection:
             return parts
         if words.full_relation(child) == "compound:prt":
             return [Tree("PRT", [leaf]) if self.is_clause and words.is_verb(self.head) else leaf]
-        if relation == "case" and self.is_clause and words.is_verb(self.head):
-            return [Tree("PP", [leaf])]  # what it stands with is elsewhere, as in "What is it for"
+        if words.full_relation(child) == STRANDED:
+            return [Tree("PP", [leaf])]
         return [leaf] if self._is_word(child, relation, level) else parts
 
     def _is_word(self, child: int, relation: str, level: Level) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence
 
+STRANDED = "case:stranded"
+"""The relation of an adposition whose noun phrase is elsewhere, as in "What is it for"."""
 SUBJECTS = frozenset(("nsubj", "csubj", "expl"))
 UNMARKED = frozenset(("nmod:desc", "nmod:unmarked", "nmod:tmod", "nmod:npmod"))
 """Relations of nouns that depend on others without an adposition."""
@@ -62,11 +64,10 @@ class Words:
 
     def is_name(self, word: int) -> bool:
         """Return whether a word is a name right after what it names, as in "my friend Ann"."""
-        start = min([word, *self.below[word]])
+        if self.relation(word) != "appos" or self.part(word) != "PROPN":
+            return False
         is_flat = all(self.relation(child) in ("flat", "compound") for child in self.below[word])
-        return (
-            self.relation(word) == "appos" and self.part(word) == "PROPN" and is_flat and start not in self.after_marks
-        )
+        return is_flat and min([word, *self.below[word]]) not in self.after_marks
 
     def is_date_part(self, word: int, head: int) -> bool:
         """Return whether a word stands beside a number, as in "31 October" and "4 pm"."""
