@@ -113,13 +113,13 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
 
 
 def text_of(word: str) -> str:
-    """A treebank's word as text; an underscore for a word of white space, which is no word of a Doc."""
+    """Return a treebank's word as text; an underscore for a word of white space, which is no word of a Doc."""
     text = unescape_token(word)
     return "_" if text.isspace() else text
 
 
 def _spellings(texts: Sequence[str], words: Sequence[str]) -> list[str]:
-    """The words that stand for these texts, but are not what `escape_tokens` makes of them; "" for the others."""
+    """Return the treebank's spelling of each text if `escape_tokens` makes another one of it, else ""."""
     usual = escape_tokens(texts)
     return [
         word if word != usual_word and text_of(word) == text else ""
@@ -128,7 +128,7 @@ def _spellings(texts: Sequence[str], words: Sequence[str]) -> list[str]:
 
 
 def _spellings_before(doc: Doc) -> dict[str, list[str]]:
-    """The attribute "spellings" of the trees that a Doc has, if they have it: others are over the same words."""
+    """Return the attribute "spellings" of the trees that a Doc has, if they have it: others are over the same words."""
     candidates = (group_at(doc, key, 0, None).attrs.get(SPELLINGS) for key in keys_of(doc))
     spellings = next(
         (spellings for spellings in candidates if isinstance(spellings, list) and len(spellings) == len(doc)), None
@@ -240,7 +240,7 @@ def _set_tags(doc: Doc, tags: list[str]) -> None:
 
 
 def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
-    """The trees of a Doc, one a sentence; None for a sentence without words.
+    """Return the trees of a Doc, one a sentence; None for a sentence without words.
 
     doc (Doc): annotated under `key`
     key (str): key of `doc.spans`
@@ -252,7 +252,7 @@ def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
 
 
 def rooted_trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
-    """The trees of a Doc, below the artificial root if the treebank had one; see `trees`."""
+    """Return the trees of a Doc, below the artificial root if the treebank had one; see `trees`."""
     root = _group(doc, key).attrs.get("root", "")
     return [Tree(root, [tree]) if tree and root else tree for tree in trees(doc, key)]
 
@@ -309,7 +309,7 @@ class _Sentence:
         return parents
 
     def unparsed(self) -> Doc:
-        """The words as a Doc of their own, as it was before it was parsed."""
+        """Return the words as a Doc of their own, as it was before it was parsed."""
         first, end = self.words[0], self.words[-1] + 1
         alone = self.doc[first:end].as_doc()
         _set_tags(alone, given_tags_of(self.doc, self.key)[first:end])
@@ -330,11 +330,11 @@ class _Sentence:
         return posteriors.brackets if posteriors else {}
 
     def span(self, start: int, end: int, label: str) -> Span:
-        """The Span of a bracket."""
+        """Return the Span of a bracket."""
         return Span(self.doc, self.words[start], self.words[end - 1] + 1, label)
 
     def tree(self, start: int = 0, end: int | None = None) -> Tree:
-        """The tree over the words of [start, end), a constituent."""
+        """Return the tree over the words of [start, end), a constituent."""
         end = len(self.words) if end is None else end
         inside = [(i - start, j - start, label) for i, j, label in self.brackets if start <= i and j <= end]
         if not self.chains[start, end] and end - start > 1:
@@ -376,7 +376,7 @@ class _Starts(Sequence[int]):
 
 
 def _group(doc: Doc, key: str, start: int = 0, end: int = 0) -> SpanGroup:
-    """The annotation of a Doc, fitted to the tokens at [start, end) and checked against the Doc."""
+    """Return the annotation of a Doc, fitted to the tokens at [start, end) and checked against the Doc."""
     if key not in doc.spans:
         raise ValueError(
             f"This Doc has no constituents: doc.spans has the keys {sorted(doc.spans)}, but not "
@@ -619,15 +619,15 @@ class Constituent:
         return str(self.tree)
 
     def to_nltk(self) -> Any:
-        """The subtree as an `nltk.Tree`; needs NLTK."""
+        """Return the subtree as an `nltk.Tree`; needs NLTK."""
         return to_nltk(self.tree)
 
     def latex(self, style: Literal["forest", "qtree"] = "forest") -> str:
-        """The subtree as LaTeX, for the package forest or qtree."""
+        """Return the subtree as LaTeX, for the package forest or qtree."""
         return to_latex(self.tree, style)
 
     def svg(self) -> str:
-        """A drawing of the subtree as SVG, with the probabilities that are known."""
+        """Return a drawing of the subtree as SVG, with the probabilities that are known."""
         return tree_svg(self.tree, *self.scores)
 
     @property
@@ -645,7 +645,7 @@ class Constituent:
         return around + inside, tags
 
     def pretty(self, lines: Literal["unicode", "ascii"] = "unicode") -> str:
-        """The subtree in lines of text, for a terminal: `print` it."""
+        """Return the subtree in lines of text, for a terminal: `print` it."""
         return tree_text(self.tree, lines)
 
     def _repr_html_(self) -> str:
@@ -653,7 +653,7 @@ class Constituent:
         return Constituency([self])._repr_html_()
 
     def _drawing(self) -> tuple[str, str]:
-        """The drawing as HTML, or else brackets, and why."""
+        """Return the drawing as HTML, or else brackets, and why."""
         try:
             return tree_html(self.tree, *self.scores), ""
         except ValueError as error:
@@ -671,14 +671,14 @@ class Constituency(tuple[Constituent, ...]):
     """The root nodes of the sentences of a Doc: a tuple that Jupyter draws."""
 
     def _repr_html_(self) -> str:
-        """The drawings of the first trees, how many more there are, and why there are no drawings, if so."""
+        """Return the drawings of the first trees, how many more there are, and why there are no drawings, if so."""
         drawings = [node._drawing() for node in self[:_DRAWN]]
         note = f"<p>{len(self) - _DRAWN:,} more trees</p>" if len(self) > _DRAWN else ""
         return "".join([*(html for html, _ in drawings), note, *dict.fromkeys(why for _, why in drawings)])
 
 
 def doc_constituency(doc: Doc, key: str | None = None) -> Constituency:
-    """The root node of each sentence of a Doc that has words; `span_constituency` of a sentence gives its own.
+    """Return the root node of each sentence of a Doc that has words; `span_constituency` of a sentence gives its own.
 
     key (str or None): key of `doc.spans`; None for that of `key_of`
     """
@@ -687,7 +687,7 @@ def doc_constituency(doc: Doc, key: str | None = None) -> Constituency:
 
 
 def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
-    """The node over the words of a span, whitespace at its edges aside; None if it has no words.
+    """Return the node over the words of a span, whitespace at its edges aside; None if it has no words.
 
     key (str or None): key of `doc.spans`; None for that of `key_of`
     RAISES (NonConstituentError): If the words are not a constituent
@@ -731,25 +731,25 @@ def span_labels(span: Span) -> tuple[str, ...]:
 
 
 def span_parse_string(span: Span) -> str:
-    """The constituent in brackets. As in benepar."""
+    """Return the constituent in brackets. As in benepar."""
     node = span_constituency(span)
     return node.bracketed if node else ""
 
 
 def span_constituents(span: Span) -> Iterator[Span]:
-    """The constituent and all below it, in pre-order, words included. As in benepar."""
+    """Yield the constituent and all below it, in pre-order, words included. As in benepar."""
     node = span_constituency(span)
     return iter([span.doc[n.start : n.end] for n in node.nodes()] if node else [])
 
 
 def span_children(span: Span) -> Iterator[Span]:
-    """The children of the constituent. As in benepar."""
+    """Yield the children of the constituent. As in benepar."""
     node = span_constituency(span)
     return iter([span.doc[n.start : n.end] for n in node.children] if node else [])
 
 
 def span_parent(span: Span) -> Span | None:
-    """The constituent above; None above the root. As in benepar."""
+    """Return the constituent above; None above the root. As in benepar."""
     node = span_constituency(span)
     above = node.parent if node else None
     return span.doc[above.start : above.end] if above else None

@@ -1,4 +1,4 @@
-"""CoreNLP's answers by a pipeline of ours: sentences, tokens, tags and trees, and matches of Tregex patterns.
+"""Answer requests as a CoreNLP server does: sentences, tokens, tags and trees, and matches of Tregex patterns.
 
 The names of fields and the layout of trees are those of CoreNLP's JSON and text output
 (https://stanfordnlp.github.io/CoreNLP/corenlp-server.html).
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
 ANNOTATORS = ("tokenize", "ssplit", "pos", "lemma", "parse")
-"""Those of CoreNLP's annotators that are answered."""
+"""The CoreNLP annotators whose output this package can give."""
 FORMATS = ("json", "text")
 MAX_CHARACTERS = 100_000
 """The longest text of a request, as in CoreNLP."""
@@ -81,7 +81,7 @@ class ParsedSentence(NamedTuple):
     doc (Doc): The Doc of its part of the text.
     places (list of int): The positions in the Doc of its words.
     offsets (list of (int, int)): Where each word begins and ends in the text, in characters.
-    tree (Tree or None): Its tree; None unless it was request for.
+    tree (Tree or None): Its tree; None unless it was asked for.
     """
 
     doc: Doc
@@ -99,7 +99,7 @@ class CoreNLP:
     """A pipeline that answers as CoreNLP does.
 
     nlp (Language): The pipeline.
-    component (ParsingPipe): That of its components which parses.
+    component (ParsingPipe): The component of the pipeline that parses.
     """
 
     def __init__(self, nlp: Language, component: ParsingPipe) -> None:
@@ -188,7 +188,7 @@ def _is_true(properties: Mapping[str, Any], name: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield where each line begins, and the line."""
+    """Yield each line with the position of its first character."""
     start = 0
     for line in text.split("\n"):
         yield start, line

@@ -25,9 +25,9 @@ _PLAIN, _JSON = "text/plain; charset=utf-8", "application/json; charset=utf-8"
 class CoreNLPServer(DemoServer):
     """A server on 127.0.0.1 that speaks CoreNLP's protocol, with the limits of `DemoServer`.
 
-    port (int): 0 for any that is free
-    answers (CoreNLP): what is answered
-    RAISES (OSError): If the port is taken
+    port (int): The port; 0 for any that is free.
+    answers (CoreNLP): The pipeline that answers.
+    RAISES (OSError): If the port is taken.
     """
 
     def __init__(self, port: int, answers: CoreNLP) -> None:

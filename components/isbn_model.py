@@ -48,7 +48,7 @@ def make_isbn(
     variant: str | int = DEFAULT,
     functions: bool = False,
 ) -> Model:
-    """The architecture `spacy-lpcfg.ISBN.v1`.
+    """Make the architecture `spacy-lpcfg.ISBN.v1`.
 
     n_states (int or None): latent units of each position; None for what the variant says, 120 or 40
     approximation (str): "feed-forward", "mean-field" or "mean-field-step"; see `spacy_lpcfg.isbn.network.Network`
@@ -104,7 +104,7 @@ def _make_network(n_states: int, approximation: str, weight_decay: float, n_jobs
 
 
 def read_isbn(path: Path) -> Callable[[], ISBN]:
-    """The reader `spacy-lpcfg.read_isbn.v1`.
+    """Make the reader `spacy-lpcfg.read_isbn.v1`.
 
     path (Path): a file written by `ISBN.to_disk`
     RETURNS (callable): gives the networks, or an ModelError for anything else
@@ -245,7 +245,7 @@ _EXCHANGE = ProcessLock()
 
 
 def isbn_of(model: Model) -> ISBN | None:
-    """The networks of a Model, with copies of its parameters; None if it was not initialized.
+    """Return the networks of a Model, with copies of its parameters; None if it was not initialized.
     RAISES (ModelError): If parameters and vocabulary do not fit
     """
     with _EXCHANGE.held():
@@ -357,7 +357,7 @@ Backprop = Callable[[float], None]
 
 
 def _forward(model: Model, X: DecisionEvents, is_train: bool) -> tuple[np.ndarray, Backprop]:
-    """The log-likelihoods of sequences by each network, float64 (n_networks, n_sequences).
+    """Return the log-likelihoods of sequences by each network, float64 (n_networks, n_sequences).
 
     The callback takes the derivative of the loss by each of them, one number for all.
     """

@@ -178,7 +178,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     # Learning
 
     def gold_trees(self, examples: Iterable[Example]) -> Iterator[Tree]:
-        """The trees of the reference Docs, below their roots."""
+        """Yield the trees of the reference Docs, below their roots."""
         for eg in examples:
             if self.gold_key in eg.reference.spans:
                 yield from (tree for tree in rooted_trees(eg.reference, self.gold_key) if tree)

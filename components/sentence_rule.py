@@ -140,7 +140,7 @@ class _Words:
         return closes
 
     def _closes_quotation(self, k: int, is_closer: bool) -> bool:
-        """Whether a quotation mark closes, by the white space and the marks beside it.
+        """Return whether a quotation mark closes, by the white space and the marks beside it.
 
         is_closer (bool): What holds if these do not tell.
         """
@@ -154,12 +154,14 @@ class _Words:
         return is_closer or _is_stop_mark(self.texts[k - 1])
 
     def text(self, k: int) -> str:
-        """The text of a word; "" after the last."""
+        """Return the text of a word; "" after the last."""
         return self.texts[k] if k < len(self.texts) else ""
 
     def end_of_stop(self, k: int) -> int:
-        """The last word of the stops, closing marks and references such as [1] that begin with a word, if it is a stop;
-        else the word itself."""
+        """Return the last of the marks that begin with a word, if that is a stop, else the word itself.
+
+        Marks are stops, closing marks and references such as [1].
+        """
         if not self._is_stop(k):
             return k
         while k + 1 < len(self.texts) and not self.line_breaks[k]:
@@ -172,11 +174,11 @@ class _Words:
         return k
 
     def ends_paragraph(self, k: int) -> bool:
-        """Whether a blank line follows."""
+        """Return whether a blank line follows."""
         return self.line_breaks[k] > 1
 
     def ends_line(self, line: int, k: int) -> bool:
-        """Whether a line break follows that ends a sentence: after a greeting or closing, or before an item of a list.
+        """Return whether a line break follows that ends a sentence: after a greeting or closing, or before a list item.
 
         line (int): The first word of the line.
         """
@@ -190,7 +192,7 @@ class _Words:
         return self._is_letter_line(line, k) or self._is_letter_line(k + 1, self._end_of_line(k + 1))
 
     def _is_letter_line(self, line: int, end: int) -> bool:
-        """Whether a line, from its first word to its last, is a greeting or closing."""
+        """Return whether a line, from its first word to its last, is a greeting or closing."""
         if end == len(self.texts) - 1 or self.texts[end] not in (",", "!"):
             return False
         if self.texts[line].lower() in _LETTER_WORDS:
@@ -201,7 +203,7 @@ class _Words:
         return next((end for end in range(k, len(self.texts)) if self.line_breaks[end]), len(self.texts) - 1)
 
     def ends_sentence(self, first: int, stop: int, last: int) -> bool:
-        """Whether the sentence ends after a stop and what closes after it.
+        """Return whether the sentence ends after a stop and what closes after it.
 
         first (int): The first word of the sentence.
         stop, last (int): The first and the last word of stop and closing marks; the same for any other word.
@@ -228,18 +230,18 @@ class _Words:
         return _is_stop_mark(text) or (text[-1] == "." and _ABBREVIATION.fullmatch(text) is not None)
 
     def _is_abbreviated(self, first: int, stop: int) -> bool:
-        """Whether a full stop is that of an abbreviation or of a number that begins an item of a list."""
+        """Return whether a full stop is that of an abbreviation or of a number that begins an item of a list."""
         if stop == first:
             return False
         before = self.texts[stop - 1]
         return before.lower() in _MORE_ABBREVIATIONS or (stop - 1 == first and _NUMBERING.fullmatch(before) is not None)
 
     def _following_word(self, k: int) -> str:
-        """The next word that is no mark, of the next few."""
+        """Return the next word that is no mark, of the next few."""
         return next((text for text in self.texts[k + 1 : k + 5] if text[0].isalnum()), "")
 
     def _tells_speaker(self, k: int) -> bool:
-        """Whether one of the next words is a verb such as "said"."""
+        """Return whether one of the next words is a verb such as "said"."""
         return not _SPEECH_VERBS.isdisjoint(text.lower() for text in self.texts[k + 1 : k + 4])
 
 

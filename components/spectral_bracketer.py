@@ -277,7 +277,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         logger.info("%s: learned a bracketer", self.name)
 
     def _learner(self) -> BracketLearner:
-        """The learner, with the vectors of the vocabulary if it uses them."""
+        """Return the learner, with the vectors of the vocabulary if it uses them."""
         from spacy_lpcfg.bracketing.learner import SpectralBracketer  # with scipy.sparse, which bracketing does without
         from spacy_lpcfg.components.vocab_vectors import VocabVectors
 

@@ -103,19 +103,19 @@ def group_at(doc: Doc, key: str, start: int = 0, end: int | None = 0) -> SpanGro
 
 
 def keys_of(doc: Doc) -> list[str]:
-    """The keys in `doc.spans` under which a Doc has trees: those of `KEYS` first, then all others that hold trees."""
+    """Return the keys in `doc.spans` under which a Doc has trees: those of `KEYS` first, then all others."""
     others = [key for key in sorted(doc.spans) if key not in KEYS and "format" in group_at(doc, key).attrs]
     return [*(key for key in KEYS if key in doc.spans), *others]
 
 
 def head_rules_of(doc: Doc) -> HeadRules:
-    """The head rules of a Doc's trees: by its language, or of trees from dependencies if its tags are universal."""
+    """Return the head rules for a Doc's trees: of its language, or `dependencies` if its tags are universal."""
     tags = next((group_at(doc, key).attrs.get(TAGS) for key in keys_of(doc)), None)
     return rules_of_tags(tags or (token.tag_ for token in doc), doc.vocab.lang)
 
 
 def key_of(doc: Doc) -> str:
-    """The first of `keys_of`, or else `KEY`."""
+    """Return the first of `keys_of`, or else `KEY`."""
     return next(iter(keys_of(doc)), KEY)
 
 
@@ -141,12 +141,12 @@ def follow(group: Any, start: int = 0, end: int | None = 0) -> None:
 
 
 def _are_places(offsets: Any) -> bool:
-    """Whether it is what `_offsets` gives, and not a damaged attribute, or none."""
+    """Return whether it is what `_offsets` gives, and not a damaged attribute, or none."""
     return isinstance(offsets, np.ndarray) and offsets.ndim == 1 and offsets.dtype.kind == "i"
 
 
 def _offsets(doc: Doc) -> np.ndarray:
-    """The characters at which tokens begin, int32 (n_tokens,)."""
+    """Return the characters at which tokens begin, int32 (n_tokens,)."""
     return doc.to_array("IDX").astype(np.int32).reshape(len(doc))
 
 
@@ -195,17 +195,17 @@ class _Words:
         return bisect_right(self.ends, span.start_char), bisect_left(self.starts, span.end_char) - 1
 
     def has(self, span: _Raw) -> bool:
-        """Whether a span is over whole words."""
+        """Return whether a span is over whole words."""
         first, last = self.below(span)
         return first <= last and span.start_char <= self.starts[first] and self.ends[last] <= span.end_char
 
     def cross(self, span: _Raw) -> bool:
-        """Whether a span is neither over whole words nor within one."""
+        """Return whether a span is neither over whole words nor within one."""
         first, last = self.below(span)
         return first < last and not self.has(span)
 
     def place(self, span: _Raw) -> _Raw:
-        """A span over whole words, of the tokens as they are."""
+        """Return a span over whole words, of the tokens as they are."""
         first, last = (self.tokens[i] for i in self.below(span))
         return span._replace(start=first.i, end=last.i + 1, start_char=first.idx, end_char=last.idx + len(last))
 
@@ -272,7 +272,7 @@ def _name(key: str) -> str:
 
 
 def _is_record(name: Any, key: str) -> bool:
-    """Whether a key of `doc.user_data` is that of the attributes of a group."""
+    """Return whether a key of `doc.user_data` is that of the attributes of a group."""
     return isinstance(name, tuple) and len(name) == 4 and name[:2] == ("._.", _name(key))
 
 

@@ -79,7 +79,7 @@ class TreeMatcher:
         return (self._callbacks[key], [pattern.text for pattern in self._patterns[key]]) if key in self else None
 
     def __len__(self) -> int:
-        """The number of keys."""
+        """Return the number of keys."""
         return len(self._patterns)
 
     def __contains__(self, key: object) -> bool:

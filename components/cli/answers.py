@@ -41,7 +41,7 @@ class Answers:
 
 @Language.factory(FACTORY, default_config={"ask": {}})
 def make_answers(nlp: Language, name: str, component: str, ask: dict[str, dict[str, Any]]) -> Answers:
-    """The factory; settings as for `Answers`, but that the component has its name."""
+    """Make the component; settings are those of `Answers`, with the name of the component to ask."""
     return Answers(nlp.get_pipe(component), ask)
 
 

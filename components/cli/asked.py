@@ -46,7 +46,7 @@ class AskedReader:
     dialect: str | None = None
 
     def sources(self, paths: Sequence[str]) -> Iterator[Source]:
-        """The files, and those in folders; what they hold is text where neither an option nor the name says more."""
+        """Yield the files, and those in folders; they hold text unless an option or the name says more."""
         for path in paths:
             if not os.path.isdir(path):
                 check_usage(path, self.kind, None)
@@ -61,7 +61,7 @@ class AskedReader:
         return treebank_files(path, self.dialect, (_BINARY,)) if os.path.isdir(path) else [path]
 
     def docs(self, source: Source) -> Iterator[Doc]:
-        """The Docs of a file, or its text parsed."""
+        """Yield the Docs of a file, or its text parsed."""
         from spacy.vocab import Vocab
 
         if source.kind == Input.spacy:

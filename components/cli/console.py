@@ -71,7 +71,7 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _is_broken_tree(error: BaseException) -> bool:
-    """Whether --skip-bad would have gone on."""
+    """Return whether an error is of one broken tree, which --skip-bad leaves out."""
     from spacy_lpcfg.trees.brackets import BrokenFileError, TreebankError
 
     return isinstance(error, TreebankError) and not isinstance(error, BrokenFileError)
@@ -152,7 +152,7 @@ def log_skipped(errors: Sequence[Exception]) -> None:
 
 
 def progress(items: Iterable[Item], unit: str, *, hidden: bool = False, total: int | None = None) -> Iterable[Item]:
-    """The items, counted by a bar on stderr if that is a terminal and they take some seconds.
+    """Return the items, counted by a bar on stderr if that is a terminal and they take some seconds.
 
     items (iterable): what is gone through.
     unit (str): what to call one of them.
@@ -225,7 +225,7 @@ def _tick(bar: Any, done: Event) -> None:
 
 
 def begun(items: Iterable[Item]) -> Iterator[Item]:
-    """The same items, when the first of them is there: what keeps it from being made is told before any output."""
+    """Return the same items once the first is made, so that its errors are told before any output."""
     iterator = iter(items)
     first = list(islice(iterator, 1))
     return chain(first, iterator)
@@ -235,7 +235,7 @@ def begun(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def read_lines(path: str) -> Iterator[str]:
-    """The lines of a UTF-8 file, plain or compressed with gzip, or of stdin for "-", without their ends.
+    """Yield the lines of a UTF-8 file, plain or compressed with gzip, or of stdin for "-", without their ends.
 
     RAISES (TreebankError): With file and line, where it is not UTF-8, or damaged.
     """
@@ -258,17 +258,17 @@ def check_input(path: str, hint: str = "FILE") -> None:
 
 
 def is_text(source: str) -> bool:
-    """Whether an argument is a text itself: neither "-" for stdin, nor the name of a file or folder that there is."""
+    """Return whether an argument is a text: neither "-" for stdin, nor the name of a file or folder that exists."""
     return source != STDIN and not os.path.exists(source)
 
 
 def looks_like_path(source: str) -> bool:
-    """Whether an argument is one word that names a file, by a slash or an ending."""
+    """Return whether an argument is one word that names a file, by a slash or an ending."""
     return _ONE_WORD_PATH.fullmatch(source) is not None
 
 
 def check_input_or_text(source: str, hint: str = "FILE") -> None:
-    """As `check_input`, but for a text; it is said where that could be the name of a file.
+    """Check an input that may also be a text; log it if the text could be the name of a file.
 
     RAISES (BadParameter): For one word that looks like a path where nothing is, and for what is not UTF-8.
     """
@@ -311,7 +311,7 @@ def check_output(
 
 
 def is_within(path: Path, source: str | Path) -> bool:
-    """Whether a path where something is lies in a folder, or is that folder or file itself; - is stdin."""
+    """Return whether a path where something is lies in a folder, or is that folder or file itself; - is stdin."""
     if str(source) == STDIN:
         try:
             return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat())
@@ -347,7 +347,7 @@ def replacing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing(path: Path | None, *, force: bool) -> Iterator[IO[str]]:
-    """As `replacing`, for text in UTF-8, which is compressed if the name ends in `.gz`."""
+    """Open a file as `replacing` does, for text in UTF-8, which is compressed if the name ends in `.gz`."""
     if path is None:
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(encoding="utf-8")

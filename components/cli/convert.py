@@ -194,7 +194,7 @@ def _sentences_of(file: str) -> "Iterator[DependencySentence]":
 def _read(
     paths: Iterable[Path], on_error: Callable[[Exception], None] | None, dialect: str | None, functions: bool
 ) -> Iterator["Tree"]:
-    """The normalized trees of files of any kind, below their roots."""
+    """Yield the normalized trees of files of any kind, below their roots."""
     from spacy_lpcfg.components.cli.treebanks import trees_of_docs, trees_of_files
     from spacy_lpcfg.trees.transforms import normalize_rooted
 
@@ -231,7 +231,7 @@ def _read_dependencies(files: Iterable[str], by: str, n_jobs: int) -> Iterator["
 
 
 def read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:
-    """The trees of JSON lines; null, of a sentence without words, is none."""
+    """Yield the trees of JSON lines; null, of a sentence without words, is none."""
     from spacy_lpcfg.trees import TreebankError, parse_trees
     from spacy_lpcfg.trees.brackets import BrokenFileError
 

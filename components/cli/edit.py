@@ -156,12 +156,12 @@ def _changes(
     """Yield the lines that show the first ten changes; all trees are edited, so that all firings are counted."""
     n_changed = 0
     before, copies = tee(trees)
-    for (place, old), new in zip(before, editing(tree for _, tree in copies), strict=True):
+    for (source, old), new in zip(before, editing(tree for _, tree in copies), strict=True):
         if new == old:
             continue
         n_changed += 1
         if n_changed <= _N_SHOWN:
-            yield place
+            yield source
             yield from (f"  {line}" for line in _side_by_side(old, new))
             yield ""
     yield f"{n_changed:,} trees would change"

@@ -93,7 +93,7 @@ def evaluate(
 
 
 def _is_model(source: str) -> bool:
-    """Whether an argument is a pipeline, and no file of trees.
+    """Return whether an argument is a pipeline, and no file of trees.
 
     RAISES (BadParameter): For what looks like a path where nothing is.
     """
@@ -112,7 +112,7 @@ def _normalized(tree: "Tree", functions: bool, tags: TagDetail) -> "Tree | None"
 
 
 def _parsed(model: str, component: str | None, golds: Sequence["Tree"], normalize: "Normalize") -> list["Tree | None"]:
-    """The trees that a model has for the words of others."""
+    """Return the trees that a model has for the words of others."""
     parser = find_parser(load_pipeline(model), component).ready_parser()
     return [normalize(parser.parse(gold.words).tree) for gold in progress(golds, "sentences")]
 
@@ -125,7 +125,7 @@ def _read_treebank(path: Path, dialect: str | None, normalize: "Normalize") -> l
 
 
 def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["Sentence"]:
-    """The sentences of a file with one a line, or of any treebank where that does not give as many as gold has."""
+    """Return the trees of a file, read one a line, or else as a treebank if that is not as many as gold has."""
     from spacy_lpcfg.evaluation.evalb import read_evalb
     from spacy_lpcfg.trees import TreebankError
 
@@ -158,7 +158,7 @@ def _check_words(gold: Path, test: Path, evaluation: "Evaluation") -> None:
 
 
 def as_dict(evaluation: "Evaluation") -> dict[str, Any]:
-    """All scores by name, in percent, besides numbers of sentences and brackets."""
+    """Return all scores by name, in percent, besides numbers of sentences and brackets."""
     return {
         **evaluation.scores(),
         "labels": {label: _prf(counts) for label, counts in evaluation.per_label().items()},

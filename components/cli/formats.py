@@ -40,7 +40,7 @@ class OutputFormat(NamedTuple):
     is_binary: bool = False
 
     def takes(self, ending: str, is_zipped: bool) -> bool:
-        """Whether files with an ending, compressed or not, are in this format."""
+        """Return whether files with an ending, compressed or not, are in this format."""
         return ending in self.suffixes and not (is_zipped and self.is_binary)
 
 
@@ -52,7 +52,7 @@ def format_of(
     hint: str = "--output",
     needs_ending: bool = False,
 ) -> str:
-    """The name of the format to write: as it was asked for, or by the ending of the file, or the first possible one.
+    """Return the name of the format to write: the given one, or that of the file's ending, or the first possible one.
 
     output (Path or None): the file; None for stdout
     form (Enum or None): what --format says

@@ -75,7 +75,7 @@ class Source(NamedTuple):
         return "<stdin>" if self.file == STDIN else "<text>" if is_text(self.file) else self.file
 
     def lines(self) -> Iterator[str]:
-        """Its lines, without their ends."""
+        """Yield the lines of the source, without their ends."""
         return lines_of(self.file)
 
 
@@ -97,7 +97,7 @@ class _Words(NamedTuple):
 
 
 def lines_of(source: str) -> Iterator[str]:
-    """The lines of a file, of stdin for "-", or of a text itself."""
+    """Yield the lines of a file, of stdin for "-", or of a text itself."""
     return iter(source.split("\n")) if is_text(source) else read_lines(source)
 
 
@@ -113,7 +113,7 @@ def check_usage(file: str, kind: Input | None, tags: Tags | None) -> None:
 def source_of(
     nlp: Language, component: Pipe, file: str, kind: Input | None, tags: Tags | None, dialect: str | None = None
 ) -> Source:
-    """The file, or text, as what it was said to hold, or looks like.
+    """Return the file, or text, as what it was said to hold, or looks like.
 
     RAISES (BadParameter): If a bracketer cannot have its tags.
     """
@@ -181,7 +181,7 @@ def run_pipeline(
     with_trees: bool = True,
     n_process: int = 1,
 ) -> Iterator[Parsed]:
-    """The Docs of a file, parsed, in its order; neither file nor Docs are ever in memory as a whole.
+    """Yield the Docs of a file, parsed, in its order; neither file nor Docs are ever in memory as a whole.
 
     nlp (Language): changed so that it does what is asked, of one file after the other
     component (ParsingPipe or SpectralBracketerPipe): what parses; with words that are there already, nothing else runs
@@ -247,7 +247,7 @@ def _unparsed(nlp: Language, component: Pipe, source: Source) -> Iterator[tuple[
 
 
 def _has_gold(doc: Doc) -> bool:
-    """Whether a Doc has trees that no parser wrote."""
+    """Return whether a Doc has trees that no parser wrote."""
     from spacy_lpcfg.components.constituents import key_of
     from spacy_lpcfg.components.tree_group import GIVEN_TAGS
 
@@ -265,7 +265,7 @@ def _read_text(nlp: Language, source: Source) -> Iterator[tuple[str, None]]:
 
 
 def _is_tree(line: str) -> bool:
-    """Whether a line is bracketed trees, of which at least one is more than a word in brackets."""
+    """Return whether a line is bracketed trees, of which at least one is more than a word in brackets."""
     from spacy_lpcfg.trees import TreebankError, parse_trees
 
     if not line.lstrip().startswith("("):
@@ -277,7 +277,7 @@ def _is_tree(line: str) -> bool:
 
 
 def docs_of_source(source: Source, vocab: Vocab) -> Iterator[Doc]:
-    """The Docs of a `.spacy` file, or of stdin; errors are those of `docs_of`."""
+    """Yield the Docs of a `.spacy` file, or of stdin; errors are those of `docs_of`."""
     from spacy_lpcfg.components.corpus import docs_of, read_docs
     from spacy_lpcfg.storage.container import read_stream
 
@@ -293,7 +293,7 @@ def _read_docs(nlp: Language, source: Source) -> Iterator[tuple[Doc, None]]:
 def _read_words(
     read: Callable[[Source], Iterator[_Words]], nlp: Language, source: Source
 ) -> Iterator[tuple[Doc, list[str]]]:
-    """A Doc for each sentence; an underscore for a word of white space, which would be none of the tree."""
+    """Yield a Doc for each sentence; an underscore for a word of white space, which would be none of the tree."""
     from spacy.tokens import Doc
 
     for words, tags in read(source):
@@ -327,7 +327,7 @@ def _read_trees(source: Source) -> Iterator[_Words]:
 
 
 def trees_of(source: Source, on_error: Callable[[TreebankError], None] | None = None) -> Iterator[Tree]:
-    """The trees of a file, of stdin or of a text, in the dialect that was said, or that a file looks like.
+    """Yield the trees of a file, of stdin or of a text, in the dialect that was said, or that a file looks like.
 
     on_error (callable or None): as in `read_trees`
     """
@@ -342,7 +342,7 @@ def trees_of(source: Source, on_error: Callable[[TreebankError], None] | None = 
 
 
 def dialect_of_source(source: Source) -> str:
-    """The dialect of the trees of a source; that of the Penn Treebank for stdin and texts where none was said."""
+    """Return the dialect of the trees of a source; for stdin and texts "penn" if no other was given."""
     from spacy_lpcfg.trees.formats import PENN
     from spacy_lpcfg.trees.reading import dialect_of
 

@@ -74,7 +74,7 @@ def inspect(
 
 
 def _members(pipe: "ParsingPipe") -> list["Grammar | ISBN"]:
-    """The grammars and networks by which a component parses."""
+    """Return the grammars and networks by which a component parses."""
     from spacy_lpcfg.components.isbn_parser import ISBNParser
 
     model = pipe.isbn if isinstance(pipe, ISBNParser) else pipe.learned
@@ -129,7 +129,7 @@ def _sizes_of_networks(isbn: "ISBN") -> Found:
 
 
 def _symbols(members: Sequence["Grammar | ISBN"], number: int, wanted: list[str] | None, top: int) -> Found:
-    """The likeliest rules or words of each state of the wanted symbols of one of the grammars."""
+    """Return the likeliest rules or words of each state of the wanted symbols of one of the grammars."""
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.grammar.summary import top_rules, top_words
 
@@ -224,7 +224,7 @@ def _singular_lines(values: dict[str, list[float]]) -> Iterator[str]:
 
 
 def _fit_lines(steps: list[Found]) -> Iterator[str]:
-    """The steps of learning, apart by tabs."""
+    """Yield the steps of learning, apart by tabs."""
     names = [name for name, value in steps[0].items() if not isinstance(value, (dict, list))]
     yield "\t".join(names)
     for step in steps:

@@ -111,7 +111,7 @@ def _check_usage(method: LanguageModelMethod, iterations: int | None, dev: list[
 def _fit(
     learner: "LanguageModelLearner", sentences: Sequence[list[str]], held_out: Sequence[list[str]]
 ) -> "LanguageModelFit":
-    """The model of the sentences and its iterations, which are logged."""
+    """Return the model of the sentences and its iterations, which are logged."""
     from spacy_lpcfg.language_model.learning import fit
 
     fitted = fit(sentences, learner.aggregate(), dev=held_out, rare=learner.rare)
@@ -139,7 +139,7 @@ def _save(nlp: "Language", history: Sequence["Iteration"], output: Path, *, forc
 
 
 def _as_json(step: "Iteration") -> dict[str, Any]:
-    """An iteration by names, with null for what is not known or not finite."""
+    """Return the record of an iteration, with null for values that are not known or not finite."""
     values = {
         "log_likelihood": step.log_likelihood,
         "dev_perplexity": math.nan if step.dev is None else step.dev.perplexity,

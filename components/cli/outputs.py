@@ -62,7 +62,7 @@ class ParsedSentence(NamedTuple):
     marginals: dict[str, Any] | None
 
     def is_sure(self, least: float) -> bool:
-        """Whether the probability that the whole tree is right is known and at least this; see `tree_probability`."""
+        """Return whether the probability of the whole tree is known and at least this; see `tree_probability`."""
         from spacy_lpcfg.evaluation.calibration import tree_probability
 
         scores = [span.score for span in self.spans] or self.tag_scores or []
@@ -77,7 +77,7 @@ NOTHING = ParsedSentence([], None, [], None, EMPTY, None, None, None)
 
 
 def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedSentence]:
-    """The sentences of a parsed Doc that have words, or, if it was made of a list of none, `NOTHING`.
+    """Yield the sentences of a parsed Doc that have words, or, if it was made of a list of none, `NOTHING`.
 
     key (str): of `doc.spans`
     root (str or None): label over every tree; None for none
@@ -116,7 +116,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
 
 
 def answers_of(parsed: Parsed, question: str) -> Iterator[tuple[list[str], Any]]:
-    """The words of each sentence that has any, and the answer to a question about it; see `answers.py`."""
+    """Yield the words of each sentence that has any, and the answer to a question about it; see `answers.py`."""
     from spacy_lpcfg.components.cli.answers import KEY
     from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
 
@@ -127,7 +127,7 @@ def answers_of(parsed: Parsed, question: str) -> Iterator[tuple[list[str], Any]]
 
 
 def _analyses(words: list[str], answers: list[dict[str, Any]], root: str | None) -> list[dict[str, Any]]:
-    """The n best trees of a `ParsedSentence`."""
+    """Return the n best trees of a `ParsedSentence`."""
     from spacy_lpcfg.parsing.alternatives import tree_difference
     from spacy_lpcfg.trees.transforms import rooted
 
@@ -148,7 +148,7 @@ def _bare(spans: Iterable[tuple[int, int, str]]) -> list[dict[str, Any]]:
 
 
 def tree_of(words: list[str], answer: dict[str, Any]) -> Tree:
-    """The tree of an answer over words in treebank form."""
+    """Return the tree of an answer over words in treebank form."""
     from spacy_lpcfg.trees import Tree
 
     return Tree.from_spans(
@@ -157,7 +157,7 @@ def tree_of(words: list[str], answer: dict[str, Any]) -> Tree:
 
 
 def _numbers(array: Any) -> list[Any]:
-    """The numbers of an array, with None for nan, as JSON has none; no more digits than single floats have."""
+    """Return the numbers of an array, with None for nan, as JSON has none; no more digits than single floats have."""
     digits = 6 if array.dtype.itemsize == 4 else 12
     return [None if x != x else round(float(x), digits) for x in array]
 
@@ -171,13 +171,13 @@ def printable(words: Iterable[str]) -> list[str]:
 
 
 def bracket_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
-    """A tree a line, and an empty line for a sentence without words."""
+    """Yield a tree a line, and an empty line for a sentence without words."""
     for sentence in sentences:
         yield "" if sentence.tree is None else str(sentence.tree)
 
 
 def n_best_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
-    """A tree a line, after its probability and before its difference; an empty line after each sentence."""
+    """Yield a tree a line, after its probability and before its difference; an empty line after each sentence."""
     for sentence in sentences:
         for analysis in sentence.n_best or []:
             yield f"{analysis['probability']:.6g}\t{analysis['tree']}\t{_difference(sentence.words, analysis)}".rstrip(
@@ -187,12 +187,12 @@ def n_best_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
 
 
 def objects(sentences: Iterable[ParsedSentence]) -> Iterator[dict[str, Any]]:
-    """An object of JSON for each sentence."""
+    """Yield an object of JSON for each sentence."""
     return map(as_json, sentences)
 
 
 def as_json(sentence: ParsedSentence) -> dict[str, Any]:
-    """A sentence by the names of its parts; of its answers those that were asked for."""
+    """Return a sentence by the names of its parts; of its answers those that were asked for."""
     values = sentence._asdict()
     values["tree"] = None if sentence.tree is None else str(sentence.tree)
     values["tags"] = [] if sentence.tree is None else sentence.tree.tags
@@ -205,7 +205,7 @@ _ANSWERS = ("tag_scores", "n_best", "marginals")
 
 
 def tree_as_json(tree: Tree) -> dict[str, Any]:
-    """A tree of a treebank as an object of JSON."""
+    """Return a tree of a treebank as an object of JSON."""
     from spacy_lpcfg.trees.transforms import strip_root
 
     spans = [dict(zip(("start", "end", "label"), span, strict=True)) for span in strip_root(tree)[1].spans() if span[2]]
@@ -213,14 +213,14 @@ def tree_as_json(tree: Tree) -> dict[str, Any]:
 
 
 def span_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
-    """A row for each span, below the names of the columns; sentences count from 1."""
+    """Yield a row for each span, below the names of the columns; sentences count from 1."""
     yield _SPANS
     for number, sentence in enumerate(sentences, start=1):
         yield from _rows(number, sentence.words, sentence.spans)
 
 
 def marginal_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
-    """As `span_rows`, of all spans that may be."""
+    """Yield rows as `span_rows` does, for all spans with a posterior."""
     yield _SPANS
     for number, sentence in enumerate(sentences, start=1):
         spans = sentence.marginals["spans"] if sentence.marginals else []
@@ -233,7 +233,7 @@ def _rows(number: int, words: list[str], spans: Iterable[Span]) -> Iterator[tupl
 
 
 def n_best_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
-    """A row for each tree, best first."""
+    """Yield a row for each tree, best first."""
     yield _RANKS
     for number, sentence in enumerate(sentences, start=1):
         for rank, analysis in enumerate(sentence.n_best or [], start=1):
@@ -276,7 +276,7 @@ def contents_of(
     *,
     keep: Callable[[ParsedSentence], bool] | None = None,
 ) -> Iterator[Any]:
-    """The items of a file in the format: Docs, or lines, objects or rows of their sentences.
+    """Yield the items of a file in the format: Docs, or lines, objects or rows of their sentences.
 
     parsed (iterable of Parsed): Docs
     asked (str): as in `check_contents`

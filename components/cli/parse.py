@@ -331,7 +331,7 @@ class _Work:
 
 
 def _counted(documents: "Iterable[Parsed]", key: str, status: Counter[str]) -> "Iterator[Parsed]":
-    """The same, while the status of the sentences is counted."""
+    """Yield documents unchanged, and count the status of their sentences."""
     for parsed in documents:
         status.update([EMPTY] if parsed.words == [] else parsed.doc.spans[key].attrs["status"])
         yield parsed

@@ -195,7 +195,7 @@ def _find(nlp: Language, name: str | None, what: str, kinds: tuple[type[ModelPip
 
 
 def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), force: bool) -> Path:
-    """The folder that is meant, with links followed.
+    """Return the folder that is meant, with links followed.
 
     inputs (iterable of str, Path or None): what the command reads
     RAISES (BadParameter): If it may not be replaced, or where no folder can be made.
@@ -248,7 +248,7 @@ def saving_folder(output: Path, *, force: bool = False) -> Iterator[Path]:
 
 
 def blank_pipeline(lang: str) -> Language:
-    """A pipeline that finds sentences, of which all trees and brackets are, and nothing else yet."""
+    """Return a pipeline with nothing but the component that finds sentences."""
     import spacy
 
     try:

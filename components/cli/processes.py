@@ -106,7 +106,7 @@ def _begin(nlp: Language) -> None:
 
 
 def _run(documents: list[str | bytes]) -> list[bytes]:
-    """The documents of a batch, parsed, in a worker process."""
+    """Return the documents of a batch, parsed, in a worker process."""
     from spacy.tokens import Doc
 
     docs = (document if isinstance(document, str) else Doc(_nlp.vocab).from_bytes(document) for document in documents)

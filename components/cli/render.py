@@ -127,7 +127,7 @@ def render(
 
 
 def _format(picture: Picture, form: PictureFormat | None, output: Path | None) -> PictureFormat:
-    """The format that was asked for, or by the output's ending, or is usual.
+    """Return the format that was asked for, or by the output's ending, or is usual.
 
     RAISES (BadParameter): For one that the picture does not have, and as `format_of`.
     """
@@ -142,7 +142,7 @@ def _format(picture: Picture, form: PictureFormat | None, output: Path | None) -
 
 
 def _by_trees(source: str, file: str | None, picture: Picture, dialect: str | None) -> Iterator[Drawable]:
-    """The trees of a file, as they stand there, or as their dialect is read."""
+    """Yield the trees of a file, as they stand there, or as their dialect is read."""
     if file is not None or picture != Picture.tree:
         raise typer.BadParameter(
             f"{source!r} is a file, of which the trees can be drawn: for {file or picture.value} name a pipeline first",

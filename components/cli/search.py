@@ -98,7 +98,7 @@ def search(
 
 
 def _format(output: Path | None, form: SearchFormat | None, counts: bool) -> str:
-    """The name of the format; counts are a table."""
+    """Return the name of the format; counts are a table."""
     if counts and form is not None and form.value not in _TABLES:
         raise typer.BadParameter(f"counts are {' or '.join(_TABLES)}, not {form.value}", param_hint="--format")
     return format_of(output, form, _TABLES if counts else SearchFormat)
@@ -110,7 +110,7 @@ def _format(output: Path | None, form: SearchFormat | None, counts: bool) -> str
 def _searched(
     reader: AskedReader, sources: Iterable[Source], rules: "HeadRules", errors: list[Exception] | None
 ) -> Iterator[Searched]:
-    """The trees of files; errors (list or None): of broken trees, None if they are to be raised."""
+    """Yield the trees of files; errors (list or None): of broken trees, None if they are to be raised."""
     for source in sources:
         if source.kind == Input.trees:
             yield Searched(source.name, 0, _treebank(source, rules, errors))
@@ -146,7 +146,7 @@ def _docs(reader: AskedReader, source: Source, rules: "HeadRules") -> Iterator[S
 
 
 def _count_rows(searched: Iterable[Searched], pattern: "TreePattern") -> Iterator[tuple[Any, ...]]:
-    """A row for each file: matches, trees with any, and all trees; one for all, if there are several."""
+    """Yield a row for each file: matches, trees with any, and all trees; one for all, if there are several."""
     counts: dict[str, list[int]] = {}
     for name, _, index in searched:
         matching = [match.node.tree_number for match in index.search(pattern)]
@@ -160,7 +160,7 @@ def _count_rows(searched: Iterable[Searched], pattern: "TreePattern") -> Iterato
 
 
 def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: str, is_one: bool) -> Iterator[Any]:
-    """A row or line for each match; is_one (bool): whether all trees are of one file, which needs no name."""
+    """Yield a row or line for each match; is_one (bool): whether all trees are of one file, which needs no name."""
     is_empty, unseen = True, {*pattern.labels}
     if form in _TABLES:
         yield *_COLUMNS, *pattern.names
@@ -184,7 +184,7 @@ def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: str, is_on
 
 
 def _in_context(position: str, match: "TreeMatch") -> str:
-    """Where a tree is, and the words of a match in brackets between those around it."""
+    """Return where a tree is, and the words of a match in brackets between those around it."""
     words, node = match.node.root.words, match.node
     before, after = " ".join(words[: node.start]), " ".join(words[node.end :])
     left = before[-_CONTEXT:] if len(before) <= _CONTEXT else f"...{before[3 - _CONTEXT :]}"

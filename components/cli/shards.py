@@ -38,7 +38,7 @@ class Shard(NamedTuple):
 
 
 def is_corpus(files: Sequence[str]) -> bool:
-    """Whether it is many files, which go into a folder: several ones, a folder or a pattern."""
+    """Return whether the input is many files, whose trees go into a folder: several files, a folder or a pattern."""
     return len(files) > 1 or os.path.isdir(files[0]) or _is_pattern(files[0])
 
 
@@ -47,7 +47,7 @@ def _is_pattern(file: str) -> bool:
 
 
 def shards_of(files: Sequence[str], kind: Input | None, output: Path | None, suffix: str) -> list[Shard]:
-    """The files to parse, and where their trees go: below the folder, by the same names with another suffix.
+    """Return the files to parse, and where their trees go: below the folder, by the same names with another suffix.
 
     files (sequence of str): files; folders, of which all files below them that hold `kind` count; patterns
     kind (Input or None): what they hold; None for text, trees or Docs, by their names; of a folder for text or Docs
@@ -98,7 +98,7 @@ def _checked_folder(output: Path | None) -> Path:
 
 
 def _found(path: str, kind: Input | None, output: Path) -> list[tuple[str, str]]:
-    """The files of a path, each after the folder that its name begins below; none of those that were written."""
+    """Return the files of a path, each after the folder that its name begins below; none of those that were written."""
     from spacy_lpcfg.trees.files import files_of
 
     if path == STDIN:
@@ -116,7 +116,7 @@ def _found(path: str, kind: Input | None, output: Path) -> list[tuple[str, str]]
 
 
 def _root(path: str) -> str:
-    """The folder itself, that of a file, or what of a pattern comes before its first wildcard."""
+    """Return the folder itself, that of a file, or what of a pattern comes before its first wildcard."""
     if os.path.isdir(path):
         return path
     parts = Path(path).parent.parts if os.path.isfile(path) else Path(path).parts
@@ -125,7 +125,7 @@ def _root(path: str) -> str:
 
 
 def _renamed(name: str, suffix: str) -> str:
-    """With another suffix in the place of those of `_suffixes`; any other may tell files apart, and stays."""
+    """Replace the suffixes of `_suffixes` by another; any other suffix may tell files apart, and stays."""
     name = name.removesuffix(_COMPRESSED)
     known = {known_suffix for of_kind in _suffixes().values() for known_suffix in of_kind}
     stem, suffix_of_name = os.path.splitext(name)

@@ -73,7 +73,7 @@ def _named(result: str) -> tuple[str, str]:
 
 
 def _read(file: str) -> dict[str, Any]:
-    """The scores in a file."""
+    """Return the scores in a file."""
     from spacy_lpcfg.storage.container import read_stream
 
     check_input(file, "RESULTS")
@@ -92,13 +92,13 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def _of_scores(evaluations: dict[str, dict[str, Any]]) -> Table:
-    """A row for each result."""
+    """Return a row for each result."""
     rows = [[name, *(_number(scores[key]) for key in _SCORES)] for name, scores in evaluations.items()]
     return Table(["", *_SCORES.values()], rows)
 
 
 def _of_parts(evaluations: dict[str, dict[str, Any]], by: By) -> Table:
-    """A row for each label or range of lengths, with the F1 of each result; the commonest labels first."""
+    """Return a row for each label or range of lengths, with the F1 of each result; the commonest labels first."""
     sizes: dict[str, float] = {}
     for scores in evaluations.values():
         for part, counts in scores[by.value].items():
@@ -112,7 +112,7 @@ def _of_parts(evaluations: dict[str, dict[str, Any]], by: By) -> Table:
 
 
 def _least(lengths: str) -> int:
-    """The least length of "11-20" or ">40"."""
+    """Return the least length of "11-20" or ">40"."""
     return int(lengths.lstrip(">").partition("-")[0])
 
 

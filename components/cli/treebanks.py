@@ -77,7 +77,7 @@ def _check_trees(context: typer.Context, paths: Any) -> list[Path]:  # on Python
 
 
 def check_files(context: typer.Context, paths: list[Path], others: tuple[str, ...] = ()) -> list[Path]:
-    """The files to learn from: of paths of files, of folders, or patterns.
+    """Return the files to learn from: of paths of files, of folders, or patterns.
 
     Of a folder treebanks count, of the --dialect if one was said, and files that end in one of `others`. A folder with
     `train.*` in it stands for that alone: what lies beside it, such as `dev.*`, is there to measure on.
@@ -153,7 +153,7 @@ def log_dialect(dialect: str | None, asked_for: str | None, dropped: Counter[str
 
 
 def names_of(paths: Sequence[str | Path]) -> str:
-    """The names of files, or, of many, of the first."""
+    """Return the names of the first files for a message, and the number of the others."""
     others = f" and {len(paths) - _NAMED:,} more files" if len(paths) > _NAMED else ""
     return ", ".join(map(str, paths[:_NAMED])) + others
 
@@ -161,13 +161,13 @@ def names_of(paths: Sequence[str | Path]) -> str:
 def read_training(
     paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = TagDetail.fine
 ) -> Iterator[Tree]:
-    """The trees of the files to learn from; see `tree_files`."""
+    """Yield the trees of the files to learn from; see `tree_files`."""
     with tree_files(paths, skip_bad, dialect, tags) as files:
         yield from progress(files, "trees")
 
 
 def read_treebank(paths: Sequence[Path], skip_bad: bool, dialect: str | None) -> Iterator[Tree]:
-    """The trees of the files; at the end it is told how many were broken, and what their dialect changed."""
+    """Yield the trees of the files; at the end it is told how many were broken, and what their dialect changed."""
     errors: list[Exception] = []
     yield from progress(trees_of_files(paths, errors.append if skip_bad else None, dialect), "trees")
     log_skipped(errors)
@@ -176,7 +176,7 @@ def read_treebank(paths: Sequence[Path], skip_bad: bool, dialect: str | None) ->
 def trees_of_files(
     paths: Sequence[Path], on_error: Callable[[Exception], None] | None, dialect: str | None
 ) -> Iterator[Tree]:
-    """The trees of files that were said to be of a dialect, or of the one that they look like, which is told."""
+    """Yield the trees of files that were said to be of a dialect, or of the one that they look like, which is told."""
     from spacy_lpcfg.trees import TreeFiles
 
     dropped: Counter[str] = Counter()
@@ -186,7 +186,7 @@ def trees_of_files(
 
 
 def with_tags(trees: Iterable[Tree], tags: TagDetail) -> Iterator[Tree]:
-    """The trees with tags of a kind."""
+    """Yield the trees with tags of a kind."""
     from spacy_lpcfg.trees.tags import with_coarse_tags
 
     return map(with_coarse_tags, trees) if tags == TagDetail.coarse else iter(trees)
@@ -195,7 +195,7 @@ def with_tags(trees: Iterable[Tree], tags: TagDetail) -> Iterator[Tree]:
 def read_held_out(
     paths: Sequence[Path] | None, skip_bad: bool, dialect: str | None, tags: TagDetail = TagDetail.fine
 ) -> list[Tree]:
-    """The trees to measure on, none if there are no files.
+    """Return the trees to measure on, none if there are no files.
 
     RAISES (ValueError): If there are files, but no trees in them.
     """
@@ -239,7 +239,7 @@ def save_measured(
 
 
 def trees_of_docs(path: Path) -> Iterator[Tree]:
-    """The trees of a .spacy file, below their roots, one at a time; sentences without words have none.
+    """Yield the trees of a .spacy file, below their roots, one at a time; sentences without words have none.
 
     RAISES (ValueError): For a file that is none, or whose Docs have no trees.
     """

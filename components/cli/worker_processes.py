@@ -38,7 +38,7 @@ class _Worker:
             self.connection.send(item)
 
     def end(self) -> tuple[bool, Any]:
-        """Whether the process lived until the call was done, and what that gave."""
+        """Wait for the call to end: return whether the process lived so long, and the result."""
         try:
             return True, self.connection.recv()
         except (EOFError, OSError):

@@ -130,7 +130,7 @@ _WIDEST = 10_000  # of beams: beyond it their memory alone would stop a parser
 
 
 def _lattice(text: Any) -> LatticeSettings | None:
-    """The settings of a lattice; RAISES (ValueError): If they are none."""
+    """Return the settings of a lattice, checked; RAISES (ValueError): If they are no such settings."""
     values = read_meta(text)
     if not values:
         return None

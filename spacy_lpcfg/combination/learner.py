@@ -104,7 +104,7 @@ class Combination:
         temperature: float = Combined.temperature,
         lattice: LatticeSettings | bool = True,
     ) -> "Combination":
-        """With as many members that read from right to left as from left to right, of the same learners."""
+        """Return the combination of learners, each of which learns from left to right and from right to left."""
         mirrored = map(MirroredLearner, learners)
         return cls((*learners, *mirrored), beam=beam, n_jobs=n_jobs, temperature=temperature, lattice=lattice)
 

@@ -33,7 +33,7 @@ class MirroredParser(SentenceParser):
         return self._parser.answers & {"tree_log_probability"}
 
     def parse(self, query: Sentence) -> Parse:
-        """The tree; over the same words labels keep their order."""
+        """Return the tree; over the same words labels keep their order."""
         query = Query.of(query)
         parse = self._parser.parse(query.mirrored())
         scores = dict(zip(parse.spans, parse.span_scores.tolist(), strict=True))
@@ -48,7 +48,7 @@ class MirroredParser(SentenceParser):
         )
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """The posteriors."""
+        """Return the posteriors."""
         query = Query.of(query)
         mirrored = None if guide is None else guide.mirrored()
         reading = self._parser.read(query.mirrored(), guide=mirrored)

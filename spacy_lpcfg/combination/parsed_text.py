@@ -26,7 +26,7 @@ class ScoredTree(NamedTuple):
 def parse_text(
     learned: ParsingModel, text: Iterable[Sequence[str]], max_words: int, *, n_jobs: int = 1
 ) -> Iterator[ScoredTree]:
-    """The trees of those sentences that a model can parse.
+    """Yield the trees of those sentences that a model can parse.
 
     Those of a combination are trees of its first grammar, so that students have no rules to learn that the
     treebank lacks.
@@ -43,7 +43,7 @@ def parse_text(
 
 
 def most_certain(parsed: Sequence[ScoredTree], share: float) -> list[ScoredTree]:
-    """The share of trees that are the most certain, at least one, in the order they came."""
+    """Return the share of trees that are the most certain, at least one, in the order they came."""
     order = np.argsort([-sentence.certainty for sentence in parsed], kind="stable")
     return [parsed[i] for i in np.sort(order[: max(1, round(share * len(parsed)))])]
 

@@ -87,7 +87,7 @@ class CombinedParser(BackedParser):
         return next((i for i, is_it in enumerate(is_listing) if is_it), None)
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """The mean of the models' posteriors."""
+        """Return the mean of the models' posteriors."""
         readings = self._readings(Query.of(query), guide)
         return SentenceReading(self._mean(readings), None, self._log_probability(readings), _status_of(readings))
 
@@ -107,7 +107,7 @@ class CombinedParser(BackedParser):
         return [readings[i] for i in range(len(readings))]
 
     def _mean_so_far(self, readings: Mapping[int, SentenceReading]) -> Posteriors | None:
-        """The mean of what some models think; None if no grammar of them has a tree over the whole sentence."""
+        """Return the mean of what some models think; None if no grammar of them has a tree over the whole sentence."""
         informed = [i for i, reading in readings.items() if not reading.posteriors.is_of_one]
         if all(self.combined.members[i].is_network for i in informed):
             return None
@@ -118,11 +118,11 @@ class CombinedParser(BackedParser):
         return mean([readings[i].posteriors for i in informed], weights)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """The likeliest tag of each word alone, as the first model has it in a table."""
+        """Return the likeliest tag of each word alone, as the first model has it in a table."""
         return self._parsers[0].likely_tags(words)
 
     def parse(self, query: Sentence) -> Parse:
-        """The tree that the models choose, as `decoding` says.
+        """Return the tree that the models choose, as `decoding` says.
 
         If no model has a tree that satisfies the constraints, it is that without them, of status "unconstrained". Else
         the status is the worst of the models': where one of them has cut the sentence, it is "segmented".
@@ -147,7 +147,7 @@ class CombinedParser(BackedParser):
         )
 
     def _spans(self, query: Query, posteriors: Posteriors) -> list[Span]:
-        """The brackets of the tree."""
+        """Return the brackets of the tree."""
         best = self._reranker.best(query) if self._reranker else None
         if best is not None:
             return best.spans()
@@ -160,7 +160,7 @@ class CombinedParser(BackedParser):
     def _constrained_mbr(
         self, likely: dict[Span, float], n_words: int, cost: float, constraints: Constraints
     ) -> list[Span]:
-        """The brackets of least expected loss under constraints, or without them if they leave no tree."""
+        """Return the brackets of least expected loss under constraints, or without them if they leave no tree."""
         allowed = constraints.within(likely) if constraints else likely
         has_whole = n_words == 1 or any(end - start == n_words for start, end, _ in allowed)
         brackets = mbr_brackets(allowed if has_whole else likely, n_words, cost=cost, chains=self._chains)
@@ -169,7 +169,7 @@ class CombinedParser(BackedParser):
         return brackets
 
     def forest_mbr(self, query: Sentence) -> Parse:
-        """The tree of least expected loss, as by "mbr", among those that a grammar has.
+        """Return the tree of least expected loss, as by "mbr", among those that a grammar has.
 
         RETURNS (Parse): of the first grammar or ensemble that reads from left to right and has a tree over the whole
             sentence; the tree that `parse` gives if there is none, of status "glued" or worse if there is such a

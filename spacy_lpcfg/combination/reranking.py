@@ -35,12 +35,12 @@ class Reranker:
         )
 
     def best(self, query: Query) -> Tree | None:
-        """The tree; None if the grammar has no tree over the whole sentence."""
+        """Return the tree; None if the grammar has no tree over the whole sentence."""
         trees = [analysis.tree for analysis in self._lister.n_best(query, self._n)]
         return trees[int(np.argmax(self.scores(trees)))] if trees else None
 
     def scores(self, trees: Sequence[Tree]) -> np.ndarray:
-        """The weighted sums of the models' ln P(tree, words), in nats, float64 (n_trees,)."""
+        """Return the weighted sums of the models' ln P(tree, words), in nats, float64 (n_trees,)."""
         log_probabilities = np.zeros(len(trees))
         for parser, weight in self._judges:
             if weight:  # 0 times -inf would be no number
@@ -49,6 +49,6 @@ class Reranker:
 
 
 def listing_model(members: Sequence[ParsingModel]) -> ParsingModel | None:
-    """The first proper grammar that reads from left to right among the models, or in an ensemble of theirs."""
+    """Return the first proper grammar that reads from left to right among the models, or in an ensemble of theirs."""
     models = (model for member in members for model in member.models_of_trees())
     return next((model for model in models if not (model.is_network or model.is_mirrored)), None)

@@ -75,11 +75,11 @@ class Ensemble(ParsingModel):
         return self.lexicon.words
 
     def models_of_trees(self) -> tuple[Grammar, ...]:
-        """The proper grammars."""
+        """Return the proper grammars."""
         return tuple(grammar for grammar in self.grammars if grammar.is_proper)
 
     def single_models(self) -> tuple[Grammar, ...]:
-        """The grammars."""
+        """Return the grammars."""
         return self.grammars
 
     @property

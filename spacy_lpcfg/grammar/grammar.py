@@ -51,7 +51,7 @@ class Grammar(GrammarParameters, ParsingModel):
         return parser_bytes(self)
 
     def models_of_trees(self) -> tuple[Grammar, ...]:
-        """The grammar itself, if it is proper."""
+        """Return the grammar itself, if it is proper."""
         return (self,) if self.is_proper else ()
 
     @cached_property
@@ -74,7 +74,7 @@ class Grammar(GrammarParameters, ParsingModel):
         )
 
     def to_values(self) -> dict[str, Any]:
-        """All parts by the names under which they are stored."""
+        """Return all parts of the grammar by the names under which they are stored."""
         arrays = {name: getattr(self, name) for name in _OWN} | {"temperature": float(self.temperature)}
         tensors = {f"tensors.{name}": getattr(self.tensors, name) for name in _TENSORS}
         lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}

@@ -98,7 +98,7 @@ class GrammarParameters:
         )
 
     def is_intermediate(self, symbol: int) -> bool:
-        """Whether a symbol comes from binarisation and yields no constituent."""
+        """Return whether a symbol comes from binarisation and yields no constituent."""
         return symbol >= self.n_preterminals and self.symbols[symbol].startswith("@")
 
     @cached_property

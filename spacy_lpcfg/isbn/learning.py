@@ -166,11 +166,11 @@ class ISBNLearner(Variants):
         return ISBN(vocabulary, self.relations, tuple(networks), meta, fit_normalizers(vocabulary, networks, events))
 
     def n_states_of(self, n_trees: int) -> int:
-        """The number of latent units of a network that learns from so many trees."""
+        """Return the number of latent units of a network that learns from so many trees."""
         return self.n_states or (_UNITS_OF_MANY if n_trees > MANY_TREES else _UNITS)
 
     def passes(self, n_trees: int) -> int:
-        """The number of passes over so many trees."""
+        """Return the number of passes over so many trees."""
         return self.n_epochs or max(1, round(_EPOCHS * min(MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
 
     def _meta(self, by_size: dict[str, float], n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
@@ -232,7 +232,7 @@ _ONE_OF, _FEWEST, _MOST = 50, 10, 200  # trees that are left out for the tempera
 
 
 def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple[list[Tree], str]:
-    """The trees that have words, normalised; the commonest label of their artificial roots, "" for none.
+    """Return the trees that have words, normalised; the commonest label of their artificial roots, "" for none.
 
     functions (bool): see `clean`
     """
@@ -246,7 +246,7 @@ def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple
 
 
 def count_words(events: DecisionEvents, vocabulary: NetworkVocabulary) -> int:
-    """The words of derivations: each is one decision of a tag."""
+    """Count the words of derivations: each is one decision of a tag."""
     return int((events.choices[:, 0] == vocabulary.n_actions).sum())
 
 

@@ -80,7 +80,7 @@ class Network:
     def random(
         cls, approximation: str, *, n_states: int, n_latent: int, n_inputs: int, n_outcomes: int, seed: int = 0
     ) -> Network:
-        """A network to begin learning from: small normal weights, of a variance that falls with their number."""
+        """Return a network to begin learning from: small normal weights, of a variance that falls with their number."""
         rng = np.random.default_rng(seed)
 
         def normal(*shape: int, scale: float) -> np.ndarray:
@@ -96,7 +96,7 @@ class Network:
         )
 
     def of(self, parameters: dict[str, np.ndarray]) -> Network:
-        """The network with other parameters, as single floats."""
+        """Return the network with other parameters, as single floats."""
         return Network(self.approximation, **{k: np.ascontiguousarray(parameters[k], np.float32) for k in PARAMETERS})
 
 
@@ -175,7 +175,7 @@ class ISBN(ParsingModel):
         return self.vocabulary.spellings
 
     def models_of_trees(self) -> tuple[ISBN, ...]:
-        """The model itself, if it has one network: the mean of several is known along a search only."""
+        """Return the model itself, if it has one network: the mean of several is known along a search only."""
         return (self,) if len(self.networks) == 1 else ()
 
     @property
@@ -245,7 +245,7 @@ def _meta(text: Any) -> dict[str, Any]:
 
 
 def _names(n_networks: int) -> Iterator[str]:
-    """The names of all parts of a model."""
+    """Yield the names of all parts of a model."""
     yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta", "normalizers", "temperature")
     yield from (f"rare_{name}" for name in _RARE)
     yield from (f"classes_{name}" for name in _CLASSES)
@@ -260,7 +260,7 @@ _CLASSES = ("words", "classes")
 def start_network(
     approximation: str, vocabulary: NetworkVocabulary, relations: Relations, *, n_states: int, seed: int
 ) -> Network:
-    """A network to begin learning from, of the sizes that a vocabulary and relations have."""
+    """Return a network to begin learning from, of the sizes that a vocabulary and relations have."""
     return Network.random(
         approximation,
         n_states=n_states,

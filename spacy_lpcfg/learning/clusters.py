@@ -107,7 +107,7 @@ class Clusters:
 def cluster(
     treebank: IndexedTreebank, projections: Projections, agreement: float, seed: int, n_jobs: int | None = None
 ) -> np.ndarray:
-    """The cluster of each node among those of its symbol, from 0 without gaps, int32 (n_nodes,).
+    """Return the cluster of each node among those of its symbol, from 0 without gaps, int32 (n_nodes,).
 
     A symbol has as many clusters as its projections have dimensions, or fewer where its nodes are too much alike.
     n_jobs (int or None): see `in_order`; the result is the same for any number.

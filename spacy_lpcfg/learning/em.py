@@ -65,7 +65,7 @@ class EMFit:
         self._start_grammar = start_grammar
 
     def step(self, trees: np.ndarray | None = None, share: float = 1.0) -> float:
-        """An iteration; the log-likelihood of the trees under the parameters before it.
+        """Run an iteration, and return the log-likelihood of the trees under the parameters before it.
 
         trees (int, (k,), or None): places of those it is over, which stand for all trees; None for all.
         share (float): how far the counts go towards those of this iteration.
@@ -84,7 +84,7 @@ class EMFit:
         return len(self.split.treebank.nodes.roots)
 
     def grammar(self) -> Grammar:
-        """The grammar of the last iteration, or of the start."""
+        """Return the grammar of the last iteration, or of the start."""
         if self._start_grammar is not None:
             return self._start_grammar()
         return self.split.grammar(self.expected, self.smoothing)
@@ -99,7 +99,7 @@ def best_grammar(
     check_every: int = 1,
     on_step: OnStep | None = None,
 ) -> Grammar:
-    """The grammar of the last iteration, or of the one with the best F1 on held-out trees.
+    """Return the grammar of the last iteration, or of the one with the best F1 on held-out trees.
 
     start (callable): gives EM at its start.
     n_iterations (int): with held-out trees the maximum.
@@ -206,7 +206,7 @@ class EM(Variants):
 
 
 def random_start(split: Split, noise: float, seed: int) -> Expected:
-    """The counts of the treebank, shared among states of which each has its own random noise."""
+    """Return the counts of the treebank, shared among states of which each has its own random noise."""
     rng = np.random.default_rng(seed)
     counts, sizes = split.treebank.counts, np.diff(split.starts)
     rules = np.repeat(counts.rule_counts / sizes, sizes).astype(np.float32)

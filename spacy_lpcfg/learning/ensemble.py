@@ -66,7 +66,7 @@ class Ensembles:
 
     @classmethod
     def diverse(cls, n_grammars: int | None = 8, *, seed: int = 0, **settings: Any) -> "Ensembles":
-        """The learner of as many pivot grammars as cluster grammars, of features with noise.
+        """Return the learner of as many pivot grammars as cluster grammars, of features with noise.
 
         EM would make them more alike, and more states are worth more to several grammars than to one.
 

@@ -22,7 +22,7 @@ SENTENCE, BRACKET = "S", "X"
 
 
 def bracketed_tree(words: Sequence[str], tags: Sequence[str], brackets: Brackets) -> Tree:
-    """The tree of a sentence and its brackets, as a treebank would have it: S over it all, X for what is below.
+    """Return the tree of a sentence and its brackets, as a treebank would have it: S over it all, X for what is below.
 
     RAISES (ValueError): If there are no words, or not as many tags.
     """

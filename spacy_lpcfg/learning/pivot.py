@@ -178,7 +178,7 @@ class Pivot(Variants):
         return EMFit(split, start, self.smoothing, self.n_jobs, start_grammar=make_grammar)
 
     def parameters(self, treebank: IndexedTreebank) -> Parameters:
-        """The parameters t, q and pi, all of them probabilities, as a grammar or EM takes them.
+        """Return the parameters t, q and pi, all of them probabilities, as a grammar or EM takes them.
 
         RAISES (ValueError): On unknown features.
         """

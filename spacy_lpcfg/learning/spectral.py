@@ -127,7 +127,7 @@ class Spectral(Variants):
     def estimate(
         self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None
     ) -> "SpectralEstimate":
-        """The moments of trees, of which grammars of any smoothing can be made; same arguments as `fit`."""
+        """Return the moments of trees, of which grammars of any smoothing can be made; same arguments as `fit`."""
         treebank = IndexedTreebank.read(trees, self, weights)
         from threadpoolctl import threadpool_limits
 
@@ -143,7 +143,7 @@ class Spectral(Variants):
 
 
 def _part_sums(part: Part, bases: Bases) -> ProjectionSums:
-    """The sums over the nodes of a part of a treebank."""
+    """Return the sums over the nodes of a part of a treebank."""
     nodes, n_symbols = part.nodes, len(bases.n_states)
     y, z = bases.project(nodes, part.terminal)
     return ProjectionSums(
@@ -174,7 +174,7 @@ class SpectralEstimate:
         return self.bases.project_all(self.treebank)
 
     def grammar(self, smoothing: Smoothing) -> Grammar:
-        """The grammar of the smoothed moments."""
+        """Return the grammar of the smoothed moments."""
         return build_grammar(self.treebank, self.parameters(smoothing))
 
     def parameters(self, smoothing: Smoothing) -> Parameters:

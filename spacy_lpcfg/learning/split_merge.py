@@ -171,7 +171,7 @@ def split_states(
 
 
 def halving(is_split: np.ndarray, counts: np.ndarray, max_states: int) -> np.ndarray:
-    """The flow of m states of which some are split, float32 (m, n).
+    """Return the flow of m states of which some are split, float32 (m, n).
 
     is_split (bool, (m,)): which; counts (float64, (m,)): by which it is fewer, if there were more than `max_states`.
     """

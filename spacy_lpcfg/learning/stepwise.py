@@ -120,7 +120,7 @@ class StepwiseFit:
         return self._fit.step(places, share)
 
     def grammar(self) -> Grammar:
-        """The grammar of the last batch, or of the start."""
+        """Return the grammar of the last batch, or of the start."""
         return self._fit.grammar()
 
     def _places_of(self, trees: Iterable[Tree]) -> np.ndarray:
@@ -137,5 +137,5 @@ class StepwiseFit:
 
 
 def _normal(trees: Iterable[Tree]) -> Iterator[Tree]:
-    """The trees that learning sees, normalised."""
+    """Yield the trees that learning sees, normalised."""
     return (tree for tree in map(normalize, trees) if tree is not None)

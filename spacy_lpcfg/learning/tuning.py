@@ -25,7 +25,7 @@ def tune(
     start: Smoothing = Smoothing(),
     on_trial: Callable[[Smoothing, float], None] | None = None,
 ) -> tuple[Smoothing, Grammar]:
-    """The smoothing with the best F1 on held-out trees, parsed from raw words; one parameter after the other.
+    """Return the smoothing with the best F1 on held-out trees, parsed from raw words; one parameter after the other.
 
     estimate (SpectralEstimate): of the training trees.
     held_out (Sequence[Tree]): not among them.

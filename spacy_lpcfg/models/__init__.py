@@ -11,22 +11,22 @@ _FOLDER = Path(__file__).parent
 
 
 def pretrained_names() -> list[str]:
-    """The names of all that there are; that of a language, such as "en", is of the one that is taken by default."""
+    """Return the names of all models; that of a language alone, such as "en", is the default of the language."""
     return sorted(path.stem for path in _FOLDER.glob("*.model"))
 
 
 def has_pretrained(name: str) -> bool:
-    """Whether a model of that name comes with the package."""
+    """Return whether a model of that name comes with the package."""
     return name in pretrained_names()
 
 
 def pretrained_path(name: str) -> Path:
-    """Where the model of a name lies, if there is one."""
+    """Return where the model of a name lies, if there is one."""
     return _FOLDER / f"{name}.model"
 
 
 def pretrained_model(name: str) -> ParsingModel:
-    """The model of a name, read anew.
+    """Return the model of a name, read anew.
 
     RAISES (ValueError): If there is none.
     """

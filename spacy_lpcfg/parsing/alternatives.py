@@ -64,7 +64,7 @@ def doubtful_brackets(
 
 
 def _are_rivals(first: Span, second: Span) -> bool:
-    """Whether two brackets cross, or are over the same words."""
+    """Return whether two brackets cross, or are over the same words."""
     (start, end, _), (other_start, other_end, _) = sorted([first, second])
     return (start, end) == (other_start, other_end) or start < other_start < end < other_end
 
@@ -103,5 +103,5 @@ def show_span(words: Sequence[str], span: Span) -> str:
 
 
 def _labelled(tree: Tree) -> Counter[Span]:
-    """The brackets and tags of a tree; a bracket counts as often as it is in a unary chain."""
+    """Return the brackets and tags of a tree; a bracket counts as often as it is in a unary chain."""
     return Counter([*tree.spans(), *((i, i + 1, tag) for i, tag in enumerate(tree.tags))])

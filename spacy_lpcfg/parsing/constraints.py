@@ -49,7 +49,7 @@ class Constraints:
         return Constraints(required, forbidden, tuple((n_words - end, n_words - start) for start, end in self.whole))
 
     def within(self, brackets: Mapping[Span, float]) -> dict[Span, float]:
-        """The brackets that a tree which satisfies them may have, in their order; those that it must have are certain.
+        """Return the posteriors of the brackets that constraints allow, in their order; required brackets get 1.
 
         brackets (mapping of (start, end, label) to float): with probabilities; of a required span without a label the
             likeliest is certain.
@@ -70,7 +70,7 @@ class Constraints:
         return allowed
 
     def allow(self, brackets: Iterable[Span]) -> bool:
-        """Whether a tree of these brackets satisfies them."""
+        """Return whether a tree of these brackets satisfies them."""
         if not self:
             return True
         spans = list(brackets)
@@ -78,7 +78,7 @@ class Constraints:
         return known.issuperset(self.required) and known.isdisjoint(self.forbidden) and not self._are_crossed(spans)
 
     def _are_crossed(self, brackets: list[Span]) -> bool:
-        """Whether a bracket crosses one of `whole`."""
+        """Return whether a bracket crosses one of `whole`."""
         bounds = np.array([bracket[:2] for bracket in brackets], dtype=np.int64).reshape(-1, 2)
         starts, ends = bounds.T
         return any(
@@ -95,7 +95,7 @@ NO_CONSTRAINTS = Constraints()
 
 
 def crosses(start: int, end: int, other_start: int, other_end: int) -> bool:
-    """Whether two spans overlap without one being within the other."""
+    """Return whether two spans overlap without one being within the other."""
     return start < other_start < end < other_end or other_start < start < other_end < end
 
 

@@ -28,7 +28,7 @@ class ListedDistribution:
         self._analyses = [Analysis(tree, log, share) for (tree, log), share in zip(ranked, shares, strict=True)]
 
     def n_best(self, n: int) -> list[Analysis]:
-        """The n most probable trees, best first; all of them if there are fewer.
+        """Return the n most probable trees, best first; all of them if there are fewer.
 
         RAISES (ValueError): If n is no whole number from 1 to `MAX_N_BEST`.
         """

@@ -15,7 +15,7 @@ _Bounds = tuple[int, int]
 def mbr_brackets(
     posteriors: Mapping[Span, float], n_words: int, *, cost: float, chains: Collection[Chain] = ()
 ) -> list[Span]:
-    """The brackets that nest and have the largest sum of posteriors, each less `cost`.
+    """Return the brackets that nest and have the largest sum of posteriors, each less `cost`.
 
     posteriors (mapping of (start, end, label) to float): probabilities of brackets.
     n_words (int): of the sentence; a bracket over all of them is always there, with the likeliest label if none is
@@ -45,7 +45,7 @@ def mbr_brackets(
 
 
 def _best_chain(scores: Mapping[str, float], chains: Collection[Chain]) -> Chain:
-    """The labels of one span, at least one, whose scores have the largest sum."""
+    """Return the labels of one span, at least one, whose scores have the largest sum."""
     good = tuple(label for label, score in scores.items() if score > 0)
     if len(good) == 1 or (good and not chains):
         return good
@@ -61,7 +61,7 @@ def _outer_first(bounds: _Bounds) -> _Bounds:
 
 
 def _cross(order: list[_Bounds]) -> bool:
-    """Whether any two cross, of spans in pre-order."""
+    """Return whether any two cross, of spans in pre-order."""
     open_ends: list[int] = []
     for start, end in order:
         while open_ends and open_ends[-1] <= start:
@@ -73,7 +73,7 @@ def _cross(order: list[_Bounds]) -> bool:
 
 
 def _best_nesting(order: list[_Bounds], gains: Mapping[_Bounds, float]) -> list[_Bounds]:
-    """The spans that nest and gain most, of the first one and those within it; from spans in pre-order."""
+    """Return the spans that nest and gain most, of the first one and those within it; from spans in pre-order."""
     starts = [start for start, _ in order]
     values: dict[_Bounds, float] = {}
     within: dict[_Bounds, list[_Bounds]] = {}

@@ -48,7 +48,7 @@ class SentenceReading:
         return SentenceReading(Posteriors.of(parse), parse, parse.log_probability, parse.status)
 
     def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse | None:
-        """The tree of the model's forest with the least expected loss by these posteriors; None without a forest."""
+        """Return the tree of the forest with the least expected loss by these posteriors; None without a forest."""
         return None
 
 
@@ -76,14 +76,14 @@ class SentenceParser(ABC):
 
     @abstractmethod
     def parse(self, query: Sentence) -> Parse:
-        """The tree of a sentence.
+        """Return the tree of a sentence.
 
         RAISES (ValueError): As `Query`; never because of what the words are.
         """
 
     @abstractmethod
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """The posteriors, and what else the parser has found out on the way to them.
+        """Return the posteriors, and what else the parser has found out on the way to them.
 
         guide (Posteriors or None): what other models say of the sentence. A chart looks at its brackets only, and a
             network that searches by a lattice at those that are likely enough, unless the sentence is constrained or
@@ -92,7 +92,7 @@ class SentenceParser(ABC):
 
     @abstractmethod
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """A likely tag of each word by itself, from a table: what there is always time for."""
+        """Return a likely tag of each word by itself, from a table: what there is always time for."""
 
     def posteriors(self, query: Sentence) -> Posteriors:
         """Probabilities of all brackets and tags that pruning left.
@@ -102,7 +102,7 @@ class SentenceParser(ABC):
         return self.read(query).posteriors
 
     def forest_mbr(self, query: Sentence) -> Parse:
-        """The tree of least expected loss that a grammar can make, which is for others to learn from."""
+        """Return the tree of least expected loss that a grammar can make, which is for others to learn from."""
         return self.parse(query)
 
     def distribution(self, query: Sentence) -> Distribution:
@@ -111,7 +111,7 @@ class SentenceParser(ABC):
         raise NotImplementedError
 
     def n_best(self, query: Sentence, n: int) -> list[Analysis]:
-        """The n most probable trees, best first."""
+        """Return the n most probable trees, best first."""
         return self.distribution(query).n_best(n)
 
     def states(self, query: Sentence) -> list[StateVectors]:

@@ -39,7 +39,7 @@ class Query:
 
     @classmethod
     def of(cls, words: Query | Sequence[str]) -> Query:
-        """A query as it is, or one for bare words."""
+        """Return a query as it is, or one for bare words."""
         return words if isinstance(words, Query) else cls(words)
 
     @property
@@ -48,7 +48,7 @@ class Query:
         return self.tags if self.tag_weight == 0 else None
 
     def mirrored(self) -> Query:
-        """The sentence read from right to left."""
+        """Return the sentence read from right to left."""
         return replace(
             self,
             words=self.words[::-1],
@@ -57,10 +57,10 @@ class Query:
         )
 
     def part(self, start: int, end: int) -> Query:
-        """The words [start, end) with their tags, without constraints."""
+        """Return the words [start, end) with their tags, without constraints."""
         tags = None if self.tags is None else self.tags[start:end]
         return Query(self.words[start:end], tags, self.tag_weight)
 
     def free(self) -> Query:
-        """The same sentence without constraints."""
+        """Return the same sentence without constraints."""
         return replace(self, constraints=NO_CONSTRAINTS)

@@ -102,7 +102,7 @@ class Posteriors:
         log_probability: float = float("nan"),
         status: str = PARSED,
     ) -> Parse:
-        """A tree with these posteriors as the scores of its brackets and tags, 0 for those that they leave out.
+        """Return a tree with these posteriors as the scores of its brackets and tags, 0 for those that they leave out.
 
         own_tags (sequence of str): (n_words,), the parser's, which are scored.
         given (sequence of str or None): (n_words,), the tags that stand in their place, None where there is none.
@@ -188,5 +188,5 @@ class StateVectors(NamedTuple):
 
 
 def with_given(tags: Sequence[str], given: Sequence[str | None] | None) -> list[str]:
-    """A parser's own tags, but given ones where there are any."""
+    """Replace a parser's tags by given ones where there are any."""
     return list(tags) if given is None else [tag or name for tag, name in zip(given, tags, strict=True)]

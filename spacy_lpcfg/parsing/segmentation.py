@@ -53,7 +53,7 @@ class Limits:
 
 
 def cut_where(can_cut: Sequence[bool], max_words: int, *, min_words: int = 1) -> list[int]:
-    """Where to cut a sentence into pieces, each as long as may be.
+    """Return where to cut a sentence into pieces, each as long as may be.
 
     can_cut (sequence of bool): (n_words,), whether there is a good place to cut before each word.
     max_words (int): the length of a piece, and where it is cut if there is no good place.
@@ -69,15 +69,15 @@ def cut_where(can_cut: Sequence[bool], max_words: int, *, min_words: int = 1) ->
 
 
 def cut_points(words: Sequence[str], max_words: int) -> list[int]:
-    """Where to cut a sentence into pieces of at most `max_words`: after the last punctuation in their second half."""
+    """Return where to cut a sentence: pieces end at the last punctuation in their second half, or at `max_words`."""
     after_mark = [False, *(not any(char.isalnum() for char in word) for word in words[:-1])]
     return cut_where(after_mark, max_words, min_words=max_words // 2 + 1)
 
 
 def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, status: str) -> Parse:
-    """Parses of the pieces of a sentence, in order, as one below a bracket with this label, of score 0.
+    """Join the parses of the pieces of a sentence, in order, below a bracket with a label, of score 0.
 
-    status (str): of the cut; that of a piece which is worse stands in its place.
+    status (str): The status of the cut; a worse one of a piece takes its place.
     """
     spans, start = [(0, len(words), label)], 0
     for parse in parses:
@@ -95,7 +95,7 @@ def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, statu
 
 
 def parse_segments(parse: Callable[[Query], Parse], query: Query, cuts: list[int], label: str, status: str) -> Parse:
-    """The pieces of a sentence between the cuts, each parsed by itself."""
+    """Return the pieces of a sentence between the cuts, each parsed by itself."""
     bounds = zip([0, *cuts], [*cuts, len(query.words)], strict=True)
     return join_parses(query.words, [parse(query.part(start, end)) for start, end in bounds], label, status)
 
@@ -133,7 +133,7 @@ class SegmentingParser(SentenceParser):
         return len(query.words) <= self.max_words
 
     def parse(self, query: Sentence) -> Parse:
-        """The tree of a sentence; of status "segmented" if it was cut, "out-of-time" if part of it has no brackets.
+        """Parse a sentence; the status is "segmented" if it was cut, "out-of-time" if part of it has no brackets.
 
         A cut sentence is parsed without regard to constraints, and is of status "unconstrained" unless its tree
         satisfies them. RAISES (ValueError): As the parser.
@@ -180,7 +180,7 @@ class SegmentingParser(SentenceParser):
         return self.parser.distribution(query) if self._fits(query) else ListedDistribution(())
 
     def n_best(self, query: Sentence, n: int) -> list[Analysis]:
-        """The n most probable trees."""
+        """Return the n most probable trees."""
         self.require("distribution")
         query = Query.of(query)
         return self.parser.n_best(query, n) if self._fits(query) else []
@@ -209,6 +209,6 @@ class SegmentingParser(SentenceParser):
 
 
 def _commonest_root(parses: Sequence[Parse]) -> str:
-    """The label that most pieces have on top; "S" if none has any."""
+    """Return the label that most pieces have on top; "S" if none has any."""
     roots = Counter(parse.spans[0][2] for parse in parses if parse.spans)
     return max(roots, key=roots.__getitem__, default="S")

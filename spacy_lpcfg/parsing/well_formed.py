@@ -67,9 +67,9 @@ class WellFormedDecoder:
         offsets = np.cumsum([0, *map(len, likely_tags)], dtype=np.int32)
         symbols = np.array(list(map(self._id_of_word, tags, word_of_tag)), dtype=np.int32)
         indices, other_tags = self._rules.best_tree(bounds, gains, symbols, tag_gains, offsets)
-        places = offsets[:-1].copy()
-        places[np.searchsorted(offsets, other_tags, side="right") - 1] = other_tags
-        return [likely[i] for i in indices], [tags[place] for place in places]
+        tag_indices = offsets[:-1].copy()
+        tag_indices[np.searchsorted(offsets, other_tags, side="right") - 1] = other_tags
+        return [likely[i] for i in indices], [tags[i] for i in tag_indices]
 
     def _id(self, label: str) -> int:
         return self._local_trees.ids.get(basic_category(label), self._unknown)

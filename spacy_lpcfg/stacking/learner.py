@@ -95,7 +95,7 @@ class StackedLearner:
         return Stacked(model, layer, temperature)
 
     def _read(self, golds: Sequence[Tree], learner: Learner) -> Iterator[list[ReadSentence]]:
-        """The sentences of each fold, as a model reads them that learned from all other folds."""
+        """Yield the sentences of each fold, as a model reads them that learned from all other folds."""
         n_folds = min(self.n_folds or (_FEW_FOLDS if len(golds) > MANY_TREES else _FOLDS), len(golds))
         if n_folds < 2:
             return iter(())
@@ -118,7 +118,7 @@ def _both(first: OnStep, second: OnStep | None) -> OnStep:
 
 
 def _of_steps(learner: Learner, steps: Sequence[Any]) -> Learner:
-    """A learner by EM with the iterations that held-out trees chose; any other as it is."""
+    """Return a learner by EM with the iterations that held-out trees chose; any other as it is."""
     looked_at = [step for step in steps if isinstance(step, Step) and not isnan(step.f1)]
     if not looked_at or not isinstance(learner, Starter):
         return learner
@@ -127,7 +127,7 @@ def _of_steps(learner: Learner, steps: Sequence[Any]) -> Learner:
 
 
 def read_fold(learner: Learner, golds: Sequence[Tree], fold: tuple[int, int]) -> list[ReadSentence]:
-    """The sentences of a fold, the trees [start, end), as a model reads them that learned from all others.
+    """Return the sentences of a fold, the trees [start, end), as a model reads them that learned from all others.
 
     Those that it has no tree for are left out.
     """

@@ -344,7 +344,7 @@ def _texts(name: str, value: dict[str, Any], known: _KnownTexts) -> tuple[str, .
 
 
 def _are_texts(value: Any) -> bool:
-    """Whether an encoded value is that of compressed texts, of numbers that can be."""
+    """Return whether an encoded value is that of compressed texts, of numbers that can be."""
     return (
         isinstance(value, dict)
         and {name: type(part) for name, part in value.items()} == _TEXTS

@@ -58,7 +58,7 @@ class Expected:
 
     @classmethod
     def sum(cls, parts: Iterable[Expected]) -> Expected:
-        """The counts of all parts, at least one, added in their order."""
+        """Return the counts of all parts, at least one, added in their order."""
         parts = iter(parts)
         total = {name: value + 0 for name, value in vars(next(parts)).items()}
         for part in parts:
@@ -170,6 +170,6 @@ def shard_posteriors(shard: Shard, latent: Latent) -> StatePosteriors:
 
 
 def shard_counts(shard: Shard, latent: Latent, trees: np.ndarray | None) -> Expected:
-    """The expected counts of a shard's trees, of which `trees` count, or all."""
+    """Return the expected counts of a shard's trees, of which `trees` count, or all."""
     of_shard = shard.posteriors(latent, trees)
     return shard.sums(of_shard.rules, of_shard.inside * of_shard.outside, len(latent.n_states), of_shard.log_likelihood)

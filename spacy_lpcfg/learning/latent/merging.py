@@ -40,7 +40,7 @@ class Merge(NamedTuple):
 
 
 def merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -> list[Merge]:
-    """The merges that make one state of all those of a symbol, at every step the one with the least loss.
+    """Return the merges that make one state of all those of a symbol, at every step the one with the least loss.
 
     inside, outside (float32, (n, m)): vectors of the symbol's nodes, with product 1.
     counts (float64, (m,)): expected counts of the states.
@@ -66,7 +66,7 @@ def merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -> list[
 def merge_losses(
     inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, state: int, others: np.ndarray
 ) -> np.ndarray:
-    """The log-likelihood that is lost when a state is merged with one of the others, float64 (len(others),).
+    """Return the log-likelihood that is lost when a state is merged with one of the others, float64 (len(others),).
 
     inside, outside, counts: see `merges`; others (int, (k,)): states.
     """
@@ -92,7 +92,7 @@ def _merge(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, i: int, 
 def merged(
     split: Split, expected: Expected, smoothing: StateSmoothing, n_merges: int, n_jobs: int | None = None
 ) -> tuple[Split, Expected]:
-    """The split without the states that cost the least, and the expected counts of those that are left.
+    """Return the split without the states that cost the least, and the expected counts of those that are left.
 
     expected (Expected): counts whose relative frequencies, smoothed, are the parameters by which states are judged.
     n_merges (int): of all symbols together; no more than there can be.
@@ -104,7 +104,7 @@ def merged(
 
 
 def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarray, n_merges: int) -> list[np.ndarray]:
-    """The merges of all symbols that cost the least, as flows."""
+    """Return the merges of all symbols that cost the least, as flows."""
     nodes = split.treebank.nodes
     of_symbols = [
         merges(posteriors.inside[group, :m], posteriors.outside[group, :m], counts[a, :m])
@@ -117,7 +117,7 @@ def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarr
 
 
 def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequence[Merge]]:
-    """The first merges of each symbol. None is cheaper than one that has to be done before it."""
+    """Return the first merges of each symbol. None is cheaper than one that has to be done before it."""
     losses = [np.maximum.accumulate([merge.loss for merge in merges]) for merges in of_symbols]
     symbols = np.repeat(np.arange(len(losses)), [len(loss) for loss in losses])
     order = np.argsort(np.concatenate([np.empty(0), *losses]), kind="stable")
@@ -126,7 +126,7 @@ def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequ
 
 
 def merging(m: int, merges: Sequence[Merge]) -> np.ndarray:
-    """The flow of m states that are merged, float32 (m, n): one in each row."""
+    """Return the flow of m states that are merged, float32 (m, n): one in each row."""
     state = np.arange(m)
     for _, into, gone in merges:
         state[state == gone] = into

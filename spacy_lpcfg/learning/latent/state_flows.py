@@ -20,7 +20,7 @@ Flows = Sequence[np.ndarray]  # of each symbol, float32 (states, new states), ro
 
 
 def flow(split: Split, expected: Expected, flows: Flows) -> tuple[Split, Expected]:
-    """The split with the new states, and the counts of them.
+    """Return the split with the new states, and the counts of them.
 
     expected (Expected): counts of `split`.
     """

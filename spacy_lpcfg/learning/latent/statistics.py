@@ -70,11 +70,11 @@ class Split:
 
     @classmethod
     def of(cls, treebank: IndexedTreebank, n_states: int, tokens_per_state: float) -> "Split":
-        """The split in which a symbol seen n times gets n / tokens_per_state states, but 1 to `n_states`."""
+        """Return the split in which a symbol seen n times gets n / tokens_per_state states, but 1 to `n_states`."""
         return cls(treebank, max_states(treebank.counts.symbols, n_states, tokens_per_state))
 
     def with_states(self, n_states: np.ndarray) -> "Split":
-        """The same treebank with other numbers of states, int32 (n_symbols,)."""
+        """Return the same treebank with other numbers of states, int32 (n_symbols,)."""
         other = Split(self.treebank, n_states)
         vars(other).update({name: vars(self)[name] for name in _OF_TREEBANK if name in vars(self)})
         return other
@@ -114,7 +114,7 @@ class Split:
         return self.treebank.events
 
     def expect(self, latent: Latent, n_jobs: int | None = None, trees: np.ndarray | None = None) -> Expected:
-        """The E step.
+        """Compute the expected counts (the E step).
 
         n_jobs (int or None): as in joblib, of threads if its `parallel_config` says nothing else; None for those of
             the latter, or 1. The result is the same for any number.
@@ -125,7 +125,7 @@ class Split:
         return Expected.sum(in_order(shard_counts, calls, n_jobs=n_jobs, prefer="threads"))
 
     def _chosen(self, trees: np.ndarray | None) -> Iterator[tuple[Shard, np.ndarray | None]]:
-        """The shards that have some of the trees, with the places of these in them; None for all."""
+        """Yield the shards that have some of the trees, with the places of these in them; None for all."""
         first = 0
         for shard in self.shards:
             end = first + len(shard.roots)
@@ -147,7 +147,7 @@ class Split:
         )
 
     def sums(self, posteriors: StatePosteriors) -> Expected:
-        """The expected counts that posteriors add up to."""
+        """Return the expected counts that posteriors add up to."""
         return self._sums(posteriors.rules, posteriors.inside * posteriors.outside, posteriors.log_likelihood)
 
     def expect_states(self, states: np.ndarray) -> Expected:
@@ -161,7 +161,7 @@ class Split:
         return self._sums(np.bincount(entries, minlength=self.starts[-1]).astype(np.float32), posteriors)
 
     def expect_parameters(self, parameters: Parameters) -> Expected:
-        """The counts of which parameters, all of them probabilities, are the relative frequencies.
+        """Compute expected counts whose relative frequencies are given parameters, all of them probabilities.
 
         parameters (Parameters): `means` are p(h | a).
         """
@@ -201,7 +201,7 @@ class Split:
         return replace(total, rules=rules, log_likelihood=log_likelihood)
 
     def maximize(self, expected: Expected, smoothing: StateSmoothing) -> Latent:
-        """The M step: relative frequencies of the expected counts, smoothed."""
+        """Compute parameters, the smoothed relative frequencies of expected counts (the M step)."""
         return self.normalized(expected.roots, expected.rules, expected.words, smoothing)
 
     def normalized(
@@ -246,7 +246,7 @@ class Split:
         return shared
 
     def grammar(self, expected: Expected, smoothing: StateSmoothing) -> Grammar:
-        """The grammar of expected counts, in which unknown words have emissions as well."""
+        """Return the grammar of expected counts, in which unknown words have emissions as well."""
         latent = self.normalized(expected.roots, expected.rules, expected.forms, smoothing)
         counts, symbols = self.events.counts, self.events.pairs[:, 0]
         shares = counts / np.bincount(symbols, weights=counts)[symbols]

@@ -21,7 +21,7 @@ COST = 3.0
 
 
 def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozenset[str]:
-    """The signatures that a treebank needs.
+    """Return the signatures that a treebank needs.
 
     tags (mapping): of each rare word, and whether it opens a sentence, how often it has each tag.
     RETURNS (frozenset of str): names of `affix_backoff`, `UNKNOWN` among them.

@@ -94,7 +94,7 @@ class LogLinear:
 
 
 def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_weights: np.ndarray) -> Words:
-    """The words of a treebank.
+    """Return the words of a treebank.
 
     terminal (int32, (n_nodes,)): of each leaf.
     lexicon (Lexicon), symbol_weights (float64, (n_symbols,)): of the grammar that the classifier is for.
@@ -112,7 +112,7 @@ def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_
 
 
 def boundaries(nodes: Skeletons) -> np.ndarray:
-    """Where spans of several words begin, and constituents of several words end, int8 (n_leaves, 2)."""
+    """Return where spans of several words begin, and constituents of several words end, int8 (n_leaves, 2)."""
     is_complete = np.array([not name.startswith("@") for name in nodes.symbols])[nodes.symbol[nodes.inner]]
     happens = np.zeros((len(nodes.leaves), 2), dtype=np.int8)
     happens[(nodes.first_word + nodes.start)[nodes.inner], 0] = True

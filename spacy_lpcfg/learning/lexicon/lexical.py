@@ -59,7 +59,7 @@ the papers do not say what emits a word that the treebank does not have."""
 
 
 def signatures_of(lang: str) -> str:
-    """The signatures of unknown words that suit a language."""
+    """Return the signatures of unknown words that suit a language."""
     return "english" if lang == "en" else "learned"
 
 
@@ -223,7 +223,7 @@ def build_lexicon(
     n_states: np.ndarray,
     settings: LexicalSettings,
 ) -> Lexicon:
-    """The lexicon of a grammar: smoothed rows for all terminals, and a fall-back terminal for every tag.
+    """Return the lexicon of a grammar: smoothed rows for all terminals, and a fall-back terminal for every tag.
 
     n_states (int32, (n_preterminals,)): states of the preterminals.
     """

@@ -30,7 +30,7 @@ def with_rare_words(
     tag_of: np.ndarray,
     signature_weight: float,
 ) -> Lexicon:
-    """The lexicon in which signatures share what they emit among rare words by tag.
+    """Return the lexicon in which signatures share what they emit among rare words by tag.
 
     vocabulary (TreebankVocabulary): which words were seen once.
     terminal (int32, (n_nodes,)): of each leaf.
@@ -64,7 +64,7 @@ def with_rare_words(
 def with_classes(
     lexicon: Lexicon, classes: WordClasses, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
 ) -> Lexicon:
-    """The lexicon in which unknown words share what is theirs by their classes.
+    """Return the lexicon with classes of words, by which the emissions of unknown words differ.
 
     terminal (int32, (n_nodes,)), tag_of (int, (n_preterminals,)): see `with_rare_words`.
     """

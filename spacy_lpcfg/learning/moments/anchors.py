@@ -12,7 +12,7 @@ _FLAT = 1e-6  # share of the longest row under which a distance is rounding
 
 
 def fast_anchor_words(rows: np.ndarray, k: int) -> np.ndarray:
-    """The k rows that span the most: algorithm 4 (FastAnchorWords) of Arora et al. (2013).
+    """Return the k rows that span the most: algorithm 4 (FastAnchorWords) of Arora et al. (2013).
 
     Each is the row farthest from the span of those before it; then each in turn is replaced by the row farthest from
     the span of all others.
@@ -46,7 +46,7 @@ def _off(rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 def simplex_regression(
     targets: np.ndarray, vertices: np.ndarray, *, min_gain: float, max_iterations: int = 500, review: int = 1
 ) -> np.ndarray:
-    """The weights gamma >= 0 that sum to one and minimise |gamma V - v|^2, for every target v.
+    """Return the weights gamma >= 0 that sum to one and minimise |gamma V - v|^2, for every target v.
 
     Each step moves weight from the worst vertex that a target has to the best one, as far as helps, for all targets.
 

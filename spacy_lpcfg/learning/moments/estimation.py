@@ -68,7 +68,7 @@ class RuleMoments:
         return RuleMoments(n, *means)
 
     def smoothed(self, outside_mean: np.ndarray, left_mean: np.ndarray, right_mean: np.ndarray, c: float) -> np.ndarray:
-        """The smoothed estimate: E, backed off to E2, E3 and E4 by lambda = sqrt(n) / (C + sqrt(n)).
+        """Return the smoothed estimate: E, backed off to E2, E3 and E4 by lambda = sqrt(n) / (C + sqrt(n)).
 
         outside_mean (float64, (m_a,)): H^a; left_mean, right_mean: F^b, F^c.
         c (float): C; 0 for no smoothing.
@@ -139,7 +139,7 @@ def group_sums(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: n
 
 
 def groups_of(labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
-    """The places of each label, in their order.
+    """Return the places of each label, in their order.
 
     labels (int, (n,)): from 0 to n_groups - 1.
     """

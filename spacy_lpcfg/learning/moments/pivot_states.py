@@ -66,11 +66,11 @@ class States:
         return pi
 
     def inside(self, symbol: int, nodes: np.ndarray) -> Side:
-        """The inside features of nodes that all have the same symbol."""
+        """Return the inside features of nodes that all have the same symbol."""
         return self.sides[symbol][0].rows(self.row[nodes])
 
     def outside(self, symbol: int, nodes: np.ndarray) -> Side:
-        """The outside features of nodes that all have the same symbol."""
+        """Return the outside features of nodes that all have the same symbol."""
         return self.sides[symbol][1].rows(self.row[nodes])
 
 

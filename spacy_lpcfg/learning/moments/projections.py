@@ -77,7 +77,7 @@ class Projector:
         check_whole(0, seed=self.seed)
 
     def bases(self, treebank: IndexedTreebank, n_jobs: int | None = None) -> "Bases":
-        """The singular vectors of every symbol; n_jobs: see `in_order`."""
+        """Return the singular vectors of every symbol; n_jobs: see `in_order`."""
         n_symbols = len(treebank.nodes.symbols)
         calls = ((part.nodes, part.terminal, self.features.templates) for part in treebank.parts())
         sums = paired_sum(in_order(_cooccurrence, calls, n_jobs=n_jobs), add)
@@ -129,7 +129,7 @@ def _cooccurrence(nodes: Skeletons, terminal: np.ndarray, templates: Templates) 
 def _scaled_block(
     products: csr_array, inside: np.ndarray, outside: np.ndarray, phi: np.ndarray, psi: np.ndarray
 ) -> csr_array:
-    """Some rows and columns of a matrix, times their factors."""
+    """Return some rows and columns of a matrix, times their factors."""
     return csr_array(diags_array(phi) @ products[inside][:, outside] @ diags_array(psi))
 
 

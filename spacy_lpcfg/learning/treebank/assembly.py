@@ -108,7 +108,7 @@ class IndexedTreebank:
         word_counts: Counter[tuple[str, bool]] | None = None,
         n_classified: int | None = None,
     ) -> IndexedTreebank:
-        """A treebank of nodes.
+        """Return a treebank of nodes.
 
         word_counts (Counter[tuple[str, bool]] or None): tokens of each word, apart by whether they open a sentence,
             by which words are rare; None for those of the nodes.
@@ -133,7 +133,7 @@ class IndexedTreebank:
         learner: object,
         weights: Sequence[float] | None = None,
     ) -> IndexedTreebank:
-        """A treebank as a learner reads it; one that was read before stays what it is.
+        """Return a treebank as a learner reads it; one that was read before stays what it is.
 
         trees (Iterable[Tree] or IndexedTreebank): trees are read once; raw or normalised.
         weights (sequence of float or None): how much each tree counts, see `Learner.fit`. Words are no more frequent
@@ -169,7 +169,7 @@ class IndexedTreebank:
         return cls.of(repeated, lexical, word_counts=count_words(nodes), n_classified=n_annotated)
 
     def parts(self) -> Iterator[Part]:
-        """All trees, cut as depends on their number alone."""
+        """Yield the trees in parts; where they are cut depends on their number alone."""
         n_trees = len(self.nodes.roots)
         size = max(PART_SIZE, -(-n_trees // MAX_PARTS))
         forms = csc_array(self.events.all)
@@ -240,14 +240,14 @@ class Parameters:
 
 
 def _stored(parameters: Parameters, shapes: np.ndarray, *, is_exact: bool) -> Tensors:
-    """The tensors of the rules, exactly or as suits probabilities or other numbers."""
+    """Return the tensors of the rules, exactly or as suits probabilities or other numbers."""
     if is_exact:
         return Tensors.from_dense(parameters.tensors, shapes)
     return (Tensors.sparsify if parameters.is_proper else Tensors.factorize)(parameters.tensors, shapes)
 
 
 def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
-    """A grammar of the learner's latent parameters over the treebank's PCFG."""
+    """Return a grammar of the learner's latent parameters over the treebank's PCFG."""
     nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
     n_preterminals = len(nodes.preterminals)
     lexicon = build_lexicon(

@@ -41,12 +41,12 @@ class Values(NamedTuple):
     values: np.ndarray
 
     def matrix(self, names: np.ndarray, n_nodes: int) -> csr_array:
-        """As a matrix (n_nodes, d) over sorted names, which are all that there are."""
+        """Return the features as a matrix (n_nodes, d); `names` are all names, sorted."""
         return csr_array((self.values, (self.nodes, np.searchsorted(names, self.names))), shape=(n_nodes, len(names)))
 
 
 def node_values(context: NodeContext, templates: Templates) -> tuple[Values, Values]:
-    """Inside and outside features of the nodes of a shard."""
+    """Compute the inside and the outside features of the nodes of a shard."""
     nodes = context.nodes
     outside = _values(context, feature_table(context, OUTSIDE, templates.outside), np.arange(nodes.n_nodes))
     inside = [
@@ -57,7 +57,7 @@ def node_values(context: NodeContext, templates: Templates) -> tuple[Values, Val
 
 
 def _values(context: NodeContext, table: FeatureTable, nodes: np.ndarray) -> Values:
-    """The features of some nodes; the keys of numbers are the largest."""
+    """Return the features of some nodes; the keys of numbers are the largest."""
     table, n_values = table.rows(nodes), table.values.shape[1]
     numbers = np.arange(n_values, dtype=np.uint64) + np.uint64(2**64 - max(n_values, 1))
     keys = np.concatenate([table.keys.T, np.repeat(numbers[:, None], len(nodes), axis=1)]).ravel()
@@ -123,7 +123,7 @@ class Cooccurrence:
 
 
 def _placed(part: Cooccurrence, inside: Features, outside: Features) -> csr_array:
-    """The products of a part in the places of more features."""
+    """Return the products of a part in the places of more features."""
     products = part.products.tocoo()
     rows = np.searchsorted(inside.names, part.inside.names)[products.row]
     columns = np.searchsorted(outside.names, part.outside.names)[products.col]
@@ -131,7 +131,7 @@ def _placed(part: Cooccurrence, inside: Features, outside: Features) -> csr_arra
 
 
 def paired_sum(parts: Iterable[Sum], add: Callable[[Sum, Sum], Sum]) -> Sum:
-    """The sum of at least one part, two by two in their order, so that what is large is seldom added to."""
+    """Return the sum of at least one part, two by two in their order, so that what is large is seldom added to."""
     pending: list[Sum] = []
     for number, part in enumerate(parts, start=1):
         pending.append(part)

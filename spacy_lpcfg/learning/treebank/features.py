@@ -22,7 +22,7 @@ _SHIFT = np.uint64(29)
 
 
 def mix(*columns: np.ndarray | int) -> np.ndarray:
-    """One key from several columns of ids, uint64 (n,)."""
+    """Return one key from several columns of ids, uint64 (n,)."""
     key = np.uint64(0)
     with np.errstate(over="ignore"):
         for column in columns:
@@ -43,7 +43,7 @@ class NodeContext:
         self.terminal = terminal
 
     def of(self, index: np.ndarray, column: np.ndarray) -> np.ndarray:
-        """A column at the given nodes; 0 where there is no node."""
+        """Return a column at the given nodes; 0 where there is no node."""
         return np.where(index == NONE, np.zeros((), dtype=column.dtype), column[index])
 
     @cached_property
@@ -183,7 +183,7 @@ class FeatureTable:
 
 
 def feature_table(context: NodeContext, templates: dict[str, Template], names: Sequence[str]) -> FeatureTable:
-    """The columns of the named templates.
+    """Return the columns of the named templates.
 
     templates (dict[str, Template]): `INSIDE` or `OUTSIDE`.
     RAISES (ValueError): On a name that is not among them.

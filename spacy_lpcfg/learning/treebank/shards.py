@@ -23,7 +23,7 @@ def read_skeletons(
     *,
     n_jobs: int | None = None,
 ) -> Skeletons:
-    """The node table of trees; the same for any number of jobs.
+    """Return the node table of trees; the same for any number of jobs.
 
     trees (Iterable[Tree]): `TreeFiles` of several files are read where joblib's backend says, one after the other
         within a file; anything else is read here, as a stream.
@@ -53,7 +53,7 @@ def _tables_of_files(files: TreeFiles, reading: Reading, n_jobs: int | None) -> 
 def _read_file(
     path: str, skips: bool, form: dict[str, Any], reading: Reading
 ) -> tuple[Skeletons, int, list[TreebankError], Counter[str]]:
-    """The node table of a file, of which never more than a shard is in memory as trees, and how many these are.
+    """Return the node table of a file, of which never more than a shard is in memory as trees, and how many these are.
 
     The errors are those of what was broken in it; what its dialect left out is counted. `form` are settings of
     `read_trees`.

@@ -101,7 +101,7 @@ class Skeletons:
         return replace(self, **columns | {name: _shifted(columns[name], shift) for name in _NODES})
 
     def between(self, first: int, end: int) -> Skeletons:
-        """The trees from `first` up to `end`, with the symbols and words of all; nodes are numbered from 0."""
+        """Return the trees from `first` up to `end`, with the symbols and words of all; nodes are numbered from 0."""
         rows = slice(*(int(self.roots[:n_roots].max(initial=NONE)) + 1 for n_roots in (first, end)))
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(self, **columns | {name: _shifted(columns[name], -rows.start) for name in _NODES})
@@ -170,7 +170,7 @@ class _Builder:
         return row, (left_label, right_label)[side] if node.label.startswith("@") else node.label
 
     def build(self) -> Skeletons:
-        """The table of all rows."""
+        """Return the table of all rows."""
         table = np.array(self.rows, dtype=np.int32).reshape(-1, 7).T
         is_leaf = np.array(self.is_leaf, dtype=bool)
         parent = np.full(table.shape[1], NONE, dtype=np.int32)
@@ -194,7 +194,7 @@ class _Builder:
 
 
 def skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, functions: bool = False) -> Skeletons:
-    """The skeletal trees of a treebank.
+    """Return the skeletal trees of a treebank.
 
     trees (Iterable[Tree]): raw or normalised; trees of nothing but empty elements are left out.
     lang, markov, functions: as in `Reading`.
@@ -206,7 +206,7 @@ def skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, funct
 
 
 def join(shards: Sequence[Skeletons]) -> Skeletons:
-    """One table of several, with symbols and words sorted by name, so that it does not depend on how trees were cut.
+    """Join tables into one, with symbols and words sorted by name: the same table however the trees were cut.
 
     RAISES (ValueError): For more nodes than 32 bits can number; these are some 60 million trees.
     """
@@ -246,10 +246,10 @@ _COLUMNS = ("symbol", "word", "start", "end", "length", *_NODES)
 
 
 def _shifted(nodes: np.ndarray, by: int | np.ndarray) -> np.ndarray:
-    """The numbers of nodes when there are others before them."""
+    """Return the numbers of nodes when there are others before them."""
     return np.where(nodes == NONE, np.int32(NONE), nodes + np.asarray(by, dtype=np.int32))
 
 
 def _ids(names: Sequence[str], ids: Mapping[str, int]) -> np.ndarray:
-    """The numbers of names, int32."""
+    """Return the numbers of names, int32."""
     return np.array([ids[name] for name in names], dtype=np.int32)

@@ -26,19 +26,19 @@ _COMMENT_OPENS, _COMMENT_CLOSES = re.compile(r"^\s*/[~*]?\*|^\s*/~"), re.compile
 
 
 def is_empty_category(tag: str, word: str) -> bool:
-    """Whether a leaf stands for no word: `*T*-1`, `*pro*`, `*`, or a zero that is no number."""
+    """Return whether a leaf stands for no word: `*T*-1`, `*pro*`, `*`, or a zero that is no number."""
     return word.startswith("*") or (word == "0" and not tag.startswith("NUM"))
 
 
 def has_lemmas(text: str) -> bool:
-    """Whether most words of a text are followed by a hyphen and their lemma."""
+    """Return whether most words of a text are followed by a hyphen and their lemma."""
     leaves = [(tag, word) for tag, word in _LEAF.findall(text) if tag not in _NO_LEAVES]
     words = [word for tag, word in leaves if not is_empty_category(tag, word) and word[0].isalpha()]
     return 2 * sum("-" in word for word in words) > len(words)
 
 
 def without_lemma(word: str) -> str:
-    """A word without its lemma: both have as many hyphens, and so it is the middle one that is between them."""
+    """Return a word without its lemma: both have as many hyphens, and so it is the middle one that is between them."""
     hyphens = [i for i, char in enumerate(word) if char == "-" and 0 < i < len(word) - 1]
     if not hyphens:
         return word
@@ -46,7 +46,7 @@ def without_lemma(word: str) -> str:
 
 
 def without_comments(lines: Iterable[str]) -> Iterator[str]:
-    """The lines; those of the comments of CorpusSearch's output, which stand apart, are empty."""
+    """Yield the lines; those of the comments of CorpusSearch's output, which stand apart, are empty."""
     is_comment = False
     for line in lines:
         is_comment = is_comment or _COMMENT_OPENS.match(line) is not None
@@ -78,10 +78,10 @@ class CorpusSearchBuilder(TreeBuilder):
         self.dropped = dropped
 
     def finished(self, tree: Tree) -> Tree | None:
-        rest = parts_with_words(tree, self._kept, self.dropped)
-        if not rest:
+        parts = parts_with_words(tree, self._kept, self.dropped)
+        if not parts:
             return None
-        return self._without_dollars(Tree("", self._joined(rest)))
+        return self._without_dollars(Tree("", self._joined(parts)))
 
     def _kept(self, node: Tree, parts: list[list[Tree]]) -> list[Tree]:
         """Return the nodes that stand for a node among its parent's children."""
@@ -107,7 +107,7 @@ class CorpusSearchBuilder(TreeBuilder):
         return _DASH.sub("—", form)
 
     def _joined(self, children: list[Tree]) -> list[Tree]:
-        """The children, with words that were cut in two in one piece."""
+        """Return the children, with words that were cut in two in one piece."""
         joined: list[Tree] = []
         for child in children:
             before = joined[-1] if joined else None
@@ -119,7 +119,7 @@ class CorpusSearchBuilder(TreeBuilder):
         return joined
 
     def _without_dollars(self, tree: Tree) -> Tree:
-        """The tree; parts of a word in phrases of their own stay words."""
+        """Return the tree; parts of a word in phrases of their own stay words."""
         words = tree.words
         cuts = [i for i, pair in enumerate(pairwise(words)) if _are_cut(*pair)]
         if not cuts:
@@ -134,7 +134,7 @@ class CorpusSearchBuilder(TreeBuilder):
 
 
 def _are_cut(left: str | None, right: str | None) -> bool:
-    """Whether two leaves are parts of a word."""
+    """Return whether two leaves are parts of a word."""
     if left is None or right is None or min(len(left), len(right)) < 2:
         return False
     return left.endswith("$") and right.startswith("$")

@@ -67,7 +67,7 @@ class _Part(NamedTuple):
 
 
 def raised(graph: Graph) -> Raised:
-    """The continuous tree of a sentence, below an unlabelled root.
+    """Return the continuous tree of a sentence, below an unlabelled root.
 
     RAISES (ValueError): For a phrase above itself or below one that is not there, and for no words.
     """
@@ -94,7 +94,7 @@ def raised(graph: Graph) -> Raised:
 
 
 def _block_of_head(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
-    """The children of a phrase in the block that it keeps, and the others."""
+    """Return the children of a phrase in the block that it keeps, and the others."""
     blocks: list[list[_Part]] = []
     for part in parts:
         if blocks and blocks[-1][-1].end == part.start:
@@ -109,7 +109,7 @@ def _block_of_head(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
 
 
 def _with_lowered_punctuation(graph: Graph) -> list[Word]:
-    """The words; punctuation right below the root is in the lowest phrase that has words on both sides of it."""
+    """Return the words; punctuation right below the root is in the lowest phrase that has words on both sides of it."""
     lowered, loose, before = list(graph.words), list[int](), ""
     for i, word in enumerate(graph.words):
         if word.parent == graph.root and not any(map(str.isalnum, word.word)):
@@ -125,7 +125,7 @@ def _with_lowered_punctuation(graph: Graph) -> list[Word]:
 
 
 def _above(name: str, graph: Graph) -> list[str]:
-    """The phrase of a name and those above it, up to the root."""
+    """Return the phrase of a name and those above it, up to the root."""
     names = [name]
     while names[-1] != graph.root:
         names.append(graph.phrases[_known(names[-1], graph)].parent)
@@ -150,7 +150,7 @@ def _leaf(word: Word) -> Tree:
 
 
 def _joined(label: str, edge: str) -> str:
-    """A category with its function, as the Penn Treebank has them: `NP-SB`."""
+    """Return a category with its function, as the Penn Treebank has them: `NP-SB`."""
     whole = label if edge in _NO_EDGE else f"{label}-{edge}"
     if not label or any(char.isspace() or char in "()" for char in whole):
         raise ValueError(f"Expected a category without spaces and brackets, but got {shown(whole)}. Rename it.")

@@ -30,7 +30,7 @@ class GreynirBuilder(TreeBuilder):
         return Tree("", [part for child in below for part in (child.children if child.label in _ROOTS else [child])])
 
     def _open_beside_word(self, parent: OpenNode, number: int) -> None:
-        """A note on the word is no error."""
+        """Accept a bracket beside a word, which is a note on the word."""
 
     def _another_word(self, node: OpenNode, token: str, number: int) -> None:
         node.word = f"{node.word} {token}"

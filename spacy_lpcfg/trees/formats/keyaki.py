@@ -27,13 +27,13 @@ class KeyakiBuilder(TreeBuilder):
         self.dropped = dropped
 
     def finished(self, tree: Tree) -> Tree | None:
-        rest = parts_with_words(tree, self._kept, self.dropped)
-        if not rest:
+        parts = parts_with_words(tree, self._kept, self.dropped)
+        if not parts:
             return None
-        if any(_WITHHELD in word for part in rest for word in part.words):
+        if any(_WITHHELD in word for part in parts for word in part.words):
             self.dropped["trees of withheld words"] += 1
             return None
-        return Tree("", rest)
+        return Tree("", parts)
 
     def _kept(self, node: Tree, parts: list[list[Tree]]) -> list[Tree]:
         if node.word is not None:

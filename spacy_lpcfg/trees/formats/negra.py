@@ -19,17 +19,17 @@ _TABLES = ("#BOT", "#EOT")
 def read_export(
     lines: Iterable[str], path: str, on_error: Callable[[TreebankError], None] | None, dropped: Counter[str]
 ) -> Iterator[Tree]:
-    """The trees of lines; arguments and errors are those of `TreeFormat.read`."""
+    """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
     for first, rows, lemma in _sentences(lines, path):
         try:
-            found = raised(_graph(rows, lemma, path))
+            graph = raised(_graph(rows, lemma, path))
         except TreebankError as error:
             _report(error, on_error)
         except ValueError as error:
             _report(TreebankError(str(error), path, first), on_error)
         else:
-            count_raised(found.n_raised, found.n_moved, dropped)
-            yield found.tree
+            count_raised(graph.n_raised, graph.n_moved, dropped)
+            yield graph.tree
 
 
 def count_raised(n_raised: int, n_moved: int, dropped: Counter[str]) -> None:
@@ -45,7 +45,7 @@ def _report(error: TreebankError, on_error: Callable[[TreebankError], None] | No
 
 
 def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, list[tuple[int, str]], int | None]]:
-    """The line where each sentence begins, its numbered lines, and how many columns of lemmas these have, if said."""
+    """Yield each sentence: its first line, its numbered lines, and how many columns of lemmas these have, if said."""
     rows: list[tuple[int, str]] | None = None
     first, is_table = 0, False
     lemma: int | None = None
@@ -75,8 +75,8 @@ def _columns(line: str) -> list[str]:
 
 
 def _has_lemmas(rows: Iterable[tuple[int, str]]) -> bool:
-    """Whether lines have lemmas: then the sixth column is the number of the parent, and not the fifth."""
-    columns = next((found for found in (_columns(line) for _, line in rows) if len(found) > 4), [])
+    """Return whether lines have lemmas: then the sixth column is the number of the parent, and not the fifth."""
+    columns = next((row for row in (_columns(line) for _, line in rows) if len(row) > 4), [])
     return len(columns) > 5 and columns[5].isdecimal() and not columns[4].isdecimal()
 
 

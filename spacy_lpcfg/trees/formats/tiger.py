@@ -24,7 +24,7 @@ _EXPECTED = "Expected <s> with <graph>, <t> and <nt>, as TIGER-XML has them, but
 def read_tiger(
     lines: Iterable[str], path: str, on_error: Callable[[TreebankError], None] | None, dropped: Counter[str]
 ) -> Iterator[Tree]:
-    """The trees of lines; arguments and errors are those of `TreeFormat.read`."""
+    """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
     for number, text in _sentences(lines, path):
         try:
             graph = raised(_graph(text))
@@ -47,17 +47,17 @@ def _broken(error: ValueError | ElementTree.ParseError, path: str, first: int) -
 
 
 def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, str]]:
-    """The text of each sentence, and the line where it begins."""
+    """Yield the text of each sentence, and the line where it begins."""
     text, first = "", 0
     for number, line in enumerate(lines, 1):
-        rest = line
-        while rest:
+        remainder = line
+        while remainder:
             if not text:
-                opening = _OPENS.search(rest)
+                opening = _OPENS.search(remainder)
                 if opening is None:
                     break
-                first, rest = number, rest[opening.start() :]
-            before, closing, rest = rest.partition(_CLOSES)
+                first, remainder = number, remainder[opening.start() :]
+            before, closing, remainder = remainder.partition(_CLOSES)
             text += before + closing
             if len(text) > _LONGEST:
                 raise BrokenFileError(_TOO_LONG, path, first)
