@@ -93,6 +93,14 @@ def test_simulation_posteriors_and_exact_beam_agree_with_enumeration(seed, lengt
     assert weights[tuple(found)] == pytest.approx(max(weights.values()))
 
 
+def test_simulation_networks_without_edges_are_those_with_them_but_for_the_edges():
+    plain, without = DynamicSBN.random(seed=4), DynamicSBN.random(has_edges=False, seed=4)
+    assert not without.from_label.any()
+    assert not without.from_input.any()
+    restored = without._replace(from_label=plain.from_label, from_input=plain.from_input)
+    assert all(np.array_equal(a, b) for a, b in zip(plain, restored, strict=True))
+
+
 def test_simulation_sequences_of_different_lengths_do_not_mix():
     model = DynamicSBN.random(seed=4)
     sequences = model.sample(150, seed=1)

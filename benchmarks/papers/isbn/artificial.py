@@ -1,7 +1,7 @@
 """Random dynamic sigmoid belief networks and what is learned of them, as in section 7.1 of Henderson and Titov (2010).
 
-    python -m benchmarks.papers.isbn.artificial [--models M] [--train N] [--scales S...] [--restarts R]
-        [--sweeps G] [--beam B] [--json FILE]
+    python -m benchmarks.papers.isbn.artificial [--models M] [--train N] [--scales S...] [--no-edges]
+        [--restarts R] [--sweeps G] [--beam B] [--json FILE]
 
 Draws networks of 5 units, 6 labels and 8 inputs, and from each N elements to learn from, 10,000 to develop on and
 10,000 to test on, in sequences of up to 100. Of the networks the first M are taken that are not trivial by the paper's
@@ -16,7 +16,8 @@ networks:
 - true parameters: the approximations with the parameters of the true network, without learning;
 - networks: each alone.
 
-There are as many of each as there are scales of the parameters, which the paper does not tell.
+There are as many of each as there are scales of the parameters, which the paper does not tell. With --no-edges, the
+networks that are drawn have no edges from labels and inputs to state vectors, unlike those that are learned.
 
 Likelihood is that of a label and input together, nats per element. "Better" counts the networks on which an
 approximation beats feed-forward, "significantly" those with p < 5% in a paired permutation test over sequences. Labels
@@ -60,8 +61,8 @@ class Data:
     test: Sequences
 
     @classmethod
-    def draw(cls, seed: int, scale: float, n_train: int) -> Data:
-        model = DynamicSBN.random(scale=scale, seed=seed)
+    def draw(cls, seed: int, scale: float, n_train: int, *, has_edges: bool) -> Data:
+        model = DynamicSBN.random(scale=scale, has_edges=has_edges, seed=seed)
         samples = [model.sample(n, seed=1_000 * (seed + 1) + i) for i, n in enumerate((n_train, N_TESTED, N_TESTED))]
         return cls(seed, model, *samples)
 
@@ -99,7 +100,7 @@ def networks(scale: float, args: argparse.Namespace) -> Iterator[Data]:
     """Return the networks that are not trivial, in the order of their seeds."""
     seed = args.seed
     while True:
-        data = Data.draw(seed, scale, args.train)
+        data = Data.draw(seed, scale, args.train, has_edges=not args.no_edges)
         if not data.is_trivial():
             yield data
         seed += 1
@@ -214,6 +215,7 @@ def main() -> None:
     arguments.add_argument(
         "--scales", type=float, nargs="+", default=[1.5], metavar="S", help="standard deviations of the parameters"
     )
+    arguments.add_argument("--no-edges", action="store_true", help="in the networks that are drawn")
     arguments.add_argument("--restarts", type=int, default=2, metavar="R")
     arguments.add_argument("--sweeps", type=int, default=1_000, metavar="G", help="of the Gibbs sampler, after 200")
     arguments.add_argument("--beam", type=int, default=10, metavar="B")

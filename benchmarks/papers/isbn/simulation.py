@@ -58,6 +58,7 @@ class DynamicSBN(NamedTuple):
         n_inputs: int = 8,
         max_length: int = 100,
         scale: float = 1.5,
+        has_edges: bool = True,
         seed: int = 0,
     ) -> DynamicSBN:
         """With parameters drawn from a normal distribution.
@@ -67,6 +68,7 @@ class DynamicSBN(NamedTuple):
         n_inputs (int): distinct input elements.
         max_length (int): of a sequence.
         scale (float): standard deviation of every parameter.
+        has_edges (bool): whether labels and inputs have edges to the next state vector; else their weights are 0.
         seed (int): the same one gives the same network.
         RAISES (ValueError): If a size is too small, or the scale negative.
         """
@@ -79,8 +81,8 @@ class DynamicSBN(NamedTuple):
         return cls(
             bias=rng.normal(scale=scale, size=n_states),
             latent=rng.normal(scale=scale, size=(n_states, n_states)),
-            from_label=rng.normal(scale=scale, size=(n_labels, n_states)),
-            from_input=rng.normal(scale=scale, size=(n_inputs, n_states)),
+            from_label=has_edges * rng.normal(scale=scale, size=(n_labels, n_states)),
+            from_input=has_edges * rng.normal(scale=scale, size=(n_inputs, n_states)),
             to_label=rng.normal(scale=scale, size=(n_labels, n_states)),
             to_label_bias=rng.normal(scale=scale, size=n_labels),
             to_input=rng.normal(scale=scale, size=(n_labels, n_inputs, n_states)),

@@ -1,0 +1,168 @@
+"""Mean field against feed-forward on a treebank, as in section 7.2 of Henderson and Titov (2010), by cross-validation.
+
+    python -m benchmarks.papers.isbn.folds TREEBANK_DIR [--steps plain|adam] [--rates R...] [--precisions P...]
+        [--folds K] [--seeds S...] [--states N] [--max-length WORDS] [--json FILE]
+
+A TREEBANK_DIR holds train.mrg and dev.mrg, of which sentences of at most so many words are read. The first rate and the
+precision of the weights' prior are chosen for each approximation by the likelihood of dev.mrg after learning from all
+folds but the first; dev.mrg also ends learning. Then every fold of train.mrg is parsed by networks that learned from
+the others: with the treebank's tags, by the most probable derivation and by minimum Bayes risk, with a beam of 10.
+Measures F1 (EVALB, COLLINS.prm). The steps are plain gradients as in the paper, whose rate and decay fall when the
+likelihood of dev.mrg does, or those of Adam.
+
+The last table has the difference of mean field to feed-forward over the folds (mean, range), the p-value of a paired
+permutation test over all sentences, and the difference that a t-test over the folds would find significant (5%, two
+sides) with a probability of 80%, with the variance of Nadeau and Bengio (2003), since the folds learn from much the
+same trees.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks import measure  # isort: skip, before numpy
+
+import numpy as np
+from scipy.stats import t
+
+from benchmarks.accuracy.isbn import read
+from benchmarks.papers.isbn.plain_gradient import PlainGradient
+from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
+from spacy_lpcfg.evaluation.significance import paired_permutation_test
+from spacy_lpcfg.isbn import ISBN
+from spacy_lpcfg.isbn.events import events_of
+from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees
+from spacy_lpcfg.isbn.learning_settings import ISBNTraining
+from spacy_lpcfg.isbn.likelihood import log_likelihoods
+from spacy_lpcfg.isbn.network import FEED_FORWARD, MEAN_FIELD, start_network
+from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.trees import Tree
+
+NAMES = (FEED_FORWARD, MEAN_FIELD)
+DECODINGS = ("most-probable", "mbr")
+RATES = {"plain": [0.03, 0.1], "adam": [0.003, 0.007]}
+
+
+class Settings(NamedTuple):
+    """The first rate, and the precision of the prior."""
+
+    rate: float
+    precision: float
+
+
+def main() -> None:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
+    arguments.add_argument("--steps", choices=RATES, default="plain")
+    arguments.add_argument("--rates", type=float, nargs="+", metavar="R", help="to choose from")
+    arguments.add_argument("--precisions", type=float, nargs="+", default=[0.5, 2, 8], metavar="P", help="likewise")
+    arguments.add_argument("--folds", type=int, default=10, metavar="K")
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1], metavar="S")
+    arguments.add_argument("--states", type=int, default=40, metavar="N")
+    arguments.add_argument("--max-length", type=int, default=15, metavar="WORDS")
+    args = arguments.parse_args()
+    trees, dev = (read(args.treebank / f"{part}.mrg", args.max_length) for part in ("train", "dev"))
+    np.random.default_rng(0).shuffle(trees)  # type: ignore[arg-type]
+    folds = [trees[first :: args.folds] for first in range(args.folds)]
+    tables: dict[str, list[measure.Row]] = {"Choice": [], "Folds": [], "Mean field minus feed-forward": []}
+    chosen = {}
+    for name in NAMES:
+        tables["Choice"] += tried(name, without(folds, 0), dev, args)
+        chosen[name] = best(tables["Choice"], name)
+    evaluations: dict[tuple[str, str], list[Evaluation]] = {pair: [] for pair in product(NAMES, DECODINGS)}
+    for number, golds in enumerate(folds):
+        for name, seed in product(NAMES, args.seeds):
+            isbn, _ = learned(name, without(folds, number), dev, chosen[name], seed, args)
+            row: measure.Row = {"fold": number, "approximation": name, "seed": seed}
+            for decoding in DECODINGS:
+                evaluations[name, decoding].append(parsed(isbn, golds, decoding))
+                row[decoding] = f1(evaluations[name, decoding][-1])
+            tables["Folds"].append(row)
+            measure.progress(str(row))
+    tables["Mean field minus feed-forward"] = [
+        compared(decoding, *(evaluations[name, decoding] for name in NAMES), args.folds) for decoding in DECODINGS
+    ]
+    measure.report(tables, args.json)
+
+
+def without(folds: Sequence[Sequence[Tree]], number: int) -> list[Tree]:
+    """Return the trees of all folds but one."""
+    return [tree for other, fold in enumerate(folds) if other != number for tree in fold]
+
+
+def tried(name: str, trees: Sequence[Tree], dev: Sequence[Tree], args: argparse.Namespace) -> list[measure.Row]:
+    """Return a row for each setting, with the log-likelihood of dev a word."""
+    rows = []
+    for rate, precision in product(args.rates or RATES[args.steps], args.precisions):
+        _, log_likelihood = learned(name, trees, dev, Settings(rate, precision), args.seeds[0], args)
+        row = {"approximation": name, "rate": rate, "precision": precision, "dev, nats a word": -log_likelihood}
+        rows.append(row)
+        measure.progress(str(row))
+    return rows
+
+
+def best(rows: Sequence[measure.Row], name: str) -> Settings:
+    """Return the settings of an approximation under which dev is likeliest."""
+    row = min((row for row in rows if row["approximation"] == name), key=lambda row: row["dev, nats a word"])
+    return Settings(row["rate"], row["precision"])
+
+
+def learned(
+    name: str, trees: Sequence[Tree], dev: Sequence[Tree], settings: Settings, seed: int, args: argparse.Namespace
+) -> tuple[ISBN, float]:
+    """Learn from trees, until dev is no likelier; also return the log-likelihood of dev a word."""
+    learner = ISBNLearner.variant("paper")
+    (normalized, root), (held_out, _) = normalized_trees(trees), normalized_trees(dev)
+    vocabulary = learner.lexical.vocabulary(normalized, learner.lexical.min_count_of(sum(map(len, normalized))))
+    events, dev_events = (events_of(some, vocabulary, learner.relations) for some in (normalized, held_out))
+    start = start_network(name, vocabulary, learner.relations, n_states=args.states, seed=seed)
+    network = trainer(settings, normalized, seed, args).fit(start, events, dev=dev_events)
+    isbn = ISBN(vocabulary, learner.relations, (network,), {"root_label": root})
+    return isbn, float(log_likelihoods(network, dev_events).sum()) / sum(map(len, held_out))
+
+
+def trainer(settings: Settings, trees: Sequence[Tree], seed: int, args: argparse.Namespace) -> Any:
+    """Return what takes the steps, by plain gradients or by Adam in 14 epochs."""
+    if args.steps == "plain":
+        return PlainGradient(settings.rate, settings.precision, seed=seed)
+    training = ISBNTraining(learn_rate=settings.rate, weight_decay=settings.precision, dropout=0.0, averaging=0.0)
+    sizes = {"n_trees": len(trees), "n_words": sum(map(len, trees))}
+    return training.trainer(n_states=args.states, n_epochs=14, **sizes, seed=seed)
+
+
+def parsed(isbn: ISBN, golds: list[Tree], decoding: str) -> Evaluation:
+    parses, _ = measure.parse_all(
+        IncrementalParser(isbn, settings=BeamSettings(beam=10, decoding=decoding)), golds, "given"
+    )
+    return evaluate(golds, [parse.tree for parse in parses])
+
+
+def f1(evaluation: Evaluation) -> float:
+    return evaluation.scores()["evalb_f"]
+
+
+def compared(decoding: str, base: list[Evaluation], other: list[Evaluation], n_folds: int) -> measure.Row:
+    """Return the row of a decoding; the evaluations come fold by fold, with those of all seeds of a fold together."""
+    f1s = np.array([[f1(evaluation) for evaluation in evaluations] for evaluations in (base, other)])
+    differences = (f1s[1] - f1s[0]).reshape(n_folds, -1).mean(axis=1)
+    error = np.sqrt((1 / n_folds + 1 / (n_folds - 1)) * differences.var(ddof=1))
+    scores = [[score for evaluation in evaluations for score in evaluation.sentences] for evaluations in (base, other)]
+    return {
+        "decoding": decoding,
+        **{name: float(values.mean()) for name, values in zip(NAMES, f1s, strict=True)},
+        "difference": float(differences.mean()),
+        "least": float(differences.min()),
+        "largest": float(differences.max()),
+        "folds where mean field is better": int((differences > 0).sum()),
+        "p": paired_permutation_test(*scores),
+        "found with 80% power": float(error * sum(t.ppf((0.975, 0.8), n_folds - 1))),
+    }
+
+
+if __name__ == "__main__":
+    main()
