@@ -12,7 +12,7 @@ from typing import NamedTuple
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees import Tree, TreebankError
 from spacy_lpcfg.trees.brackets import PathLike, read_lines
-from spacy_lpcfg.trees.formats import first_lines, looks_like
+from spacy_lpcfg.trees.formats.table import first_lines, looks_like
 from spacy_lpcfg.trees.reading import read_dialect
 from spacy_lpcfg.trees.transforms import remove_empty, unescape_token
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_lpcfg.trees.brackets import BrokenFileError, PathLike, TreebankError, read_lines
-from spacy_lpcfg.trees.formats import DIALECTS, PENN, first_lines, looks_like
+from spacy_lpcfg.trees.formats.table import DIALECTS, PENN, first_lines, looks_like
 from spacy_lpcfg.trees.reading import checked_dialect, dialect_of, read_trees
 from spacy_lpcfg.trees.tree import Tree
 

@@ -9,7 +9,7 @@ from oracles.isbn_search import Enumeration
 from oracles.lattice import LinearEnumeration, posteriors
 
 from spacy_lpcfg.isbn import ISBN
-from spacy_lpcfg.isbn.lattice import Lattice
+from spacy_lpcfg.isbn.lattice._lattice import Lattice
 from spacy_lpcfg.isbn.relations import codes
 from spacy_lpcfg.isbn.search import Networks
 

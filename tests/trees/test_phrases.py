@@ -9,8 +9,9 @@ import pytest
 from spacy_lpcfg.trees import TreebankError, read_trees
 from spacy_lpcfg.trees.dependencies import NO_HEAD
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence
-from spacy_lpcfg.trees.phrases import lifted, phrases_of, read_phrases
+from spacy_lpcfg.trees.phrases import phrases_of, read_phrases
 from spacy_lpcfg.trees.phrases.heads import dependency_heads
+from spacy_lpcfg.trees.phrases.projective import lifted
 
 
 def sentence(text):

@@ -1,5 +1,5 @@
 """The formats in which trees are written: one file each, and the table of them all."""
 
-from spacy_lpcfg.trees.formats.table import DIALECTS, FORMATS, PENN, TreeFormat, first_lines, looks_like, told
+from spacy_lpcfg.trees.formats.table import DIALECTS, FORMATS, PENN, TreeFormat, told
 
-__all__ = ["DIALECTS", "FORMATS", "PENN", "TreeFormat", "first_lines", "looks_like", "told"]
+__all__ = ["DIALECTS", "FORMATS", "PENN", "TreeFormat", "told"]
