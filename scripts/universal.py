@@ -12,15 +12,19 @@ from __future__ import annotations
 import argparse
 import gzip
 import sys
+from http import HTTPStatus
+from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 from spacy_lpcfg.storage.files import write_atomically
 
 SOURCE = "https://raw.githubusercontent.com/UniversalDependencies"
 PARTS = "train", "dev", "test"
+SECONDS = 60.0
+"""How long the server may be silent."""
 
 
 class Pinned(NamedTuple):
@@ -67,26 +71,36 @@ def main() -> None:
         arguments.error(f"expected one of {', '.join(UNIVERSAL)}, got {args.name}; add the commit of another one here")
     pinned = UNIVERSAL[args.name]
     stem = f"{pinned.lang}_{args.name.rpartition('-')[2].lower()}-ud"
-    args.folder.mkdir(parents=True, exist_ok=True)
-    n_written = 0
-    for part in PARTS:
-        url = f"{args.source}/{args.name}/{pinned.commit}/{stem}-{part}.conllu"
-        text = fetched(url) or fetched(f"{url}.gz")
-        if text is not None:
-            write_atomically(args.folder / f"{part}.conllu", text)
-            n_written += 1
-    if not n_written:
+    urls = {part: f"{args.source}/{args.name}/{pinned.commit}/{stem}-{part}.conllu" for part in PARTS}
+    try:
+        texts = {part: fetched(url) or fetched(f"{url}.gz") for part, url in urls.items()}
+    except (OSError, HTTPException, EOFError) as error:  # no answer, half of one, half of a compressed file
+        sys.exit(f"Expected the files of {args.name} below {args.source}, got {error}: try again.")
+    if not any(texts.values()):
         sys.exit(f"Expected the files of {args.name} below {args.source}, found none: check the address.")
-    print(f"{args.name}: {n_written} files")
+    args.folder.mkdir(parents=True, exist_ok=True)
+    for part, text in texts.items():
+        if text:
+            write_atomically(args.folder / f"{part}.conllu", text)
+    print(f"{args.name}: {sum(map(bool, texts.values()))} files")
 
 
 def fetched(url: str) -> bytes | None:
-    """Return what is at an address, unpacked; None if there is nothing."""
+    """Return what is at an address, unpacked; None if there is nothing.
+
+    RAISES (OSError, HTTPException or EOFError): If it cannot be told, or what comes is cut off.
+    """
     try:
-        with urlopen(url) as response:
+        with urlopen(url, timeout=SECONDS) as response:
             data: bytes = response.read()
-    except URLError:
-        return None
+    except HTTPError as error:
+        if error.code == HTTPStatus.NOT_FOUND:
+            return None
+        raise
+    except URLError as error:
+        if isinstance(error.reason, FileNotFoundError):
+            return None
+        raise
     return gzip.decompress(data) if url.endswith(".gz") else data
 
 

@@ -1,15 +1,14 @@
-"""Local servers of the package, which tests ask over real requests."""
+"""Local servers, which tests ask over real requests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from socketserver import BaseServer
 from threading import Thread
 from typing import TypeVar
 
-from spacy_lpcfg.components.demo_server import DemoServer
-
-AnyServer = TypeVar("AnyServer", bound=DemoServer)
+AnyServer = TypeVar("AnyServer", bound=BaseServer)
 
 
 @contextmanager

@@ -11,10 +11,13 @@ import traceback
 import zipfile
 from collections import Counter
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import spacy
 from paths import ROOT
+from serving import serving
 from spacy.util import load_config
 
 from spacy_lpcfg import load
@@ -381,8 +384,12 @@ def test_scripts_universal_fetches_a_treebank_whose_parts_are_kept_whole(tmp_pat
     rows = "1\tமழை\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tபெய்தது\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
     (folder / "ta_ttb-ud-train.conllu").write_text(250 * rows, "utf-8")
     (folder / "ta_ttb-ud-test.conllu.gz").write_bytes(gzip.compress((2 * rows).encode()))
-    source = (tmp_path / "source").as_uri()
-    run("universal.py", name, tmp_path / "assets" / name, "--source", source)
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path / "source")
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as server:
+        source = f"http://127.0.0.1:{server.server_port}"
+        assert run("universal.py", name, tmp_path / "assets" / name, "--source", source).startswith(
+            f"{name}: 2 files\n"
+        )
     run("treebanks.py", "split", name, tmp_path / "assets", tmp_path / "out")
     parts = {part: list(read_trees(tmp_path / "out" / f"{part}.mrg")) for part in ("train", "dev", "test")}
     assert len(parts["train"]) + len(parts["dev"]) == 250
@@ -398,3 +405,21 @@ def test_scripts_universal_says_what_is_missing(tmp_path):
     assert "UD_Tamil-TTB" in run("universal.py", "UD_Dutch-None", tmp_path, code=2)
     missing = run("universal.py", "UD_Tamil-TTB", tmp_path, "--source", tmp_path.as_uri(), code=1)
     assert "found none: check the address" in missing
+
+
+def test_scripts_universal_keeps_nothing_if_a_server_fails(tmp_path):
+    class Failing(SimpleHTTPRequestHandler):
+        def do_GET(self):
+            if "dev" in self.path:
+                self.send_error(503)
+            else:
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(b"\n")
+
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Failing)) as server:
+        source = f"http://127.0.0.1:{server.server_port}"
+        said = run("universal.py", "UD_Tamil-TTB", tmp_path / "assets", "--source", source, code=1)
+    assert "503" in said
+    assert "try again" in said
+    assert not (tmp_path / "assets").exists()
