@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
 from spacy_lpcfg.components.corenlp import MAX_CHARACTERS, CoreNLP
-from spacy_lpcfg.components.demo_server import DemoHandler, DemoServer, logger
+from spacy_lpcfg.components.local_server import HOST, LocalHandler, LocalServer, logger
 
 _MAX_BYTES = 4 * MAX_CHARACTERS  # of a text in UTF-8
 _FORM = "application/x-www-form-urlencoded"
@@ -22,20 +22,21 @@ _WELCOME = (
 _PLAIN, _JSON = "text/plain; charset=utf-8", "application/json; charset=utf-8"
 
 
-class CoreNLPServer(DemoServer):
-    """A server on 127.0.0.1 that speaks CoreNLP's protocol, with the limits of `DemoServer`.
+class CoreNLPServer(LocalServer):
+    """A server that speaks CoreNLP's protocol, with the limits of `LocalServer`.
 
     port (int): The port; 0 for any that is free.
     answers (CoreNLP): The pipeline that answers.
-    RAISES (OSError): If the port is taken.
+    host (str): The address to listen at.
+    RAISES (OSError): If the port is taken, or the address is not of this machine.
     """
 
-    def __init__(self, port: int, answers: CoreNLP) -> None:
+    def __init__(self, port: int, answers: CoreNLP, host: str = HOST) -> None:
         self.answers = answers
-        super().__init__(port, lambda text: "", _Handler)
+        super().__init__(port, _Handler, host)
 
 
-class _Handler(DemoHandler):
+class _Handler(LocalHandler):
     """A handler of requests: the text is the body, and what to do with it is in the query."""
 
     server: CoreNLPServer

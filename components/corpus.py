@@ -16,7 +16,7 @@ from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.checks import shown
+from spacy_lpcfg.checks import check_whole, shown
 from spacy_lpcfg.components.constituents import KEY, set_trees, text_of
 from spacy_lpcfg.storage.container import read_file
 from spacy_lpcfg.storage.reader import ContainerReader, MemoryBudget, TooLargeError, limit
@@ -44,7 +44,8 @@ def make_treebank_reader(
     """Create the corpus reader `spacy-lpcfg.Treebank.v1`, which yields an Example for each tree.
 
     path (path or list of paths): Files of trees, gzipped or not, `.spacy` files, folders of such, or `glob` patterns.
-    limit (int): Maximum number of trees to read; 0 for all.
+    limit (int): Maximum number of Docs to read, which are one for each tree, or as they are in a `.spacy` file; 0 for
+        all.
     skip_bad (bool): Whether to skip malformed trees and log their number, instead of raising TreebankError.
     gold_tags (bool): Whether the Docs to be parsed have the gold tags, fine and coarse, for a parser with
         `tags = "given"` and for a bracketer.
@@ -76,6 +77,7 @@ class Treebank:
         coarse_tags: bool = False,
     ) -> None:
         self.paths = [Path(p) for p in ([path] if isinstance(path, (str, Path)) else path or ())]
+        check_whole(0, limit=limit)
         self.limit = limit
         self.skip_bad = skip_bad
         self.gold_tags = gold_tags

@@ -10,7 +10,8 @@ from typing import Any
 
 from spacy_lpcfg.components.correction_page import correction_page
 from spacy_lpcfg.components.corrections import Corrections
-from spacy_lpcfg.components.demo_server import HEADERS, DemoHandler, DemoServer, logger
+from spacy_lpcfg.components.demo_server import HEADERS, DemoHandler, DemoServer
+from spacy_lpcfg.components.local_server import logger
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 from spacy_lpcfg.trees.tree import Span
 

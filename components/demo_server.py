@@ -1,23 +1,14 @@
-"""The local HTTP server of `spacy-lpcfg serve`."""
+"""The server of the page of `spacy-lpcfg serve`."""
 
 from __future__ import annotations
 
-import logging
-import sys
 from collections.abc import Callable
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from io import BufferedReader, RawIOBase
-from socket import socket
-from socketserver import TCPServer
-from threading import BoundedSemaphore, Lock
-from time import monotonic
-from typing import Any
 from urllib.parse import parse_qs
 
 from spacy_lpcfg.components.demo_page import page
+from spacy_lpcfg.components.local_server import MOST_TEXTS, LocalHandler, LocalServer, logger
 
-HOST = "127.0.0.1"
 HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; "
@@ -26,104 +17,29 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-_SECONDS = 10  # that a browser may take to send its request, and as many to take the page
-_MOST_CONNECTIONS = 16
-_MOST_TEXTS = 4  # one that is parsed, and those that wait for it
-_OWN_SITE = {"same-origin", "none"}  # the page's own form, and an address that was typed
 _NOT_OWN = "This page answers what is typed into it at {}, and no request from another page or name."
 
-logger = logging.getLogger(__name__)
 
+class DemoServer(LocalServer):
+    """A server of a page for a text, on 127.0.0.1.
 
-class DemoServer(ThreadingHTTPServer):
-    """A server on 127.0.0.1 that refuses requests from pages of other origins.
-
-    port (int): 0 for any that is free; `server_address` tells which
-    answer (callable): the page of a text, or a ValueError that says what is wrong; one thread at a time calls it
-    handler (type or None): of requests; None for `DemoHandler`
-
-    No more than 16 connections are served at a time: others wait until one is closed, which a silent or slow one is
-    after ten seconds. No more than four texts are parsed or wait for it: others get status 503.
-
-    RAISES (OSError): If the port is taken
+    port (int): The port; 0 for any that is free.
+    answer (callable): The page of a text, or a ValueError that says what is wrong; one thread at a time calls it.
+    handler (type or None): The handler of requests; None for `DemoHandler`.
+    RAISES (OSError): If the port is taken.
     """
 
-    daemon_threads = True
-
     def __init__(self, port: int, answer: Callable[[str], str], handler: type[DemoHandler] | None = None) -> None:
-        super().__init__((HOST, port), handler or DemoHandler)
+        super().__init__(port, handler or DemoHandler)
         self.answer = answer
-        self.lock = Lock()
-        self.texts = BoundedSemaphore(_MOST_TEXTS)
-        self._connections = BoundedSemaphore(_MOST_CONNECTIONS)
-
-    def server_bind(self) -> None:
-        """Bind the socket as HTTPServer does, but without a name server look-up of the host name."""
-        TCPServer.server_bind(self)
-        self.server_name, self.server_port = HOST, self.server_address[1]
-
-    @property
-    def url(self) -> str:
-        return f"http://{HOST}:{self.server_port}/"
-
-    @property
-    def hosts(self) -> set[str]:
-        """Values of the header Host for which requests are answered; browsers omit port 80."""
-        names = {HOST, "localhost"}
-        return {f"{name}:{self.server_port}" for name in names} | (names if self.server_port == 80 else set())
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Handle a connection in a new thread, as soon as fewer than the maximum are open."""
-        self._connections.acquire()
-        try:
-            super().process_request(request, client_address)
-        except BaseException:
-            self._connections.release()
-            raise
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._connections.release()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log errors of a connection, except for disconnected browsers."""
-        if not isinstance(sys.exc_info()[1], OSError):
-            logger.exception("no answer to %s", client_address)
 
 
-class _InTime(RawIOBase):
-    """A reader of a connection with a deadline, after which reading raises TimeoutError."""
-
-    def __init__(self, connection: socket, seconds: float) -> None:
-        self._connection = connection
-        self._end = monotonic() + seconds
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        left = self._end - monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self._connection.settimeout(left)
-        return self._connection.recv_into(buffer)
-
-
-class DemoHandler(BaseHTTPRequestHandler):
+class DemoHandler(LocalHandler):
     """A handler of requests for the page; the text is the field `text` of the query."""
-
-    server: Any
 
     @property
     def fixed_headers(self) -> dict[str, str]:
         return HEADERS
-
-    def setup(self) -> None:
-        super().setup()
-        self.rfile.close()
-        self.rfile = BufferedReader(_InTime(self.connection, _SECONDS))
 
     def do_GET(self) -> None:
         path, _, query = self.path.partition("?")
@@ -134,31 +50,9 @@ class DemoHandler(BaseHTTPRequestHandler):
         else:
             self._send(*self._answer(parse_qs(query, errors="replace").get("text", [""])[0]))
 
-    def _is_own(self) -> bool:
-        """Return whether the request comes from the page itself, and not from another site by a link, image or host
-        name.
-
-        Browsers tell in `Sec-Fetch-Site` whose page made a request; older ones tell it of some, in `Origin`.
-        """
-        accepted = {
-            "Host": self.server.hosts,
-            "Origin": {f"http://{host}" for host in self.server.hosts},
-            "Sec-Fetch-Site": _OWN_SITE,
-        }
-        told = {name: self.headers.get_all(name, []) for name in accepted}
-        return bool(told["Host"]) and all(accepted[name].issuperset(values) for name, values in told.items())
-
-    def read_body(self, most: int) -> bytes | None:
-        """Return the body of a request of at most `most` bytes; None if it is longer, or if its length is not said."""
-        length = self.headers.get("Content-Length", "")
-        n_digits = len(str(most))  # Python refuses to read numbers of thousands of digits
-        if not length.isdecimal() or len(length) > n_digits or int(length) > most:
-            return None
-        return self.rfile.read(int(length))
-
     def _answer(self, text: str) -> tuple[HTTPStatus, str]:
         if not self.server.texts.acquire(blocking=False):
-            message = f"There are {_MOST_TEXTS} texts to parse already: try again when they are done."
+            message = f"There are {MOST_TEXTS} texts to parse already: try again when they are done."
             return HTTPStatus.SERVICE_UNAVAILABLE, page(text, message=message)
         try:
             with self.server.lock:
@@ -170,15 +64,3 @@ class DemoHandler(BaseHTTPRequestHandler):
             return HTTPStatus.INTERNAL_SERVER_ERROR, page(text, message=f"Something went wrong: {error!r}")
         finally:
             self.server.texts.release()
-
-    def _send(self, status: HTTPStatus, text: str, **headers: str) -> None:
-        body = text.encode("utf-8", errors="replace")
-        self.send_response(status)
-        for name, value in {**self.fixed_headers, **headers, "Content-Length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.connection.settimeout(_SECONDS)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Do not log requests: errors are on the page and in the log."""

@@ -21,7 +21,7 @@ from spacy_lpcfg.components.cli.treebanks import Dialect
 
 if TYPE_CHECKING:
     from spacy_lpcfg.components.demo_page import DemoPage
-    from spacy_lpcfg.components.demo_server import DemoServer
+    from spacy_lpcfg.components.local_server import LocalServer
 
 _PORT, _CORENLP_PORT = 8000, 9000
 _PAGE = "The page is"
@@ -41,6 +41,13 @@ def serve(
     ] = False,
     component: Component = None,
     corenlp: Annotated[bool, typer.Option("--corenlp", help="Answer clients of CoreNLP instead, see above.")] = False,
+    host: Annotated[
+        str | None,
+        typer.Option(help="With --corenlp: the address to listen at, 0.0.0.0 for all. [default: 127.0.0.1]"),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="With --corenlp: processes that answer. [default: 1]")
+    ] = None,
     correct: Annotated[
         str | None, typer.Option(metavar="FILE", help="Correct the trees of this file's sentences, see above.")
     ] = None,
@@ -62,23 +69,24 @@ def serve(
     until it ends; with --resume the next one goes on with it.
 
     With --corenlp there is no page: programs that ask CoreNLP's server for tokens, sentences, tags and trees, or for
-    matches of Tregex patterns, get them here.
+    matches of Tregex patterns, get them here. Other machines can ask if you give an address by --host: there is no
+    password, so do that in a container, or behind a server that asks for one.
 
     \b
     Example:
         spacy-lpcfg serve
         spacy-lpcfg serve model/ --port 8080
         spacy-lpcfg serve --corenlp
+        spacy-lpcfg serve en-fast --corenlp --host 0.0.0.0 --workers 4
         spacy-lpcfg serve --correct text.txt --output trees.mrg
     """
+    if not corenlp:
+        _refuse("this is for --corenlp", **{"--host": host, "--workers": workers})
     if correct is None:
-        for hint, is_given in (("--output", output), ("--input", kind), ("--resume", resume)):
-            if is_given:
-                raise typer.BadParameter("this is for --correct FILE", param_hint=hint)
+        _refuse("this is for --correct FILE", **{"--output": output, "--input": kind, "--resume": resume})
         if corenlp:
-            _serve(
-                _corenlp(_CORENLP_PORT if port is None else port, model, component), "CoreNLP's clients are answered"
-            )
+            server = _corenlp(_CORENLP_PORT if port is None else port, model, component, host)
+            _serve(server, "CoreNLP's clients are answered", workers or 1)
         else:
             _serve(_demo(_PORT if port is None else port, model, component, n_best, tag_variants), _PAGE)
         return
@@ -95,23 +103,33 @@ def serve(
     _serve(_corrections(port, model, component, correct, kind, dialect, output, resume), _PAGE)
 
 
-def _serve(server: "DemoServer", what: str) -> None:
-    with server:
+def _refuse(why: str, **options: object) -> None:
+    for hint, value in options.items():
+        if value:
+            raise typer.BadParameter(why, param_hint=hint)
+
+
+def _serve(server: "LocalServer", what: str, n_workers: int = 1) -> None:
+    from spacy_lpcfg.components.server_processes import interrupted_by_sigterm, serve_in_processes
+
+    with server, interrupted_by_sigterm():
         log(f"{what} at {server.url} - Ctrl-C ends it")
         try:
+            if n_workers > 1:
+                serve_in_processes(server, n_workers)
             server.serve_forever()
         except KeyboardInterrupt:
             log("ended")
 
 
-def _at(port: int, make: "Callable[[], DemoServer]") -> "DemoServer":
+def _at(port: int, make: "Callable[[], LocalServer]") -> "LocalServer":
     try:
         return make()
     except OSError as error:
         raise ValueError(f"port {port} is not free ({error}): choose another by --port, or 0 for any") from error
 
 
-def _demo(port: int, model: str, component: str | None, n_best: int, tag_variants: bool) -> "DemoServer":
+def _demo(port: int, model: str, component: str | None, n_best: int, tag_variants: bool) -> "LocalServer":
     from spacy_lpcfg.components.demo_page import DemoPage
     from spacy_lpcfg.components.demo_server import DemoServer
 
@@ -122,13 +140,14 @@ def _demo(port: int, model: str, component: str | None, n_best: int, tag_variant
     return server
 
 
-def _corenlp(port: int, model: str, component: str | None) -> "DemoServer":
+def _corenlp(port: int, model: str, component: str | None, host: str | None) -> "LocalServer":
     from spacy_lpcfg.components.corenlp import CoreNLP
     from spacy_lpcfg.components.corenlp_server import CoreNLPServer
+    from spacy_lpcfg.components.local_server import HOST
 
     nlp = load_pipeline(model)
     answers = CoreNLP(nlp, find_parser(nlp, component))
-    server = _at(port, lambda: CoreNLPServer(port, answers))
+    server = _at(port, lambda: CoreNLPServer(port, answers, host or HOST))
     with busy("preparing the answers"):
         answers.annotate(_WARM_UP[0], {})
     return server
@@ -143,7 +162,7 @@ def _corrections(
     dialect: str | None,
     output: Path,
     resume: bool,
-) -> "DemoServer":
+) -> "LocalServer":
     from spacy_lpcfg.components.correction_server import CorrectionServer
     from spacy_lpcfg.components.corrections import Corrections
 

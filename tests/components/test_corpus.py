@@ -91,6 +91,11 @@ def test_corpus_reads_docbins(tmp_path, good):
     again = [trees(eg.reference) for eg in examples[:2]]
     assert again == [trees(eg.reference) for eg in Treebank(good)(NLP)]
     assert len(list(examples[2].predicted.sents)) == 2
+    DocBin(docs=[text]).to_disk(tmp_path / "text.spacy")
+    (whole,) = Treebank(tmp_path / "text.spacy", limit=1)(NLP)
+    assert len(list(whole.reference.sents)) == 2  # a limit counts Docs
+    with pytest.raises(ValueError, match="Expected limit to be a whole number of at least 0, got -1"):
+        Treebank(good, limit=-1)
     with pytest.raises(ValueError, match=r"good\.spacy.*under 'other'.*constituents"):
         list(Treebank(tmp_path / "good.spacy", spans_key="other")(NLP))
 

@@ -315,7 +315,7 @@ def test_demo_server_hears_few_silent_connections_at_a_time(quick, monkeypatch):
 
 
 def test_demo_server_cuts_off_who_sends_a_letter_at_a_time(monkeypatch):
-    monkeypatch.setattr("spacy_lpcfg.components.demo_server._SECONDS", 0.5)
+    monkeypatch.setattr("spacy_lpcfg.components.local_server._SECONDS", 0.5)
     with serving(DemoServer(0, str)) as server, socket.create_connection(server.server_address[:2]) as connection:
         connection.settimeout(0.1)  # between two letters
         for _ in range(300):

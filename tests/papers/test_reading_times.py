@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import json
+import sys
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -107,3 +110,56 @@ def test_regression_finds_what_slows_readers():
     assert abs(reading_times.interval(fitted.gains([other]))[0]) < 5
     assert abs(reading_times.interval(fitted.gains([other], [bits]))[0]) < 5
     np.testing.assert_allclose(fitted.effects(fitted.columns([bits]))[0], [2, 3, 0], atol=0.1)
+
+
+@pytest.fixture
+def invented(tmp_path, monkeypatch) -> Path:
+    """A folder with ten stories of sample sentences without punctuation, with random times; Brown is the same text."""
+    rng = np.random.default_rng(0)
+    trees = list(islice(read_trees(ROOT / "assets" / "sample" / "train.mrg"), 200))
+    folder = tmp_path / "naturalstories"
+    words, parses, times, tokens, brown = [], [], [], [], []
+    for story in range(1, 11):
+        number = 0
+        for tree in trees[story - 1 :: 10]:
+            leaves = [leaf for leaf in tree.leaves() if leaf.word.isalnum()]
+            first, number = number + 1, number + len(leaves)
+            numbered = list(enumerate(leaves, start=first))
+            words += [f"{story}.{i}.whole\t{leaf.word}\n" for i, leaf in numbered]
+            parses.append(f"(ROOT {' '.join(f'({leaf.label} {leaf.word}/{story}.{i})' for i, leaf in numbered)})\n")
+            times += [[leaf.word, i, story, 300 + rng.normal()] for i, leaf in numbered]
+            tokens += [[leaf.word if i == 1 else f" {leaf.word}", -rng.random(), story - 1] for i, leaf in numbered]
+            brown.append(" ".join(f"{leaf.word}/{leaf.label}" for leaf in leaves) + "\n")
+    write(folder / "naturalstories_RTS" / reading_times.MEANS, ["word", "zone", "item", "meanItemRT"], times, "\t")
+    write(folder / "probs" / "all_stories_gpt3.csv", ["token", "logprob", "story"], tokens, ",")
+    (folder / "parses" / "penn").mkdir(parents=True)
+    (folder / "parses" / "penn" / "all-parses-aligned.txt.penn").write_text("".join(parses), encoding="utf-8")
+    (folder / "words.tsv").write_text("".join(words), encoding="utf-8")
+    (tmp_path / "brown.txt").write_text("".join(brown), encoding="utf-8")
+    (tmp_path / "benchmarks").mkdir()
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_notebook_of_reading_times_runs(invented, capsys):
+    """Cell by cell on invented times, since the real ones may not be copied; it is stored without what it printed."""
+    pytest.importorskip("matplotlib", reason="the extra `viz` is not installed")
+    notebook = json.loads((ROOT / "examples" / "reading_times.ipynb").read_text("utf-8"))
+    namespace: dict[str, object] = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            assert (cell["outputs"], cell["execution_count"]) == ([], None)
+            exec(compile("".join(cell["source"]), "reading_times.ipynb", "exec"), namespace)
+    printed = capsys.readouterr().out
+    assert [line.split(" nats")[0].split()[-2:-1] for line in printed.splitlines() if " nats, " in line] == [
+        ["Brown"],
+        ["Brown"],
+        ["en"],
+        ["GPT-3"],
+    ]
+    drawn = (invented / "reading_times.svg").read_text("utf-8")
+    assert all(name in drawn for name in ("5-grams, Brown", "language model, Brown", "GPT-3"))
+    (invented / "naturalstories").rename(invented / "elsewhere")
+    with pytest.raises(FileNotFoundError, match="Clone the reading times first"):
+        exec("".join(notebook["cells"][1]["source"]), {})

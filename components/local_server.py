@@ -1,0 +1,153 @@
+"""HTTP servers that answer this machine alone, unless they are told another address."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedReader, RawIOBase
+from socket import socket
+from socketserver import TCPServer
+from threading import BoundedSemaphore, Lock
+from time import monotonic
+from typing import Any
+
+HOST = "127.0.0.1"
+MOST_TEXTS = 4  # one that is parsed, and those that wait for it
+_SECONDS = 10  # that a client may take to send its request, and as many to take the answer
+_MOST_CONNECTIONS = 16
+_OWN_SITE = {"same-origin", "none"}  # the page's own form, and an address that was typed
+
+logger = logging.getLogger(__name__)
+
+
+class LocalServer(ThreadingHTTPServer):
+    """A server that refuses requests from pages of other origins.
+
+    port (int): The port; 0 for any that is free.
+    handler (type): The handler of requests.
+    host (str): The address to listen at. Only that of this machine, the default, refuses all other names of hosts, with
+        which pages of other sites could ask it.
+
+    No more than 16 connections are served at a time: others wait until one is closed, which a silent or slow one is
+    after ten seconds. No more than four texts are parsed or wait for it: others get status 503.
+
+    RAISES (OSError): If the port is taken, or the address is not of this machine
+    """
+
+    daemon_threads = True
+
+    def __init__(self, port: int, handler: type[LocalHandler], host: str = HOST) -> None:
+        super().__init__((host, port), handler)
+        self.lock = Lock()
+        self.texts = BoundedSemaphore(MOST_TEXTS)
+        self._connections = BoundedSemaphore(_MOST_CONNECTIONS)
+
+    def server_bind(self) -> None:
+        """Bind the socket as HTTPServer does, but without a name server look-up of the host name."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.server_name}:{self.server_port}/"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether no other machine can ask."""
+        return self.server_name == HOST
+
+    @property
+    def hosts(self) -> set[str]:
+        """Values of the header Host for which a local server answers requests; browsers omit port 80."""
+        names = {HOST, "localhost"}
+        return {f"{name}:{self.server_port}" for name in names} | (names if self.server_port == 80 else set())
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Handle a connection in a new thread, as soon as fewer than the maximum are open."""
+        self._connections.acquire()
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._connections.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._connections.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Log errors of a connection, except for disconnected browsers."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            logger.exception("no answer to %s", client_address)
+
+
+class _InTime(RawIOBase):
+    """A reader of a connection with a deadline, after which reading raises TimeoutError."""
+
+    def __init__(self, connection: socket, seconds: float) -> None:
+        self._connection = connection
+        self._end = monotonic() + seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self._end - monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
+
+
+class LocalHandler(BaseHTTPRequestHandler):
+    """A handler of requests that has deadlines, and knows which are of its own site."""
+
+    server: Any
+
+    @property
+    def fixed_headers(self) -> dict[str, str]:
+        raise NotImplementedError
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self.rfile = BufferedReader(_InTime(self.connection, _SECONDS))
+
+    def _is_own(self) -> bool:
+        """Return whether the request comes from the page itself, and not from another site by a link, image or host
+        name.
+
+        Browsers tell in `Sec-Fetch-Site` whose page made a request; older ones tell it of some, in `Origin`.
+        """
+        hosts = self.server.hosts if self.server.is_local else {*self.headers.get_all("Host", [])}
+        accepted = {
+            "Host": hosts,
+            "Origin": {f"http://{host}" for host in hosts},
+            "Sec-Fetch-Site": _OWN_SITE,
+        }
+        told = {name: self.headers.get_all(name, []) for name in accepted}
+        return bool(told["Host"]) and all(accepted[name].issuperset(values) for name, values in told.items())
+
+    def read_body(self, most: int) -> bytes | None:
+        """Return the body of a request of at most `most` bytes; None if it is longer, or if its length is not said."""
+        length = self.headers.get("Content-Length", "")
+        n_digits = len(str(most))  # Python refuses to read numbers of thousands of digits
+        if not length.isdecimal() or len(length) > n_digits or int(length) > most:
+            return None
+        return self.rfile.read(int(length))
+
+    def _send(self, status: HTTPStatus, text: str, **headers: str) -> None:
+        body = text.encode("utf-8", errors="replace")
+        self.send_response(status)
+        for name, value in {**self.fixed_headers, **headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.connection.settimeout(_SECONDS)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Do not log requests: errors are on the page and in the log."""

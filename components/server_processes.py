@@ -1,0 +1,64 @@
+"""A server in several processes, which share its port and the memory of its model."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic, sleep
+
+from spacy_lpcfg.components.local_server import LocalServer, logger
+
+_SECONDS = 1.0  # a worker that ends sooner may end again: another one begins as long after it
+
+
+def serve_in_processes(server: LocalServer, n_workers: int) -> None:
+    """Answer requests in forked processes, until this process is interrupted.
+
+    server (LocalServer): All that its answers need should be loaded: what is loaded later is not shared.
+    n_workers (int): The number of processes; one that ends is replaced.
+    RAISES (ValueError): If the system cannot fork.
+    """
+    if not hasattr(os, "fork"):
+        raise ValueError("This system cannot fork processes: use one worker, and start several servers.")
+    gc.collect()
+    gc.freeze()  # the garbage collector writes to all objects, whose memory would then be copied
+    server.socket.setblocking(False)  # several wait for a connection, and one gets it
+    started: dict[int, float] = {}
+    try:
+        while True:
+            while len(started) < n_workers:
+                started[_fork(server)] = monotonic()
+            pid, status = os.wait()
+            logger.error("a worker ended with status %s, another one takes its place", status)
+            if monotonic() - started.pop(pid) < _SECONDS:
+                sleep(_SECONDS)
+    finally:
+        for pid in started:
+            os.kill(pid, signal.SIGTERM)
+        for pid in started:
+            os.waitpid(pid, 0)
+
+
+def _fork(server: LocalServer) -> int:
+    pid = os.fork()
+    if pid == 0:
+        try:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a terminal sends to all processes
+            server.serve_forever()
+        finally:
+            os._exit(1)
+    return pid
+
+
+@contextmanager
+def interrupted_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM, by which containers are stopped, interrupt the block as Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
