@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from spacy_lpcfg.parsing.result import Parse
 
 FORMAT = 1
+LEFT_OUT = "_left_out"
+"""What follows a key of `doc.spans` in the key of the spans that a threshold left out."""
 EMPTY = "empty"
 _SHOWN = 40  # characters of a node's text in its repr
 _DRAWN = 10  # trees of a Doc in Jupyter
@@ -151,11 +153,12 @@ def set_parses(
     parses (sequence of Parse or None): one a sentence; None for one without words
     sentences (DocSentences): what was parsed, of which the boundaries are written; None to read them from the Doc
     key (str): key of `doc.spans`
-    threshold (float): spans with a lower posterior are left out
+    threshold (float): Spans with a lower posterior are left out, and go to `doc.spans[key + LEFT_OUT]`.
     set_tags ("missing" or bool): which tags are written to `token.tag_` too, as `Output` has it
     RAISES (ValueError): Unless there is a parse for each sentence and a tag for each word
     """
     spans, scores, tags = [], [np.zeros(0, np.float32)], [""] * len(doc)
+    left_out: list[Rival] = []
     tag_scores = np.full(len(doc), np.nan, np.float32)
     if sentences is not None:
         set_sentence_starts(doc, sentences.starts)
@@ -167,6 +170,8 @@ def set_parses(
             is_likely = parse.span_scores[first:] >= threshold
             spans += _spans(doc, positions, compress(parse.spans[first:], is_likely.tolist()))
             scores.append(parse.span_scores[first:][is_likely])
+            others = _spans(doc, positions, compress(parse.spans[first:], (~is_likely).tolist()))
+            left_out += map(Rival, others, parse.span_scores[first:][~is_likely].tolist())
             _scatter(tags, positions, parse.tags)
             tag_scores[positions] = parse.tag_scores
     given = sentences.given_tags if sentences else given_tags_of(doc, key)
@@ -182,7 +187,16 @@ def set_parses(
     }
     _set_tags(doc, _chosen_tags(tags, given, set_tags=set_tags))
     set_group(doc, key, spans, attrs)
+    _set_left_out(doc, key, left_out)
     offer_noun_chunks(doc.vocab, doc)
+
+
+def _set_left_out(doc: Doc, key: str, left_out: Sequence[Rival]) -> None:
+    """Write the spans that a threshold left out, or remove those of an earlier parse."""
+    doc.spans.pop(key + LEFT_OUT, None)
+    if left_out:
+        scores = np.array([probability for _, probability in left_out], np.float32)
+        set_group(doc, key + LEFT_OUT, [span for span, _ in left_out], {"scores": scores})
 
 
 def set_sentence_starts(doc: Doc, starts: Sequence[bool] | None) -> None:
@@ -669,6 +683,14 @@ class Constituent:
 
 class Constituency(tuple[Constituent, ...]):
     """The root nodes of the sentences of a Doc: a tuple that Jupyter draws."""
+
+    @property
+    def left_out(self) -> list[UncertainSpan]:
+        """The brackets that the threshold of the parser left out, in the order of the text, without rivals."""
+        if not self or self[0]._sentence.key + LEFT_OUT not in self[0]._sentence.doc.spans:
+            return []
+        group = group_at(self[0]._sentence.doc, self[0]._sentence.key + LEFT_OUT, 0, None)
+        return [UncertainSpan(span, float(score), ()) for span, score in zip(group, group.attrs["scores"], strict=True)]
 
     def _repr_html_(self) -> str:
         """Return the drawings of the first trees, how many more there are, and why there are no drawings, if so."""

@@ -217,6 +217,26 @@ def test_constituents_below_the_threshold_are_left_out():
     assert root.children[1].probability == 0.5  # of the tag
 
 
+def test_constituency_tells_what_the_threshold_left_out():
+    words = ["The", "time", "is", "now"]
+    doc = Doc(VOCAB, words=words, sent_starts=[1, 0, 0, 0])
+    text = "(S (NP (DT The) (NN time)) (VP (VBZ is) (ADVP (RB now))))"
+    set_parses(doc, [parse_of(text, [0.4, 0.9, 0.3, 0.8])], threshold=0.5)
+
+    def left_out(doc: Doc) -> list[tuple[str, str, float]]:
+        return [(span.text, span.label_, round(p, 6)) for span, p, _ in doc._.constituency.left_out]
+
+    both = [("The time is now", "S", 0.4), ("is now", "VP", 0.3)]
+    assert left_out(doc) == left_out(Doc(Vocab()).from_bytes(doc.to_bytes())) == both
+    assert left_out(Doc.from_docs([doc, doc])) == both * 2
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[2:4])
+    assert left_out(doc) == both
+    set_parses(doc, [parse_of("(S (NP (DT The) (NN time)) (VP is))", [0.4, 0.9])], threshold=0.0)
+    assert left_out(doc) == []
+    assert sorted(doc.spans) == [KEY]
+
+
 def test_constituents_keep_the_tags_of_others():
     doc = Doc(VOCAB, words=["It", "works"], tags=["X", "Y"], sent_starts=[1, 0])
     set_parses(doc, [parse_of("(S (PRP It) (VBZ works))", [1.0])], set_tags=False)
