@@ -474,10 +474,25 @@ def test_docs_reference_has_all_registered_names():
 # Releases
 
 
+def installs_rightly(readme: str, changes: str) -> bool:
+    """Whether a README installs from the repository before the first release, and from the index from then on."""
+    is_released = re.search(r"^## [\d.]+ \(\d{4}-\d\d-\d\d\)$", changes, re.MULTILINE) is not None
+    return ("pip install git+URL" in readme, "pip install spacy-lpcfg" in readme) == (not is_released, is_released)
+
+
 def test_readme_installs_from_where_the_package_is():
-    """Before the first release from the repository, and from the index after it: docs/development.md, Release."""
-    is_released = "(unreleased)" not in (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert ("pip install git+URL" in README.read_text("utf-8")) is not is_released
+    """docs/development.md, Release, has what to do when this fails."""
+    readme, changes = (ROOT / "README.md").read_text("utf-8"), (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert installs_rightly(readme, changes)
+    released = changes.replace("(unreleased)", "(2027-01-31)", 1)
+    later = f"## 0.2.0 (unreleased)\n\n{released}"
+    from_index = readme.replace("pip install git+URL", "pip install spacy-lpcfg")
+    assert [installs_rightly(text, history) for text in (readme, from_index) for history in (released, later)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 def test_entry_of_spacys_universe_runs(capsys):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+import srsly
 from paths import ROOT
 
 SETUP = ConfigParser()
@@ -61,6 +62,13 @@ def test_house_packages_are_the_folders_with_python_files():
         (ROOT / package.replace("spacy_lpcfg.components", "components").replace(".", "/")).is_dir()
         for package in folders
     )
+
+
+def test_house_citation_is_of_this_version():
+    citation = srsly.read_yaml(ROOT / "CITATION.cff")
+    assert citation["version"] == SETUP["metadata"]["version"]
+    assert {"cff-version", "title", "message", "authors", "license"} <= set(citation)
+    assert all(work["authors"] and work["year"] for work in citation["references"])
 
 
 def test_house_core_does_not_load_spacy(tmp_path):
