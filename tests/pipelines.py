@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import spacy
 from paths import ROOT
 from spacy.language import Language
 from spacy.tokens import Doc
+from stored_models import model
 
 from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.components.isbn_model import set_isbn
+from spacy_lpcfg.isbn import ISBN
 
 SAMPLE = ROOT / "assets" / "sample"
 LEARNED = {"lpcfg_parser": "grammar", "isbn_parser": "isbn", "spectral_bracketer": "bracketer"}
 """The attribute of each component that holds what it has learned."""
+
+
+TEXT = "The zebra that they missed was the last ship ."
+_NETWORKS = {"n_states": 3, "n_networks": 1, "approximation": "feed-forward"}
+PIPES: dict[str, dict[str, Any]] = {
+    "lpcfg_parser": {},
+    "isbn_parser": {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", **_NETWORKS}},
+    "spectral_bracketer": {},
+    "language_model": {},
+}
+"""The components that learn, and the settings with which each can hold the model of `give_model`."""
 
 
 def pipeline_of(name: str, lang: str = "en", **config: object) -> Language:
@@ -20,6 +36,41 @@ def pipeline_of(name: str, lang: str = "en", **config: object) -> Language:
     nlp.add_pipe("lpcfg_sentencizer")
     nlp.add_pipe(name, config=config)
     return nlp
+
+
+def untrained(name: str, **config: object) -> Language:
+    """Return a pipeline of a language without a pretrained model, with a component that has learned nothing."""
+    return pipeline_of(name, "xx", **PIPES[name], **config)
+
+
+def one_network() -> ISBN:
+    """Return the first network of the small model of networks."""
+    isbn = model("isbn")
+    return ISBN(isbn.vocabulary, isbn.relations, isbn.networks[:1], isbn.meta)
+
+
+def give_model(nlp: Language, name: str) -> Language:
+    """Give a component of `untrained` a small model, as if it had learned it; return the pipeline."""
+    pipe = nlp.get_pipe(name)
+    if name == "lpcfg_parser":
+        pipe.grammar = model("grammar")
+    elif name == "isbn_parser":
+        set_isbn(pipe.model, one_network())
+    elif name == "language_model":
+        pipe.language_model = model("language model")
+    else:
+        pipe.bracketer = model("bracketer")
+        pipe.mapping = {"#": "SYM"}
+    return nlp
+
+
+def tagged(nlp: Language) -> Doc:
+    """Return `TEXT` with a tag on each token, which bracketers need."""
+    doc = nlp.make_doc(TEXT)
+    for token in doc:
+        token.tag_ = "NN"
+        token.pos_ = "NOUN"
+    return doc
 
 
 def treebank(limit: int = 60) -> Treebank:
@@ -31,5 +82,5 @@ def annotations(doc: Doc) -> list:
     """All that a parsing component wrote to a Doc that has been through no other."""
     (group,) = doc.spans.values()
     spans = [(span.start, span.end, span.label_) for span in group]
-    arrays = [str(group.attrs[name]) for name in ("scores", "log_probabilities", "tag_scores")]
+    arrays = [str(group.attrs.get(name)) for name in ("scores", "log_probabilities", "tag_scores")]
     return [spans, arrays, group.attrs["status"], [token.tag_ for token in doc]]

@@ -12,60 +12,18 @@ from typing import Any
 import pytest
 import spacy
 import srsly
-from pipelines import pipeline_of
+from pipelines import PIPES, give_model, one_network, tagged, untrained
 from spacy.language import Language
 from spacy.tokens import Doc
 from stored_models import model
 
 from spacy_lpcfg.bracketing import Bracketer
 from spacy_lpcfg.components.cli.pipelines import save_pipeline
-from spacy_lpcfg.components.isbn_model import set_isbn
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.parsing.model import model_from_disk
 from spacy_lpcfg.storage.container import pack
 from spacy_lpcfg.storage.reader import LIMIT_NAME
-
-TEXT = "The zebra that they missed was the last ship ."
-NETWORKS = {"n_states": 3, "n_networks": 1, "approximation": "feed-forward"}
-PIPES: dict[str, dict[str, Any]] = {
-    "lpcfg_parser": {},
-    "isbn_parser": {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", **NETWORKS}},
-    "spectral_bracketer": {},
-    "language_model": {},
-}
-
-
-def one_network() -> ISBN:
-    isbn = model("isbn")
-    return ISBN(isbn.vocabulary, isbn.relations, isbn.networks[:1], isbn.meta)
-
-
-def learn(nlp: Language, name: str) -> None:
-    """Have the component hold something that was learned."""
-    pipe = nlp.get_pipe(name)
-    if name == "lpcfg_parser":
-        pipe.grammar = model("grammar")
-    elif name == "isbn_parser":
-        set_isbn(pipe.model, one_network())
-    elif name == "language_model":
-        pipe.language_model = model("language model")
-    else:
-        pipe.bracketer = model("bracketer")
-        pipe.mapping = {"#": "SYM"}
-
-
-def pipeline(name: str) -> Language:
-    return pipeline_of(name, "xx", **PIPES[name])
-
-
-def tagged(nlp: Language) -> Doc:
-    doc = nlp.make_doc(TEXT)
-    for token in doc:
-        token.tag_ = "NN"
-        token.pos_ = "NOUN"
-    return doc
-
 
 WRITTEN = ("scores", "tag_scores", "log_probabilities", "status", "surprisal", "end_surprisal")
 
@@ -89,9 +47,7 @@ def name(request) -> str:
 
 @pytest.fixture
 def nlp(name) -> Language:
-    nlp = pipeline(name)
-    learn(nlp, name)
-    return nlp
+    return give_model(untrained(name), name)
 
 
 def test_component_file_is_that_of_what_it_learned(nlp, name, tmp_path):
@@ -110,7 +66,7 @@ def test_component_file_is_that_of_what_it_learned(nlp, name, tmp_path):
 @pytest.mark.parametrize("form", ["bytes", "disk", "pickle"])
 def test_component_answers_the_same_when_loaded(nlp, name, form, tmp_path):
     if form == "bytes":
-        loaded = pipeline(name).from_bytes(nlp.to_bytes())
+        loaded = untrained(name).from_bytes(nlp.to_bytes())
     elif form == "disk":
         nlp.to_disk(tmp_path)
         loaded = spacy.load(tmp_path)
@@ -143,17 +99,16 @@ def test_component_answers_the_same_in_worker_processes(nlp, name, method, monke
 
 
 def test_component_that_has_learned_nothing_is_saved_too(name, tmp_path):
-    nlp = pipeline(name)
+    nlp = untrained(name)
     if name == "lpcfg_parser":
         nlp.get_pipe(name).grammar = None
     nlp.to_disk(tmp_path / "model")
     assert spacy.load(tmp_path / "model").get_pipe(name).learned is None
-    again = pipeline(name)
-    learn(again, name)
+    again = give_model(untrained(name), name)
     again.from_disk(tmp_path / "model")
     assert again.get_pipe(name).learned is None
     (tmp_path / "model" / name / "model").write_bytes(b"")
-    learn(again, name)
+    give_model(again, name)
     with pytest.raises(ValueError, match="holds no saved"):
         again.from_disk(tmp_path / "model")
     assert again.get_pipe(name).learned is not None
@@ -208,8 +163,7 @@ BAD_SETTINGS = ("", "{", "[1]", '{"mapping": [1]}', '{"mapping": {"NN": 3}}', '{
 
 @pytest.mark.parametrize("cfg", BAD_SETTINGS)
 def test_component_settings_are_checked(cfg, tmp_path):
-    nlp = pipeline("spectral_bracketer")
-    learn(nlp, "spectral_bracketer")
+    nlp = give_model(untrained("spectral_bracketer"), "spectral_bracketer")
     pipe = nlp.get_pipe("spectral_bracketer")
     pipe.to_disk(tmp_path / "pipe", exclude=["vocab"])
     assert pipe.from_disk(tmp_path / "pipe", exclude=["vocab"]).mapping == {"#": "SYM"}
@@ -222,8 +176,7 @@ def test_component_settings_are_checked(cfg, tmp_path):
 
 def test_component_of_other_settings_is_as_it_was(tmp_path):
     """The networks are whole, but others than its config has."""
-    nlp = pipeline("isbn_parser")
-    learn(nlp, "isbn_parser")
+    nlp = give_model(untrained("isbn_parser"), "isbn_parser")
     pipe, before = nlp.get_pipe("isbn_parser"), answer(nlp, "isbn_parser")
     with pytest.raises(ValueError, match="Set n_states, approximation, n_networks and relations"):
         pipe.model.from_bytes(model("isbn").to_bytes())

@@ -14,7 +14,7 @@ from quoted import refused_or_read
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
-from texts import ODD_TEXTS, TEXTS
+from texts import TEXTS
 from thinc.api import Config
 
 from spacy_lpcfg.chart import ChartSettings, Parser
@@ -117,48 +117,11 @@ def test_parser_leaves_the_steps_of_em_in_the_meta_of_the_pipeline(tmp_path):
     assert steps[0]["f1"] is None
 
 
-def test_parser_knows_the_labels_and_the_root_of_its_treebank(nlp):
-    parser = nlp.get_pipe("lpcfg_parser")
-    assert {"S", "NP", "VP"} <= set(parser.labels)
-    assert parser.label_data == list(parser.labels)
-    assert "ROOT" not in parser.labels
-    assert parser.grammar.root_label == "ROOT"
-
-
 def test_parser_scores_a_pipeline(nlp):
     scores = nlp.evaluate(list(treebank(40)(nlp)))
     assert 0.6 < scores["evalb_f"] == scores[f"spans_{KEY}_f"] <= 1
     assert scores["evalb_n_sentences"] == 40
-
-
-def test_parser_update_does_nothing(nlp):
-    parser = nlp.get_pipe("lpcfg_parser")
-    before = parser.to_bytes(exclude=["vocab"])
-    optimizer = nlp.resume_training()
-    losses = nlp.update(list(treebank(3)(nlp)), sgd=optimizer)
-    assert losses == {"lpcfg_parser": 0.0}
-    assert parser.to_bytes(exclude=["vocab"]) == before
-    with parser.model.use_params({}):
-        assert parser.predict([nlp.make_doc("Go")])
-
-
-def test_parser_refuses_a_sample_of_a_streamed_corpus():
-    nlp = pipeline()
-    nlp.config["training"]["max_epochs"] = -1
-    with pytest.raises(ValueError, match="max_epochs = -1"):
-        nlp.initialize(lambda: treebank(3)(nlp))
-
-
-def test_parser_without_trees_says_how_to_get_them(with_settings):
-    nlp = pipeline("de")
-    with pytest.raises(ValueError, match=r"found no trees.*Treebank\.v1"):
-        nlp.initialize()
-    with pytest.raises(ValueError, match=r"no grammar yet.*spacy train"):
-        nlp("Go")
-    learned = with_settings()
-    with pytest.warns(UserWarning, match="keeps the grammar that it has"):
-        learned.initialize()
-    assert trees(learned("Go"))
+    assert nlp.get_pipe("lpcfg_parser").grammar.root_label == "ROOT"
 
 
 @pytest.fixture(scope="module")
@@ -206,55 +169,7 @@ def test_parser_starts_steps_from_learners_by_em_only():
         pipeline(learner={**STEPWISE["learner"], "start": {"@misc": "spacy-lpcfg.Spectral.v1"}})
 
 
-def test_parser_takes_a_ready_grammar(nlp, tmp_path):
-    nlp.get_pipe("lpcfg_parser").grammar.to_disk(tmp_path / "grammar")
-    ready = pipeline()
-    ready.config["initialize"]["components"]["lpcfg_parser"] = {
-        "grammar": {"@readers": "spacy-lpcfg.read_grammar.v1", "path": str(tmp_path / "grammar")}
-    }
-    ready.initialize()
-    assert trees(ready(TEXTS[0])) == trees(nlp(TEXTS[0]))
-
-
-def test_parser_checks_given_labels():
-    nlp = pipeline()
-    nlp.config["initialize"]["components"]["lpcfg_parser"] = {"labels": ["S"]}
-    with pytest.raises(ValueError, match="categories that the given labels have not"):
-        nlp.initialize(lambda: treebank(3)(nlp))
-
-
 # Parsing
-
-
-@pytest.mark.parametrize("text", ODD_TEXTS)
-def test_parser_never_fails_on_a_text(nlp, text):
-    doc = nlp(text)
-    found = trees(doc)
-    for sent, tree, status in zip(doc.sents, found, doc.spans[KEY].attrs["status"], strict=True):
-        words = [token for token in sent if not token.is_space]
-        assert (tree is None) == (not words) == (status == "empty")
-        assert len(words) == (len(tree) if tree else 0)
-        assert list(parse_trees(str(tree))) == [tree] if tree else True
-    assert len(found) == len(doc.spans[KEY].attrs["status"])
-
-
-def test_parser_parses_a_sentence_of_2000_words(nlp):
-    doc = Doc(nlp.vocab, words=["the", "old", "ferry", "and"] * 500)
-    doc[0].is_sent_start = True
-    for token in doc[1:]:
-        token.is_sent_start = False
-    (tree,) = trees(nlp.get_pipe("lpcfg_parser")(doc))
-    assert len(tree) == 2000
-
-
-def test_parser_predicts_without_changing_docs(nlp):
-    parser = nlp.get_pipe("lpcfg_parser")
-    docs = [nlp.make_doc(text) for text in TEXTS]
-    before = [doc.to_bytes() for doc in docs]
-    found = parser.predict(docs)
-    assert [doc.to_bytes() for doc in docs] == before
-    parser.set_annotations(docs, found)
-    assert all(KEY in doc.spans for doc in docs)
 
 
 @pytest.mark.filterwarnings("error")
@@ -342,21 +257,6 @@ def test_parser_leaves_tags_alone_when_told(nlp, with_settings):
     doc = with_settings(output={"set_tags": False})(TEXTS[0])
     assert not doc.has_annotation("TAG")
     assert trees(doc) == trees(nlp(TEXTS[0]))
-
-
-def test_parser_respects_the_error_handler(nlp, with_settings, monkeypatch):
-    broken = with_settings()
-    seen = []
-    broken.set_error_handler(lambda name, proc, docs, error: seen.append((name, len(docs))))
-    monkeypatch.setattr(Parser, "parse", lambda *args, **kwargs: 1 / 0)
-    assert list(broken.pipe(["Go", "Stop"])) == []
-    assert seen == [("lpcfg_parser", 2)]
-
-
-def test_parser_writes_under_its_key(with_settings):
-    doc = with_settings(spans_key="mine")(TEXTS[0])
-    assert list(doc.spans) == ["mine"]
-    assert trees(doc, "mine")
 
 
 def test_parser_settings_are_checked():

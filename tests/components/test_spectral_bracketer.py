@@ -123,14 +123,7 @@ def test_bracketer_learns_from_universal_tags():
     assert trees(doc, KEY)[0].tags[:3] == ["PROPN", "VERB", "DET"]
 
 
-def test_bracketer_takes_a_text_or_a_ready_bracketer(nlp, tmp_path):
-    component = nlp.get_pipe("spectral_bracketer")
-    ready = pipeline()
-    component.bracketer.to_disk(tmp_path / "bracketer")
-    ready.config["initialize"]["components"]["spectral_bracketer"] = {
-        "bracketer": {"@readers": "spacy-lpcfg.read_bracketer.v1", "path": str(tmp_path / "bracketer")}
-    }
-    ready.initialize()
+def test_bracketer_takes_a_text_of_its_own(nlp, tmp_path):
     streamed = pipeline()
     (tmp_path / "text").write_text(
         "".join(
@@ -144,9 +137,8 @@ def test_bracketer_takes_a_text_or_a_ready_bracketer(nlp, tmp_path):
         "sentences": {"@readers": "spacy-lpcfg.tagged_sentences.v1", "path": str(tmp_path / "text")}
     }
     streamed.initialize()
-    for other in (ready, streamed):
-        for mine, theirs in zip(nlp.pipe(docs_of(nlp)), other.pipe(docs_of(other)), strict=True):
-            assert annotations(mine) == annotations(theirs)
+    for mine, theirs in zip(nlp.pipe(docs_of(nlp)), streamed.pipe(docs_of(streamed)), strict=True):
+        assert annotations(mine) == annotations(theirs)
 
 
 def test_bracketer_learner_is_that_of_the_library():
@@ -183,37 +175,14 @@ def test_bracketer_uses_the_vectors_of_the_vocabulary():
     assert nlp(docs_of(nlp)[0]).spans[KEY]
 
 
-def test_bracketer_update_does_nothing(nlp):
-    component = nlp.get_pipe("spectral_bracketer")
-    before = component.to_bytes(exclude=["vocab"])
-    optimizer = nlp.resume_training()
-    assert nlp.update(list(text(3)(nlp)), sgd=optimizer) == {"spectral_bracketer": 0.0}
-    assert component.to_bytes(exclude=["vocab"]) == before
-    with component.model.use_params({}):
-        assert component.predict(docs_of(nlp))
-
-
-def test_bracketer_refuses_a_sample_of_a_streamed_corpus():
-    nlp = pipeline()
-    nlp.config["training"]["max_epochs"] = -1
-    with pytest.raises(ValueError, match="max_epochs = -1"):
-        nlp.initialize(lambda: text(3)(nlp))
-
-
-def test_bracketer_without_tags_or_text_says_what_it_needs(with_settings):
+def test_bracketer_without_tags_or_text_says_what_it_needs():
     nlp = pipeline()
     with pytest.raises(Untagged, match=r"'spectral_bracketer': Expected a Doc with token\.tag_"):
         nlp.initialize()
     with pytest.raises(ValueError, match=r"found no text.*TaggedText\.v1"):
         nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["\n"]), Doc(nlp.vocab, words=["\n"]))])
-    with pytest.raises(ValueError, match=r"no bracketer yet.*spacy train"):
-        nlp(docs_of(nlp)[0])
     with pytest.raises(ValueError, match="no bracketer yet"):
         nlp.get_pipe("spectral_bracketer").bracket(["Go"], ["VB"])
-    learned = with_settings()
-    with pytest.warns(UserWarning, match="keeps the bracketer"):
-        learned.initialize()
-    assert learned(docs_of(learned)[0]).spans[KEY]
 
 
 def test_bracketer_says_when_there_is_too_little_text():
@@ -302,16 +271,6 @@ def test_bracketer_never_fails_on_a_sentence(nlp, words, tags):
     assert np.all(np.isfinite(doc.spans[KEY].attrs["scores"]))
 
 
-def test_bracketer_predicts_without_changing_docs(nlp):
-    component = nlp.get_pipe("spectral_bracketer")
-    docs = docs_of(nlp)
-    before = [doc.to_bytes() for doc in docs]
-    found = component.predict(docs)
-    assert [doc.to_bytes() for doc in docs] == before
-    component.set_annotations(docs, found)
-    assert all(KEY in doc.spans for doc in docs)
-
-
 @pytest.mark.filterwarnings("error")
 def test_bracketer_splits_sentences_where_nobody_did_without_complaint(nlp, with_settings):
     bare = with_settings()
@@ -358,19 +317,6 @@ def test_bracketer_saves_any_mapping(with_settings, tmp_path):
         component = loaded.get_pipe("spectral_bracketer")
         assert component.mapping == mapping
         assert component.bracket(["a", "-", "b"], ["NN", "=", "NN"]).spans == ((0, 3),)
-
-
-def test_bracketer_writes_under_its_key(with_settings):
-    other = with_settings(spans_key="mine")
-    assert list(other(docs_of(other)[0]).spans) == ["mine"]
-
-
-def test_bracketer_respects_the_error_handler(with_settings):
-    broken = with_settings()
-    seen = []
-    broken.set_error_handler(lambda name, proc, docs, error: seen.append((name, len(docs), type(error))))
-    assert list(broken.pipe(["Go", "Stop"])) == []
-    assert seen == [("spectral_bracketer", 2, Untagged)]
 
 
 def test_bracketer_settings_are_checked():

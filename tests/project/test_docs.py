@@ -22,12 +22,10 @@ import srsly
 import typer
 from pages import (
     DOCS,
-    LEFT_OUT,
     PAGES,
     README,
     ROOT,
     SMALL,
-    VALUES,
     WHOLE,
     Block,
     blocks,
@@ -160,16 +158,6 @@ def test_docs_notebook_runs(tmp_path, monkeypatch):
     assert len(cells) >= 8
 
 
-def test_docs_bash_is_run_without_what_a_test_cannot_do():
-    code = "pip install -e . && spacy-lpcfg version\nspacy-lpcfg parse model FOLDER/dev.mrg \\\n  -o x  # ABC\n"
-    wanted = "spacy-lpcfg version\nspacy-lpcfg parse model treebank/dev.mrg    -o x  # ABC"
-    assert runnable(code) == wanted
-    with pytest.raises(ValueError, match="Expected a value for TREEBANK"):
-        runnable("spacy-lpcfg evaluate TREEBANK FOLDER/dev.mrg")
-    assert "FOLDER" in VALUES
-    assert "pip install" in LEFT_OUT
-
-
 # Commands ----------------------------------------------------------------------------------------
 
 
@@ -254,23 +242,6 @@ def test_docs_benchmarks_can_be_started():
                 for each in node.names:
                     assert resolve(f"{node.module}.{each.name}") is not None
         import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "spacy-lpcfg lern lpcfg TREES",
-        "python -m spacy lpcfg parse MODEL FILE --bean 3",
-        "spacy-lpcfg learn lpcfg TREES --method pivots",
-        "python -m spacy project run everything",
-        "python -m spacy project run all . --vars.state 3",
-        "python -m spacy train configs/pivots.cfg",
-        "python -m benchmarks.accuracy.levers MODEL TREES --lever beam",
-    ],
-)
-def test_docs_command_that_does_not_exist_is_found(command):
-    with pytest.raises((AssertionError, OSError)):
-        check_command(command.split())
 
 
 # What is named -----------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from inspect import signature
 from pathlib import Path
 from typing import get_args
 
-import pytest
 import srsly
 from paths import ROOT
 
@@ -76,35 +75,6 @@ def test_house_core_does_not_load_spacy(tmp_path):
     loaded = loaded_by("import " + ", ".join(core), tmp_path)
     assert {"spacy_lpcfg.trees", "spacy_lpcfg.grammar", "spacy_lpcfg.chart", "spacy_lpcfg.learning"} <= loaded
     assert not loaded & {"spacy", "thinc", "sklearn", "pandas", "matplotlib", "nltk", "dask", "requests"}
-
-
-BELOW_GRAMMARS = (
-    "storage",
-    "trees",
-    "evaluation",
-    "words",
-    "parsing",
-    "queries",
-    "isbn",
-    "bracketing",
-    "language_model",
-)
-
-
-@pytest.mark.parametrize("folder", BELOW_GRAMMARS)
-def test_house_only_grammars_know_grammars(folder):
-    """But for the types that contracts name, whose imports are indented."""
-    known = re.compile(r"^(from|import) spacy_lpcfg\.(grammar|chart)\b", re.MULTILINE)
-    files = [*(ROOT / "spacy_lpcfg" / folder).rglob("*.py*")]
-    sources = [path for path in files if path.suffix in (".py", ".pyx", ".pyi", ".pxd")]
-    assert [path.name for path in sources if known.search(path.read_text("utf-8"))] == []
-    assert sources
-
-
-def test_house_components_are_imported_under_their_installed_name():
-    wrong = re.compile(r"^\s*(from|import) +(\.|components)", re.MULTILINE)
-    assert [path.name for path in (ROOT / "components").rglob("*.py") if wrong.search(path.read_text("utf-8"))] == []
-    assert list((ROOT / "components").rglob("*.pyx")) == []
 
 
 UNSAFE = re.compile(

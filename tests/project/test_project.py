@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -61,13 +60,6 @@ def test_project_takes_another_treebank_and_learner_and_skips_what_is_done(proje
     assert learned_config(project, "grammar")["components"]["lpcfg_parser"]["learner"]["name"] == "spectral"
     run(project, "clean")
     assert not (project / "training").exists()
-
-
-def test_project_names_all_configs():
-    text = (ROOT / "project.yml").read_text("utf-8")
-    configs = {path.stem for path in (ROOT / "configs").glob("*.cfg")}
-    assert configs == {"grammar", "stepwise", "isbn", "bracketer", "language_model", "english"}
-    assert [name for name in configs - {"bracketer", "language_model"} if not re.search(rf"# .*\b{name}\b", text)] == []
 
 
 def use_small_network(project: Path) -> None:

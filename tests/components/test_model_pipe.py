@@ -1,0 +1,157 @@
+"""What the components that learn have in common: what they refuse, say and leave alone."""
+
+from __future__ import annotations
+
+import pytest
+from pipelines import LEARNED, PIPES, SAMPLE, annotations, give_model, tagged, treebank, untrained
+from spacy.tokens import Doc
+from texts import ODD_TEXTS
+
+from spacy_lpcfg.components.constituents import trees
+from spacy_lpcfg.components.tagged_text import TaggedText
+from spacy_lpcfg.trees import parse_trees
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
+
+PARSERS = ("lpcfg_parser", "isbn_parser")
+WITH_TREES = (*PARSERS, "spectral_bracketer")
+READERS = {name: f"spacy-lpcfg.read_{learned}.v1" for name, learned in LEARNED.items()}
+NOTHING_LEARNED = {
+    "lpcfg_parser": (r"found no trees.*Treebank\.v1", r"no grammar yet.*spacy train"),
+    "isbn_parser": (r"found no trees.*Treebank\.v1", r"no network yet.*spacy train.*learn isbn"),
+    "spectral_bracketer": (r"'spectral_bracketer': Expected a Doc with token\.pos_", r"no bracketer yet.*spacy train"),
+}
+"""What a component says when it finds nothing to learn from, and when it is to parse all the same."""
+TEXT_KEPT = {"lpcfg_parser": "keeps the grammar that it has", "spectral_bracketer": "keeps the bracketer"}
+"""What a component warns of that has learned before, and finds nothing to learn from."""
+
+
+def learned(name: str, **config: object):
+    return give_model(untrained(name, **config), name)
+
+
+def corpus_of(name: str, nlp):
+    """Return a reader of a few sentences from which a component can learn."""
+    return TaggedText(SAMPLE / "train.mrg", limit=3) if name == "spectral_bracketer" else treebank(3)
+
+
+def answer(nlp, name: str) -> Doc:
+    return nlp.get_pipe(name)(nlp.get_pipe("lpcfg_sentencizer")(tagged(nlp)))
+
+
+@pytest.mark.parametrize("name", WITH_TREES)
+def test_pipe_refuses_a_sample_of_a_streamed_corpus(name):
+    nlp = untrained(name)
+    nlp.config["training"]["max_epochs"] = -1
+    with pytest.raises(ValueError, match="max_epochs = -1"):
+        nlp.initialize(lambda: corpus_of(name, nlp)(nlp))
+
+
+@pytest.mark.parametrize("name", WITH_TREES)
+def test_pipe_without_examples_says_what_it_needs_or_keeps_what_it_has(name, recwarn):
+    needs, not_yet = NOTHING_LEARNED[name]
+    nlp = untrained(name)
+    with pytest.raises(ValueError, match=needs):
+        nlp.initialize()
+    with pytest.raises(ValueError, match=not_yet):
+        answer(nlp, name)
+    nlp = learned(name)
+    before = annotations(answer(nlp, name))
+    nlp.initialize()
+    warnings = [str(warning.message) for warning in recwarn]
+    assert any(TEXT_KEPT.get(name, "") in warning for warning in warnings) == (name in TEXT_KEPT)
+    assert annotations(answer(nlp, name)) == before
+
+
+@pytest.mark.parametrize("name", WITH_TREES)
+def test_pipe_takes_a_ready_model(name, tmp_path):
+    nlp, ready = learned(name), untrained(name)
+    getattr(nlp.get_pipe(name), LEARNED[name]).to_disk(tmp_path / "ready")
+    reader = {"@readers": READERS[name], "path": str(tmp_path / "ready")}
+    ready.config["initialize"]["components"][name] = {LEARNED[name]: reader}
+    ready.initialize()
+    assert annotations(answer(ready, name)) == annotations(answer(nlp, name))
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_pipe_checks_given_labels(name):
+    nlp = untrained(name)
+    nlp.config["initialize"]["components"][name] = {"labels": ["S"]}
+    with pytest.raises(ValueError, match="categories that the given labels have not"):
+        nlp.initialize(lambda: treebank(3)(nlp))
+
+
+@pytest.mark.parametrize(("name", "root"), [("lpcfg_parser", ""), ("isbn_parser", "ROOT")])
+def test_pipe_knows_its_labels_and_the_root_of_its_treebank(name, root):
+    parser = learned(name).get_pipe(name)
+    assert {"S", "NP", "VP"} <= {*parser.labels}
+    assert parser.label_data == [*parser.labels]
+    assert "ROOT" not in parser.labels
+    assert parser.root_label == root
+
+
+@pytest.mark.parametrize("name", ["lpcfg_parser", "spectral_bracketer"])
+def test_pipe_that_learns_in_initialize_changes_nothing_in_update(name):
+    nlp = learned(name)
+    pipe = nlp.get_pipe(name)
+    before = pipe.to_bytes(exclude=["vocab"])
+    optimizer = nlp.resume_training()
+    assert nlp.update(list(corpus_of(name, nlp)(nlp)), sgd=optimizer) == {name: 0.0}
+    assert pipe.to_bytes(exclude=["vocab"]) == before
+    with pipe.model.use_params({}):
+        assert pipe.predict([tagged(nlp)])
+
+
+@pytest.mark.parametrize("name", WITH_TREES)
+def test_pipe_predicts_without_changing_docs(name):
+    nlp = learned(name)
+    pipe, docs = nlp.get_pipe(name), [tagged(nlp), nlp.make_doc(""), nlp.make_doc("\n")]
+    before = [doc.to_bytes() for doc in docs]
+    predicted = pipe.predict(docs)
+    assert [doc.to_bytes() for doc in docs] == before
+    pipe.set_annotations(docs, predicted)
+    assert all(pipe.spans_key in doc.spans for doc in docs)
+
+
+@pytest.mark.parametrize("name", WITH_TREES)
+def test_pipe_writes_under_its_key(name):
+    doc = answer(learned(name, spans_key="mine"), name)
+    assert list(doc.spans) == ["mine"]
+    assert trees(doc, "mine")
+
+
+@pytest.mark.parametrize("name", WITH_TREES)
+def test_pipe_hands_errors_to_the_error_handler(name, monkeypatch):
+    nlp = learned(name)
+    seen = []
+    nlp.set_error_handler(lambda name, proc, docs, error: seen.append((name, len(docs), type(error))))
+    monkeypatch.setattr(type(nlp.get_pipe(name)), "predict", lambda *_: 1 / 0)
+    assert list(nlp.pipe([tagged(nlp), tagged(nlp)])) == []
+    assert seen == [(name, 2, ZeroDivisionError)]
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@pytest.mark.parametrize("text", ODD_TEXTS)
+def test_pipe_parses_any_text(name, text):
+    nlp = learned(name)
+    doc = nlp(text)
+    key = nlp.get_pipe(name).spans_key
+    found = trees(doc, key)
+    for sent, tree, status in zip(doc.sents, found, doc.spans[key].attrs["status"], strict=True):
+        words = [token for token in sent if not token.is_space]
+        assert (tree is None) == (not words) == (status == "empty")
+        assert len(words) == (len(tree) if tree else 0)
+        assert list(parse_trees(str(tree))) == [tree] if tree else True
+    assert len(found) == len(doc.spans[key].attrs["status"])
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_pipe_parses_a_sentence_of_2000_words(name):
+    nlp = learned(name)
+    doc = Doc(nlp.vocab, words=["the", "old", "ferry", "and"] * 500, sent_starts=[True] + [False] * 1999)
+    (tree,) = trees(nlp.get_pipe(name)(doc), nlp.get_pipe(name).spans_key)
+    assert len(tree) == 2000
+
+
+def test_pipes_are_all_here():
+    assert {*WITH_TREES, "language_model"} == {*PIPES}
