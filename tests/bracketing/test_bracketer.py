@@ -130,13 +130,6 @@ def test_bracketer_keeps_distances_of_sequences(tmp_path):
         assert np.array_equal(copy.metric.sequences[tags], distances)
 
 
-def test_bracketer_refuses_damaged_bytes(default):
-    data = default.to_bytes()
-    for broken in (b"", b"nothing", data[:-100], data[:50] + b"x" + data[51:]):
-        with pytest.raises(BracketerError):
-            Bracketer.from_bytes(broken)
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -134,14 +134,6 @@ def test_cli_beam_is_of_isbn_parsers_only(tmp_path, folder):
     assert "lpcfg_parser has no beam" in " ".join(error.split())
 
 
-def test_cli_isbn_that_is_damaged_is_an_error(model, folder, tmp_path):
-    nlp = spacy.load(model)
-    nlp.to_disk(tmp_path / "hurt")
-    saved = tmp_path / "hurt" / "isbn_parser" / "model"
-    saved.write_bytes(saved.read_bytes()[:-100])
-    assert "isbn_parser" in run("parse", tmp_path / "hurt", "-", code=1).stderr
-
-
 def test_cli_isbn_takes_classes_of_words_from_text(folder, tmp_path):
     path = tmp_path / "text.txt"
     words = " ".join(word for tree in read_trees(folder / "train.mrg") for word in normalize(tree).words)

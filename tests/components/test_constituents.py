@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees as random_trees
 from spacy.attrs import LANG
-from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
+from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.components.constituents import (
@@ -33,7 +33,6 @@ from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.pictures import tree_svg
 from spacy_lpcfg.trees import HeadRules, Tree, dependencies, from_nltk, parse_trees, to_latex
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads
-from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 register_extensions()
 
@@ -75,23 +74,6 @@ def test_constituents_views_are_of_whichever_component_wrote_trees():
         del doc.spans[key]
     with pytest.raises(ValueError, match="has no constituents"):
         _ = doc._.constituency
-
-
-def with_words(shape: Tree, words: list[str]) -> Tree:
-    found = iter(words)
-    return shape.fold(lambda node, below: Tree(node.label, below) if below else Tree(node.label, word=next(found)))
-
-
-@given(st.lists(random_trees(), min_size=1, max_size=3))
-def test_constituents_survive_docbin_whatever_their_shape(shapes):
-    wanted = [
-        with_words(shape, [f"w{i}" for i in range(len(shape))]) for shape in shapes if shape.label not in ROOT_LABELS
-    ]
-    doc = tree_to_doc(VOCAB, wanted)
-    assert trees(doc) == wanted
-    stored = DocBin(docs=[doc]).to_bytes()
-    (loaded,) = DocBin().from_bytes(stored).get_docs(Vocab())
-    assert trees(loaded) == wanted
 
 
 def test_constituents_are_spans_in_preorder_with_tags_on_tokens():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from functools import partial
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 import spacy
 from pipelines import SAMPLE
 from quoted import refused_or_read
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
 
@@ -348,21 +347,6 @@ def test_bracketer_has_no_scores_without_trees(nlp):
 
 
 # Saving
-
-
-@pytest.mark.parametrize("form", ["bytes", "docbin", "pickle"])
-def test_bracketer_brackets_survive_with_the_doc(nlp, form):
-    docs = list(nlp.pipe(docs_of(nlp)))
-    if form == "bytes":
-        loaded = [Doc(nlp.vocab).from_bytes(doc.to_bytes()) for doc in docs]
-    elif form == "docbin":
-        data = DocBin(docs=docs, store_user_data=True).to_bytes()
-        loaded = list(DocBin().from_bytes(data).get_docs(spacy.blank("en").vocab))
-    else:
-        loaded = pickle.loads(pickle.dumps(docs))
-    for mine, theirs in zip(docs, loaded, strict=True):
-        assert annotations(mine) == annotations(theirs)
-        assert trees(mine, KEY) == trees(theirs, KEY)
 
 
 def test_bracketer_stands_beside_a_parser(nlp, tmp_path):

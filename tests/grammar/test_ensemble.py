@@ -161,19 +161,8 @@ def test_bytes_round_trip(proper, golds, tmp_path):
     assert isinstance(model_from_bytes(proper[0].to_bytes()), Grammar)
 
 
-def test_damaged_bytes_are_refused(proper):
-    data = ensemble_of(*proper).to_bytes()
-    for damaged in (b"", data[:-1], data[: len(data) // 2], b"x" * 100, data[:-1] + b"x"):
-        with pytest.raises(ModelError):
-            model_from_bytes(damaged)
-    values = unpack(Ensemble.kind, Ensemble.version, data)
-    for name in values:
-        if name.endswith(("temperature", "auxiliaries")):
-            continue  # older files have none
-        with pytest.raises(ModelError):
-            Ensemble.from_bytes(
-                pack(Ensemble.kind, Ensemble.version, {key: value for key, value in values.items() if key != name})
-            )
+def test_wrong_numbers_of_grammars_are_refused(proper):
+    values = unpack(Ensemble.kind, Ensemble.version, ensemble_of(*proper).to_bytes())
     for n in (0, 4, 10**9, "3", True):
         with pytest.raises(ModelError):
             Ensemble.from_bytes(pack(Ensemble.kind, Ensemble.version, {**values, "n_grammars": n}))

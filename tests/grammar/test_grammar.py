@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import zlib
 from dataclasses import FrozenInstanceError, fields, replace
@@ -121,19 +120,6 @@ def test_disk_round_trip_is_atomic(learned, tmp_path, monkeypatch):
     assert path.read_bytes() == learned.to_bytes()
 
 
-@given(st.data())
-def test_damaged_bytes_are_refused(learned, data):
-    """One byte another, a piece lost or put in, the end cut off: never anything but a ModelError."""
-    raw = learned.to_bytes()
-    start = data.draw(st.integers(0, len(raw) - 1) | st.integers(0, 200))
-    end = data.draw(st.integers(start, min(len(raw), start + 100)) | st.just(len(raw)))
-    piece = data.draw(st.binary(max_size=20))
-    damaged = raw[:start] + piece + raw[end:]
-    if damaged != raw:
-        with pytest.raises(ModelError):
-            Grammar.from_bytes(damaged)
-
-
 @pytest.mark.parametrize(
     "foreign",
     [
@@ -155,69 +141,30 @@ def test_foreign_bytes_are_refused(foreign):
     assert gc.isenabled()
 
 
-def test_changed_content_is_told_by_its_checksum(learned):
-    packed = srsly.msgpack_loads(learned.to_bytes())
-    packed["body"] = packed["body"][:-1] + b"x"
-    with pytest.raises(ModelError, match="damaged: its checksum differs"):
-        Grammar.from_bytes(srsly.msgpack_dumps(packed))
-
-
 MODEL = of_low_rank(random_model(0, most_states=6))
-VALUES = {
-    store.__name__: unpack(
-        Grammar.kind,
-        Grammar.version,
-        replace(
-            grammar_of(MODEL, one_state(MODEL, 0), is_proper=True, store=store),
-            classifier=Classifier.of(np.array([3, 5, 2**31 - 1]), np.random.default_rng(0).normal(size=(3, 7))),
-        ).to_bytes(),
-    )
-    for store in (Tensors.factorize, Tensors.sparsify)
-}
-ODD = [None, 0, -1, 1.5, "x", b"x", True, (), ("a",), ["a", ["b"]], {"dtype": "int32"}, np.zeros(0), np.array(5)]
-
-
-def is_same(one, other: np.ndarray) -> bool:
-    return isinstance(one, np.ndarray) and one.dtype == other.dtype and np.array_equal(one, other)
-
-
-@pytest.mark.parametrize("name", VALUES["sparsify"])
-@pytest.mark.parametrize("store", VALUES)
-def test_inconsistent_parts_are_refused(name, store):
-    """Whatever stands in the place of a part, with a right checksum: it is refused, or a grammar that parses."""
-    values = VALUES[store]
-    value = values[name]
-    others = [odd for odd in ODD if type(odd) is not type(value) or isinstance(value, np.ndarray)]
-    if isinstance(value, np.ndarray):
-        with np.errstate(all="ignore"):
-            others += [value[:-1], np.concatenate([value, value]), value[None], -value - 1, value + 1, value[::-1]]
-            others += [
-                value * np.nan if value.dtype.kind == "f" else value * np.array(1000003).astype(value.dtype),
-                value.astype(np.float16),
-            ]
-        others = [other for other in others if not is_same(other, value)]
-    accepted = []
-    for other in others:
-        with contextlib.suppress(ModelError):
-            accepted.append(Grammar.from_bytes(pack(Grammar.kind, Grammar.version, {**values, name: other})))
-    assert len(accepted) <= 4
-    for grammar in accepted:
-        assert Parser(grammar).parse(["ant", "bee", "cat"]).tree.words == ["ant", "bee", "cat"]
+VALUES = unpack(
+    Grammar.kind,
+    Grammar.version,
+    replace(
+        grammar_of(MODEL, one_state(MODEL, 0), is_proper=True, store=Tensors.sparsify),
+        classifier=Classifier.of(np.array([3, 5, 2**31 - 1]), np.random.default_rng(0).normal(size=(3, 7))),
+    ).to_bytes(),
+)
 
 
 OF_LATER_FILES = {"temperature": 1.0, "local_trees.auxiliaries": ()}
 
 
-@pytest.mark.parametrize("name", sorted(VALUES["sparsify"].keys() - OF_LATER_FILES.keys()))
+@pytest.mark.parametrize("name", sorted(VALUES.keys() - OF_LATER_FILES.keys()))
 def test_missing_parts_are_named(name):
-    others = {key: value for key, value in VALUES["sparsify"].items() if key != name}
+    others = {key: value for key, value in VALUES.items() if key != name}
     with pytest.raises(ModelError, match=f"lacks '{name}'"):
         Grammar.from_bytes(pack(Grammar.kind, Grammar.version, others))
 
 
 @pytest.mark.parametrize("name", OF_LATER_FILES)
 def test_missing_parts_of_older_files_have_defaults(name):
-    others = {key: value for key, value in VALUES["sparsify"].items() if key != name}
+    others = {key: value for key, value in VALUES.items() if key != name}
     grammar = Grammar.from_bytes(pack(Grammar.kind, Grammar.version, others))
     assert grammar.to_values()[name] == OF_LATER_FILES[name]
 

@@ -187,13 +187,6 @@ def test_learner_learns_an_ensemble_from_consecutive_seeds():
         np.testing.assert_array_equal(array, second.networks[0].parameters[name])
 
 
-def test_learner_model_survives_storage():
-    model = QUICK.fit(TREES)
-    again = ISBN.from_bytes(model.to_bytes())
-    assert again.meta == model.meta
-    assert again.to_bytes() == model.to_bytes()
-
-
 def test_learner_learns_from_one_tree_and_from_a_long_one():
     assert ISBNLearner(n_states=4, n_epochs=2).fit(TREES[:1]).networks[0].n_states == 4
     long = Tree("S", [Tree("NN", [], f"word{i % 40}") for i in range(700)])

@@ -333,23 +333,6 @@ def test_language_model_perplexity_by_hand():
         model.perplexity([])
 
 
-def test_language_model_survives_storage(tmp_path):
-    model, _ = fit(TEXT, AggregatePivotEM(n_states=4, settings=SMALL))
-    for each in (model, interpolate(model, TEXT, DEV)):
-        each.to_disk(tmp_path / "model")
-        again = LanguageModel.from_disk(tmp_path / "model")
-        assert again.to_bytes() == each.to_bytes()
-        assert again.perplexity(DEV) == each.perplexity(DEV)
-
-
-def test_language_model_refuses_damaged_and_foreign_bytes():
-    model, _ = fit(TEXT, AggregateEM(n_states=2, n_iterations=1))
-    data = model.to_bytes()
-    for bad in (data[:-7], data[:-40] + bytes(40), b"no model", pack("grammar", 1, {}), pack("language model", 2, {})):
-        with pytest.raises(LanguageModelError):
-            LanguageModel.from_bytes(bad)
-
-
 @pytest.mark.parametrize(
     ("part", "value"),
     [

@@ -38,14 +38,6 @@ def texts():
     return [text for text in islice(soak.Drawn(soak.sample_sentences()), 150) if len(text) < 1000] + soak.ODD
 
 
-def test_texts_are_the_same_for_a_seed():
-    texts = soak.Drawn(["Yes ."], seed=1)
-    first = list(islice(texts, 300))
-    assert list(islice(texts, 300)) == first
-    assert list(islice(soak.Drawn(["Yes ."], seed=2), 300)) != first
-    assert set(soak.ODD) <= set(islice(texts, 3000))
-
-
 @MODELS
 def test_nasty_texts_fail_nowhere_and_leave_the_trees_as_they_were(model, request, texts):
     nlp = soak.pipeline(request.getfixturevalue(model))
@@ -57,13 +49,6 @@ def test_nasty_texts_fail_nowhere_and_leave_the_trees_as_they_were(model, reques
     assert run.growth < 20  # percent, and at most 7 when this was written
     assert sum(run.statuses.values()) >= len(texts) - texts.count("")
     assert soak.trees_of(nlp, texts[:40]) == before
-
-
-@MODELS
-def test_threads_that_share_a_pipeline_find_the_trees_of_one(model, request, texts):
-    alone = soak.trees_of(soak.pipeline(request.getfixturevalue(model)), texts)
-    shared = soak.pipeline(request.getfixturevalue(model))  # of which no thread has made any parser yet
-    assert soak.trees_by_threads(shared, texts, 2) == [alone, alone]
 
 
 def test_threads_share_every_batch_of_a_soak(spectral_model):

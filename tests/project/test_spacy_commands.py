@@ -145,12 +145,6 @@ def test_commands_evaluate_prints_spans_and_saves_all_scores(model, folder):
     assert scores[f"spans_{KEY}_f"] > 0.4
 
 
-def test_commands_evaluate_takes_gold_trees_of_a_docbin(model, folder):
-    nlp = spacy.load(model)
-    docs = list(DocBin().from_disk(folder / "dev.spacy").get_docs(nlp.vocab))
-    assert all(tree for doc in docs for tree in trees(doc))
-
-
 def test_commands_apply_in_two_processes(model, folder):
     text = folder / "text.txt"
     text.write_text("The old ferry was sold. Who left?\n", encoding="utf-8")
@@ -257,14 +251,6 @@ def test_commands_train_an_isbn_and_keep_the_best(isbn, folder):
     assert performance["evalb_f"] * 100 == pytest.approx(max(float(row[3]) for row in rows), abs=0.01)
 
 
-def test_commands_train_the_same_isbn_with_the_same_seed(isbn, folder, paths):
-    spacy_command("train", ISBN_CONFIG, "--output", folder / "again", *paths, *ISBN_SETTINGS)
-    first, again = (
-        spacy.load(folder / name / "model-last").get_pipe("isbn_parser").isbn.to_bytes() for name in ("isbn", "again")
-    )
-    assert first == again
-
-
 def test_commands_resume_an_isbn(isbn, folder, paths):
     """A sourced component learns on, from what it has learned."""
     config = spacy.util.load_config(folder / "isbn" / "model-last" / "config.cfg")
@@ -274,17 +260,6 @@ def test_commands_resume_an_isbn(isbn, folder, paths):
     losses, before = ([float(row[2]) for row in training_rows(text)] for text in (output, isbn))
     assert losses[0] < 0.9 * before[0]
     assert losses[3] < before[3]
-
-
-def test_commands_apply_and_evaluate_an_isbn(isbn, folder):
-    model, applied = folder / "isbn" / "model-best", folder / "isbn.spacy"
-    spacy_command("apply", model, folder / "dev.spacy", applied, "--n-process", 2, "--force")
-    nlp = spacy.load(model)
-    docs = list(DocBin().from_disk(applied).get_docs(nlp.vocab))
-    assert len(docs) == 30
-    assert all(tree for doc in docs for tree in trees(doc, "isbn_constituents"))
-    output = spacy_command("evaluate", model, folder / "dev.spacy", "--spans-key", "isbn_constituents")
-    assert "SPAN F" in output
 
 
 # The bracketer
@@ -342,26 +317,3 @@ def test_commands_train_a_bracketer_on_tagged_docs(bracketer):
         TaggedSentence(words, tuple(map(universal, tags))) for words, tags in read_tagged(SAMPLE / "train.mrg")
     ]
     assert learned.to_bytes() == SpectralBracketer.variant("paper").fit(lambda: sentences).to_bytes()
-
-
-def test_commands_apply_a_bracketer_in_two_processes(bracketer, folder):
-    applied = folder / "bracketed.spacy"
-    spacy_command("apply", bracketer, folder / "tagged.spacy", applied, "--n-process", 2, "--force")
-    nlp = spacy.load(bracketer)
-    docs = list(DocBin().from_disk(applied).get_docs(nlp.vocab))
-    assert len(docs) == 600
-    plain = DocBin().from_disk(folder / "tagged.spacy").get_docs(nlp.vocab)
-    for doc, wanted in zip(docs[:30], nlp.pipe(plain), strict=False):
-        assert trees(doc, "brackets") == trees(wanted, "brackets")
-
-
-def test_commands_package_a_bracketer(bracketer, folder):
-    spacy_command("package", bracketer, folder, "--name", "brackets", "--version", "0.0.1", "--force")
-    (package,) = folder.glob("en_brackets-0.0.1")
-    site = installed(package, folder / "brackets_site")
-    code = (
-        "import spacy; from spacy.tokens import Doc; nlp = spacy.load('en_brackets'); "
-        "doc = nlp(Doc(nlp.vocab, words=['Who', 'left', '?'], pos=['PRON', 'VERB', 'PUNCT'], sent_starts=[1, 0, 0])); "
-        "print([(span.text, span.label_) for span in doc.spans['brackets']])"
-    )
-    assert "[('Who left', 'X')]" in python("-c", code, python_path=site)
