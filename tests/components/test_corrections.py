@@ -356,6 +356,8 @@ def test_cli_serve_corrects_a_file(pipeline, tmp_path, monkeypatch):
         ((*options, "--output", tmp_path / "text.txt", "--resume"), "should end in .mrg"),
         ((*options[:1], tmp_path / "out.mrg", "--output", tmp_path / "out.mrg", "--resume"), "is read, and would be"),
         (("--resume",), "this is for --correct FILE"),
+        (("--host", "0.0.0.0"), "this is for --corenlp"),
+        (("--workers", 2), "this is for --corenlp"),
         (options, "name a file for the trees"),
         (("--output", tmp_path / "new.mrg"), "this is for --correct FILE"),
         (("--correct", tmp_path / "none.txt", "--output", tmp_path / "new.mrg"), "there is no file"),
