@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from spacy_lpcfg.queries.chunks import COORDINATORS, ClauseTree, Node, is_mark, is_opening
+from spacy_lpcfg.queries.levels import levels
 from spacy_lpcfg.queries.prosody import PhonologicalPhrase, saliences
 from spacy_lpcfg.trees import HeadRules, Tree
 from spacy_lpcfg.trees.heads import ENGLISH
@@ -39,7 +40,7 @@ class Boundary(NamedTuple):
     """The boundary after a token; all numbers are 0 where none is, as between a word and the comma after it.
 
     level (int): 0 within a chunk, 1 to 3 between chunks and clauses by Abney's (1992) measure, see
-        `spacy_lpcfg.queries.chunks`, and 4 at the end of a sentence.
+        `spacy_lpcfg.queries.levels`, and 4 at the end of a sentence.
     salience (int): Its index in the prosodic tree of Gee and Grosjean (1983), see `spacy_lpcfg.queries.prosody`.
     nodes (int): The number of phrases of two words or more in the smallest one on both sides, itself included: the
         complexity of Grosjean, Grosjean and Lane (1979), "The patterns of silence", Cognitive Psychology 11.
@@ -68,11 +69,11 @@ def boundaries(tree: Tree, rules: HeadRules = ENGLISH) -> list[Boundary]:
     found = [Boundary()] * len(leaves)
     if clauses is None:
         return found
-    levels = clauses.levels()
+    strengths = levels(clauses)
     nodes, closing, opening = _counts(clauses)
-    salience = _salience(clauses, levels)
+    salience = _salience(clauses, strengths)
     for i, position in enumerate(_places(leaves)):
-        level = levels[i] if i < len(levels) else SENTENCE_END
+        level = strengths[i] if i < len(strengths) else SENTENCE_END
         found[position] = Boundary(level, salience[i], nodes[i], closing[i], opening[i])
     return found
 
@@ -98,9 +99,9 @@ def _counts(clauses: ClauseTree) -> tuple[list[int], list[int], list[int]]:
     return nodes, [closing[i] for i in words], [opening[i] for i in words]
 
 
-def _salience(clauses: ClauseTree, levels: Sequence[int]) -> list[int]:
+def _salience(clauses: ClauseTree, strengths: Sequence[int]) -> list[int]:
     """Return the salience of the boundary after each word: phonological phrases end where levels are above 0."""
-    starts = [0, *(i + 1 for i, level in enumerate(levels) if level)]
+    starts = [0, *(i + 1 for i, level in enumerate(strengths) if level)]
     ends = [*starts[1:], clauses.root.end]
     phrases = [_phrase(clauses, start, end) for start, end in zip(starts, ends, strict=True)]
     units = {start: i for i, start in enumerate(starts)}

@@ -1,19 +1,16 @@
-"""Chunks of a sentence, and how strong the boundary between two words is by chunks and dependencies.
+"""Chunks of a sentence: the pieces of its tree that hang together without dependencies.
 
 Abney (1992), "Prosodic structure, performance structure and phrase structure", Speech and Natural Language: Proceedings
-of a Workshop, sections 2 and 3, for trees in Penn Treebank annotation. A noun, verb, adjective or adverb licenses what
-follows it in its phrase by dependency. All else is licensed by immediate constituency, and what hangs together by that
-alone, clauses aside, is a chunk.
+of a Workshop, section 2, for trees in Penn Treebank annotation. A noun, verb, adjective or adverb licenses what follows
+it in its phrase by dependency. All else is licensed by immediate constituency, and what hangs together by that alone,
+clauses aside, is a chunk.
 
 The paper leaves open, or has otherwise, what is decided here:
 
 - Auxiliaries, `to` and adverbs before a verb are of its chunk, and so are single words right after a head (`chapter
   seven`, `came back`). Coordinated words without brackets of their own are one chunk (`bread and butter`).
-- SBAR and the S in it are one clause. A relative clause is restrictive unless a mark stands before it.
-- A preposition or conjunction before a clause is phonologically weak. A weak word leans on the verb before it if it is
-  an object pronoun or a particle, and otherwise on what follows.
-- Commas, colons, dashes, brackets and stops bound chunks, and no dependency weakens a boundary there. Other marks are
-  left out.
+- Commas, colons, dashes, brackets and stops are pauses, at which a boundary stands in any case. Other marks are left
+  out.
 """
 
 from __future__ import annotations
@@ -34,13 +31,7 @@ BRACKETS = frozenset({"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"})
 CURRENCIES = frozenset({"$", "#", "SYM"})
 COORDINATORS = frozenset({"CC", "CCONJ"})
 VERBS = ("VB", "VERB", "AUX", "MD")
-_INVERTED = frozenset({"SQ", "SINV"})
-_PRONOUNS = frozenset({"PRP", "EX", "PRON"})
-_PARTICLES = frozenset({"RP"})
-_RELATIVES = frozenset({"WDT", "WP", "WP$", "WRB"})
-_WEAK = _PRONOUNS | _PARTICLES | _RELATIVES | COORDINATORS | {"ADP", "IN", "MD", "PART", "SCONJ", "TO"}
 _FUNCTIONAL = frozenset({"PP", "WHPP", "CONJP", "PRT", "QP"})
-_NOMINAL = frozenset({"NP", "WHNP", "NX", "NAC"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,63 +143,10 @@ class ClauseTree:
             if child.label.startswith(VERBS) and (node.is_clause or i < node.head_child)
         }
 
-    def levels(self) -> list[int]:
-        """Return the strength of the boundary in each gap, 0 to 3, by section 3 of the paper."""
-        clauses = [node for node in self.nodes if node.is_clause]
-        inner = {child for node in clauses if node.label in ("SBAR", "SBARQ") for child in node.children}
-        starts = {node.start for node in clauses if node not in inner}
-        return [self._level(i, i + 1 in starts) for i in range(len(self.gaps))]
-
     @cached_property
     def clause_ends(self) -> set[int]:
         """The words before which a clause ends."""
         return {node.end for node in self.nodes if node.is_clause}
-
-    def _level(self, i: int, begins_clause: bool) -> int:
-        left, right, gap = self.chunks[i], self.chunks[i + 1], self.gaps[i]
-        ends_clause = i + 1 in self.clause_ends
-        unweakened = 3 if begins_clause or ends_clause else 2
-        if gap.is_pause:
-            return unweakened
-        if left is right or (self._leans_right(left) and not ends_clause):
-            return 0
-        if gap.node.is_clause:
-            return 1 if self._is_subject_and_verb(i, gap) else unweakened
-        if not is_dependent(gap.node, gap.child) or not self._is_adjacent(i, gap.node.head):
-            return unweakened
-        if gap.node.label == "VP":
-            return 0 if self._leans_left(right) else 1
-        return self._after_noun(gap, unweakened)
-
-    def _after_noun(self, gap: Gap, unweakened: int) -> int:
-        child = gap.node.children[gap.child]
-        is_of = child.label == "PP" and self.words[child.start].lower() == "of"
-        return unweakened - 1 if gap.node.label in _NOMINAL and (is_of or child.is_clause) else unweakened
-
-    def _is_subject_and_verb(self, i: int, gap: Gap) -> bool:
-        """Return whether the verb phrase of a clause follows its subject, perhaps after an adverb."""
-        children = gap.node.children
-        after = children[gap.child :]
-        is_verb = after[0].label == "VP" or (self.chunks[after[0].start].is_verbal and after[0].label == "ADVP")
-        return is_verb and children[gap.child - 1].label in _NOMINAL and children[gap.child - 1].head == i
-
-    def _is_adjacent(self, i: int, governor: int) -> bool:
-        """Return whether a governor is the last word before a gap, or only a word that leans on it is between."""
-        return governor in (i, i - 1 if self._leans_left(self.chunks[i]) else i)
-
-    def _leans_left(self, chunk: Chunk) -> bool:
-        return self._is_one(chunk, _PRONOUNS | _PARTICLES) and chunk.governor is not None
-
-    def _leans_right(self, chunk: Chunk) -> bool:
-        is_inverted = chunk.is_verbal and self.gaps[chunk.end - 1].node.label in _INVERTED
-        return not self._leans_left(chunk) and (self._is_one(chunk, _WEAK) or (is_inverted and _n_words(chunk) == 1))
-
-    def _is_one(self, chunk: Chunk, tags: frozenset[str]) -> bool:
-        return _n_words(chunk) == 1 and self.tags[chunk.start] in tags
-
-
-def _n_words(chunk: Chunk) -> int:
-    return chunk.end - chunk.start
 
 
 def is_dependent(node: Node, i: int) -> bool:
