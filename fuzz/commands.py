@@ -128,7 +128,7 @@ def _commands() -> list[tuple[tuple[str, ...], Any]]:
 
 @cache
 def _choices() -> list[str]:
-    """What those options take that have a choice."""
+    """Return the values that options with a choice take."""
     return sorted({word for _, command in _commands() for word in _values_of(command)})
 
 
@@ -220,7 +220,7 @@ def _inside(folder: Path) -> Iterator[None]:
 
 
 class Forbidden(BaseException):
-    """What a command tried that it must not; no handler of errors may take it for its own."""
+    """An act that a command must not try; no handler of errors may take it for its own."""
 
 
 _within: tuple[str, ...] = ()

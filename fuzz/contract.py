@@ -1,4 +1,4 @@
-"""What a target is, and the bounds within which its checks have to end."""
+"""Targets, and the bounds within which their checks have to end."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def check_brackets(text: str) -> None:
 
 
 def _read_both_ways(read: Callable[..., Iterator[Any]], path: Path, text: str, what: str) -> list[Any]:
-    """What is read where errors are collected: what was read before one was raised, and more; errors name the place."""
+    """Read with errors collected and raised: items before the first error are the same; errors name the place."""
     first, before = _until_error(read(path))
     errors: list[TreebankError] = []
     last, found = _until_error(read(path, on_error=errors.append))
@@ -93,7 +93,7 @@ def _read_both_ways(read: Callable[..., Iterator[Any]], path: Path, text: str, w
 
 
 def _until_error(items: Iterator[Any]) -> tuple[TreebankError | None, list[Any]]:
-    """What came, and the error that ended it, if one did."""
+    """Return the items that came, and the error that ended them, if one did."""
     found: list[Any] = []
     try:
         for item in items:

@@ -78,7 +78,7 @@ def _examples() -> list[Example]:
 
 @cache
 def _learned(factory: str) -> bytes:
-    """What the component learns under its own settings."""
+    """Return the model that the component learns under its own settings."""
     nlp = spacy.blank("xx")
     nlp.add_pipe(factory, config=_CHEAP[factory])
     nlp.initialize(_examples)

@@ -1,4 +1,4 @@
-"""How tests run commands: in processes of their own, and in this one where only the answer matters."""
+"""Run commands: in processes of their own, and in this one where only the answer matters."""
 
 from __future__ import annotations
 

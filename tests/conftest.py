@@ -149,7 +149,7 @@ def sample_folder(tmp_path_factory):
 
 
 def learned(folder: Path, name: str, *command: object) -> Path:
-    """What a command saves there, which the first worker that needs it runs."""
+    """Return the folder that a command saves, which the first worker that needs it runs."""
     with FileLock(folder / f"{name}.lock"):
         if not (folder / name).exists():
             run(*command, "-o", folder / name)

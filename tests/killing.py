@@ -1,4 +1,4 @@
-"""How tests kill what parses a file, in the middle of it, whatever started it."""
+"""Kill a process that parses a file, in the middle of it, whatever started it."""
 
 from __future__ import annotations
 

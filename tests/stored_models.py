@@ -40,7 +40,7 @@ TAGS = ["DT", "NN", "WDT", "PRP", "VBD", "VBD", "DT", "JJ", "NN", "."]
 
 
 class Kind(NamedTuple):
-    """How bytes of a kind are read, and what is done with a model then."""
+    """A reader of the bytes of a kind of model, and a use of the model."""
 
     read: Callable[[bytes], Stored]
     use: Callable[[Stored], object]

@@ -46,7 +46,7 @@ def bracketer(request) -> Bracketer:
 
 
 def check_brackets(bracketer: Bracketer, words, tags) -> None:
-    """What the interface promises of any sentence."""
+    """Check the promises of the interface for any sentence."""
     spans, scores = bracketer.bracket(words, tags)
     kept = [place for place, pair in enumerate(zip(tags, words, strict=True)) if not is_punctuation(*pair)]
     assert len(spans) == len(scores)
@@ -212,7 +212,7 @@ def test_bracketer_says_what_it_needs(learner, text, error, message):
 
 
 def test_bracketer_finds_the_brackets_of_a_treebank(shared_data):
-    """What the text of 3,501 sentences alone gives; benchmarks have what more text gives."""
+    """Learned from the text of 3,501 sentences alone; benchmarks have more text."""
     wsj = shared_data / "wsj_sample"
     golds = list(gold_sentences(read_trees(wsj / "dev.mrg")))
     least = {"paper": {10: 60, 20: 41, 40: 32}, "default": {10: 77, 20: 68, 40: 62}}

@@ -128,7 +128,7 @@ def exact_covariances(model: LatentModel) -> np.ndarray:
     sigma = np.zeros((n, n, p, p))
 
     def visit(node, above: np.ndarray) -> dict[int, np.ndarray]:
-        """What each word below makes of the latent vector above the node; `above` is that one's second moments."""
+        """Return the map from the latent vector above the node to each word; `above` is that one's second moments."""
         if isinstance(node, int):
             sigma[node, node] = model.emissions[node] @ above @ model.emissions[node].T
             return {node: model.emissions[node]}

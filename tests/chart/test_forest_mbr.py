@@ -16,7 +16,7 @@ from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 
 
 def random_posteriors(rng, n_words):
-    """Of any brackets and tags that some tree may have, not only of those that the grammar's trees have."""
+    """Draw posteriors of any brackets and tags that some tree may have, not only the grammar's trees."""
     spans = [(i, j, label) for i in range(n_words) for j in range(i + 1, n_words + 1) for label in ("NP", "S", "VP")]
     kept = [span for span in spans if rng.random() < 0.7]
     return Posteriors(

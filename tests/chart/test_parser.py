@@ -122,7 +122,7 @@ def test_posteriors_of_a_chart_are_plain_sums_in_pre_order(seed):
 
 @SEEDS
 def test_likely_brackets_leave_the_trees_that_have_no_others(seed):
-    """Of grammars that group siblings from the left, as those of all learners do."""
+    """Grammars group siblings from the left, as those of all learners do."""
     model = random_model(seed)
     model = replace(model, binary={rule: t for rule, t in model.binary.items() if not rule[2].startswith("@")})
     grammar = grammar_of(model, one_state(model, seed), is_proper=False)
@@ -216,7 +216,7 @@ def test_shares_that_cannot_be_are_refused(name, value):
 
 
 def test_span_score_counts_a_symbol_once_that_holds_a_label_twice():
-    """Of (NP (VP (NP (N ant)))) and (N ant), equally likely, the bracket NP has probability a half."""
+    """With (NP (VP (NP (N ant)))) and (N ant) equally likely, the bracket NP has probability a half."""
     model = Model({"NP|VP|NP|N": np.ones(1), "N": np.full(1, 0.9)}, {}, {})
     model.lexical.update({("NP|VP|NP|N", "ant"): np.full(1, 0.5), ("N", "ant"): np.full(1, 0.5)})
     model.binary["S", "N", "N"] = np.ones((1, 1, 1))

@@ -109,7 +109,7 @@ def test_prefix_probabilities_sum_all_continuations(seed):
 @settings(max_examples=10)
 @given(SEEDS)
 def test_prefix_probabilities_of_recursive_grammars_lie_between_bounds(seed):
-    """What is left out of a sum up to ten words are longer sentences; they need not end for all derivations."""
+    """A sum up to ten words leaves out longer sentences; they need not end for all derivations."""
     grammar = random_grammar(seed)
     model, longest = with_anything(grammar), 10
     words = np.random.default_rng(seed).choice(WORDS, 3).tolist()

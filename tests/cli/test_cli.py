@@ -47,7 +47,7 @@ def raw(tmp_path):
 
 
 def said(result) -> str:
-    """What a command printed on stderr, without the lines and the box that it stands in."""
+    """Return the stderr of a command, without the lines and the box that it stands in."""
     return " ".join(result.stderr.replace("│", " ").split())
 
 
@@ -518,7 +518,7 @@ def test_cli_converts_to_docs_and_back(folder, tmp_path):
 
 @pytest.mark.parametrize(("options", "heads"), [([], "202223020"), (["--lang", "de"], "202223001")])
 def test_cli_converts_to_dependencies(tmp_path, options, heads):
-    """Of normalized trees, by the head rules of the language."""
+    """The trees are normalized, and the head rules are those of the language."""
     (tmp_path / "raw.mrg").write_text(f"{RAW} (X (A a) (B b))", "utf-8")
     run("convert", tmp_path / "raw.mrg", tmp_path / "raw.conllu", *options)
     first, second, third, end = (tmp_path / "raw.conllu").read_text("utf-8").split("\n\n")

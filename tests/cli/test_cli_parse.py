@@ -1,4 +1,4 @@
-"""What `parse` reads and writes: Docs, JSON lines and tables, n-best trees and marginals, in several processes."""
+"""`parse` reads and writes Docs, JSON lines and tables, n-best trees and marginals, in several processes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rows_in(text: str) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def parses(pcfg_model):
-    """What the library says of the text: Docs, and the component."""
+    """The Docs of the text by the library, and the component."""
     nlp = spacy.load(pcfg_model)
     return list(nlp.pipe(filter(None, TEXT.splitlines()))), nlp.get_pipe("lpcfg_parser")
 
@@ -194,7 +194,7 @@ def test_cli_parse_takes_the_format_from_the_name(pcfg_model, tmp_path, suffix):
     [("text", ()), ("tokens", ("--n-best", 2, "--marginals", "--format", "jsonl")), ("trees", ("--format", "json"))],
 )
 def test_cli_parse_is_the_same_in_processes(pcfg_model, sample_folder, kind, more):
-    """Of more sentences than are parsed at once."""
+    """There are more sentences than are parsed at once."""
     trees = sample_folder / "dev.mrg"
     lines = "".join(f"{' '.join(tree.words[:8])}\n" for tree in read_trees(trees)) * 2
     text = trees.read_text("utf-8") * 2 if kind == "trees" else lines
@@ -278,7 +278,7 @@ def test_cli_surprisal_is_that_of_the_component(request, name):
 
 
 def test_cli_surprisal_sums_up_to_the_probability(pcfg_model):
-    """Of a sentence whose parses pruning leaves alone: both are exact up to that."""
+    """Pruning leaves the parses of the sentence alone: both are exact up to that."""
     text = "It rained .\n"
     (found,) = json_in(run("surprisal", pcfg_model, "-", "--input", "tokens", "--format", "jsonl", text=text).stdout)
     (parsed,) = json_in(run("parse", pcfg_model, "-", "--input", "tokens", "--format", "jsonl", text=text).stdout)

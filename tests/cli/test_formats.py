@@ -1,4 +1,4 @@
-"""What commands write, and where: an ending decides the format, and no file is lost that was there."""
+"""An ending decides the format that commands write, and no file is lost that was there."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ ESCAPES = "\x1b[31m\x9b31m\x07"
 
 
 def on_terminal(*command: object) -> str:
-    """What a command writes to a terminal that is its stdout and stderr."""
+    """Return all that a command writes to a terminal that is its stdout and stderr."""
     own, its = os.openpty()
     with subprocess.Popen(list(map(str, command)), stdout=its, stderr=its, stdin=subprocess.DEVNULL) as process:
         os.close(its)

@@ -258,7 +258,7 @@ def test_reranking_finds_the_tree_that_is_best_for_all(members, mirrored):
 
 
 def test_reranking_takes_the_trees_of_a_grammar_in_an_ensemble(trees, members, mirrored):
-    """Whose grammars have equal parts of its weight; those that read from right to left judge, but list no trees."""
+    """The grammars have equal parts of its weight; those that read from right to left judge, but list no trees."""
     grammars = tuple(EM(n_states=2, n_iterations=1, tokens_per_state=1, seed=seed).fit(trees) for seed in range(2))
     ensemble, network = Ensemble(grammars), members[1]
     models = Combined((Mirrored(grammars[0]), network, ensemble), (0.1, 0.3, 0.6))

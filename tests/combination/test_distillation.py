@@ -199,7 +199,7 @@ def test_sentences_of_odd_lengths_are_left_out(golds):
 
 
 def test_what_is_taught_has_a_temperature(golds, text):
-    """That of grammars, or of a combination's learner; or the one that is given."""
+    """It is that of grammars, or of a combination's learner; or the one that is given."""
     pcfg = TreebankPCFG()
     both = Combination((pcfg, MirroredLearner(pcfg)), temperature=0.8)
     for student, own in ((pcfg, TAUGHT), (Ensembles.diverse(2, n_states=2), TAUGHT), (both, 0.8)):

@@ -1,4 +1,4 @@
-"""What the tests of the components have in common; pipelines and what they write are made in `pipelines.py`."""
+"""Fixtures of the tests of components; `pipelines.py` makes pipelines and reads what they write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the README of benepar shows, line by line, on our Docs.
+"""The examples of benepar's README, line by line, on our Docs.
 
 The grammar is learned from the trees of that README, so that it finds them again.
 """

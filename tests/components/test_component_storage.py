@@ -1,4 +1,4 @@
-"""How components are saved, loaded and sent to other processes: one file each; what fails to load changes nothing."""
+"""Components are saved, loaded and sent to other processes as one file each; a failed load changes nothing."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def test_component_is_saved_when_it_is_complete(nlp, name, tmp_path, monkeypatch
 
 
 def test_component_folder_of_a_command_is_replaced_as_a_whole(nlp, name, tmp_path, monkeypatch):
-    """What `learn` writes is the old pipeline or the new one, and nothing of the old is left in the new."""
+    """The folder has the old pipeline or the new one, and nothing of the old is left in the new."""
     output = tmp_path / "some" / "model"
     save_pipeline(nlp, output)
     (output / "stray").write_text("")

@@ -49,7 +49,7 @@ def doc_of(*texts: str) -> Doc:
 
 
 def parse_of(text: str, scores: list[float], status: str = "parsed") -> SimpleNamespace:
-    """What a parser returns, made by hand."""
+    """Return a parse as a parser does, made by hand."""
     parsed = tree(text)
     return SimpleNamespace(
         tree=parsed,
@@ -63,7 +63,7 @@ def parse_of(text: str, scores: list[float], status: str = "parsed") -> SimpleNa
 
 
 def test_constituents_views_are_of_whichever_component_wrote_trees():
-    """Of the parser's own key before those of others, and of any key where there is no other."""
+    """The parser's own key comes before those of others, and any key counts where there is no other."""
     doc = doc_of("(S (NP (DT The) (NN time)) (VP (VBZ is)))")
     doc.spans["zz"] = doc.spans[KEY].copy()
     for key, label in (("brackets", "X"), ("isbn_constituents", "T"), (KEY, "S")):

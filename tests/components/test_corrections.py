@@ -168,7 +168,7 @@ def test_corrections_that_could_not_be_written_are_not_saved(corrections, monkey
 
 
 def test_corrections_go_on_with_their_file(corrections, pipeline):
-    """What was saved is shown as it was saved, and stays when it is saved again, or something else is."""
+    """Saved trees are shown as they were saved, and stay when they or others are saved again."""
     flat = brackets(corrections.parsed(0, (), [(3, 8, "NP"), (5, 8, "PP")]))
     corrections.save(0, [(0, 2, "WHNP"), (3, 5, "ODD")], [(3, 8, "NP"), (5, 8, "PP"), (0, 2, "NP")])
     assert corrections.first_open == 1

@@ -418,7 +418,7 @@ def test_demo_page_in_a_browser(server, tmp_path):
 
 
 def test_serve_starts_warm(monkeypatch):
-    """What the first text, the first surprisal and the first sentence without a tree need is there beforehand."""
+    """The models that the first text, surprisal and sentence without a tree need are there beforehand."""
     found: list[set[str]] = []
 
     def end(server: DemoServer) -> None:

@@ -1,4 +1,4 @@
-"""What components make once for all threads: it goes with its model, and no forked process waits for it."""
+"""Objects that components make once for all threads go with their model, and no forked process waits for them."""
 
 from __future__ import annotations
 

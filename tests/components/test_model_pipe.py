@@ -1,4 +1,4 @@
-"""What the components that learn have in common: what they refuse, say and leave alone."""
+"""The components that learn have this in common: errors, warnings, and things that they leave alone."""
 
 from __future__ import annotations
 

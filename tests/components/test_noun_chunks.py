@@ -41,7 +41,7 @@ def test_noun_chunks_are_the_noun_phrases_without_others_in_them(bracketed):
 
 @pytest.mark.parametrize("lang", ["en", "tr", "xx"])
 def test_noun_chunks_of_a_blank_pipeline(lang):
-    """Of languages with a function of their own, and without."""
+    """Languages with a function of their own, and without."""
     nlp = spacy.blank(lang)
     nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}})
     nlp.get_pipe("lpcfg_parser").grammar = spacy_grammar()

@@ -1,4 +1,4 @@
-"""What Docs have by a parser that learned from dependencies, of languages without noun chunks of their own in spaCy."""
+"""Docs by a parser that learned from dependencies, of languages without noun chunks of their own in spaCy."""
 
 import pytest
 import spacy

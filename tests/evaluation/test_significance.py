@@ -11,7 +11,7 @@ GOLDS = ["(S (NP (N a) (N b)) (VP (V c)))", "(S (NP (N a)) (VP (V b) (NP (N c)))
 
 
 def scores(wrong):
-    """Of trees that are flat where they are wrong."""
+    """Return the scores of trees that are flat where they are wrong."""
     golds = list(parse_trees(GOLDS))
     found = [Tree("S", tree.leaves()) if i in wrong else tree for i, tree in enumerate(golds)]
     return evaluate(golds, found).sentences

@@ -75,7 +75,7 @@ def test_marginals_and_probabilities_are_means(proper, golds):
 
 
 def test_the_first_grammar_prunes_for_the_others(proper, golds):
-    """What is left are the edges with a large marginal in trees of such edges alone, with their items."""
+    """The edges that are left have a large marginal in trees of such edges alone."""
     threshold = 0.01
     parser = Parser(proper[1], settings=EXHAUSTIVE)
     for gold in golds:
@@ -94,7 +94,7 @@ def test_the_first_grammar_prunes_for_the_others(proper, golds):
 
 
 def reachable(forest, likely: np.ndarray) -> list[int]:
-    """Those of the likely edges that stand in a whole tree of likely edges, by repeated deletion."""
+    """Return the likely edges that stand in a whole tree of likely edges, by repeated deletion."""
     items, edges = forest.item_table(), forest.edge_table()
     is_leaf = set(np.flatnonzero(items[:, 3] >= 0).tolist())
     is_root = set(np.flatnonzero((items[:, 0] == 0) & (items[:, 1] == forest.n_words)).tolist())
@@ -147,7 +147,7 @@ def test_grammars_that_share_too_little_are_refused(sample, proper):
 
 
 def test_bytes_round_trip(proper, golds, tmp_path):
-    """What the grammars share is stored once."""
+    """Parts that the grammars share are stored once."""
     ensemble = ensemble_of(*proper, combine="sum")
     data = ensemble.to_bytes()
     again = model_from_bytes(data)

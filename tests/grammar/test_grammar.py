@@ -200,7 +200,7 @@ def test_pack_knows_its_types_only():
     st.integers(0, 99),
 )
 def test_compressed_is_the_same_to_the_last_bit(dtype, shape, seed):
-    """Of any bytes as numbers: among them differences that overflow, nan and both zeros."""
+    """Any bytes as numbers: among them differences that overflow, nan and both zeros."""
     bits = np.random.default_rng(seed).bytes(int(np.prod(shape)) * np.dtype(dtype).itemsize)
     values = {"a": np.frombuffer(bits, dtype).reshape(shape), "b": ("x", "y"), "c": True, "d": 1, "e": "é"}
     found = unpack("k", 3, compressed(pack("k", 3, values)))
@@ -352,7 +352,7 @@ def matrix(data: np.ndarray, start: int, n_rows: int, n_cols: int) -> np.ndarray
 
 @pytest.mark.parametrize("store", ["factors", "sparse"])
 def test_layout_multiplies_out_to_the_dense_tensors(store, learned):
-    """What the kernels read, against `dense`."""
+    """The arrays that kernels read, against `dense`."""
     tensors = learned.tensors if store == "factors" else Tensors.sparsify(*skewed_tensors(0)[:2])
     assert len(set(tensors.forms)) == 2
     data, starts, blocks, places, first_block = layout(tensors)

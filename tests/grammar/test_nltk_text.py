@@ -68,7 +68,7 @@ def test_nltk_text_has_names_that_others_gave():
 
 @pytest.mark.parametrize("name", ["treebank", "latent"])
 def test_nltk_text_has_probabilities_that_are_read_back(name, request):
-    """Those of each left-hand side add up to 1."""
+    """The probabilities of each left-hand side add up to 1."""
     grammar = request.getfixturevalue(name)
     text = pcfg_text(grammar)
     sums: Counter[str] = Counter()
@@ -106,7 +106,7 @@ def test_nltk_text_of_one_state_has_the_same_best_derivations_with_tags_given(tr
 
 @pytest.mark.parametrize("name", ["treebank", "latent"])
 def test_nltk_finds_the_same_best_derivation(name, request):
-    """Of a grammar with states it is one of symbols with states; with the tags that it has, and without them."""
+    """A derivation by a grammar with states has symbols with states; with given tags, and without them."""
     nltk = pytest.importorskip("nltk")
     text = pcfg_text(request.getfixturevalue(name))
     theirs, ours = nltk.ViterbiParser(nltk.PCFG.fromstring(text)), Parser(grammar_from_pcfg(text), settings=EXHAUSTIVE)
@@ -132,7 +132,7 @@ def derivation(tree: Tree) -> Tree:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_nltk_text_of_random_grammars_is_read_back(seed):
-    """Whose words do not add up to 1, but nearly."""
+    """Their words add up to 1 only nearly."""
     grammar = random_grammar(seed)
     found = grammar_from_pcfg(pcfg_text(grammar))
     assert found.n_symbols == grammar.n_states.sum()

@@ -268,7 +268,7 @@ def test_prefix_trees_hold_the_words():
 
 
 def test_prefix_trees_grow_into_the_parse():
-    """What is complete in the only hypothesis of a beam of one is in its parse."""
+    """The complete constituents of the only hypothesis of a beam of one are in its parse."""
     parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=1, decoding="most-probable"))
     *_, last = pushed(parser, WORDS)
     (tree,) = last.trees()

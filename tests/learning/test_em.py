@@ -1,4 +1,4 @@
-"""What EM promises, against sums over all assignments of states."""
+"""The guarantees of EM, against sums over all assignments of states."""
 
 from __future__ import annotations
 

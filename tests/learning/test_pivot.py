@@ -1,4 +1,4 @@
-"""What Cohen and Collins (2014) prove of the pivot algorithm, and what a learner promises."""
+"""The theorems of Cohen and Collins (2014) on the pivot algorithm, and the contract of a learner."""
 
 from __future__ import annotations
 

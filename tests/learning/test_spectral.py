@@ -1,4 +1,4 @@
-"""What the papers prove of spectral learning, and the formulas of section 3.2 as loops."""
+"""The papers' theorems on spectral learning, and the formulas of section 3.2 as loops."""
 
 from __future__ import annotations
 

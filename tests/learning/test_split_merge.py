@@ -227,7 +227,7 @@ def test_noise_makes_halves_differ(sample):
 
 
 def test_flows_keep_all_counts(sample):
-    """Of random shares, for every kind of count, and of each symbol."""
+    """The shares are random; for every kind of count, and each symbol."""
     split = split_of(sample, 4, LexicalSettings())
     expected = split.expect(random_latent(split, noise=1.0, seed=0))
     rng = np.random.default_rng(0)

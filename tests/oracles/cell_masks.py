@@ -1,4 +1,4 @@
-"""Which symbols may stand in which cells of a chart, cell by cell and symbol by symbol."""
+"""Symbols that may stand in each cell of a chart, cell by cell and symbol by symbol."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spacy_lpcfg.trees.tree import Span
 
 
 def allowed_symbols(brackets: Collection[Span], n_words: int, grammar: Grammar) -> np.ndarray:
-    """Those of the trees that have none but the given brackets, binarised from the left.
+    """Return the symbols of the trees that have no other brackets than the given ones, binarised from the left.
 
     RETURNS (bool, (n_words + 1, n_words + 1, n_symbols)): of the span [i, j) at [i, j].
     """

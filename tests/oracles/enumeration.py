@@ -54,7 +54,7 @@ def model_of(grammar: Grammar) -> Model:
 
 
 def sums_of_states(grammar: Grammar) -> list[np.ndarray]:
-    """What the rules and words of each state of each symbol add up to; rows for given tags alone do not count."""
+    """Sum the rules and words of each state of each symbol; rows for given tags alone do not count."""
     sums = {name: np.zeros(m) for name, m in zip(grammar.symbols, grammar.n_states, strict=True)}
     model = model_of(grammar)
     for (a, _, _), tensor in model.binary.items():
@@ -211,12 +211,12 @@ def total(model: Model, words: Sequence[str]) -> float:
 
 
 def cancellation(model: Model, words: Sequence[str]) -> float:
-    """How much of a sentence's weight is left of the absolute weights of its trees; 1 for a proper model."""
+    """Return the share of the absolute weights of trees that is left in their sum; 1 for a proper model."""
     weights = [weight(model, tree) for tree in all_trees(model, words)]
     return abs(sum(weights)) / (sum(map(abs, weights)) or 1.0)
 
 
 def goodman_score(tree: Tree, edge_scores: Mapping[Edge, float], item_scores: Mapping[Item, float]) -> float:
-    """What decoding maximises: the summed scores of a tree's rules and of its leaves."""
+    """Return the objective of Goodman's decoding: the summed scores of a tree's rules and of its leaves."""
     leaves = (item for item in items(tree) if item[2] - item[1] == 1)
     return sum(edge_scores[edge] for edge in edges(tree)) + sum(item_scores[item] for item in leaves)

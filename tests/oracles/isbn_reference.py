@@ -15,7 +15,7 @@ N_OUTCOMES, N_INPUTS, N_LATENT = 14, 9, 2
 
 
 def sequence_log_likelihoods(parameters, approximation, events, keep=None):
-    """Of each sequence, a position and a decision at a time.
+    """Return the log-likelihood of each sequence, a position and a decision at a time.
 
     keep (n_positions, n_states): what multiplies means that are passed along latent edges.
     """
@@ -77,7 +77,7 @@ def bound(means, prior, weights, biases):
 
 
 def slope(theta, prior, weights, biases):
-    """Of the bound by the means."""
+    """Return the gradient of the bound by the means."""
     return prior - theta - softmax(weights @ expit(theta) + biases) @ weights
 
 

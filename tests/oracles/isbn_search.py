@@ -168,7 +168,7 @@ class Enumeration:
     def update(
         network: Network, theta: np.ndarray, first: int, end: int, mask: np.ndarray | None, chosen: int
     ) -> np.ndarray:
-        """What a decision does to theta (equation 13)."""
+        """Return theta after a decision (equation 13)."""
         if network.approximation == "feed-forward":
             return theta
         weights = network.outcome_weights[first:end].astype(float)

@@ -54,7 +54,7 @@ def _sums(values: Sequence[dict], weights: Sequence[float]) -> dict:
 
 
 def mirror_of(posteriors: Posteriors) -> Posteriors:
-    """Those of the sentence read from right to left; over the same words labels keep their order."""
+    """Return the posteriors of the sentence read from right to left; labels over the same words keep their order."""
     n_words = len(posteriors.tags)
     brackets = {
         (start, end, label): posteriors.brackets[n_words - end, n_words - start, label]

@@ -35,7 +35,7 @@ def features(words: Sequence[str], posteriors: Posteriors, known: set[str]) -> l
 
 
 def around(texts: Sequence[str], start: int, end: int) -> Iterator[tuple[str, str]]:
-    """What stands at each place of a span, "" for nothing."""
+    """Return the item at each place of a span, "" for nothing."""
     inside, before, after = list(texts[start:end]), list(texts[:start]), list(texts[end:])
     yield "first", inside[0]
     yield "second", inside[1] if len(inside) > 1 else ""

@@ -100,7 +100,7 @@ def _symbol(grammar: Grammar, node: Tree) -> int:
 
 
 def _emissions(grammar: Grammar, words: Sequence[str]) -> list[tuple[int, np.ndarray]]:
-    """Of each word its terminal, and the factors of its emissions by tag, float64 (n_tags,)."""
+    """Return the terminal of each word, and the factors of its emissions by tag, float64 (n_tags,)."""
     lexicon = grammar.lexicon
     return list(zip(lexicon.terminals_of(words).tolist(), lexicon.tag_factors(words), strict=True))
 

@@ -165,7 +165,7 @@ def holds(test: LabelTest, node: Node) -> bool:
 
 
 def match(pattern: Part, node: Node, nodes: list[Node], bound: dict, rules: HeadRules) -> Iterator[dict]:
-    """What is bound in each way in which a node is that of a pattern."""
+    """Yield the bindings of each way in which a node matches a pattern."""
     if pattern.same:
         is_one = pattern.same in bound and (bound[pattern.same] is node) != pattern.test.is_negated
     elif pattern.like:

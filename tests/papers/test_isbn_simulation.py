@@ -35,14 +35,14 @@ def sequence_of(labels: tuple[int, ...], inputs: tuple[int, ...]) -> Sequences:
 
 
 def probability(model: DynamicSBN, labels: tuple[int, ...], inputs: tuple[int, ...]) -> float:
-    """Of a sequence: the sum over all values of all its state vectors of the generative story's probability."""
+    """Sum the generative story's probability of a sequence over all values of all its state vectors."""
     vectors = list(itertools.product((0, 1), repeat=model.n_states))
     every = itertools.product(vectors, repeat=len(labels))
     return sum(joint(model, states, labels, inputs) for states in every)
 
 
 def joint(model: DynamicSBN, states: tuple, labels: tuple[int, ...], inputs: tuple[int, ...]) -> float:
-    """Of a sequence with its state vectors, unit by unit."""
+    """Return the probability of a sequence with its state vectors, unit by unit."""
     found = 1.0
     for t, (state, y, x) in enumerate(zip(states, labels, inputs, strict=True)):
         for i, on in enumerate(state):
@@ -231,7 +231,7 @@ def test_simulation_kernels_agree_with_the_dense_approximations(name, n_states):
 
 
 def double_parameters(model: DynamicSBN, name: str) -> dict[str, np.ndarray]:
-    """Those of `network_of`, but as they are in the model."""
+    """Return the parameters of `network_of`, but as they are in the model."""
     parameters = {key: array.astype(float) for key, array in network_of(model, name).parameters.items()}
     parameters["bias"][:], parameters["latent_weights"][0] = model.bias, model.latent
     parameters["decision_weights"][:] = np.concatenate([model.from_label, model.from_input])

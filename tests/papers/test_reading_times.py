@@ -1,4 +1,4 @@
-"""How the benchmark of reading times joins words, tokens and times, and what its regression finds."""
+"""The benchmark of reading times joins words, tokens and times, and finds a regression."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def stories(tmp_path) -> Path:
 
 
 def test_reading_times_are_those_of_the_word_after(stories):
-    """Of the means that were made before the corpus was corrected; the corrected times of readers go before them."""
+    """Means were made before the corpus was corrected; the corrected times of readers go before them."""
     corpus = reading_times.read_corpus(stories)
     assert corpus.texts == [word for words in WORDS.values() for word in words]
     assert corpus.tokens[1] == ["do", "n't"]

@@ -32,7 +32,7 @@ def labellings(posteriors, chains):
 
 
 def chains_over(labels, chains):
-    """What may stand over words of which a model has some labels: any set of them, or one alone and given chains."""
+    """Yield the chains of labels that may stand over words: any set of labels, or one alone and given chains."""
     if chains:
         return {*((label,) for label in labels), *(chain for chain in chains if set(chain) <= set(labels))}
     return [subset for k in range(1, len(labels) + 1) for subset in combinations(labels, k)]

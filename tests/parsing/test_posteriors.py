@@ -9,7 +9,7 @@ P = st.floats(0, 1) | st.just(1.0)
 
 
 def posteriors(n_words: int) -> st.SearchStrategy[Posteriors]:
-    """Of any brackets and tags, in any order."""
+    """Draw posteriors of any brackets and tags, in any order."""
     bounds = st.tuples(st.integers(0, n_words - 1), st.integers(1, n_words)).filter(lambda pair: pair[0] < pair[1])
     spans = st.tuples(bounds, st.sampled_from(["S", "NP", "VP"])).map(lambda pair: (*pair[0], pair[1]))
     of_word = st.dictionaries(st.sampled_from(["DT", "NN", "VB"]), P)

@@ -54,7 +54,7 @@ IMPORT = re.compile(
 
 
 def imports() -> dict[str, set[str]]:
-    """Which modules of the project each module imports: at its top, within functions, or for a type checker only."""
+    """Map each module of the project to those that it imports: at its top, within functions, or for types only."""
     files, found = modules(), {}
     for name, paths in files.items():
         wanted = set()

@@ -69,18 +69,18 @@ class Killer(distributed.WorkerPlugin):
 
 
 def n_executed(dask_worker: Any) -> int:
-    """How many tasks a worker has done."""
+    """Return the number of tasks that a worker has done."""
     return dask_worker.state.executed_count
 
 
 def n_tasks_since(before: dict[str, int], client: Any) -> int:
-    """How many tasks have been done since workers, by their addresses, had done so many."""
+    """Return the number of tasks done since workers, by their addresses, had done so many."""
     return sum(n - before.get(worker, 0) for worker, n in client.run(n_executed).items())
 
 
 @contextmanager
 def new_client() -> Iterator[Any]:
-    """Of a scheduler and two workers, processes on this machine."""
+    """Start a client of a scheduler and two workers, processes on this machine."""
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
     )
@@ -96,7 +96,7 @@ def client():
 
 @pytest.fixture
 def client_to_lose():
-    """Of a cluster of its own, for a test that kills a worker: on a busy machine none may come in its place."""
+    """A client of its own cluster, for a test that kills a worker: on a busy machine none may come in its place."""
     with new_client() as client:
         yield client
 

@@ -113,7 +113,7 @@ def files_in(folder: Path) -> list[str]:
 
 
 def untracked(files: list[str]) -> list[str]:
-    """Those of some files that git would show as untracked, were they in the checkout."""
+    """Return the files that git would show as untracked, were they in the checkout."""
     if not (ROOT / ".git").exists() or not shutil.which("git"):
         return []
     command = ["git", "check-ignore", "--no-index", "--stdin"]
@@ -178,7 +178,7 @@ def check_command(words: list[str]) -> None:
 
 
 def _check_options(words: list[str]) -> None:
-    """That there is such a command of `spacy-lpcfg`, with such options, and choices that they have."""
+    """Check that there is such a command of `spacy-lpcfg`, with such options and choices."""
     command = typer.main.get_command(lpcfg_cli)
     while words and hasattr(command, "commands") and not words[0].startswith("-"):
         assert words[0] in command.commands, words

@@ -1,4 +1,4 @@
-"""What `import spacy_lpcfg` gives, how little it loads, and where it refuses to be imported."""
+"""The names that `import spacy_lpcfg` gives, how little it loads, and where it refuses to be imported."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ ISBN_SETTINGS = [
 
 @pytest.fixture(scope="module")
 def isbn(folder, paths):
-    """What `spacy train` prints with the config of sigmoid belief networks."""
+    """The output of `spacy train` with the config of sigmoid belief networks."""
     return spacy_command("train", ISBN_CONFIG, "--output", folder / "isbn", *paths, *ISBN_SETTINGS)
 
 

@@ -109,7 +109,7 @@ _READERS["guided"] = Combined.from_bytes
 
 
 def fresh(kind: str, **settings: Any) -> Any:
-    """What answers by a model that nobody has asked yet."""
+    """Return a parser, bracketer or language model that nobody has asked yet."""
     found = _READERS.get(kind, Grammar.from_bytes)(stored(kind))
     if isinstance(found, ISBN):
         return IncrementalParser(found, settings=BeamSettings(beam=8))
@@ -222,7 +222,7 @@ def pipe(kind: str) -> Any:
 
 
 def written(nlp: Any, text: str) -> Any:
-    """What a pipeline writes to a Doc."""
+    """Return all that a pipeline writes to a Doc."""
     doc = nlp(text)
     groups = [
         ([(span.start, span.end, span.label_) for span in group], dict(sorted(group.attrs.items())))
@@ -232,7 +232,7 @@ def written(nlp: Any, text: str) -> Any:
 
 
 def asked(nlp: Any, text: str) -> Any:
-    """What a component answers about a Doc."""
+    """Return the answers of a component about a Doc."""
     component = nlp.components[-1][1]
     doc = nlp.get_pipe("lpcfg_sentencizer")(nlp.make_doc(text))
     answers = component.surprisals(doc), component.log_probabilities(doc), component.entropies(doc)

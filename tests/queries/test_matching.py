@@ -17,7 +17,7 @@ small_trees = trees(few_labels, few_labels, max_leaves=6)
 
 
 def found(trees: list[Tree], pattern: str) -> list[set[tuple]]:
-    """What `tregex.search` has, of each tree."""
+    """Return the matches of `tregex.search` in each tree."""
     index = TreeIndex.from_trees(trees)
     matches: list[set[tuple]] = [set() for _ in trees]
     n_matches = 0

@@ -86,7 +86,7 @@ def test_pattern_has_other_ways_to_be_written(one, other):
 
 
 def _shape(text: str) -> list:
-    """What a pattern consists of, conjunctions as one."""
+    """Return the parts of a pattern, conjunctions as one."""
 
     def of_part(part) -> list:
         below = [each for inner in part.parts for each in of_part(inner)]
@@ -110,7 +110,7 @@ def test_pattern_knows_the_symbols_of_the_documentation():
 
 
 def test_pattern_symbols_are_in_the_table_of_the_page():
-    """Those to what is above A are named by those to what is below."""
+    """Relations to nodes above A are named by those to nodes below."""
     page = (ROOT / "docs" / "search.md").read_text("utf-8")
     table = page[page.index("| A to B |") : page.index("## What differs")]
     named = {code.strip().removesuffix("(C)") for pair in re.findall(r"``(.+?)``|`([^`]+)`", table) for code in pair}

@@ -47,7 +47,7 @@ def test_nested_cases_are_of_all_kinds():
 
 @pytest.mark.parametrize("seed", CASES[::12])
 def test_nested_gradient_is_that_of_the_loss(seed):
-    """Of -ln P of a set, by differences: marginals, less 1 for what is in the set."""
+    """The loss is -ln P of a set, by differences: marginals, less 1 for what is in the set."""
     bounds, scores = random_case(seed)
     gold, h = random.Random(seed).choice(list(slow.nested_sets(bounds))), 1e-5
 

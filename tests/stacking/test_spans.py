@@ -66,7 +66,7 @@ def test_spans_of_no_brackets_are_none():
 
 @pytest.mark.parametrize("n_known", [0, 1, 5000])
 def test_spans_score_what_dictionaries_score(n_known):
-    """Of some features there is a weight, and of the others none."""
+    """Some features have a weight, and the others none."""
     rng = np.random.default_rng(n_known)
     sentences = [random_sentence(seed) for seed in range(20)]
     found = [(candidates_of(*sentence, KNOWN, TABLE).keys, slow.features(*sentence, KNOWN)) for sentence in sentences]

@@ -82,7 +82,7 @@ def kill_at(moment: str, rng: random.Random, code: str, *arguments: object) -> N
 
 
 def beside(path: Path) -> list[str]:
-    """What else lies there, of the same name."""
+    """Return the other files of the same name in the folder."""
     return sorted(each.name for each in path.parent.iterdir() if each != path and each.name.startswith(path.name))
 
 

@@ -1,4 +1,4 @@
-"""Which folders commands may replace: those that hold nothing but what was saved there."""
+"""Commands may replace folders that hold nothing but what was saved there."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_manifest_of_a_pipeline_is_no_matter_for_spacy(known, tmp_path):
 
 
 def test_manifest_is_asked_again_when_the_new_folder_is_complete(tmp_path):
-    """What was put there while it was made stays, and what was made is beside it."""
+    """Files put there meanwhile stay, and the new folder is beside them."""
     nlp, output = spacy.blank("en"), tmp_path / "model"
     save_pipeline(nlp, output)
     (tmp_path / "model-1").mkdir()
@@ -283,7 +283,7 @@ while True:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="folders change places in one step on Linux")
 def test_manifest_is_whole_whenever_saving_is_killed(tmp_path):
-    """What is left can be replaced by the next that saves, and is one of the folders that were saved."""
+    """The folder that is left was saved as a whole, and can be replaced by the next that saves."""
     output = tmp_path / "out"
     for number in range(2):
         with subprocess.Popen([sys.executable, "-c", SAVE, output], stdout=subprocess.PIPE, text=True) as process:

@@ -28,7 +28,7 @@ def chain(depth: int) -> Tree:
 
 
 def recursive_spans(tree: Tree, start: int = 0) -> list[tuple[int, int, str]]:
-    """What `spans` returns, written as one would define it."""
+    """Return the spans of a tree by their recursive definition."""
     if tree.is_leaf:
         return []
     spans, end = [], start

@@ -160,7 +160,7 @@ def test_dialects_count_what_they_leave_out(tmp_path):
 
 
 def test_dialects_of_files_that_end_as_the_penn_treebanks_do_are_penn(tmp_path):
-    """What this package writes may have labels of other treebanks, but never their codes and lemmas."""
+    """Files that this package writes may have labels of other treebanks, but never their codes and lemmas."""
     path = written(tmp_path, "parsed.mrg", "(IP-MAT (NP-SBJ (N 0)) (VB x-y))\n")
     assert dialect_of(path) == "penn"
     assert [tree.words for tree in read_trees(path)] == [["0", "x-y"]]

@@ -1,4 +1,4 @@
-"""What is remembered of texts is bounded in bytes: nothing of long words, whatever the model."""
+"""The cache of texts is bounded in bytes: nothing of long words, whatever the model."""
 
 import gc
 import tracemalloc

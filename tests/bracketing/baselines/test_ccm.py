@@ -62,7 +62,7 @@ class Enumerated:
         self.maximize([self.posterior(tags) for tags in self.text])
 
     def objective(self) -> float:
-        """What EM raises: log-likelihood, and the logarithm of the prior that the added counts are."""
+        """Return the objective of EM: log-likelihood, and the logarithm of the prior that the added counts are."""
         trees = [sum(self.joint(tags, tree) for tree in all_trees(0, len(tags))) for tags in self.text]
         prior = sum(self.extra[key[0]] * math.log(value) for key, value in self.probabilities.items())
         return sum(map(math.log, trees)) + prior

@@ -1,4 +1,4 @@
-"""How many states symbols get, and what is told of those that get fewer than were asked for."""
+"""The number of states that symbols get, and the log of those that get fewer than were asked for."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_learner_says_once_that_ten_trees_are_too_few(learner, ten, caplog
 
 
 def fewer(ten, caplog, found, n_states):
-    """What is logged of a treebank in which three tokens make a state."""
+    """Return the log of a treebank in which three tokens make a state."""
     treebank = IndexedTreebank.read(ten, TreebankPCFG())
     with caplog.at_level(logging.INFO, logger="spacy_lpcfg"):
         log_fewer_states(treebank, found(treebank.counts.symbols), n_states, 3.0)

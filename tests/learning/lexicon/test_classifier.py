@@ -68,7 +68,7 @@ def texts(words, tags, i, template):
 
 @given(pairs=st.tuples(WORDS, WORDS), data=st.data())
 def test_keys_are_equal_where_features_are(pairs, data):
-    """Of one template at any two words of any two sentences; other templates never have the same key."""
+    """This holds for one template at any two words of any two sentences; other templates never have the same key."""
     windows, seen = Windows(TAGS), {}
     for words in pairs:
         tags = np.array([data.draw(st.integers(0, 2)) for _ in words], dtype=np.int32)
@@ -129,14 +129,14 @@ def test_classifier_of_nothing_knows_nothing():
 
 
 def loss(weights, features, candidates, symbol, happens):
-    """Of one word: -log P(symbol | window) - log P(boundaries | window)."""
+    """Return the loss of one word: -log P(symbol | window) - log P(boundaries | window)."""
     scores = weights[features[features >= 0]].sum(axis=0)
     choices = log_softmax(scores[candidates])[candidates.index(symbol)] if symbol in candidates else 0.0
     return -choices - np.log(np.where(happens, expit(scores[-2:]), expit(-scores[-2:]))).sum()
 
 
 def gradient(weights, *word):
-    """Of the loss, by central differences."""
+    """Return the gradient of the loss, by central differences."""
     found = np.zeros_like(weights)
     for place in np.ndindex(*weights.shape):
         step = np.zeros_like(weights)
@@ -223,7 +223,7 @@ def context(grammar, words, tags=None, **settings):
 
 
 def emitted(grammar, words):
-    """Which symbols emit each word, bool (n_words, n_preterminals)."""
+    """Return the symbols that emit each word, bool (n_words, n_preterminals)."""
     lexicon, table = grammar.lexicon, np.zeros((len(words), grammar.n_preterminals), dtype=bool)
     for row, terminal in zip(table, lexicon.terminals_of(words), strict=True):
         row[lexicon.symbols[slice(*lexicon.offsets[terminal : terminal + 2])]] = True

@@ -1,4 +1,4 @@
-"""What forms emit is shared among rare words by the tags that they were seen with."""
+"""Rare words share the emissions of their form by the tags that they were seen with."""
 
 from __future__ import annotations
 
