@@ -330,7 +330,7 @@ class _Sentence:
         return alone
 
     def posteriors(self) -> dict[_Bracket, float]:
-        """Probabilities of the brackets that the sentence may have, by the component that wrote the tree.
+        """Return probabilities of the brackets that the sentence may have, by the component that wrote the tree.
 
         RAISES (ValueError): If there is no such component
         """
@@ -538,7 +538,7 @@ class Constituent:
         return dict(sorted(of_words, key=lambda item: -item[1]))
 
     def uncertain(self, threshold: float = DOUBTFUL) -> list[UncertainSpan]:
-        """Brackets of this node and below that may be wrong, in the order of the tree, with their rivals.
+        """Return the brackets of this node and below that may be wrong, in the order of the tree, with their rivals.
 
         The component that wrote the tree parses the sentence again for it, as for `alternatives`.
 
@@ -616,7 +616,7 @@ class Constituent:
         return head_rules_of(self._sentence.doc)
 
     def nodes(self) -> Iterator[Constituent]:
-        """This node and all below it, in pre-order, words included."""
+        """Yield this node and all below it, in pre-order, words included."""
         start, end = self._range
         for i, j in self._sentence.chains:
             if start <= i and j <= end:
@@ -747,7 +747,7 @@ def register_extensions() -> None:
 
 
 def span_labels(span: Span) -> tuple[str, ...]:
-    """Labels of the constituent, outermost first; () for a bare word. As in benepar."""
+    """Return labels of the constituent, outermost first; () for a bare word. As in benepar."""
     node = span_constituency(span)
     return node.labels if node else ()
 

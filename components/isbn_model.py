@@ -373,7 +373,7 @@ def _forward(model: Model, X: DecisionEvents, is_train: bool) -> tuple[np.ndarra
 def _forward_network(
     model: Model, X: DecisionEvents, is_train: bool, *, weight_decay: float, n_jobs: int
 ) -> tuple[np.ndarray, Backprop]:
-    """Differs from `_forward` in that it is one network: float64 (n_sequences,)."""
+    """Return the log-likelihoods of sequences by one network, float64 (n_sequences,)."""
     parameters = _parameters(model)
     approximation = model.attrs["approximation"]
     if not is_train:

@@ -108,7 +108,7 @@ def _kinds(parameter: Parameter) -> tuple[Any, ...]:
 
 
 def _check_kind(parameter: Parameter, value: Any, default: Any) -> None:
-    """RAISES (ValueError): If a value is of another type than the setting."""
+    """Raise ValueError if a value is of another type than the setting."""
     kinds = _kinds(parameter)
     if Any in kinds:
         return

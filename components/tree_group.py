@@ -191,7 +191,7 @@ class _Words:
         self.ends = [token.idx + len(text.rstrip()) for token, text in tokens]
 
     def below(self, span: _Raw) -> tuple[int, int]:
-        """First and last of the words that a span has a part of."""
+        """Return the first and last of the words that a span has a part of."""
         return bisect_right(self.ends, span.start_char), bisect_left(self.starts, span.end_char) - 1
 
     def has(self, span: _Raw) -> bool:
@@ -211,7 +211,10 @@ class _Words:
 
 
 def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
-    """old (list of int): where the tokens began that the attributes are of."""
+    """Fit the attributes of tokens to the tokens as they are.
+
+    old (list of int): Where the tokens of the attributes began.
+    """
     text, new = doc.text, [token.idx for token in doc]
     first = {start: i for i, start in enumerate(old)}
     last = {end: i for i, end in enumerate([*old[1:], len(text)])}
@@ -231,7 +234,10 @@ def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
 
 
 def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[int]]) -> None:
-    """parts (list of list of int): the words that each token was made of, if it was not split."""
+    """Fit the tags to the tokens as they are.
+
+    parts (list of list of int): The words that each token was made of, if it was not split.
+    """
     letters = [token.idx + max(len(token.text.rstrip()), 1) - 1 for token in doc]
     last = [bisect_right(old, letter) - 1 for letter in letters]
     tags, given = attrs.get(TAGS), attrs.get(GIVEN_TAGS)
@@ -249,7 +255,10 @@ def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[
 
 
 def _fit_sentences(doc: Doc, attrs: dict[str, Any], key: str, crossed: list[_Raw]) -> None:
-    """crossed (list of _Raw): spans that are left out since merged tokens cross them."""
+    """Fit the attributes of sentences to the tokens as they are.
+
+    crossed (list of _Raw): Spans that are left out since merged tokens cross them.
+    """
     starts = [token.idx for token in doc if token.i == 0 or token.is_sent_start]
     status = list(attrs.get("status", starts))
     if len(status) != len(starts):  # a merged token reaches from a sentence into the next
@@ -300,7 +309,7 @@ def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
 
 
 def _joined(parts: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
-    """Attributes of groups after each other, as far as all have them.
+    """Return attributes of groups after each other, as far as all have them.
 
     parts (sequence of (int, dict)): where each of the Docs begins, and the attributes of its group
     """

@@ -34,7 +34,7 @@ class VocabVectors:
         return GivenVectors(tuple(rows), to_numpy(vocab.vectors.data)[list(rows.values())], self.size)
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
-        """RAISES (EmbeddingError): Always: a component takes the vectors of its vocabulary before it learns."""
+        """Raise EmbeddingError: a component takes the vectors of its vocabulary before it learns."""
         raise EmbeddingError(
             "Expected vectors of words, got those of a vocabulary that nobody has named: learn by the component "
             "spectral_bracketer, whose pipeline has one, or give GivenVectors."

@@ -52,7 +52,7 @@ def make_tuples(settings: object, *names: str) -> None:
 
 
 def check_text(text: object) -> None:
-    """RAISES (ValueError): Unless a text is an iterable of sentences, such as `spacy-lpcfg.RawText.v1` makes."""
+    """Raise ValueError unless a text is an iterable of sentences, such as `spacy-lpcfg.RawText.v1` makes."""
     if isinstance(text, str) or not isinstance(text, Iterable):
         raise ValueError(
             f"Expected a text as sentences of words, as spacy-lpcfg.RawText.v1 reads from a file; got {text!r:.80}."

@@ -76,7 +76,7 @@ class NamedLearner:
         return made.variant(variant) if issubclass(made, Variants) else made()
 
     def check_text(self, *, is_given: bool) -> None:
-        """RAISES (ValueError): If the learner lacks the raw text that it needs, or has no use for one that is given."""
+        """Raise ValueError if the learner lacks the raw text that it needs, or has no use for a given one."""
         if is_given and not self.takes_text:
             users = ", ".join(entry.name for entry in LEARNERS if entry.takes_text)
             raise ValueError(f"Expected no text, for which {self.name!r} has no use, only {users}; got one.")

@@ -78,7 +78,7 @@ def _load(model: str) -> "SpectralBracketerPipe":
 
 
 def _lines(table: "Table") -> Iterator[str]:
-    """Two tables, with by how much the bracketer is above what it has to beat below each."""
+    """Yield two tables, and below each the lead of the bracketer over the best baseline."""
     from spacy_lpcfg.bracketing.baselines.comparison import BRACKETER
 
     first = next(iter(table.values()))

@@ -19,7 +19,7 @@ Scheduler = Annotated[
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """A client of a scheduler.
+    """Connect to a scheduler; yield the client.
 
     RAISES (ImportError): Where Dask is not installed. (OSError): If nothing answers there.
     """
@@ -29,7 +29,7 @@ def connected(address: str) -> Iterator[Any]:
 
 @contextmanager
 def on_cluster(address: str | None) -> Iterator[None]:
-    """Within, joblib's calls run on the cluster of a scheduler, if there is one; errors as in `connected`."""
+    """Run joblib's calls in the block on the cluster of a scheduler, if there is one; errors as in `connected`."""
     if address is None:
         yield
         return

@@ -118,7 +118,7 @@ def _rows(measured: "Iterable[tuple[str, int, Complexity]]", unit: Unit) -> Iter
 
 
 def _l2sca_rows(measured: "Iterable[tuple[str, int, Complexity]]") -> Iterator[Iterable[str]]:
-    """L2SCA's fields: the file's name without its folder, the counts, and the indices with four decimals."""
+    """Yield L2SCA's fields: the file's name without its folder, the counts, and the indices with four decimals."""
     from spacy_lpcfg.queries.complexity import COUNTS, INDICES
 
     yield ("Filename", *COUNTS, *INDICES)

@@ -44,7 +44,7 @@ _PATIENCE = 2.0  # seconds after which one wants to know that something goes on
 
 
 def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, ending with one line on stderr instead of a traceback: code 1 where files, data or models are bad.
+    """Wrap a command so that errors are one line on stderr, and the code is 1 where files, data or models are bad.
 
     Code 130 where it was interrupted. Warnings are one line each as well.
     """
@@ -84,7 +84,7 @@ def one_line(error: object) -> str:
 
 @contextmanager
 def _noticing(interrupted: Event) -> Iterator[None]:
-    """Within, Ctrl-C is noted before it is raised, if it is raised at all."""
+    """Note Ctrl-C in the block before it is raised, if it is raised at all."""
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or current_thread() is not main_thread():
         yield
@@ -103,7 +103,7 @@ def _noticing(interrupted: Event) -> Iterator[None]:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Within, what is warned of and what the library logs as a warning is told by `log`."""
+    """Tell by `log` of warnings in the block, and of those that the library logs."""
     logger, handler = logging.getLogger("spacy_lpcfg"), _Telling(logging.WARNING)
     logger.addHandler(handler)
     try:
@@ -166,7 +166,7 @@ def progress(items: Iterable[Item], unit: str, *, hidden: bool = False, total: i
 
 @contextmanager
 def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
-    """A function to call with the name of a step and how far it has come; each step has a bar on stderr in turn."""
+    """Return a callback for the name of a step and how far it has come; each step has a bar on stderr in turn."""
     from tqdm import tqdm
 
     bars: dict[str, tqdm] = {}
@@ -187,7 +187,7 @@ def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
 
 @contextmanager
 def busy(what: str, n_steps: int | None = None, unit: str = "steps") -> Iterator[Callable[[int], None]]:
-    """The seconds that the block takes, counted on stderr if that is a terminal.
+    """Count the seconds that the block takes, on stderr if that is a terminal.
 
     what (str): what is being done.
     n_steps (int or None): how many steps that has, if it is known: the time that is left is told as well.
@@ -247,7 +247,7 @@ def read_lines(path: str) -> Iterator[str]:
 
 
 def check_input(path: str, hint: str = "FILE") -> None:
-    """RAISES (BadParameter): Unless it is a file, or "-" for stdin. (ValueError): If that is closed."""
+    """Raise BadParameter unless an input is a file, or "-" for stdin, and ValueError if stdin is closed."""
     if path == STDIN:
         stdin()
         return
@@ -324,7 +324,7 @@ def is_within(path: Path, source: str | Path) -> bool:
 
 @contextmanager
 def replacing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
-    """A file that appears when the block succeeds and leaves no trace otherwise; stdout for None.
+    """Open a file that appears when the block succeeds and leaves no trace otherwise; stdout for None.
 
     force (bool): whether it may replace a file
     RAISES (ValueError): If a file has appeared there that may not be replaced. The new one is then beside it.

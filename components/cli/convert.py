@@ -153,7 +153,7 @@ def _format_of(output: Path, style: LatexStyle) -> str:
 
 
 def _files_of(paths: Iterable[Path], dialect: str | None) -> Iterator[str]:
-    """Files, and those of folders that are read."""
+    """Yield files, and those of folders that are read."""
     from spacy_lpcfg.trees.files import treebank_files
 
     for path in paths:

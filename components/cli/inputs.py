@@ -102,7 +102,7 @@ def lines_of(source: str) -> Iterator[str]:
 
 
 def check_usage(file: str, kind: Input | None, tags: Tags | None) -> None:
-    """RAISES (BadParameter): If it cannot be read, or has no tags to be given."""
+    """Raise BadParameter if an input cannot be read, or has no tags to be given."""
     check_input_or_text(file)
     if is_text(file) and kind == Input.spacy:
         raise typer.BadParameter("a text holds no Docs: name a .spacy file", param_hint="FILE")
@@ -140,7 +140,7 @@ def _is_bracketer(component: Pipe) -> bool:
 
 
 def kind_by_name(file: str) -> Input | None:
-    """Docs or trees, if the name of a file says so."""
+    """Return whether a file holds Docs or trees by its name; None if the name does not say."""
     if is_text(file):
         return None
     from spacy_lpcfg.trees.formats.table import suffixes_of_trees
@@ -151,7 +151,7 @@ def kind_by_name(file: str) -> Input | None:
 
 
 def _kind_of(nlp: Language, component: Pipe, file: str) -> Input:
-    """By the file's name, else text; for a bracketer that nothing tags for, Docs, or by the first line."""
+    """Return the kind of an input: by its name, or else text; for an untagged bracketer Docs, or by the first line."""
     from spacy_lpcfg.bracketing.tagged import is_bracketed
 
     named = kind_by_name(file)

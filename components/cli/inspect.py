@@ -213,7 +213,7 @@ def _state_lines(name: str, of_symbol: Found) -> Iterator[str]:
 
 
 def _singular_lines(values: dict[str, list[float]]) -> Iterator[str]:
-    """Singular values of symbols with several states, and where they fall most steeply."""
+    """Yield the singular values of symbols with several states, and where they fall most steeply."""
     yield f"{'symbol':<24}{'gap after':>10}{'ratio':>8}  singular values"
     for name, row in values.items():
         ratios = [high / low for high, low in pairwise(row)]

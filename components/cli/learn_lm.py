@@ -101,7 +101,7 @@ def learn_lm(
 
 
 def _check_usage(method: LanguageModelMethod, iterations: int | None, dev: list[Path] | None, kneser_ney: bool) -> None:
-    """RAISES (BadParameter): For options that do not go together."""
+    """Raise BadParameter for options that do not go together."""
     if kneser_ney and not dev:
         raise typer.BadParameter("--kneser-ney needs a --dev text to weigh the models on")
     if method == LanguageModelMethod.pivot and iterations:

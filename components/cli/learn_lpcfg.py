@@ -103,7 +103,7 @@ def learn_lpcfg(
 
 
 def _refuse_unused_seed(context: typer.Context, method: str) -> None:
-    """RAISES (BadParameter): If a seed was given for a method that draws nothing at random."""
+    """Raise BadParameter if a seed was given for a method that draws nothing at random."""
     is_given = getattr(context.get_parameter_source("seed"), "name", "DEFAULT") != "DEFAULT"
     if is_given and "seed" not in learner_of(method).parameters:
         raise typer.BadParameter(f"{method} has no use for it, since it draws nothing at random", param_hint="--seed")

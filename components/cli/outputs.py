@@ -163,7 +163,7 @@ def _numbers(array: Any) -> list[Any]:
 
 
 def printable(words: Iterable[str]) -> list[str]:
-    """Words, or tags, that brackets can hold."""
+    """Return the words, or tags, that brackets can hold."""
     return [word.translate(_ROUND_BRACKETS) for word in words]
 
 
@@ -262,7 +262,7 @@ _CONTENTS: dict[str, dict[str, Callable[[Iterable[ParsedSentence]], Iterator[Any
 
 
 def check_contents(form: str, asked: str) -> None:
-    """RAISES (BadParameter): If the format cannot hold what is asked for, such as "--n-best"; "" is the trees."""
+    """Raise BadParameter if the format cannot hold what is asked for, such as "--n-best"; "" is the trees."""
     if form not in _CONTENTS[asked] and (asked or form != ParseFormat.spacy):
         raise typer.BadParameter(f"{asked} has no place in {form}: use --format jsonl", param_hint="--format")
 

@@ -243,7 +243,7 @@ def _unsure(above: float | None, file: Path | None, output: Path | None, *, many
 
 
 def _check_terminal(output: Path | None, form: str) -> None:
-    """RAISES (BadParameter): If Docs would go to a terminal."""
+    """Raise BadParameter if Docs would go to a terminal."""
     if form == ParseFormat.spacy and output is None and sys.stdout.isatty():
         raise typer.BadParameter("Docs are nothing to read: name a file by --output", param_hint="--format")
 

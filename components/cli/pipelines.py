@@ -216,7 +216,7 @@ def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), forc
 
 
 def check_can_be_made(folder: Path) -> None:
-    """RAISES (BadParameter): If neither it nor what is above it is a folder that can be written to."""
+    """Raise BadParameter if neither a path nor any folder above it can be written to."""
     above = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise typer.BadParameter(f"{above} is no folder that can be written to", param_hint="--output")
@@ -230,7 +230,7 @@ def _refusal(folder: Path, *, force: bool) -> str | None:
 
 @contextmanager
 def saving_folder(output: Path, *, force: bool = False) -> Iterator[Path]:
-    """An empty folder that, once filled, takes the place of `output`; or of none, where that may not be replaced.
+    """Yield an empty folder that, once filled, takes the place of `output`, or stands beside one that must stay.
 
     RAISES (ValueError): If something was put into `output` since it was checked. The new folder is then beside it.
     """

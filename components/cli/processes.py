@@ -61,7 +61,7 @@ def pipe(
 
 @contextmanager
 def interrupts_held_back() -> Iterator[None]:
-    """Ctrl-C waits for the end of the block; processes that are started in it take no notice."""
+    """Hold Ctrl-C back until the end of the block; processes that are started in it take no notice."""
     held: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
     try:

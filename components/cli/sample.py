@@ -79,7 +79,7 @@ def sample(
 
 
 def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Iterator[Tree | None]":
-    """Trees drawn from a grammar."""
+    """Return trees drawn from a grammar."""
     from spacy_lpcfg.chart.sampling import sample_trees
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.stacking import Stacked
@@ -94,7 +94,7 @@ def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Itera
 
 
 def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, seed: int) -> "Iterator[Tree | None]":
-    """Trees of each sentence in turn, and None after them."""
+    """Yield trees of each sentence in turn, and None after them."""
     questions = {"samples": {"n": n, "seed": seed}}
     for parsed in run_pipeline(nlp, pipe, source, questions=questions, with_trees=False):
         for words, trees in answers_of(parsed, "samples"):

@@ -55,7 +55,7 @@ def open_closed() -> None:
 
 
 def stdin() -> IO[bytes]:
-    """RAISES (ValueError): If stdin is closed."""
+    """Return stdin; raise ValueError if it is closed."""
     if sys.stdin is None:
         raise ValueError("stdin is closed: name a file, or give the command something to read")
     return sys.stdin.buffer
@@ -63,7 +63,7 @@ def stdin() -> IO[bytes]:
 
 @contextmanager
 def careful_stdout() -> Iterator[None]:
-    """Within, errors of stdout have its name, and a terminal gets no control characters."""
+    """Name stdout in its errors within the block, and send a terminal no control characters."""
     stream = sys.stdout
     with redirect_stdout(_Careful(stream)):
         yield

@@ -119,7 +119,7 @@ SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out broken tree
 def tree_files(
     paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = TagDetail.fine
 ) -> Iterator[TreeFiles]:
-    """The files to learn from within; it is told what was read of them, and at the end, how many trees were broken."""
+    """Yield the files to learn from; tell what was read of them, and at the end how many trees were broken."""
     from spacy_lpcfg.trees import TreeFiles
 
     errors: list[Exception] = []
@@ -208,7 +208,7 @@ def read_held_out(
 
 
 def held_out_f1(parse: Callable[[Sequence[str]], Parse], held_out: Sequence[Tree]) -> float:
-    """F1 in percent of trees parsed from raw words, as `spacy-lpcfg evaluate` has it."""
+    """Return F1 in percent of trees parsed from raw words, as `spacy-lpcfg evaluate` has it."""
     from spacy_lpcfg.evaluation.evalb import evaluate
     from spacy_lpcfg.trees import clean
 

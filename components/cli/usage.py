@@ -13,7 +13,7 @@ _PYDANTIC = "Value error, "  # begins messages of a typer that checks by pydanti
 
 @contextmanager
 def clearer_usage() -> Iterator[None]:
-    """Within, wrong usage says what is wrong alone; and that a MODEL comes first, where something else does."""
+    """Shorten errors of usage in the block, and say in them that a MODEL comes first, where something else does."""
     try:
         yield
     except typer.BadParameter as error:

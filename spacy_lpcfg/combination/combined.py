@@ -141,6 +141,6 @@ def _lattice(text: Any) -> LatticeSettings | None:
 
 
 def check_weights(weights: Sequence[float], n: int) -> None:
-    """RAISES (ValueError): Unless they are n shares, at least one, that sum to 1."""
+    """Raise ValueError unless the weights are n shares, at least one, that sum to 1."""
     if n == 0 or len(weights) != n or min(weights) < 0 or not np.isclose(sum(weights), 1):
         raise ValueError(f"Expected a share for each of {n} models, which sum to 1; got {shown(list(weights))}.")

@@ -152,7 +152,7 @@ def _learned(
 
 
 def default_weights(members: Sequence[Member]) -> list[float]:
-    """Equal shares within each kind; that of all grammars is `GRAMMARS_SHARE` if there are networks too."""
+    """Return equal shares within each kind; that of all grammars is `GRAMMARS_SHARE` if there are networks too."""
     n_networks = sum(member.is_network for member in members)
     n_grammars = len(members) - n_networks
     share = GRAMMARS_SHARE if n_networks and n_grammars else float(n_grammars > 0)

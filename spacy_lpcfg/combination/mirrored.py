@@ -59,7 +59,7 @@ class MirroredParser(SentenceParser):
         return self._parser.likely_tags(words)
 
     def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
-        """ln P(tree, words) of each tree, in nats, float64 (n_trees,)."""
+        """Return ln P(tree, words) of each tree, in nats, float64 (n_trees,)."""
         return self._parser.tree_log_probabilities([mirror(tree) for tree in trees])
 
 

@@ -1,4 +1,4 @@
-"""One tree of what several parsers think of a sentence: minimum Bayes risk over the mean of their posteriors."""
+"""Parse by several models: minimum Bayes risk over the mean of their posteriors."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from spacy_lpcfg.trees.tree import Span
 
 
 class CombinedParser(BackedParser):
-    """Parses sentences by what several models think of them; any number of threads may share one.
+    """A parser by several models; any number of threads may share one.
 
     Questions about a distribution over trees are left to the first proper grammar that reads from left to right.
 
-    combined (Combined): the models.
+    combined (Combined): The models.
     decoding (str): "mbr" chooses the brackets that nest and have the largest sum of mean posteriors, each less
         `Combined.bracket_cost` (minimum Bayes risk); where grammars know which labels stand over the same words, only
         such; "vote" those that more than half of the models have in their own trees, every model with one vote, which
         has more trees right as a whole and fewer brackets; "rerank" one of the trees that a grammar finds, see
         `Reranker`; "most-probable" the tree of `n_best(1)`, which is that grammar's.
-    chart (ChartSettings): how grammars prune; each prunes for the next ones too.
-    search (BeamSettings or None): how ISBNs search; None for the beam and the lattice of `combined`.
-    RAISES (ValueError): On a decoding that the combination does not have.
+    chart (ChartSettings): Pruning of the grammars; each prunes for the next ones too.
+    search (BeamSettings or None): Search of the ISBNs; None for the beam and the lattice of `combined`.
+    RAISES (ValueError): For a decoding that the combination does not have.
     """
 
     kind = "several models together, none of which is a proper grammar that reads from left to right"
@@ -107,7 +107,7 @@ class CombinedParser(BackedParser):
         return [readings[i] for i in range(len(readings))]
 
     def _mean_so_far(self, readings: Mapping[int, SentenceReading]) -> Posteriors | None:
-        """Return the mean of what some models think; None if no grammar of them has a tree over the whole sentence."""
+        """Return the mean of some models' posteriors; None if no grammar of them has a tree over the whole sentence."""
         informed = [i for i, reading in readings.items() if not reading.posteriors.is_of_one]
         if all(self.combined.members[i].is_network for i in informed):
             return None
@@ -122,12 +122,12 @@ class CombinedParser(BackedParser):
         return self._parsers[0].likely_tags(words)
 
     def parse(self, query: Sentence) -> Parse:
-        """Return the tree that the models choose, as `decoding` says.
+        """Parse a sentence by the decoding.
 
-        If no model has a tree that satisfies the constraints, it is that without them, of status "unconstrained". Else
-        the status is the worst of the models': where one of them has cut the sentence, it is "segmented".
-        RETURNS (Parse): its scores are the means of the posteriors; its log-probability is that of the member that
-            `backing` is, nan without one.
+        If no model has a tree that satisfies the constraints, the tree is that without them, of status "unconstrained".
+        Else the status is the worst of the models', such as "segmented" where one of them has cut the sentence.
+        RETURNS (Parse): The scores are the means of the posteriors, and the log-probability is that of `backing`, nan
+            without one.
         RAISES (ValueError): As `Query`.
         """
         query = Query.of(query)
@@ -201,7 +201,7 @@ def _status(spans: list[Span], posteriors: Posteriors, constraints: Constraints)
 
 
 def _votes(trees: Sequence[list[Span]], posteriors: Posteriors) -> dict[Span, float]:
-    """Shares of the models' trees that have a bracket, in pre-order; of half of them its posterior decides."""
+    """Return the share of the models' trees that have each bracket, in pre-order; its posterior decides a tie."""
     votes = Counter(span for spans in trees for span in set(spans))
     ranks = {span: rank for rank, span in enumerate(posteriors.brackets)}
     order = sorted(votes, key=lambda span: (span[0], -span[1], ranks.get(span, len(ranks))))
@@ -213,7 +213,7 @@ _TIE = 1e-3  # of a posterior beside a vote
 
 
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:
-    """Weighted means of the probabilities of brackets and tags, which rounding takes no higher than 1."""
+    """Return the weighted means of the probabilities of brackets and tags, which rounding takes no higher than 1."""
     shares = list(weights)
     brackets = mean_brackets([one.brackets for one in posteriors], shares)
     return Posteriors(brackets, mean_tags([one.tags for one in posteriors], shares))

@@ -81,12 +81,12 @@ class GrammarParameters:
         return read_only(offsets(self.n_states))
 
     def tensor(self, rule: int) -> np.ndarray:
-        """View of one rule's parameters, float32 (m_a, m_b, m_c)."""
+        """Return a view of one rule's parameters, float32 (m_a, m_b, m_c)."""
         start, end = self.tensors.offsets[rule : rule + 2]
         return self.tensors.dense[start:end].reshape(self.tensors.shapes[rule])
 
     def root_vector(self, symbol: int) -> np.ndarray:
-        """View of one symbol's root parameters, float32 (m_a,)."""
+        """Return a view of one symbol's root parameters, float32 (m_a,)."""
         start, end = self.state_offsets[symbol : symbol + 2]
         return self.root_vectors[start:end]
 

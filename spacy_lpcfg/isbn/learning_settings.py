@@ -111,7 +111,7 @@ class ISBNLexical:
 
 
 def check_sizes(**sizes: int | None) -> None:
-    """RAISES (ValueError): For the first size below 1; None is none."""
+    """Raise ValueError for the first size below 1; sizes of None are not checked."""
     for name, value in sizes.items():
         if value is not None and value < 1:
             raise ValueError(f"Expected {name} of at least 1, got {value}.")

@@ -101,7 +101,7 @@ class Network:
 
 
 def check_approximation(name: str) -> None:
-    """RAISES (ValueError): If there is no approximation of that name."""
+    """Raise ValueError if there is no approximation of that name."""
     if name not in APPROXIMATIONS:
         raise ValueError(f"Expected the approximation to be one of {', '.join(APPROXIMATIONS)}; got {shown(name)}.")
 

@@ -33,7 +33,7 @@ class Learner(Protocol):
         weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> ParsingModel:
-        """Returns the model that is learned from trees.
+        """Return the model that is learned from trees.
 
         trees (Iterable[Tree]): read once; raw or normalised.
         held_out (Iterable[Tree] or None): other trees, by which a learner that goes by steps chooses the best one. A
@@ -67,7 +67,7 @@ class OnlineLearner(Protocol):
 
 
 def has_functions(*learners: object) -> bool:
-    """Returns whether learners keep functions, as NP-SBJ; those without such a setting do not.
+    """Return whether learners keep functions, as NP-SBJ; those without such a setting do not.
 
     RAISES (ValueError): If only some of them do.
     """
@@ -95,12 +95,12 @@ class Step(NamedTuple):
     grammar: int = 1
 
     def to_values(self) -> dict[str, float | None]:
-        """Returns the values by name, as JSON can have them: None for what is not known."""
+        """Return the values by name, as JSON can have them: None for what is not known."""
         return {name: None if value != value else value for name, value in self._asdict().items()}
 
 
 def values_of_steps(told: Iterable[object]) -> list[dict[str, float | None]]:
-    """Returns the values of the `Step`s among what `on_step` was called with."""
+    """Return the values of the `Step`s among what `on_step` was called with."""
     return [step.to_values() for step in told if isinstance(step, Step)]
 
 
@@ -115,7 +115,7 @@ class ModelLearned(NamedTuple):
 
 
 def renumbered(on_step: OnStep | None, n_before: int) -> OnStep | None:
-    """Returns what to call with the steps of a grammar that comes after `n_before` others."""
+    """Return a callback for the steps of a grammar that comes after `n_before` others."""
     if on_step is None:
         return None
     return lambda step: on_step(step._replace(grammar=step.grammar + n_before))

@@ -87,7 +87,7 @@ class Clusters:
         return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """EM at the clusters; same arguments as `fit`."""
+        """Start EM at the clusters; same arguments as `fit`."""
         from threadpoolctl import threadpool_limits
 
         treebank = IndexedTreebank.read(trees, self, weights)
@@ -130,7 +130,7 @@ def _clusters_of_symbol(y: np.ndarray, z: np.ndarray, agreement: float, seed: in
 
 
 def representation(y: np.ndarray, z: np.ndarray, agreement: float) -> np.ndarray:
-    """Inside and outside projections side by side, scaled, (n, 2 m).
+    """Return the inside and outside projections side by side, scaled, (n, 2 m).
 
     Each dimension gets mean square 1 and is multiplied by its correlation, raised to `agreement`; as E[Y Z] is 1 by
     construction, this is what scaling makes of it.

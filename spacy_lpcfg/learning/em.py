@@ -127,7 +127,7 @@ def best_grammar(
 
 
 def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
-    """F1 in percent of clean trees parsed from raw words."""
+    """Return F1 in percent of clean trees parsed from raw words."""
     parser = grammar.parser(decoding="mbr")
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
@@ -197,7 +197,7 @@ class EM(Variants):
         return best_grammar(start, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """EM at its random start; same arguments as `fit`."""
+        """Start EM at its random start; same arguments as `fit`."""
         treebank = IndexedTreebank.read(trees, self, weights)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)

@@ -161,12 +161,12 @@ class Pivot(Variants):
         return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """EM at the parameters of the pivots (section 6.3); same arguments as `fit`."""
+        """Start EM at the parameters of the pivots (section 6.3); same arguments as `fit`."""
         treebank = IndexedTreebank.read(trees, self, weights)
         return self.start_at(treebank, self.parameters(treebank))
 
     def start_at(self, treebank: IndexedTreebank, parameters: Parameters) -> EMFit:
-        """EM at parameters that are there already."""
+        """Start EM at parameters that are there already."""
         split = Split(treebank, parameters.n_states)
         start = split.expect_parameters(parameters)
         if not self.smoothing.ensures_trees:
@@ -197,7 +197,7 @@ class Pivot(Variants):
         )
 
     def _states(self, treebank: IndexedTreebank) -> States:
-        """Step 1 for every symbol."""
+        """Run step 1 for every symbol."""
         nodes = treebank.nodes
         parts = ((part.nodes, part.terminal) for part in treebank.parts())
         tables = zip(*in_order(self._features, parts, n_jobs=self.n_jobs), strict=True)
@@ -251,7 +251,7 @@ class Pivot(Variants):
         return tables
 
     def _representation(self, inside: FeatureTable, outside: FeatureTable, symbol: int) -> tuple[csr_array, csr_array]:
-        """Scaled features of the nodes of one symbol, whose number makes their noise its own."""
+        """Return the scaled features of the nodes of one symbol, whose number makes their noise its own."""
         rng = np.random.default_rng((self.seed, symbol))
         settings = self.features
         phi, psi = (
@@ -260,7 +260,7 @@ class Pivot(Variants):
         return phi, psi
 
     def _tensors(self, treebank: IndexedTreebank, states: States) -> np.ndarray:
-        """Steps 2 and 3 for every rule: t(a -> b c, h2, h3 | a, h1), one rule after the other."""
+        """Run steps 2 and 3 for every rule: t(a -> b c, h2, h3 | a, h1), one rule after the other."""
         nodes, counts = treebank.nodes, treebank.counts
         calls = (
             (
@@ -296,7 +296,7 @@ def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: Conv
 
 
 def _normalized(joints: list[np.ndarray], rules: np.ndarray, weights: np.ndarray, n_states: np.ndarray) -> np.ndarray:
-    """Step 3: t(a -> b c, h2, h3 | a, h1), one rule after the other, of t(h1, h2, h3 | a -> b c).
+    """Run step 3: t(a -> b c, h2, h3 | a, h1), one rule after the other, of t(h1, h2, h3 | a -> b c).
 
     A state that begins no rule does what its symbol does on average.
     """
@@ -312,7 +312,7 @@ def _normalized(joints: list[np.ndarray], rules: np.ndarray, weights: np.ndarray
 
 
 def _root_vectors(treebank: IndexedTreebank, states: States) -> np.ndarray:
-    """p(h | a, g) where g says that a is at the root (section 6.1); zeros for symbols never seen there."""
+    """Return p(h | a, g) where g says that a is at the root (section 6.1); zeros for symbols never seen there."""
     nodes, vectors = treebank.nodes, np.zeros_like(states.pi)
     for symbol in np.unique(nodes.symbol[nodes.roots]):
         root = nodes.roots[nodes.symbol[nodes.roots] == symbol][:1]
@@ -322,7 +322,7 @@ def _root_vectors(treebank: IndexedTreebank, states: States) -> np.ndarray:
 
 
 def _emissions(treebank: IndexedTreebank, states: States) -> Emissions:
-    """q(a -> x | a, h) = r(f | h, a) with f = a -> x (section 6.1), as ratios to q(a -> x | a)."""
+    """Return q(a -> x | a, h) = r(f | h, a) with f = a -> x (section 6.1), as ratios to q(a -> x | a)."""
     nodes, events = treebank.nodes, treebank.events
     ratios = np.zeros((len(nodes.leaves), states.n_states.max()))
     for symbol in range(len(nodes.preterminals)):

@@ -178,7 +178,7 @@ class SpectralEstimate:
         return build_grammar(self.treebank, self.parameters(smoothing))
 
     def parameters(self, smoothing: Smoothing) -> Parameters:
-        """Step 2: the smoothed moments as parameters."""
+        """Run step 2: the smoothed moments as parameters."""
         counts, sums, m = self.treebank.counts, self.sums, self.bases.n_states
         inside_means, outside_means = (side / counts.symbols[:, None] for side in (sums.inside, sums.outside))
         tensors = [np.empty(0)]
@@ -195,7 +195,7 @@ class SpectralEstimate:
         )
 
     def _emissions(self, outside_means: np.ndarray, smoothing: Smoothing) -> Emissions:
-        """E[Z | a -> x], that of rare pairs smoothed towards E[Z | a]."""
+        """Return E[Z | a -> x], that of rare pairs smoothed towards E[Z | a]."""
         nodes, events = self.treebank.nodes, self.treebank.events
         symbols, terminals = events.pairs.T
         means = self.sums.words / events.counts[:, None]

@@ -114,7 +114,7 @@ class SplitMerge:
         return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """EM after the last round; same arguments as `fit`."""
+        """Start EM after the last round; same arguments as `fit`."""
         treebank = IndexedTreebank.read(trees, self, weights)
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are asked for, and not told
@@ -145,14 +145,14 @@ class SplitMerge:
 
 
 def _iterate(fit: EMFit, n: int) -> float:
-    """Iterations of EM; the log-likelihood before the last."""
+    """Run iterations of EM; return the log-likelihood before the last."""
     return [fit.step() for _ in range(n)][-1]
 
 
 def split_states(
     split: Split, expected: Expected, max_states: int, tokens_per_state: float, noise: float, rng: np.random.Generator
 ) -> tuple[Split, Expected]:
-    """Two of each state that is frequent enough, with counts that differ by some noise.
+    """Split each state that is frequent enough in two, whose counts differ by some noise.
 
     expected (Expected): counts of `split`.
     max_states (int): of a symbol, which are left to its most frequent ones; others: see `SplitMerge`.

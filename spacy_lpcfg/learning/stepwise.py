@@ -73,9 +73,9 @@ class StepwiseEM:
         return self._begin(trees, weights).grammar()
 
     def online(self, trees: Iterable[Tree]) -> "StepwiseFit":
-        """Begin.
+        """Start online learning.
 
-        trees (Iterable[Tree]): all that there will be in batches, read once; raw or normalised.
+        trees (Iterable[Tree]): All trees that batches will have, read once; raw or normalised.
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """
         trees = list(trees)

@@ -23,7 +23,7 @@ def load(name: str | os.PathLike[str]) -> ParsingModel:
 
 
 def _read(path: str) -> bytes:
-    """RAISES (OSError): Says what else a name may be, and what reads a folder."""
+    """Read a file; an OSError says what else a name may be, and what reads a folder."""
     if os.path.isdir(path):
         raise IsADirectoryError(f"Expected the file of a model, got the folder {path!r}: spacy.load reads pipelines.")
     try:

@@ -30,7 +30,7 @@ class Constraints:
         return bool(self.required or self.forbidden or self.whole)
 
     def check(self, n_words: int) -> None:
-        """RAISES (ValueError): If a span is empty or not within the words of the sentence."""
+        """Raise ValueError if a span is empty or not within the words of the sentence."""
         labelled = [(start, end) for start, end, _ in (*self.required, *self.forbidden)]
         for start, end in (*labelled, *self.whole):
             if not 0 <= start < end <= n_words:

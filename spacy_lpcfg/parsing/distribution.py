@@ -36,7 +36,7 @@ class ListedDistribution:
         return self._analyses[:n]
 
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
-        """n trees drawn independently; none if there are none.
+        """Return n trees drawn independently; no trees if the distribution has none.
 
         RAISES (ValueError): If n is no whole number from 1 to `MAX_SAMPLES`, or seed none of at least 0.
         """
@@ -48,7 +48,7 @@ class ListedDistribution:
         return [self._analyses[i].tree for i in drawn]
 
     def entropy(self) -> float:
-        """Bits; nan if there are no trees."""
+        """Return the entropy of the distribution over trees, in bits; nan if there are no trees."""
         if not self._analyses:
             return float("nan")
         shares = np.array([analysis.probability for analysis in self._analyses])
@@ -57,11 +57,11 @@ class ListedDistribution:
 
 
 def check_n_best(n: int) -> None:
-    """RAISES (ValueError): If n is no whole number from 1 to `MAX_N_BEST`."""
+    """Raise ValueError if n is no whole number from 1 to `MAX_N_BEST`."""
     whole(1, MAX_N_BEST)(n=n)
 
 
 def check_samples(n: int, seed: int) -> None:
-    """RAISES (ValueError): If n is no whole number from 1 to `MAX_SAMPLES`, or seed none of at least 0."""
+    """Raise ValueError if n is no whole number from 1 to `MAX_SAMPLES`, or seed none of at least 0."""
     whole(1, MAX_SAMPLES)(n=n)
     SEED(seed=seed)

@@ -119,7 +119,7 @@ class ParsingModel(Stored):
         return (self,)
 
     def check_decoding(self, decoding: str) -> None:
-        """RAISES (ValueError): If its parser cannot choose trees so."""
+        """Raise ValueError if the model's parser does not have the decoding."""
         check_decoding(decoding, self.decodings, f" for this {type(self).__name__}")
 
     def usable(self, **settings: Any) -> dict[str, Any]:

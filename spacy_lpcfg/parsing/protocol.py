@@ -29,12 +29,12 @@ ANSWERS: frozenset[Answer] = frozenset(get_args(Answer))
 
 @dataclass(frozen=True, eq=False)
 class SentenceReading:
-    """The posteriors of one model for a sentence, with what it can tell of it besides.
+    """The posteriors of one model for a sentence, with its log-probability and status.
 
-    posteriors (Posteriors): of its brackets and tags.
-    parse (Parse or None): the tree that the posteriors are of, if they are of one that the parser has found.
-    log_probability (float): of the sentence, as in `Parse`; nan if the model has none.
-    status (str): of the sentence's parses, as in `Parse`.
+    posteriors (Posteriors): The posteriors of brackets and tags.
+    parse (Parse or None): The one tree that the posteriors describe, if they describe one.
+    log_probability (float): The log-probability of the sentence, as in `Parse`; nan if the model has none.
+    status (str): The status of the sentence's parses, as in `Parse`.
     """
 
     posteriors: Posteriors
@@ -55,7 +55,7 @@ class SentenceReading:
 class SentenceParser(ABC):
     """Parses sentences by one model; any number of threads may share one.
 
-    kind (str): the model in the words of an error message, such as "a belief network".
+    kind (str): The model in the words of an error message, such as "a belief network".
     """
 
     kind: str
@@ -66,7 +66,7 @@ class SentenceParser(ABC):
         return frozenset()
 
     def require(self, answer: Answer) -> None:
-        """RAISES (ValueError): If the parser cannot tell this."""
+        """Raise ValueError if the parser cannot answer a question."""
         if answer not in self.answers:
             known = ["trees", "posteriors", *(name for key, name in _NAMES.items() if key in self.answers)]
             raise ValueError(
@@ -76,37 +76,37 @@ class SentenceParser(ABC):
 
     @abstractmethod
     def parse(self, query: Sentence) -> Parse:
-        """Return the tree of a sentence.
+        """Parse a sentence; every sentence of one or more words has a tree.
 
         RAISES (ValueError): As `Query`; never because of what the words are.
         """
 
     @abstractmethod
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """Return the posteriors, and what else the parser has found out on the way to them.
+        """Compute the posteriors of a sentence, and keep what is needed to choose a tree by other posteriors.
 
-        guide (Posteriors or None): what other models say of the sentence. A chart looks at its brackets only, and a
+        guide (Posteriors or None): The posteriors of other models. A chart looks at its brackets only, and a
             network that searches by a lattice at those that are likely enough, unless the sentence is constrained or
             they leave no tree; None for all.
         """
 
     @abstractmethod
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Return a likely tag of each word by itself, from a table: what there is always time for."""
+        """Return a likely tag of each word by itself, from a table, for sentences that there is no time to parse."""
 
     def posteriors(self, query: Sentence) -> Posteriors:
-        """Probabilities of all brackets and tags that pruning left.
+        """Return the posterior probabilities of all brackets and tags that pruning left.
 
         They are those of the one tree that `parse` gives if the model has no tree over the whole sentence.
         """
         return self.read(query).posteriors
 
     def forest_mbr(self, query: Sentence) -> Parse:
-        """Return the tree of least expected loss that a grammar can make, which is for others to learn from."""
+        """Return the tree of least expected loss among those that a grammar has, for other learners to learn from."""
         return self.parse(query)
 
     def distribution(self, query: Sentence) -> Distribution:
-        """P(tree | words); empty if the model has no tree over the whole sentence."""
+        """Return the distribution P(tree | words); empty if the model has no tree over the whole sentence."""
         self.require("distribution")
         raise NotImplementedError
 
@@ -115,34 +115,35 @@ class SentenceParser(ABC):
         return self.distribution(query).n_best(n)
 
     def states(self, query: Sentence) -> list[StateVectors]:
-        """Inside and outside vectors of the constituents and words of the tree, in pre-order."""
+        """Return the inside and outside vectors of the constituents and words of the tree, in pre-order."""
         self.require("states")
         raise NotImplementedError
 
     def surprisal(self, query: Sentence) -> np.ndarray:
-        """-log2 P(word | words before) of each word and of the sentence's end, float64 (n_words + 1,)."""
+        """Return -log2 P(word | words before) of each word and of the sentence's end, float64 (n_words + 1,)."""
         self.require("surprisal")
         raise NotImplementedError
 
     def log_probability(self, query: Sentence) -> float:
-        """ln P(words), in nats; tags and constraints have no part in it."""
+        """Return ln P(words), in nats; tags and constraints have no part in it."""
         self.require("log_probability")
         raise NotImplementedError
 
     def tree_log_probability(self, tree: Tree) -> float:
-        """ln P(tree, words), in nats."""
+        """Return ln P(tree, words), in nats."""
         self.require("tree_log_probability")
         raise NotImplementedError
 
     def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
-        """ln P(tree, words) of each tree, in nats, float64 (n_trees,)."""
+        """Return ln P(tree, words) of each tree, in nats, float64 (n_trees,)."""
         return np.array([self.tree_log_probability(tree) for tree in trees])
 
 
 class BackedParser(SentenceParser):
-    """A parser whose trees are of no one distribution, and which leaves questions about one to another parser.
+    """A parser without a distribution over trees, which leaves questions about one to another parser.
 
-    backing (SentenceParser or None): that answers all but trees and posteriors; None if there is none that can.
+    backing (SentenceParser or None): The parser that answers all questions but those for trees and posteriors; None if
+        there is none that can.
     """
 
     @property
@@ -161,27 +162,27 @@ class BackedParser(SentenceParser):
         return frozenset() if self.backing is None else self.backing.answers
 
     def distribution(self, query: Sentence) -> Distribution:
-        """P(tree | words) by the backing."""
+        """Return the distribution P(tree | words) by the backing."""
         return self._answering("distribution").distribution(query)
 
     def states(self, query: Sentence) -> list[StateVectors]:
-        """Vectors of the constituents and words of the backing's own tree, in pre-order."""
+        """Return vectors of the constituents and words of the backing's own tree, in pre-order."""
         return self._answering("states").states(query)
 
     def surprisal(self, query: Sentence) -> np.ndarray:
-        """By the backing, float64 (n_words + 1,)."""
+        """Return the surprisal by the backing, in bits, float64 (n_words + 1,)."""
         return self._answering("surprisal").surprisal(query)
 
     def log_probability(self, query: Sentence) -> float:
-        """ln P(words) by the backing, in nats."""
+        """Return ln P(words) by the backing, in nats."""
         return self._answering("log_probability").log_probability(query)
 
     def tree_log_probability(self, tree: Tree) -> float:
-        """ln P(tree, words) by the backing, in nats."""
+        """Return ln P(tree, words) by the backing, in nats."""
         return self._answering("tree_log_probability").tree_log_probability(tree)
 
     def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
-        """ln P(tree, words) of each tree by the backing, in nats, float64 (n_trees,)."""
+        """Return ln P(tree, words) of each tree by the backing, in nats, float64 (n_trees,)."""
         return self._answering("tree_log_probability").tree_log_probabilities(trees)
 
 
@@ -205,7 +206,7 @@ class WrappingParser(BackedParser):
         return self._parser
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """Return what the other parser has read."""
+        """Return the other parser's reading."""
         return self._parser.read(query, guide=guide)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:

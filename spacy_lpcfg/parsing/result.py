@@ -125,7 +125,7 @@ class Posteriors:
 
 
 def mirrored_spans(spans: Iterable[Span], n_words: int) -> list[Span]:
-    """Spans in pre-order, of the sentence read from right to left; labels of the same words keep their order."""
+    """Return the spans, in pre-order, of the mirrored sentence; labels over the same words keep their order."""
     mirrored = [(n_words - end, n_words - start, label) for start, end, label in spans]
     return sorted(mirrored, key=lambda span: (span[0], -span[1]))
 
@@ -154,15 +154,15 @@ class Distribution(Protocol):
     def log_probability(self) -> float: ...
 
     def n_best(self, n: int) -> list[Analysis]:
-        """Trees, the most probable first, at most n."""
+        """Return at most n trees, the most probable first."""
         ...
 
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
-        """Trees drawn independently; none if there is no tree."""
+        """Return n trees drawn independently; no trees if the distribution has none."""
         ...
 
     def entropy(self) -> float:
-        """Bits; nan if there is no tree."""
+        """Return the entropy of the distribution over trees, in bits; nan if there is no tree."""
         ...
 
 

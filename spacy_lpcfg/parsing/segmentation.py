@@ -146,7 +146,7 @@ class SegmentingParser(SentenceParser):
         return parse if query.constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
     def _parse_pieces(self, query: Query) -> tuple[list[Parse], bool]:
-        """Parses side by side over all words, and whether there was too little time for some of them."""
+        """Parse the pieces of a sentence; return their parses, and whether time was up before the last."""
         begin, start = thread_time(), 0
         parses: list[Parse] = []
         for end in [*cut_points(query.words, self.max_words), len(query.words)]:
@@ -157,7 +157,7 @@ class SegmentingParser(SentenceParser):
         return parses, False
 
     def _without_brackets(self, query: Query) -> Parse:
-        """Given or likely tags, of score 0, and nothing else: what there is always time for."""
+        """Return a parse without brackets, with given or likely tags of score 0, which takes no time."""
         tags = with_given(self.parser.likely_tags(query.words), None if query.tag_weight == 1 else query.tags)
         no_scores = np.zeros(0, np.float32), np.zeros(len(tags), np.float32)
         return Parse(query.words, tags, [], *no_scores, float("nan"), OUT_OF_TIME)
@@ -174,7 +174,7 @@ class SegmentingParser(SentenceParser):
         return self.parser.likely_tags(words)
 
     def distribution(self, query: Sentence) -> Distribution:
-        """P(tree | words)."""
+        """Return the distribution P(tree | words)."""
         self.require("distribution")
         query = Query.of(query)
         return self.parser.distribution(query) if self._fits(query) else ListedDistribution(())
@@ -186,25 +186,25 @@ class SegmentingParser(SentenceParser):
         return self.parser.n_best(query, n) if self._fits(query) else []
 
     def states(self, query: Sentence) -> list[StateVectors]:
-        """State vectors of the constituents of the tree."""
+        """Return the state vectors of the constituents of the tree."""
         self.require("states")
         query = Query.of(query)
         return self.parser.states(query) if self._fits(query) else []
 
     def surprisal(self, query: Sentence) -> np.ndarray:
-        """Bits of each word and of the end, float64 (n_words + 1,)."""
+        """Return the surprisal of each word and of the end, in bits, float64 (n_words + 1,)."""
         self.require("surprisal")
         query = Query.of(query)
         return self.parser.surprisal(query) if self._fits(query) else np.full(len(query.words) + 1, np.nan)
 
     def log_probability(self, query: Sentence) -> float:
-        """ln P(words) in nats."""
+        """Return ln P(words) in nats."""
         self.require("log_probability")
         query = Query.of(query)
         return self.parser.log_probability(query) if self._fits(query) else np.nan
 
     def tree_log_probability(self, tree: Tree) -> float:
-        """ln P(tree, words) in nats; of a long sentence too, since its tree leaves little to search."""
+        """Return ln P(tree, words) in nats; of a long sentence too, since its tree leaves little to search."""
         return self.parser.tree_log_probability(tree)
 
 

@@ -152,7 +152,7 @@ class Shard:
     def sums(
         self, rules: np.ndarray, posteriors: np.ndarray, n_symbols: int, log_likelihood: float = float("nan")
     ) -> Expected:
-        """Counts of rules, and those of the states that nodes have with some probability, float32 (n, m)."""
+        """Sum the counts of rules, and of the states that nodes have with some probability, float32 (n, m)."""
         of_leaves, of_roots = posteriors[self.leaves], posteriors[self.roots]
         return Expected(
             rules=rules,
@@ -165,7 +165,7 @@ class Shard:
 
 
 def shard_posteriors(shard: Shard, latent: Latent) -> StatePosteriors:
-    """`Shard.posteriors` of all trees, as a function that can be sent."""
+    """Call `Shard.posteriors` for all trees, as a function that can be pickled."""
     return shard.posteriors(latent)
 
 

@@ -80,7 +80,7 @@ def merge_losses(
 
 
 def _merge(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, i: int, j: int) -> None:
-    """State j becomes part of i, in place; outside vectors are scaled so that products are 1 again."""
+    """Make state j a part of state i, in place; outside vectors are scaled so that products are 1 again."""
     share = counts[j] / (counts[i] + counts[j])
     lost = (inside[:, i] - inside[:, j]) * (share * outside[:, i] - (1 - share) * outside[:, j])
     inside[:, i] += share * (inside[:, j] - inside[:, i])

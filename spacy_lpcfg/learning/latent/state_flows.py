@@ -37,7 +37,7 @@ def flow(split: Split, expected: Expected, flows: Flows) -> tuple[Split, Expecte
 
 
 def _rules(split: Split, new: Split, counts: np.ndarray, flows: Flows) -> np.ndarray:
-    """Counts of the new tensors' entries, float32 (n_entries,)."""
+    """Return counts of the new tensors' entries, float32 (n_entries,)."""
     moved = np.empty(new.starts[-1], dtype=np.float32)
     places = zip(split.treebank.counts.rules, split.shapes, pairwise(split.starts), pairwise(new.starts), strict=True)
     for (a, b, c), shape, old_place, new_place in places:
@@ -47,7 +47,7 @@ def _rules(split: Split, new: Split, counts: np.ndarray, flows: Flows) -> np.nda
 
 
 def _rows(counts: np.ndarray, symbols: np.ndarray, flows: Flows, width: int) -> np.ndarray:
-    """Counts (n, m) of the states of symbols, which are sorted, as those of the new states, float64 (n, width)."""
+    """Map counts (n, m) of the states of sorted symbols to counts of the new states, float64 (n, width)."""
     moved = np.zeros((len(counts), width))
     for matrix, (start, end) in zip(flows, pairwise(offsets(np.bincount(symbols, minlength=len(flows)))), strict=True):
         m, n = matrix.shape

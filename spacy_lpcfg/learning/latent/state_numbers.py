@@ -14,7 +14,7 @@ _NAMED = 5  # symbols that are named, the most frequent ones
 
 
 def check_states(n_states: int, tokens_per_state: float) -> None:
-    """RAISES (ValueError): For settings of the numbers of states that cannot be."""
+    """Raise ValueError for impossible settings of the numbers of states."""
     if not (n_states >= 1 and tokens_per_state >= 0):
         raise ValueError(
             f"Expected n_states of at least 1 and tokens_per_state of at least 0, got {n_states} and "
@@ -23,7 +23,7 @@ def check_states(n_states: int, tokens_per_state: float) -> None:
 
 
 def max_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np.ndarray:
-    """Returns the maximum number of states of each symbol, int32 (n_symbols,).
+    """Return the maximum number of states of each symbol, int32 (n_symbols,).
 
     It is n / tokens_per_state for a symbol seen n times, but from 1 to `n_states`; always that for no tokens_per_state.
 

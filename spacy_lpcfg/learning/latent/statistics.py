@@ -151,7 +151,7 @@ class Split:
         return self._sums(posteriors.rules, posteriors.inside * posteriors.outside, posteriors.log_likelihood)
 
     def expect_states(self, states: np.ndarray) -> Expected:
-        """Counts of states that are known: one of each node, int (n_nodes,)."""
+        """Return the counts for known states, one of each node, int (n_nodes,)."""
         nodes = self.treebank.nodes
         posteriors = np.zeros((nodes.n_nodes, self.width), dtype=np.float32)
         posteriors[np.arange(nodes.n_nodes), states] = 1.0
@@ -179,7 +179,7 @@ class Split:
         )
 
     def floored(self, expected: Expected) -> Expected:
-        """Counts under whose relative frequencies every tree of the treebank has a probability.
+        """Return counts under whose relative frequencies every tree of the treebank has a probability.
 
         Each root, rule and word was seen `_FLOOR` times more, with states that are independent of it and of each other.
         """
@@ -193,7 +193,7 @@ class Split:
         )
 
     def _sums(self, rules: np.ndarray, posteriors: np.ndarray, log_likelihood: float = float("nan")) -> Expected:
-        """Counts of rules, and those of the states that nodes have with some probability, float32 (n_nodes, m)."""
+        """Sum the counts of rules, and of the states that nodes have with some probability, float32 (n_nodes, m)."""
         ends = np.cumsum([len(shard.symbol) for shard in self.shards])
         parts = zip(self.shards, np.split(posteriors, ends[:-1]), strict=True)
         none = np.zeros_like(rules)
@@ -207,7 +207,7 @@ class Split:
     def normalized(
         self, roots: np.ndarray, rules: np.ndarray, emissions: np.ndarray, smoothing: StateSmoothing
     ) -> Latent:
-        """Smoothed distributions of counts, in the layout of `Latent`; states that were not seen get the mean."""
+        """Normalize and smooth counts, in the layout of `Latent`; states that were not seen get the mean."""
         totals = self._totals(rules, emissions)
         shares = totals / np.maximum(totals.sum(axis=1, keepdims=True), _MIN_COUNT)
         emissions = self._shared_words(emissions, shares, smoothing.rare_words)
@@ -225,13 +225,13 @@ class Split:
         return Latent(self.n_states, roots / roots.sum(), tensors, self.starts, emissions)
 
     def _shared_words(self, emissions: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
-        """Counts of words (n_pairs, m), backed off to the shares (n_symbols, m) of their symbols' states."""
+        """Back off counts of words (n_pairs, m) to the shares (n_symbols, m) of their symbols' states."""
         counts = emissions.sum(axis=1, keepdims=True)
         independent = counts * shares[self.events.pairs[:, 0]]
         return (counts * emissions + weight * independent) / np.maximum(counts + weight, _MIN_COUNT)
 
     def _shared_rules(self, rules: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
-        """Counts of rules (n_entries,), backed off to products of the shares (n_symbols, m) of symbols' states."""
+        """Back off counts of rules (n_entries,) to products of the shares (n_symbols, m) of symbols' states."""
         if weight == 0:
             return rules
         shared = np.empty_like(rules)
@@ -268,7 +268,7 @@ class Split:
         return build_grammar(self.treebank, parameters)
 
     def _totals(self, rules: np.ndarray, emissions: np.ndarray) -> np.ndarray:
-        """Counts of the states, float64 (n_symbols, m)."""
+        """Return counts of the states, float64 (n_symbols, m)."""
         totals = np.zeros(self.is_state.shape)
         np.add.at(totals, self.events.pairs[:, 0], emissions)
         for a, start, end in zip(self.treebank.counts.rules[:, 0], self.starts[:-1], self.starts[1:], strict=True):
@@ -283,7 +283,7 @@ _MIN_ENTRY = 1e-15  # of a tensor; what is less is nothing, as denormal numbers 
 
 
 def _distributions(counts: np.ndarray, totals: np.ndarray, share: float) -> np.ndarray:
-    """Rows of counts as probabilities, of which `share` goes to their mean, and all of those that were not seen.
+    """Normalize rows of counts; `share` of the probability goes to their mean, and all of it for unseen rows.
 
     counts (float, (m, k)): of the outcomes of each state; totals (float64, (m,)): of all outcomes of each state.
     """

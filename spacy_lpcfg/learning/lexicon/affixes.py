@@ -46,7 +46,7 @@ def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozen
 
 
 def _gain(counts: Counter[str], broader: Counter[str]) -> float:
-    """By how much the tags of some words are likelier by themselves than by those of more words, less the cost."""
+    """Return how much likelier the tags of some words are by themselves than by those of more words, less the cost."""
     n, n_all = counts.total(), broader.total()
     if n < FEWEST or n == n_all:
         return -1.0

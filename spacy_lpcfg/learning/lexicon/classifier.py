@@ -71,7 +71,7 @@ class LogLinear:
     def _weights(
         self, words: Words, features: np.ndarray, lexicon: Lexicon, n_features: int, n_symbols: int
     ) -> np.ndarray:
-        """Weights of the features for each output, float32 (n_features, n_symbols + 2)."""
+        """Return weights of the features for each output, float32 (n_features, n_symbols + 2)."""
         rng = np.random.default_rng(self.seed)
         weights = np.zeros((n_features, n_symbols + 2), dtype=np.float32)
         squares = np.ones_like(weights)

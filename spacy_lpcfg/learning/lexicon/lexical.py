@@ -97,15 +97,15 @@ class TreebankVocabulary:
         self._index = {name: i for i, name in enumerate(self.terminals)}
 
     def emitters(self, word: str, sentence_initial: bool) -> list[int]:
-        """Ids of the terminals that may emit a word, the most specific first; it is the one that does."""
+        """Return the ids of the terminals that may emit a word, the most specific first, which does emit it."""
         return [self._index[name] for name in self._backoff(word, sentence_initial) if name in self._index]
 
     def signature(self, word: str) -> int:
-        """Id of the terminal that would emit a known word if it were unknown."""
+        """Return the id of the terminal that would emit a known word if it were unknown."""
         return next(self._index[name] for name in self._backoff(word, False)[1:] if name in self._index)
 
     def of_leaves(self, nodes: Skeletons) -> np.ndarray:
-        """Terminal of every leaf, -1 for inner nodes, int32 (n_nodes,)."""
+        """Return the terminal of every leaf, -1 for inner nodes, int32 (n_nodes,)."""
         table = np.array([[self.emitters(word, initial)[0] for word in nodes.words] for initial in (False, True)])
         terminal = np.full(nodes.n_nodes, NONE, dtype=np.int32)
         leaves = nodes.leaves
@@ -113,7 +113,7 @@ class TreebankVocabulary:
         return terminal
 
     def more_general(self, nodes: Skeletons, terminal: np.ndarray) -> np.ndarray:
-        """Returns the signatures of leaves, (leaf, terminal), int64 (n, 2).
+        """Return the signatures of leaves, (leaf, terminal), int64 (n, 2).
 
         They are of the leaves that a signature emits, or of all leaves if there are none such. A leaf's own signature
         is among its. Leaves are counted from the first.
@@ -155,7 +155,10 @@ class EmissionEvents:
 
     @classmethod
     def of(cls, nodes: Skeletons, terminal: np.ndarray, vocabulary: TreebankVocabulary) -> "EmissionEvents":
-        """terminal (int32, (n_nodes,)): of each leaf."""
+        """Count the emissions of a treebank.
+
+        terminal (int32, (n_nodes,)): The terminal of each leaf.
+        """
         n, more = len(nodes.leaves), vocabulary.more_general(nodes, terminal)
         leaf = np.concatenate([np.arange(n), more[:, 0]])
         terminals = np.concatenate([terminal[nodes.leaves], more[:, 1]])
@@ -172,7 +175,7 @@ class EmissionEvents:
         )
 
     def means(self, values: np.ndarray) -> np.ndarray:
-        """Means of the rows of the leaves (n_leaves, m) by pair, float64 (n_pairs, m)."""
+        """Average the rows of the leaves (n_leaves, m) by pair, float64 (n_pairs, m)."""
         return self.all @ values / self.counts[:, None]
 
 
@@ -180,7 +183,7 @@ _BACKOFF_WEIGHT = 0.01
 
 
 def count_tags(nodes: Skeletons) -> dict[tuple[str, bool], Counter[str]]:
-    """Tags of each (word, whether it opens the sentence)."""
+    """Count the tags of each (word, whether it opens the sentence)."""
     counts: dict[tuple[str, bool], Counter[str]] = {}
     tags = [split_chain(name)[-1] for name in nodes.preterminals]
     leaves = nodes.leaves
@@ -191,7 +194,7 @@ def count_tags(nodes: Skeletons) -> dict[tuple[str, bool], Counter[str]]:
 
 
 def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:
-    """Tokens of each (word, whether it opens the sentence)."""
+    """Count the tokens of each (word, whether it opens the sentence)."""
     keys, counts = np.unique(
         2 * nodes.word[nodes.leaves].astype(np.int64) + (nodes.start[nodes.leaves] == 0),
         return_counts=True,
@@ -272,7 +275,7 @@ def _smoothed_rows(
     n_tags: int,
     settings: LexicalSettings,
 ) -> list[_Row]:
-    """q(x | a) and q(x | a, h) for every symbol and every terminal that is not too unlikely under it.
+    """Return q(x | a) and q(x | a, h) for every symbol and every terminal that is not too unlikely under it.
 
     Those of every symbol add up to what they did with the unlikely ones; and those of every state, if none is negative.
     A state that emits hardly anything but unlikely terminals emits what its symbol does. So which rows there are
@@ -312,13 +315,13 @@ def _smoothed_rows(
 
 
 def _scale(values: np.ndarray, is_kept: np.ndarray) -> np.ndarray:
-    """By what to multiply probabilities of terminals, (n_terminals, ...), so that those kept add up to what all did."""
+    """Return factors of terminals, (n_terminals, ...), by which the kept probabilities add up to the sum of all."""
     left = values[is_kept].sum(axis=0)
     return values.sum(axis=0) / np.where(left > 0, left, 1.0)
 
 
 def _tag_emissions(seen: np.ndarray, vocabulary: TreebankVocabulary, signature_weight: float) -> np.ndarray:
-    """P(x | tag), (n_tags, n_terminals); each word lends `signature_weight` tokens to the tags of its signature."""
+    """Return P(x | tag), (n_tags, n_terminals); words lend `signature_weight` tokens to tags of their signatures."""
     suggested = np.zeros_like(seen)
     for x, name in enumerate(vocabulary.terminals):
         if not is_signature(name):

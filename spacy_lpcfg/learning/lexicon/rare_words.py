@@ -81,7 +81,7 @@ def _are_forms(lexicon: Lexicon) -> np.ndarray:
 def _rare_counts(
     lexicon: Lexicon, vocabulary: TreebankVocabulary, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
 ) -> tuple[csr_array, tuple[str, ...], np.ndarray]:
-    """Tags of rare words, and of words seen once by their signature: counts (n_rare, n_tags), names, terminals."""
+    """Count the tags of rare words, and of words seen once by signature: counts (n_rare, n_tags), names, terminals."""
     leaves = nodes.leaves[_are_forms(lexicon)[terminal[nodes.leaves]]]
     words, first, of = np.unique(nodes.word[leaves], return_index=True, return_inverse=True)
     terminals_of_leaves = terminal[leaves[first]]
@@ -101,7 +101,7 @@ def _rare_counts(
 
 
 def _tags_of_terminals(lexicon: Lexicon, nodes: Skeletons, tag_of: np.ndarray) -> np.ndarray:
-    """P(tag | terminal), float64 (n_terminals, n_tags)."""
+    """Return P(tag | terminal), float64 (n_terminals, n_tags)."""
     counts = np.bincount(nodes.symbol[nodes.leaves], minlength=len(tag_of))
     table = lexicon.tag_weights(counts, tag_of)
     return table / table.sum(axis=1, keepdims=True)

@@ -55,7 +55,7 @@ def rule_weights(
     prior: float,
     settings: ConvexEM,
 ) -> np.ndarray:
-    """t(h1, h2, h3 | a -> b c) that maximises equation (1), the sum over observations (g, f2, f3) of one rule.
+    """Return t(h1, h2, h3 | a -> b c) that maximises equation (1), the sum over observations (g, f2, f3) of one rule.
 
     With several features the observations are those of every choice of one g, f2 and f3 (section 6.2). Those that share
     the feature of one side, that with the fewest, are worth two small products together.
@@ -96,7 +96,7 @@ def rule_weights(
 
 
 def transition(counts: csr_array, inside: np.ndarray, outside: np.ndarray, settings: ConvexEM) -> np.ndarray:
-    """t(h' | h) that maximises equation (3), sum over f, g of Q log sum over h, h' of r(h | f) t(h' | h) s(g | h').
+    """Return the t(h' | h) that maximises (3), sum over f, g of Q log sum over h, h' of r(h | f) t(h' | h) s(g | h').
 
     counts (csr_array, (F, G)): Q, up to a factor.
     inside (float64, (F, m)): r(h | f). outside (float64, (G, m')): s(g | h') / p(g).
@@ -116,7 +116,7 @@ def transition(counts: csr_array, inside: np.ndarray, outside: np.ndarray, setti
 
 
 def conditionals(counts: csr_array, inside: np.ndarray, settings: ConvexEM) -> np.ndarray:
-    """s(g | h) that maximises the sum over f, g of Q log sum over h of r(h | f) s(g | h) (remark below theorem 2).
+    """Return the s(g | h) that maximises sum over f, g of Q log sum over h of r(h | f) s(g | h) (below theorem 2).
 
     counts (csr_array, (F, G)): Q, up to a factor.
     inside (float64, (F, m)): r(h | f).

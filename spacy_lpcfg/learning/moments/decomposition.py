@@ -42,7 +42,7 @@ class AnchorSettings:
     review: int = 1
 
     def candidates_of(self, counts: np.ndarray, n_states: int) -> np.ndarray:
-        """Returns the features among which anchors are sought, int64 (k,); never one that was not seen."""
+        """Return the features among which anchors are sought, int64 (k,); never one that was not seen."""
         n = int(min(self.candidates * n_states, float(np.count_nonzero(counts))))
         return np.argsort(-counts, kind="stable")[:n] if n < len(counts) else np.arange(n)
 
@@ -73,7 +73,7 @@ class Decomposition(NamedTuple):
 def anchor_states(
     vectors: np.ndarray, counts: np.ndarray, n_states: int, settings: AnchorSettings = AnchorSettings()
 ) -> AnchorStates:
-    """Returns q(h | f) by steps 2 to 4 of section 5.2: MDP 2, from which pi and r follow by the laws of probability.
+    """Return q(h | f) by steps 2 to 4 of section 5.2: MDP 2, from which pi and r follow by the laws of probability.
 
     vectors (float64, (F, l)): E[phi(g) | f] of every feature f; of any value where its count is 0.
     counts (float64, (F,)): how often each was seen.
@@ -96,14 +96,14 @@ def anchor_states(
 
 
 def _shrunk(vectors: np.ndarray, counts: np.ndarray, shrink: float) -> np.ndarray:
-    """Step 2 on samples: the vectors, drawn to their overall mean."""
+    """Run step 2 on samples: the vectors, drawn to their overall mean."""
     mean = counts @ vectors / counts.sum()
     weights = counts[:, None] + shrink
     return (counts[:, None] * vectors + shrink * mean) / np.where(weights > 0, weights, 1.0)
 
 
 def _vertices(vectors: np.ndarray, n_vertices: int, affine: bool) -> np.ndarray:
-    """Step 3: places of vertices of the convex hull, int64 (k,); k < n_vertices in fewer dimensions.
+    """Run step 3: places of vertices of the convex hull, int64 (k,); k < n_vertices in fewer dimensions.
 
     One more coordinate, the same for all, makes linearly independent what is affinely independent.
     """
@@ -114,7 +114,7 @@ def _vertices(vectors: np.ndarray, n_vertices: int, affine: bool) -> np.ndarray:
 
 
 def decompose(q: csr_array, inside: np.ndarray, outside: np.ndarray | None, settings: ConvexEM) -> Decomposition:
-    """MDP 1 (figure 2): pi and r from the inside features' states, and s for the same states.
+    """Solve MDP 1 (figure 2): pi and r from the inside features' states, and s for the same states.
 
     q (csr_array, (F, G)): Q, up to a factor.
     inside (float64, (F, m)): q(h | f), as in `anchor_states`.
@@ -131,7 +131,7 @@ def decompose(q: csr_array, inside: np.ndarray, outside: np.ndarray | None, sett
 
 
 def bayes(counts: np.ndarray, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns p(h), (m,), and p(f | h), (F, m), from counts of f, (F,), and p(h | f), (F, m)."""
+    """Return p(h), (m,), and p(f | h), (F, m), from counts of f, (F,), and p(h | f), (F, m)."""
     joint = counts[:, None] * posterior / counts.sum()
     pi = joint.sum(axis=0)
     return pi, joint / pi

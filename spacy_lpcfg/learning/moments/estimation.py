@@ -117,7 +117,7 @@ class ProjectionSums:
 def rule_moments(
     nodes: Skeletons, rule: np.ndarray, y: np.ndarray, z: np.ndarray, n_states: np.ndarray
 ) -> dict[int, RuleMoments]:
-    """Moments of the rules that occur.
+    """Compute the moments of the rules that occur.
 
     rule (int, (n_nodes,)): of each inner node; -1 for leaves.
     y, z (float64, (n_nodes, m)): projections. n_states (int32, (n_symbols,)): of each symbol.
@@ -148,6 +148,6 @@ def groups_of(labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
 
 
 def group_means(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
-    """Mean of the rows of each group; same arguments and result as `group_sums`."""
+    """Return the mean of the rows of each group; same arguments and result as `group_sums`."""
     totals = np.bincount(groups, weights=weights, minlength=n_groups)
     return group_sums(values, groups, n_groups, weights) / np.where(totals > 0, totals, 1.0)[:, None]

@@ -87,7 +87,7 @@ def symbol_states(
     precision: float,
     em: ConvexEM,
 ) -> tuple[Side, Side]:
-    """Inside and outside features of one symbol's n nodes, with the states that both tell apart.
+    """Return the inside and outside features of one symbol's n nodes, with the states that both tell apart.
 
     phi (csr_array, (n, d)), psi (csr_array, (n, d')): scaled features that are to represent inside and outside trees.
     tau (uint64, (n, K)), rho (uint64, (n, L)): pivot features.
@@ -114,7 +114,7 @@ def symbol_states(
 
 
 def _one_hot(keys: np.ndarray) -> tuple[csr_array, np.ndarray]:
-    """Features of n nodes as rows of zeros and ones (n, d), and as columns of those, (n, K)."""
+    """Return features of n nodes as rows of zeros and ones (n, d), and as columns of those, (n, K)."""
     names, columns = np.unique(keys, return_inverse=True)
     columns = columns.reshape(keys.shape)
     n, k = keys.shape

@@ -112,7 +112,7 @@ class Projector:
     def _scales(
         self, sums: Cooccurrence, inside: np.ndarray, outside: np.ndarray, symbol: int, n: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Factors of the features of one symbol, whose number makes its noise its own."""
+        """Return factors of the features of one symbol, whose number makes its noise its own."""
         rng, features = np.random.default_rng((self.seed, symbol)), self.features
         squares = sums.inside.squares[inside], sums.outside.squares[outside]
         inside, outside = (
@@ -153,7 +153,7 @@ class Bases:
     singular_values: np.ndarray
 
     def project(self, nodes: Skeletons, terminal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Y and Z of the nodes of a part, each float64 (n_nodes, m)."""
+        """Return Y and Z of the nodes of a part, each float64 (n_nodes, m)."""
         phi, psi = node_values(NodeContext(nodes, terminal), self.templates)
         y = phi.matrix(self.inside_names, nodes.n_nodes) @ self.inside
         return y, psi.matrix(self.outside_names, nodes.n_nodes) @ self.outside
@@ -166,7 +166,7 @@ class Bases:
 
 
 def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
-    """Sparse features of one symbol's nodes, each scaled by sqrt(n / (count + kappa)).
+    """Return the sparse features of one symbol's nodes, each scaled by sqrt(n / (count + kappa)).
 
     kappa (float or None): None leaves the features unscaled. A number's "count" is its sum of squares, so that all
         features get a like variance.
@@ -191,7 +191,7 @@ def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
 
 
 def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
-    """sqrt(n / (count + kappa)) of features, float64 (d,); 1 for no kappa.
+    """Return sqrt(n / (count + kappa)) of features, float64 (d,); 1 for no kappa.
 
     squares (float64, (d,)): sums of squared values over n nodes.
     """
@@ -202,13 +202,13 @@ def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
 
 
 def noisy(features: csr_array, dropout: float, noise: float, rng: np.random.Generator) -> csr_array:
-    """Features (csr_array, (n, d)) with noise, in place; others: see `noise_factors`."""
+    """Add noise to features (csr_array, (n, d)), in place; other arguments as for `noise_factors`."""
     features.data *= noise_factors(features.shape[1], dropout, noise, rng)[features.indices]
     return features
 
 
 def noise_factors(d: int, dropout: float, noise: float, rng: np.random.Generator) -> np.ndarray:
-    """Noise on d features, for diverse grammars of several seeds (Narayan and Cohen 2015, section 3), float64 (d,).
+    """Draw noise on d features, for diverse grammars of several seeds (Narayan and Cohen 2015), float64 (d,).
 
     Differs from the paper: a feature has one random factor at all nodes, which does not average out over them.
 
@@ -219,27 +219,27 @@ def noise_factors(d: int, dropout: float, noise: float, rng: np.random.Generator
 
 
 def check_noise(dropout: float, noise: float) -> None:
-    """RAISES (ValueError): If a setting of `noisy` is out of range."""
+    """Raise ValueError if a setting of `noisy` is out of range."""
     if not 0 <= dropout < 1:
         raise ValueError(f"Expected a dropout of at least 0 and below 1, got {dropout}.")
     check_at_least(0, noise=noise)
 
 
 def check_templates(**templates: Sequence[str]) -> None:
-    """RAISES (ValueError): For a place that has no feature templates."""
+    """Raise ValueError for a place that has no feature templates."""
     for name, names in templates.items():
         if not names:
             raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
 
 
 def check_kappa(kappa: float | None) -> None:
-    """RAISES (ValueError): If kappa is out of range; see `scales`."""
+    """Raise ValueError if kappa is out of range; see `scales`."""
     if kappa is not None:
         check_at_least(0, kappa=kappa)
 
 
 def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U (d, m), Sigma (m,) and V (d', m) of Omega, with m <= n_states.
+    """Return U (d, m), Sigma (m,) and V (d', m) of Omega, with m <= n_states.
 
     omega (csr_array, (d, d')): of one symbol.
     n_states (int): the maximum number of states; fewer where Omega has a smaller rank.

@@ -86,7 +86,7 @@ class Features(NamedTuple):
         return cls(names, values.keys[first], symbol[values.nodes[first]], np.bincount(of, weights=values.values**2))
 
     def of_symbols(self, n_symbols: int) -> list[np.ndarray]:
-        """Places of the features of each symbol, by their keys."""
+        """Return places of the features of each symbol, by their keys."""
         order = np.lexsort([self.keys, self.symbols])
         return np.split(order, np.cumsum(np.bincount(self.symbols, minlength=n_symbols))[:-1])
 

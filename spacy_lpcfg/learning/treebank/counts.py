@@ -52,14 +52,14 @@ def count(nodes: Skeletons) -> Counts:
 
 
 def smoothed_roots(counts: Counts, symbols: tuple[str, ...], share: float) -> np.ndarray:
-    """pi(a): root frequencies, of which `share` goes to all symbols but "@" ones by their frequency, float64 (S,)."""
+    """Return root frequencies pi(a), of which `share` goes to all symbols but "@" ones by frequency, float64 (S,)."""
     allowed = np.array([not name.startswith("@") for name in symbols])
     everywhere = counts.symbols * allowed
     return (1 - share) * counts.roots / counts.roots.sum() + share * everywhere / everywhere.sum()
 
 
 def boundary_tags(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np.ndarray, np.ndarray]:
-    """P(tag before | symbol) and P(tag after | symbol), each float64 (n_symbols, T + 1); smoothed by the tag alone."""
+    """Return P(tag before | symbol) and P(tag after | symbol), (n_symbols, T + 1), smoothed by the tag alone."""
     tables = []
     for position in (nodes.start - 1, nodes.end):
         counts = np.zeros((len(nodes.symbols), n_tags + 1))
@@ -74,6 +74,6 @@ def _tags_at(nodes: Skeletons, position: np.ndarray, tag_of: np.ndarray, n_tags:
 
 
 def _smoothed(counts: np.ndarray) -> np.ndarray:
-    """Rows as distributions, with one pseudo-count spread as the columns are."""
+    """Return rows as distributions, with one pseudo-count spread as the columns are."""
     prior = (counts.sum(axis=0) + 1) / (counts.sum() + counts.shape[1])
     return (counts + prior) / (counts.sum(axis=1, keepdims=True) + 1)

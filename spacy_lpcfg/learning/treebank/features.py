@@ -118,7 +118,7 @@ class NodeContext:
         return self.of(ancestor, self.head_tag)
 
     def leaf_at(self, position: np.ndarray) -> np.ndarray:
-        """Preterminal at a position of the node's sentence; 0 beyond its ends."""
+        """Return the preterminal at a position of the node's sentence; 0 beyond its ends."""
         return (self.nodes.leaf_symbol_at(position) + 1).astype(np.uint64)
 
 

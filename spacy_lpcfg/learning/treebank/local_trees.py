@@ -42,7 +42,7 @@ def _lexical_local_trees(
 
 
 def _chain(symbol: str, *, is_leaf: bool) -> LocalTree:
-    """Labels of a symbol from the top, without functions; of a leaf the last is its tag; () for "@"."""
+    """Return labels of a symbol from the top, without functions; of a leaf the last is its tag; () for "@"."""
     if not is_leaf and symbol.startswith("@"):
         return ()
     labels = split_chain(symbol)

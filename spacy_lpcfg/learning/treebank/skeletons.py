@@ -76,7 +76,7 @@ class Skeletons:
         return (np.cumsum(lengths) - lengths)[tree]
 
     def leaf_symbol_at(self, position: np.ndarray) -> np.ndarray:
-        """Symbol of the leaf at a position of each node's sentence, -1 beyond its ends, int32 (n,)."""
+        """Return the symbol of the leaf at a position of each node's sentence, -1 beyond its ends, int32 (n,)."""
         beyond = (position < 0) | (position >= self.length)
         leaf = self.leaves[np.where(beyond, 0, self.first_word + position)]
         return np.where(beyond, NONE, self.symbol[leaf])

@@ -145,7 +145,7 @@ def _joined_word(left: Tree, right: Tree) -> str:
 
 
 def _joined_tag(left: str, right: str) -> str:
-    """`N-A` and `D-A` are `N+D-A`; tags of different morphology are joined as they stand."""
+    """Join the tags of a cut word: `N-A` and `D-A` to `N+D-A`; those of different morphology as they stand."""
     at_left, at_right = _MORPHOLOGY.search(left), _MORPHOLOGY.search(right)
     ending = left[at_left.start() :] if at_left else ""
     if at_left and at_right and ending == right[at_right.start() :]:

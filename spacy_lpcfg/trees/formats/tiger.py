@@ -69,7 +69,10 @@ def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, str]]:
 
 
 def _graph(text: str) -> Graph:
-    """RAISES (ValueError): For elements that lack something. (ParseError): For what is no XML."""
+    """Build the graph of a sentence.
+
+    RAISES (ValueError): For elements that lack something. (ParseError): For text that is no XML.
+    """
     sentence = ElementTree.fromstring(text)
     above = {
         edge.get("idref", ""): (phrase.get("id", ""), edge.get("label", ""))
