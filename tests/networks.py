@@ -7,15 +7,7 @@ from spacy_lpcfg.isbn.network import start_network
 from spacy_lpcfg.isbn.vocabulary import take_vocabulary
 from spacy_lpcfg.trees import parse_trees
 
-TREES = list(
-    parse_trees(
-        [
-            "(A (B (X a) (Y b)) (Y c))",
-            "(A (X a) (B (Y b)))",
-            "(B (A (X b) (X a)) (B (Y c) (Y d)))",
-        ]
-    )
-)
+TREES = list(parse_trees(["(A (B (X a) (Y b)) (Y c))", "(A (X a) (B (Y b)))", "(B (A (X b) (X a)) (B (Y c) (Y d)))"]))
 
 
 RELATIONS = Relations()

@@ -7,13 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from spacy_lpcfg.bracketing.induced_tags import (
-    InducedTags,
-    TagLearner,
-    finite_verbs,
-    is_mark,
-    merge_groups,
-)
+from spacy_lpcfg.bracketing.induced_tags import InducedTags, TagLearner, finite_verbs, is_mark, merge_groups
 from spacy_lpcfg.bracketing.tags import UNIVERSAL
 
 NOUNS = [f"noun{letter}" for letter in "abcdefghijklmnop"]

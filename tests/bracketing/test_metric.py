@@ -17,14 +17,7 @@ from spacy_lpcfg.bracketing.covariances import (
 )
 from spacy_lpcfg.bracketing.embeddings import Embedding, EmbeddingVocabulary
 from spacy_lpcfg.bracketing.latent_tree import minimal_tree
-from spacy_lpcfg.bracketing.metric import (
-    TooLittleText,
-    distance_table,
-    kernel,
-    log_volume,
-    smooth,
-    spectral_distances,
-)
+from spacy_lpcfg.bracketing.metric import TooLittleText, distance_table, kernel, log_volume, smooth, spectral_distances
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, UNIVERSAL_IDS, chunks
 from spacy_lpcfg.bracketing.sequences import SequenceSettings, sequence_distances
 from spacy_lpcfg.bracketing.simulation import LatentModel, leaves, random_shape, spans

@@ -87,10 +87,7 @@ def test_marginals_equal_enumeration(seed, proper):
         forest = parser.forest(words)
         found, weight, left = parser.marginals(forest), total(model, words), cancellation(model, words)
         assert np.sign(found.total) == np.sign(weight)
-        for named, values, parts in (
-            (named_items, found.items(), items),
-            (named_edges, found.edges(), edges),
-        ):
+        for named, values, parts in ((named_items, found.items(), items), (named_edges, found.edges(), edges)):
             expected = {part: value / weight for part, value in marginals(model, words, parts).items()}
             assert_equal(named(grammar, forest, values), expected, 3e-6 / left)
 

@@ -292,8 +292,7 @@ def test_entities_are_kept_whole(learned, name, tmp_path):
 
 def test_constraints_on_a_doc_are_cut_to_its_sentences():
     found = constraints_within(
-        Constraints(required=((2, 5, "NP"), (0, 3, "X")), forbidden=((6, 7, ""),), whole=((4, 5), (5, 9))),
-        [2, 4, 6, 7],
+        Constraints(required=((2, 5, "NP"), (0, 3, "X")), forbidden=((6, 7, ""),), whole=((4, 5), (5, 9))), [2, 4, 6, 7]
     )
     assert found == Constraints(required=((0, 2, "NP"),), forbidden=((2, 3, ""),), whole=((1, 2),))
 

@@ -188,10 +188,7 @@ def test_constituents_below_the_threshold_are_left_out():
     doc = Doc(VOCAB, words=["The", "time", "is", "now"], sent_starts=[1, 0, 0, 0])
     text = "(S (NP (DT The) (NN time)) (VP (VBZ is) (ADVP (RB now))))"
     set_parses(doc, [parse_of(text, [0.4, 0.9, 0.3, 0.8])], threshold=0.5)
-    assert [(span.text, span.label_) for span in doc.spans[KEY]] == [
-        ("The time", "NP"),
-        ("now", "ADVP"),
-    ]
+    assert [(span.text, span.label_) for span in doc.spans[KEY]] == [("The time", "NP"), ("now", "ADVP")]
     assert str(trees(doc)[0]) == "( (NP (DT The) (NN time)) (VBZ is) (ADVP (RB now)))"
     root = doc._.constituency[0]
     assert (root.labels, root.label, root.label_probability) == ((), "", None)

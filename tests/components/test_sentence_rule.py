@@ -8,11 +8,7 @@ from spacy_lpcfg.components.sentences import find_sentences, texts_of, words_of
 from spacy_lpcfg.trees import parse_trees
 from spacy_lpcfg.trees.transforms import escape_tokens
 
-DIALOGUE = [
-    '"Where are you going?" asked the boy.',
-    '"Home," she said.',
-    '"I\'m tired."',
-]
+DIALOGUE = ['"Where are you going?" asked the boy.', '"Home," she said.', '"I\'m tired."']
 TEXTS = {
     "dialogue": [*DIALOGUE, '"Stop!" Tom cried.', "He left."],
     "curly": ["“Where are you going?” asked the boy.", "“Home,” she said.", "“I’m tired.”"],

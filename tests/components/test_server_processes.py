@@ -16,10 +16,7 @@ from pipelines import pipeline_of
 from spacy_lpcfg.components.local_server import LocalHandler, LocalServer
 from spacy_lpcfg.components.server_processes import serve_in_processes
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")]
 
 
 @pytest.fixture

@@ -322,10 +322,7 @@ def test_bracketer_settings_are_checked():
     for wrong in ({"attr": "dep"}, {"seed": "one"}, {"learner": {**LEARNER, "seed": "three"}}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             pipeline(**wrong)
-    made = refused_or_read(
-        lambda: pipeline(max_words="100"),
-        "max_words to be .*; write numbers without quotes",
-    )
+    made = refused_or_read(lambda: pipeline(max_words="100"), "max_words to be .*; write numbers without quotes")
     assert made is None or made.get_pipe("spectral_bracketer").max_words == 100
 
 

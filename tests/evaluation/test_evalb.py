@@ -16,15 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles.strategies import trees as random_trees
 
-from spacy_lpcfg.evaluation.evalb import (
-    COLLINS,
-    PRF,
-    Params,
-    Status,
-    evaluate,
-    read_evalb,
-    score_sentence,
-)
+from spacy_lpcfg.evaluation.evalb import COLLINS, PRF, Params, Status, evaluate, read_evalb, score_sentence
 from spacy_lpcfg.trees.brackets import TreebankError, parse_trees
 from spacy_lpcfg.trees.reading import read_trees
 from spacy_lpcfg.trees.transforms import normalize
@@ -133,12 +125,7 @@ def test_score_sentence_deletes_words_brackets_and_what_they_leave_empty():
 
 def test_score_sentence_cuts_labels_but_not_tags():
     result = score("(S-TPC-1 (NP=2 (NN-1 cat)) (ADVP|PRT (RB up)))", "(S (NP (NN cat)) (ADVP (RB up)))")
-    assert result.labels == {
-        "S": PRF(1, 1, 1),
-        "NP": PRF(1, 1, 1),
-        "ADVP|PRT": PRF(0, 1, 0),
-        "ADVP": PRF(0, 0, 1),
-    }
+    assert result.labels == {"S": PRF(1, 1, 1), "NP": PRF(1, 1, 1), "ADVP|PRT": PRF(0, 1, 0), "ADVP": PRF(0, 0, 1)}
     assert result.n_correct_tags == 1
 
 
@@ -147,10 +134,7 @@ def test_score_sentence_keeps_the_empty_label():
 
 
 def test_score_sentence_matches_equivalent_labels_and_words():
-    params = Params(
-        equal_labels=frozenset({("ADVP", "PRT"), ("PRT", "PP")}),
-        equal_words=frozenset({("Up", "up")}),
-    )
+    params = Params(equal_labels=frozenset({("ADVP", "PRT"), ("PRT", "PP")}), equal_words=frozenset({("Up", "up")}))
     result = score("(ADVP (ADVP up))", "(PRT (PRT Up))", params)
     assert result.labels == {"ADVP": PRF(1, 1, 1)}
     assert result.n_correct_tags == 1

@@ -194,3 +194,13 @@ def test_small_treebanks_are_learned(learner, brackets):
 def test_no_trees_are_refused(learner, treebank):
     with pytest.raises(ValueError, match="at least one tree to learn from"):
         learner.fit(parse_trees(treebank))
+
+
+@pytest.mark.parametrize("learner", [Spectral(n_states=4), Pivot(n_states=4)], ids=name)
+@pytest.mark.parametrize("features", [{"outside": ("n_left",)}, {"kappa": 0.0}, {"inside": ("n_words",)}], ids=str)
+def test_features_that_are_nought_leave_finite_weights(sample, learner, features):
+    """No words stand left of the first one, so that a symbol that is always first has a representation of zeros."""
+    with np.errstate(divide="raise", invalid="raise"):
+        grammar = replace(learner, features=Features(**features)).fit(sample)
+    assert np.isfinite(grammar.tensors.dense).all()
+    assert Parser(grammar).parse(sample[0].words).tree.words == sample[0].words

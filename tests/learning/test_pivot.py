@@ -383,15 +383,6 @@ def test_ten_trees_are_learned(sample, matching, caplog):
     assert np.isfinite(parse.log_probability)
 
 
-@pytest.mark.parametrize("features", [{"outside": ("n_left",)}, {"kappa": 0.0}, {"inside": ("n_words",)}], ids=str)
-def test_features_that_are_nought_leave_finite_weights(sample, features):
-    """No words stand left of the first one, so that a symbol that is always first has a representation of zeros."""
-    with np.errstate(divide="raise", invalid="raise"):
-        grammar = Pivot(n_states=4, features=Features(**features)).fit(sample)
-    assert np.isfinite(grammar.tensors.dense).all()
-    assert Parser(grammar).parse(sample[0].words).tree.words == sample[0].words
-
-
 def test_unknown_features_are_refused(sample):
     with pytest.raises(ValueError, match="Unknown features"):
         Pivot(pivots=PivotFeatures(more_outside=("colour",))).fit(sample)

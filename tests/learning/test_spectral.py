@@ -370,15 +370,6 @@ def test_unknown_features_are_refused(sample):
         Spectral(features=Features(inside=("rule", "colour"))).fit(sample)
 
 
-@pytest.mark.parametrize("features", [{"outside": ("n_left",)}, {"kappa": 0.0}, {"inside": ("n_words",)}], ids=str)
-def test_features_that_are_nought_leave_finite_weights(sample, features):
-    """No words stand left of the first one, so that a symbol that is always first has an Omega of zeros."""
-    with np.errstate(divide="raise", invalid="raise"):
-        grammar = Spectral(n_states=4, features=Features(**features)).fit(sample)
-    assert np.isfinite(grammar.tensors.dense).all()
-    assert Parser(grammar).parse(sample[0].words).tree.words == sample[0].words
-
-
 def test_tuning_takes_the_best_smoothing(sample):
     found, trials = Spectral(n_states=2).estimate(sample), []
     held_out = list(islice(read_trees([SAMPLE / "dev.mrg"]), 10))

@@ -83,11 +83,7 @@ def vectors_of(split: Split, posteriors, a: int) -> tuple[np.ndarray, np.ndarray
     """Inside and outside vectors of the nodes of a symbol, and the counts of its states."""
     of_symbol = split.treebank.nodes.symbol == a
     m = split.n_states[a]
-    return (
-        posteriors.inside[of_symbol, :m],
-        posteriors.outside[of_symbol, :m],
-        split.sums(posteriors).symbols[a, :m],
-    )
+    return (posteriors.inside[of_symbol, :m], posteriors.outside[of_symbol, :m], split.sums(posteriors).symbols[a, :m])
 
 
 def after_em(trees: list[Tree]) -> tuple[Split, Expected]:

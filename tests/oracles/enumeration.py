@@ -40,12 +40,7 @@ class Model:
 def model_of(grammar: Grammar) -> Model:
     """The latent parameters of a grammar."""
     names, lexicon = grammar.symbols, grammar.lexicon
-    rows = zip(
-        _row_terminals(grammar),
-        lexicon.symbols,
-        pairwise(lexicon.vector_offsets),
-        strict=True,
-    )
+    rows = zip(_row_terminals(grammar), lexicon.symbols, pairwise(lexicon.vector_offsets), strict=True)
     return Model(
         {name: grammar.root_vector(a).astype(float) for a, name in enumerate(names) if grammar.root_vector(a).any()},
         {(names[a], names[b], names[c]): grammar.tensor(r).astype(float) for r, (a, b, c) in enumerate(grammar.rules)},

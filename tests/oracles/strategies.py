@@ -41,9 +41,7 @@ def trees(
     tag = labels(TAGS) if tags is None else tags
     leaf = st.builds(lambda tag, word: Tree(tag, word=word), tag, words())
     return st.recursive(
-        leaf,
-        lambda nodes: st.builds(Tree, category, st.lists(nodes, min_size=1, max_size=4)),
-        max_leaves=max_leaves,
+        leaf, lambda nodes: st.builds(Tree, category, st.lists(nodes, min_size=1, max_size=4)), max_leaves=max_leaves
     )
 
 

@@ -17,10 +17,7 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.learning import Pivot
 from spacy_lpcfg.trees import read_trees
 
-WORDS = {
-    1: ["We", "don't", "know", "it.", "'Go", "home.'"],
-    2: ["A", "half-read", "book", "fell."],
-}
+WORDS = {1: ["We", "don't", "know", "it.", "'Go", "home.'"], 2: ["A", "half-read", "book", "fell."]}
 TREES = """
 (ROOT (S (NP (PRP We/1.1)) (VP (VBP do/1.2.1) (RB n't/1.2.2) (VP (VB know/1.3) (NP (PRP it/1.4.1)))) (. ./1.4.2)))
 (ROOT (S (`` `/1.5.1) (NP (-NONE- *)) (VP (VB Go/1.5.2) (NP (NN home/1.6.1))) (. ./1.6.2) ('' '/1.6.3)))

@@ -382,12 +382,7 @@ def test_pictures_pages_escape_what_is_text():
     assert "<h2>&lt;script&gt;caption</h2>\n<svg></svg>" in page
 
 
-@pytest.mark.parametrize(
-    ("module", "draw"),
-    [
-        ("matplotlib.figure", lambda: surprisal_figure(["It"], [1.0, 1.0])),
-    ],
-)
+@pytest.mark.parametrize(("module", "draw"), [("matplotlib.figure", lambda: surprisal_figure(["It"], [1.0, 1.0]))])
 def test_pictures_say_what_to_install(monkeypatch, module, draw):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf'needs {module.split(".")[0]}, which.* "spacy-lpcfg\[viz\]"'):

@@ -35,10 +35,7 @@ MENDED = [
     ("(S (UH oh) (UH no) (, ,) (VP x))", "(S (INTJ (UH oh) (UH no)) (, ,) (VP x))"),
     ("(S (VP (VBD was) (PP (INTJ (UH like)) (NP (NN ice)))))", "(S (VP (VBD was) (INTJ (UH like)) (NP (NN ice))))"),
     ("(PRN (-LRB- [) (CD 1) (-RRB- ]))", "(PRN (-LRB- [) (NP (CD 1)) (-RRB- ]))"),
-    (
-        "(PRN (-LRB- [) (CD 1) (, ,) (CD 2) (-RRB- ]))",
-        "(PRN (-LRB- [) (NP (CD 1) (, ,) (CD 2)) (-RRB- ]))",
-    ),
+    ("(PRN (-LRB- [) (CD 1) (, ,) (CD 2) (-RRB- ]))", "(PRN (-LRB- [) (NP (CD 1) (, ,) (CD 2)) (-RRB- ]))"),
     ("(NP (NP x) (ADJP (-LRB- [) (CD 1) (-RRB- ])))", "(NP (NP x) (PRN (-LRB- [) (NP (CD 1)) (-RRB- ])))"),
     (
         "(S (NP x) (S (-LRB- -LRB-) (NP y) (VP z) (-RRB- -RRB-)))",

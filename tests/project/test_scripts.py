@@ -79,11 +79,7 @@ def gum(tmp_path):
 
 def test_scripts_gum_takes_the_official_parts(gum, tmp_path):
     output = run("gum.py", gum, tmp_path / "out" / "gum")
-    assert output.splitlines() == [
-        "train: 9 trees, 27 tokens",
-        "dev: 1 trees, 3 tokens",
-        "test: 3 trees, 9 tokens",
-    ]
+    assert output.splitlines() == ["train: 9 trees, 27 tokens", "dev: 1 trees, 3 tokens", "test: 3 trees, 9 tokens"]
     train, dev, test = (
         (tmp_path / "out" / "gum" / f"{part}.mrg").read_text("utf-8") for part in ("train", "dev", "test")
     )

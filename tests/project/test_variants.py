@@ -193,8 +193,7 @@ def test_config_of_networks_has_the_variable_too():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("method", "variant", "learner"),
-    [("spectral", "2012", Spectral), ("em", "paper", EM), ("pivot", "2014", Pivot)],
+    ("method", "variant", "learner"), [("spectral", "2012", Spectral), ("em", "paper", EM), ("pivot", "2014", Pivot)]
 )
 def test_command_learns_a_variant(tmp_path, method, variant, learner):
     trees = tmp_path / "train.mrg"

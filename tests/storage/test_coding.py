@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_lpcfg.storage.coding import (
-    PLANES,
-    TABLE,
-    compress_array,
-    compress_texts,
-    decompress_array,
-    decompress_texts,
-)
+from spacy_lpcfg.storage.coding import PLANES, TABLE, compress_array, compress_texts, decompress_array, decompress_texts
 from spacy_lpcfg.storage.container import StorageError, compressed, pack, unpack
 
 TYPES = [np.dtype(name) for name in ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")]

@@ -49,9 +49,7 @@ def wide(n_states, n_trees=60):
         root_vectors=np.repeat(grammar.root_vectors / n_states, n_states),
         tensors=tensors,
         lexicon=replace(
-            lexicon,
-            vectors=np.repeat(lexicon.vectors, n_states),
-            vector_offsets=offsets(n_of[lexicon.symbols]),
+            lexicon, vectors=np.repeat(lexicon.vectors, n_states), vector_offsets=offsets(n_of[lexicon.symbols])
         ),
         is_proper=False,
     )

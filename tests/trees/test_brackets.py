@@ -86,10 +86,7 @@ def test_brackets_labels_and_words_are_kept_as_they_stand(text):
 
 def test_brackets_names_of_trees_are_dropped():
     name = "(ID 1525.GEORGIUS.NAR-REL,.1)"
-    assert parse(f"( {CAT}\n  {name})\n( (METADATA (AUTHOR x)) {DOG})") == [
-        f"( {CAT})",
-        f"( {DOG})",
-    ]
+    assert parse(f"( {CAT}\n  {name})\n( (METADATA (AUTHOR x)) {DOG})") == [f"( {CAT})", f"( {DOG})"]
     assert parse(f"( {name})\n(ID x)") == ["(ID x)"]
     assert parse(f"(S {CAT} {name})") == [f"(S {CAT} {name})"]
 

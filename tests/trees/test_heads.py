@@ -187,11 +187,7 @@ def test_lexical_heads_lie_inside_and_come_from_a_child(tree, rules):
         assert head == start if node.is_leaf else start <= head < end
 
 
-@given(
-    trees(ENGLISH_CATEGORIES, ENGLISH_TAGS),
-    st.sampled_from(["left", "right"]),
-    st.sampled_from([ENGLISH, DEFAULT]),
-)
+@given(trees(ENGLISH_CATEGORIES, ENGLISH_TAGS), st.sampled_from(["left", "right"]), st.sampled_from([ENGLISH, DEFAULT]))
 def test_lexical_heads_do_not_depend_on_transforms(tree, direction, rules):
     """True because no coordinator is among the tags."""
     expected = dict(zip(tree.spans(), inner_heads(tree, rules), strict=True))

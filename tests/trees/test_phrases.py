@@ -161,10 +161,7 @@ CASES = {
         "Yes/INTJ/0/root it/PRON/3/nsubj works/VERB/0/root",
         "(INTJ (INTJ Yes) (S (NP (PRON it)) (VP (VERB works))))",
     ),
-    "nothing but punctuation": (
-        "./PUNCT/0/root ./PUNCT/1/punct",
-        "(NP (. .) (. .))",
-    ),
+    "nothing but punctuation": ("./PUNCT/0/root ./PUNCT/1/punct", "(NP (. .) (. .))"),
 }
 
 

@@ -197,8 +197,7 @@ def test_normalize_has_no_unary_over_its_like_and_happens_once(tree):
 
 
 @pytest.mark.parametrize(
-    ("word", "escaped"),
-    [("(", "-LRB-"), ("}", "-RCB-"), ("[", "-LSB-"), (":)", ":-RRB-"), ("f(s)", "f-LRB-s-RRB-")],
+    ("word", "escaped"), [("(", "-LRB-"), ("}", "-RCB-"), ("[", "-LSB-"), (":)", ":-RRB-"), ("f(s)", "f-LRB-s-RRB-")]
 )
 def test_escape_token_names_brackets(word, escaped):
     assert escape_token(word) == escaped
@@ -213,8 +212,7 @@ def test_escape_token_is_undone_by_unescape(word):
 
 
 @pytest.mark.parametrize(
-    ("escaped", "word"),
-    [("``", '"'), ("''", '"'), (r"1\/2", "1/2"), (r"\*", "*"), ("--", "--"), ("'s", "'s")],
+    ("escaped", "word"), [("``", '"'), ("''", '"'), (r"1\/2", "1/2"), (r"\*", "*"), ("--", "--"), ("'s", "'s")]
 )
 def test_unescape_token_reads_what_treebanks_write(escaped, word):
     assert unescape_token(escaped) == word

@@ -10,13 +10,7 @@ from oracles.strategies import trees
 
 from spacy_lpcfg.trees import Tree
 
-CAT = Tree(
-    "S",
-    [
-        Tree("NP", [Tree("DT", word="the"), Tree("NN", word="cat")]),
-        Tree("VP", [Tree("VBD", word="slept")]),
-    ],
-)
+CAT = Tree("S", [Tree("NP", [Tree("DT", word="the"), Tree("NN", word="cat")]), Tree("VP", [Tree("VBD", word="slept")])])
 
 
 def chain(depth: int) -> Tree:
