@@ -12,6 +12,8 @@ from stored_models import model
 
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.components.isbn_model import set_isbn
+from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn import ISBN
 
 SAMPLE = ROOT / "assets" / "sample"
@@ -36,6 +38,14 @@ def pipeline_of(name: str, lang: str = "en", **config: object) -> Language:
     nlp.add_pipe("lpcfg_sentencizer")
     nlp.add_pipe(name, config=config)
     return nlp
+
+
+def pipeline_by(grammar: Grammar) -> tuple[Language, LPCFGParser]:
+    """Return a pipeline that parses by a grammar, and its parser."""
+    nlp = pipeline_of("lpcfg_parser")
+    parser = nlp.get_pipe("lpcfg_parser")
+    parser.grammar = grammar
+    return nlp, parser
 
 
 def untrained(name: str, **config: object) -> Language:

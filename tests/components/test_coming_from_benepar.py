@@ -6,7 +6,7 @@ The grammar is learned from the trees of that README, so that it finds them agai
 from __future__ import annotations
 
 import pytest
-from pipelines import pipeline_of
+from pipelines import pipeline_by
 
 from spacy_lpcfg.components.constituents import NonConstituentError
 from spacy_lpcfg.components.corpus import tree_to_doc
@@ -23,9 +23,7 @@ FLY = "(S (`` ``) (VP (VB Fly) (ADVP (RB safely))) (. .) ('' ''))"
 
 @pytest.fixture(scope="module")
 def nlp():
-    nlp = pipeline_of("lpcfg_parser")
-    nlp.get_pipe("lpcfg_parser").grammar = TreebankPCFG().fit(parse_trees(f"{TIME}\n{LATE}\n{FLY}"))
-    return nlp
+    return pipeline_by(TreebankPCFG().fit(parse_trees(f"{TIME}\n{LATE}\n{FLY}")))[0]
 
 
 @pytest.fixture(scope="module")

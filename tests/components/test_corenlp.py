@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from http.client import HTTPConnection
 from urllib.parse import urlencode
 
 import pytest
-from pipelines import pipeline_of
-from serving import serving
+import serving
+from pipelines import pipeline_by
 
 from spacy_lpcfg.components.corenlp import MAX_CHARACTERS, CoreNLP
 from spacy_lpcfg.components.corenlp_server import CoreNLPServer
@@ -20,25 +19,17 @@ FERRY = "(ROOT\n  (S\n    (NP (DT The) (NN ferry))\n    (VP (VBD came))\n    (. 
 
 @pytest.fixture(scope="module")
 def answers(sample_grammar):
-    nlp = pipeline_of("lpcfg_parser")
-    parser = nlp.get_pipe("lpcfg_parser")
-    parser.grammar = sample_grammar
-    return CoreNLP(nlp, parser)
+    return CoreNLP(*pipeline_by(sample_grammar))
 
 
 @pytest.fixture(scope="module")
 def server(answers):
-    with serving(CoreNLPServer(0, answers)) as server:
+    with serving.serving(CoreNLPServer(0, answers)) as server:
         yield server
 
 
 def ask(server, method, path, body=b"", query=None, **headers) -> tuple[int, str]:
-    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
-    connection.request(method, f"{path}?{urlencode(query)}" if query else path, body, headers)
-    response = connection.getresponse()
-    answer = response.status, response.read().decode()
-    connection.close()
-    return answer
+    return serving.ask(server, method, f"{path}?{urlencode(query)}" if query else path, body, **headers)[:2]
 
 
 def post(server, text, path="/", query=None, **properties):

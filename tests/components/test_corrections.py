@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-from http.client import HTTPConnection
 from threading import Thread
 
 import pytest
+import serving
 from commands import run
-from pipelines import SAMPLE, pipeline_of
-from serving import serving
+from pipelines import SAMPLE, pipeline_by
 
 from spacy_lpcfg.components.correction_server import CorrectionServer
 from spacy_lpcfg.components.corrections import Corrections
@@ -19,15 +16,12 @@ from spacy_lpcfg.components.demo_server import DemoServer
 from spacy_lpcfg.learning import Spectral
 from spacy_lpcfg.trees import read_trees
 
-BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
 TEXTS = ("It left. The man saw the dog at the station on the last day.", "We left.")
 
 
 @pytest.fixture(scope="module")
 def pipeline(sample_grammar):
-    nlp = pipeline_of("lpcfg_parser")
-    nlp.get_pipe("lpcfg_parser").grammar = sample_grammar
-    return nlp
+    return pipeline_by(sample_grammar)[0]
 
 
 @pytest.fixture
@@ -50,9 +44,7 @@ def test_corrections_come_in_order_of_entropy(corrections, pipeline):
 
 
 def test_corrections_keep_the_order_of_the_file_where_there_is_no_entropy(tmp_path):
-    nlp = pipeline_of("lpcfg_parser")
-    parser = nlp.get_pipe("lpcfg_parser")
-    parser.grammar = Spectral(n_states=2).fit(list(read_trees(SAMPLE / "train.mrg"))[:40])
+    nlp, parser = pipeline_by(Spectral(n_states=2).fit(list(read_trees(SAMPLE / "train.mrg"))[:40]))
     found = Corrections(parser, map(nlp, TEXTS), tmp_path / "out.mrg")
     assert [each.position for each in found.sentences] == [0, 1, 2]
 
@@ -216,18 +208,14 @@ def test_corrections_of_a_compressed_file_are_compressed(pipeline, tmp_path):
 
 @pytest.fixture
 def server(corrections):
-    with serving(CorrectionServer(0, corrections)) as server:
+    with serving.serving(CorrectionServer(0, corrections)) as server:
         yield server
 
 
 def ask(server, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str, dict[str, str]]:
-    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    """Send a request with the page's token; objects are sent as JSON."""
     data = body if isinstance(body, (bytes, type(None))) else json.dumps(body)
-    connection.request(method, path, data, {"X-Token": server.token, **headers})
-    response = connection.getresponse()
-    found = response.status, response.read().decode(), dict(response.getheaders())
-    connection.close()
-    return found
+    return serving.ask(server, method, path, data, **{"X-Token": server.token, **headers})
 
 
 NOTHING = {"number": 0, "required": [], "forbidden": []}
@@ -435,19 +423,11 @@ correct()
 
 @pytest.mark.slow
 def test_correction_page_in_a_browser(server, corrections, tmp_path):
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        pytest.skip(f"no browser is here: none of {', '.join(BROWSERS)} is on the PATH")
     own = server.answer
     server.answer = lambda text: own(text).replace("</script>", f"{CLICKS}</script>")
-    command = [
-        browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}",
-        "--window-size=400,800",
-        "--virtual-time-budget=60000", "--dump-dom", server.url,
-    ]  # fmt: skip
-    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", timeout=300)
-    assert '<b id="done">all is corrected</b>' in done.stdout, done.stdout[-3000:]
+    options = "--window-size=400,800", "--virtual-time-budget=60000", "--dump-dom"
+    page = serving.browse(server.url, tmp_path, *options)
+    assert '<b id="done">all is corrected</b>' in page, page[-3000:]
     (tree,) = read_trees(corrections.output)
     assert {(0, 2, "WHNP"), (3, 8, "NX")} <= {*tree.spans()}
     assert (0, 2, "NP") not in tree.spans()

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import socket
 import struct
-import subprocess
 import sys
 import zlib
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from html import unescape
-from http.client import HTTPConnection
 from itertools import islice
 from pathlib import Path
 from threading import Event, Semaphore, Thread
@@ -21,8 +18,8 @@ from urllib.parse import quote, unquote
 import pytest
 import spacy
 from commands import run
-from pipelines import SAMPLE, pipeline_of
-from serving import serving
+from pipelines import SAMPLE, pipeline_by
+from serving import ask, browse, serving
 
 from spacy_lpcfg.components.demo_page import MAX_CHARACTERS, MAX_SENTENCES, DemoPage
 from spacy_lpcfg.components.demo_server import DemoServer
@@ -31,15 +28,7 @@ from spacy_lpcfg.trees import read_trees
 
 pytest.importorskip("matplotlib", reason="matplotlib is not here: pip install 'spacy-lpcfg[viz]'")
 
-BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
 FERRY = "The ferry left. It was late."
-
-
-def pipeline(grammar):
-    nlp = pipeline_of("lpcfg_parser")
-    parser = nlp.get_pipe("lpcfg_parser")
-    parser.grammar = grammar
-    return nlp, parser
 
 
 def english():
@@ -50,7 +39,7 @@ def english():
 
 @pytest.fixture(scope="module")
 def demo(sample_grammar):
-    return DemoPage(*pipeline(sample_grammar), n_best=3)
+    return DemoPage(*pipeline_by(sample_grammar), n_best=3)
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +58,7 @@ def quick():
 
 
 def get(server: DemoServer, path: str, **headers: str) -> tuple[int, str, dict[str, str]]:
-    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
-    connection.request("GET", path, headers=headers)
-    response = connection.getresponse()
-    body = response.read().decode()
-    connection.close()
-    return response.status, body, dict(response.getheaders())
+    return ask(server, "GET", path, **headers)
 
 
 # The page
@@ -178,7 +162,7 @@ def test_demo_page_draws_the_first_sentences(demo):
 
 
 def test_demo_page_tells_what_a_model_cannot_say():
-    nlp, parser = pipeline(Spectral(n_states=2).fit(islice(read_trees(SAMPLE / "train.mrg"), 40)))
+    nlp, parser = pipeline_by(Spectral(n_states=2).fit(islice(read_trees(SAMPLE / "train.mrg"), 40)))
     with pytest.raises(ValueError) as refused:  # noqa: PT011
         parser.surprisals(nlp(FERRY))
     page = DemoPage(nlp, parser)("The ferry left.")
@@ -395,17 +379,8 @@ def pixels(path: Path) -> list[bytes]:
 
 @pytest.mark.slow
 def test_demo_page_in_a_browser(server, tmp_path):
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        pytest.skip(f"no browser is here: none of {', '.join(BROWSERS)} is on the PATH")
-
     def shot(name: str, query: str) -> list[bytes]:
-        command = [
-            browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-            "--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}",
-            "--window-size=1000,1600", f"--screenshot={tmp_path / name}", f"{server.url}{query}",
-        ]  # fmt: skip
-        subprocess.run(command, check=True, capture_output=True, timeout=300)
+        browse(f"{server.url}{query}", tmp_path, "--window-size=1000,1600", f"--screenshot={tmp_path / name}")
         return pixels(tmp_path / name)
 
     empty, full = (
