@@ -239,11 +239,13 @@ class NewLabel(NamedTuple):
 
 
 def delete(site: Site, *names: str) -> None:
+    """Delete nodes and all below them."""
     for name in names:
         site.replace(site.node(name), [])
 
 
 def prune(site: Site, *names: str) -> None:
+    """Delete nodes and all below them, and each node above that is left without children."""
     for name in names:
         _prune(site, site.node(name))
 
@@ -256,6 +258,7 @@ def _prune(site: Site, node: Node) -> None:
 
 
 def excise(site: Site, top: str, bottom: str) -> None:
+    """Remove the nodes from `top` down to `bottom`, whose children take the place of `top`."""
     highest, lowest = site.node(top), site.node(bottom)
     if highest not in lowest.path():
         raise ValueError(f"{top} is neither {bottom} nor above it")
@@ -265,6 +268,7 @@ def excise(site: Site, top: str, bottom: str) -> None:
 
 
 def relabel(site: Site, name: str, label: NewLabel) -> None:
+    """Give a node another label."""
     node = site.node(name)
     new = label.of(node.label, site)
     if not _LABEL.fullmatch(new):
@@ -273,12 +277,14 @@ def relabel(site: Site, name: str, label: NewLabel) -> None:
 
 
 def insert(site: Site, source: str | Node, place: Place) -> None:
+    """Insert a copy of a named node, or of a new tree."""
     (node,) = site.copies([source])
     parent, position = place.find(site)
     parent.insert(position, [node])
 
 
 def move(site: Site, name: str, place: Place) -> None:
+    """Move a node with all below it."""
     node = site.node(name)
     site.replace(node, [])
     parent, position = place.find(site)
@@ -286,6 +292,7 @@ def move(site: Site, name: str, place: Place) -> None:
 
 
 def move_and_prune(site: Site, name: str, place: Place) -> None:
+    """Move a node with all below it, and prune the place where it was."""
     before = site.node(name).parent
     move(site, name, place)
     if before is not None and not before.children:
@@ -293,11 +300,13 @@ def move_and_prune(site: Site, name: str, place: Place) -> None:
 
 
 def replace(site: Site, name: str, *sources: str | Node) -> None:
+    """Put copies of named nodes, or of new trees, in the place of a node."""
     copies = site.copies(sources)
     site.replace(site.node(name), copies)
 
 
 def create_subtree(site: Site, new: Node, first: str, last: str | None = None) -> None:
+    """Put a new node over the sisters from `first` to `last`, or over `first` alone."""
     nodes = [site.node(name) for name in (first, last or first)]
     parent = nodes[0].parent
     if parent is not nodes[1].parent:
@@ -318,24 +327,28 @@ def _adjoin(site: Site, new: Node, nodes: Sequence[Node]) -> None:
 
 
 def adjoin(site: Site, new: Node, name: str) -> None:
+    """Put an auxiliary tree in the place of a node, whose children come below its foot."""
     target, root = site.node(name), site.grown(new)
     site.replace(target, [root])
     site.names[FOOT].insert(0, target.take_children())
 
 
 def adjoin_to_head(site: Site, new: Node, name: str) -> None:
+    """Put an auxiliary tree in the place of a node, which becomes its root; the children come below its foot."""
     target, root = site.node(name), site.grown(new)
     site.names[FOOT].insert(0, target.take_children())
     target.insert(0, root.take_children())
 
 
 def adjoin_to_foot(site: Site, new: Node, name: str) -> None:
+    """Put an auxiliary tree in the place of a node, which becomes its foot."""
     target, root = site.node(name), site.grown(new)
     site.replace(target, [root])
     site.replace(site.names[FOOT], [target])
 
 
 def coindex(site: Site, *names: str) -> None:
+    """Add to the labels of nodes an index that no other label of the tree has."""
     labels = (node.label for node in site.root.nodes()) if site.root else ()
     taken = (int(match[1][:9]) for match in map(_INDEX.search, labels) if match)
     index = max(taken, default=0) + 1
