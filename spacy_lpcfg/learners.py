@@ -106,6 +106,7 @@ LEARNERS = (
     NamedLearner("split-merge", "States split in two and merged, in rounds.", lambda: learning.SplitMerge),
     NamedLearner("pcfg", "The treebank's own rules, without states.", lambda: learning.TreebankPCFG),
     NamedLearner("ensemble", "Diverse grammars, half of them from right to left.", lambda: _presets().BothWays),
+    NamedLearner("induction", "A grammar of trees that nobody annotated.", lambda: _presets().Induced),
     NamedLearner("distil", "One grammar taught by several from raw text.", lambda: _presets().Distilled),
     NamedLearner("fast", "One grammar that four have taught from raw text.", lambda: _presets().Fast, "combined"),
     NamedLearner("balanced", "A grammar, and a network each way.", lambda: _presets().Balanced, "combined"),

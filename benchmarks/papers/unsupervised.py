@@ -39,6 +39,7 @@ from spacy_lpcfg.bracketing.tags import is_punctuation, penn, split_compounds
 from spacy_lpcfg.evaluation.unlabelled import Bracket, UnlabelledScore, counted_brackets, unlabelled_totals
 from spacy_lpcfg.learning import Pivot
 from spacy_lpcfg.learning.induction import Induction, bracketed_tree
+from spacy_lpcfg.learning.reestimation import Reestimation
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import read_trees
 
@@ -92,7 +93,7 @@ def learned(
         for s in grammar_text
         if 2 < len(s.words) <= 50
     ]
-    parser = Induction(Pivot(n_states=16, seed=seed)).fit(trees).parser()
+    parser = Induction(Pivot(n_states=16, seed=seed), Reestimation(seed=seed)).fit(trees).parser()
 
     def parsed(sentence: TaggedSentence) -> Spans:
         tree = parser.parse(Query(sentence.words, views.of_grammar(sentence))).tree

@@ -18,8 +18,10 @@ from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.ensemble import DIVERSE, Ensembles
+from spacy_lpcfg.learning.induction import Induction
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
 from spacy_lpcfg.learning.pivot import Pivot
+from spacy_lpcfg.learning.reestimation import Reestimation
 from spacy_lpcfg.stacking.learner import StackedLearner
 
 
@@ -171,6 +173,30 @@ class BothWays(Recipe):
     def learner(self) -> Combination:
         settings = {"n_states": self.n_states, "seed": self.seed, "n_jobs": self.n_jobs, **self._of_grammars}
         return Combination.both_ways(Ensembles.diverse(self.n_grammars // 2, **settings))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Induced(Recipe):
+    """A pivot grammar of trees that nobody annotated, such as a bracketer's.
+
+    n_states (int): The maximum number of latent states of a symbol.
+    n_rounds (int): As in `Induction`.
+    reestimation (Reestimation): Settings of the re-estimation of the trees; its seed is that of these settings.
+    n_jobs (int or None): As in `Pivot`.
+    """
+
+    n_states: int = 16
+    n_rounds: int = 1
+    reestimation: Block[Reestimation] = UNSET
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        make_blocks(self, reestimation=Reestimation())
+
+    def learner(self) -> Induction:
+        grammar = Pivot(n_states=self.n_states, seed=self.seed, n_jobs=self.n_jobs, **self._of_grammars)
+        return Induction(grammar, replace(self.reestimation, seed=self.seed), self.n_rounds)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Grammars without a treebank: an L-PCFG learns from the trees of a bracketer, parses them, and learns again.
+"""Grammars without a treebank: the trees of a bracketer are re-estimated, and an L-PCFG learns from them.
 
 A bracketer's scores know a span by its ends and what stands around it; a grammar also knows how spans make larger ones.
 So its trees are better than those that it learned from. Kim et al. (2019) let a recurrent network grammar
@@ -14,6 +14,7 @@ from spacy_lpcfg.bracketing.bracketer import Brackets
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.learning.base import Learner, OnStep
 from spacy_lpcfg.learning.pivot import Pivot
+from spacy_lpcfg.learning.reestimation import Reestimation
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.tree import Tree
@@ -26,7 +27,11 @@ def bracketed_tree(words: Sequence[str], tags: Sequence[str], brackets: Brackets
 
     RAISES (ValueError): If there are no words, or not as many tags.
     """
-    inner = [(start, end, BRACKET) for start, end in brackets.spans if (start, end) != (0, len(words))]
+    return _tree(words, tags, brackets.spans)
+
+
+def _tree(words: Sequence[str], tags: Sequence[str], spans: Iterable[tuple[int, int]]) -> Tree:
+    inner = [(start, end, BRACKET) for start, end in spans if (start, end) != (0, len(words))]
     return Tree.from_spans(words, tags, [(0, len(words), SENTENCE), *inner])
 
 
@@ -35,11 +40,13 @@ class Induction:
     """Learner of a grammar from trees that nobody annotated, such as those of `bracketed_tree`.
 
     learner (Learner): of the grammar, whose latent states take the place of categories.
+    reestimation (Reestimation or None): of the trees before anything is learned from them; None for none.
     n_rounds (int): of learning; from the second on from the trees of the grammar before, by the given tags.
     RAISES (ValueError): For less than one round.
     """
 
     learner: Learner = field(default_factory=Pivot)
+    reestimation: Reestimation | None = field(default_factory=Reestimation)
     n_rounds: int = 2
 
     def __post_init__(self) -> None:
@@ -55,6 +62,9 @@ class Induction:
     ) -> ParsingModel:
         """Learn from trees; `Learner.fit` has the same arguments and errors."""
         treebank, golds = list(trees), None if held_out is None else list(held_out)
+        if self.reestimation is not None:
+            spans = self.reestimation.spans(treebank)
+            treebank = [_tree(tree.words, tree.tags, inner) for tree, inner in zip(treebank, spans, strict=True)]
         model = self.learner.fit(treebank, held_out=golds, weights=weights, on_step=on_step)
         for _ in range(1, self.n_rounds):
             parser = model.parser()
