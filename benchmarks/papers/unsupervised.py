@@ -1,10 +1,11 @@
 """Unsupervised parsing in the field's protocol, which C-PCFG, TN-PCFG and SN-PCFG are reported by.
 
     python -m benchmarks.papers.unsupervised TEXT... --trees TREES... [--tags gold tagger none] [--tagger MODEL]
-        [--seeds N...] [--grammar-text FILE...] [--raw FILE...] [--without-punctuation] [--json FILE]
+        [--seeds N...] [--grammar-text FILE...] [--raw FILE...] [--without-punctuation] [--reestimate] [--json FILE]
 
 TEXT are files of words and tags to learn from: bracketed trees, of which words and tags are read, or lines of word/tag.
-A grammar learns from the brackets of the files --grammar-text, the last TEXT if none are named. TREES are scored.
+A grammar learns from the brackets of the files --grammar-text, the last TEXT if none are named. With --reestimate it
+learns from re-estimated trees, and the simple PCFGs that re-estimate them are scored too. TREES are scored.
 
 F1 is the mean over sentences, of all lengths, without punctuation, without brackets of one word and of the whole
 sentence, and each span once (Kim et al. 2019). Sentences that are left with one word do not count. A
@@ -75,9 +76,13 @@ def spelled(sentence: TaggedSentence) -> TaggedSentence:
 
 
 def learned(
-    text: Sequence[TaggedSentence], grammar_text: Sequence[TaggedSentence], views: Views, seed: int
+    text: Sequence[TaggedSentence],
+    grammar_text: Sequence[TaggedSentence],
+    views: Views,
+    seed: int,
+    reestimation: Reestimation | None,
 ) -> dict[str, Callable[[TaggedSentence], Spans]]:
-    """A bracketer, and a grammar by its brackets: from a sentence to spans of its tokens."""
+    """A bracketer, a grammar by its brackets, and simple PCFGs if asked: from a sentence to spans of its tokens."""
 
     def seen(sentence: TaggedSentence, tagger: Tagger) -> TaggedSentence:
         return TaggedSentence(sentence.words, tuple(tagger(sentence)))
@@ -93,13 +98,17 @@ def learned(
         for s in grammar_text
         if 2 < len(s.words) <= 50
     ]
-    parser = Induction(Pivot(n_states=16, seed=seed), Reestimation(seed=seed)).fit(trees).parser()
+    parser = Induction(Pivot(n_states=16, seed=seed), reestimation).fit(trees).parser()
 
     def parsed(sentence: TaggedSentence) -> Spans:
         tree = parser.parse(Query(sentence.words, views.of_grammar(sentence))).tree
         return [(start, end) for start, end, _ in tree.spans()]
 
-    return {"bracketer": brackets, "grammar by its brackets": parsed}
+    systems = {"bracketer": brackets, "grammar by its brackets": parsed}
+    if reestimation is not None:
+        simple = reestimation.fit(trees)
+        systems["simple PCFGs by its brackets"] = lambda s: simple.spans(s.words, views.of_grammar(s))
+    return systems
 
 
 def baselines() -> dict[str, Callable[[GoldSentence], Spans]]:
@@ -154,7 +163,9 @@ def main() -> None:
         found: dict[str, dict[str, list[float]]] = {}
         start = time.process_time()
         for seed in args.seeds:
-            systems = learned(text, grammar_text, _views(kind, text, raw, args.tagger, seed), seed)
+            views = _views(kind, text, raw, args.tagger, seed)
+            reestimation = Reestimation(seed=seed) if args.reestimate else None
+            systems = learned(text, grammar_text, views, seed, reestimation)
             for (name, spans), (path, each) in itertools.product(systems.items(), golds.items()):
                 f1 = sentence_f1(_score(gold, spans, view) for gold in each)
                 found.setdefault(name, {}).setdefault(path, []).append(f1)
@@ -174,6 +185,7 @@ def _arguments() -> argparse.Namespace:
     arguments.add_argument("--tagger", default="en-fast", metavar="MODEL")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4], metavar="N")
     arguments.add_argument("--without-punctuation", action="store_true")
+    arguments.add_argument("--reestimate", action="store_true")
     return arguments.parse_args()
 
 

@@ -181,22 +181,18 @@ class Induced(Recipe):
 
     n_states (int): The maximum number of latent states of a symbol.
     n_rounds (int): As in `Induction`.
-    reestimation (Reestimation): Settings of the re-estimation of the trees; its seed is that of these settings.
+    reestimation (Reestimation or None): As in `Induction`.
     n_jobs (int or None): As in `Pivot`.
     """
 
     n_states: int = 16
-    n_rounds: int = 1
-    reestimation: Block[Reestimation] = UNSET
+    n_rounds: int = 2
+    reestimation: Reestimation | None = None
     n_jobs: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        make_blocks(self, reestimation=Reestimation())
 
     def learner(self) -> Induction:
         grammar = Pivot(n_states=self.n_states, seed=self.seed, n_jobs=self.n_jobs, **self._of_grammars)
-        return Induction(grammar, replace(self.reestimation, seed=self.seed), self.n_rounds)
+        return Induction(grammar, self.reestimation, self.n_rounds)
 
 
 @dataclass(frozen=True, kw_only=True)

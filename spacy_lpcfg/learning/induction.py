@@ -1,4 +1,4 @@
-"""Grammars without a treebank: the trees of a bracketer are re-estimated, and an L-PCFG learns from them.
+"""Grammars without a treebank: an L-PCFG learns from the trees of a bracketer, parses them, and learns again.
 
 A bracketer's scores know a span by its ends and what stands around it; a grammar also knows how spans make larger ones.
 So its trees are better than those that it learned from. Kim et al. (2019) let a recurrent network grammar
@@ -40,13 +40,14 @@ class Induction:
     """Learner of a grammar from trees that nobody annotated, such as those of `bracketed_tree`.
 
     learner (Learner): of the grammar, whose latent states take the place of categories.
-    reestimation (Reestimation or None): of the trees before anything is learned from them; None for none.
+    reestimation (Reestimation or None): of the trees before anything is learned from them, which pays where tags are
+        learned from text without punctuation; None for none.
     n_rounds (int): of learning; from the second on from the trees of the grammar before, by the given tags.
     RAISES (ValueError): For less than one round.
     """
 
     learner: Learner = field(default_factory=Pivot)
-    reestimation: Reestimation | None = field(default_factory=Reestimation)
+    reestimation: Reestimation | None = None
     n_rounds: int = 2
 
     def __post_init__(self) -> None:

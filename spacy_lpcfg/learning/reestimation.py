@@ -7,11 +7,14 @@ The new trees are those of minimum Bayes risk by the mean of their posteriors (S
 distillation for unsupervised constituency parsing").
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
@@ -63,47 +66,100 @@ class Reestimation:
             check_at_least(0, strengths=strength)
 
     def spans(self, trees: Sequence[Tree]) -> list[list[Span]]:
-        """Return the spans of a new binary tree for each sentence, in pre-order; those of its own if it is too long.
+        """Return the spans of a new tree for each sentence, in pre-order; those of its own if it is too long.
+
+        Arguments and errors as for `fit`.
+        """
+        learned = self.fit(trees)
+        return [
+            learned.spans(tree.words, tree.tags) if len(tree.words) <= self.max_parsed else _spans(tree)
+            for tree in trees
+        ]
+
+    def fit(self, trees: Sequence[Tree]) -> SimplePCFGs:
+        """Learn from trees.
 
         trees (sequence of Tree): Trees with words and tags; their labels are not read.
         RAISES (ValueError): If no sentence has from 3 to `max_words` words.
         """
-        sentences = self._encoded(trees)
-        given = [_spans(tree) for tree in trees]
-        first = self.n_grammars * self.seed
-        grammars = [self._learn(sentences, given, seed) for seed in range(first, first + self.n_grammars)]
-        new = given.copy()
-        for numbers in _batches(sentences, 2, self.max_parsed):
-            words, weights = _batch(sentences, given, numbers, 0.0)
-            posteriors = sum(expect(grammar, words, weights)[0] for grammar in grammars)
-            for number, of_sentence in zip(numbers, np.asarray(posteriors), strict=True):
-                new[number] = best_tree(of_sentence)
-        return new
-
-    def _encoded(self, trees: Sequence[Tree]) -> list[list[int]]:
-        """Return the ids of the words, or of the tags of words that are not frequent."""
-        counts = Counter(word.lower() for tree in trees for word in tree.words)
-        frequent = {word for word, _ in counts.most_common(self.n_words)}
-        ids: dict[tuple[bool, str], int] = {}
-        return [
-            [
-                ids.setdefault((True, word.lower()) if word.lower() in frequent else (False, tag), len(ids))
-                for word, tag in zip(tree.words, tree.tags, strict=True)
-            ]
-            for tree in trees
-        ]
-
-    def _learn(self, sentences: Sequence[Sequence[int]], given: Sequence[Sequence[Span]], seed: int) -> SimplePCFG:
-        batches = list(_batches(sentences, 3, self.max_words))
+        vocabulary = _Vocabulary.of(trees, self.n_words)
+        sentences = [vocabulary.encode(tree.words, tree.tags) for tree in trees]
+        batches = list(_batches(sentences, self.max_words))
         if not batches:
             raise ValueError(f"Expected sentences of 3 to {self.max_words} words to learn from, got none.")
-        counts = np.bincount(np.concatenate([np.array(words) for words in sentences])) + 1.0
-        grammar = SimplePCFG.random(self.n_states, counts, seed)
+        words = [np.array([sentences[number] for number in batch]) for batch in batches]
+        given = [_is_given([trees[number] for number in batch]) for batch in batches]
+        word_counts = np.bincount(np.concatenate(sentences), minlength=vocabulary.size) + 1.0
+        first = self.n_grammars * self.seed
+        grammars = [
+            self._learn(words, given, SimplePCFG.random(self.n_states, word_counts, seed))
+            for seed in range(first, first + self.n_grammars)
+        ]
+        return SimplePCFGs(vocabulary, tuple(grammars))
+
+    def _learn(self, words: Sequence[np.ndarray], given: Sequence[np.ndarray], grammar: SimplePCFG) -> SimplePCFG:
+        """Run EM from a grammar, on the words of batches, and on which of their spans are given."""
         for strength in self.strengths:
             for _ in range(self.n_iterations):
-                expected = (expect(grammar, *_batch(sentences, given, batch, strength))[1] for batch in batches)
-                grammar = reduce(add, expected).maximize(self.prior)
+                counts = (
+                    expect(grammar, ids, np.exp(strength * is_given))[1]
+                    for ids, is_given in zip(words, given, strict=True)
+                )
+                grammar = reduce(add, counts).maximize(self.prior)
         return grammar
+
+
+class _Vocabulary(NamedTuple):
+    """Ids of frequent words in lower case, and of tags of all other words; the last id is for unknown tags."""
+
+    words: dict[str, int]
+    tags: dict[str, int]
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree], n_words: int) -> _Vocabulary:
+        counts = Counter(word.lower() for tree in trees for word in tree.words)
+        words = {word: number for number, (word, _) in enumerate(counts.most_common(n_words))}
+        tags = sorted({tag for tree in trees for tag in tree.tags})
+        return cls(words, {tag: number for number, tag in enumerate(tags, len(words))})
+
+    @property
+    def size(self) -> int:
+        return len(self.words) + len(self.tags) + 1
+
+    def encode(self, words: Sequence[str], tags: Sequence[str]) -> np.ndarray:
+        """Return the ids of a sentence's words, int64 (n_words,).
+
+        RAISES (ValueError): If the numbers of words and tags differ.
+        """
+        if len(words) != len(tags):
+            raise ValueError(f"Expected a tag for each word, got {len(words)} words and {len(tags)} tags.")
+        unknown = self.size - 1
+        pairs = zip(words, tags, strict=True)
+        return np.array([self.words.get(word.lower(), self.tags.get(tag, unknown)) for word, tag in pairs])
+
+
+@dataclass(frozen=True, eq=False)
+class SimplePCFGs:
+    """Simple PCFGs that choose brackets together.
+
+    vocabulary (_Vocabulary): Their words.
+    grammars (tuple of SimplePCFG): One or more.
+    """
+
+    vocabulary: _Vocabulary
+    grammars: tuple[SimplePCFG, ...]
+
+    def spans(self, words: Sequence[str], tags: Sequence[str]) -> list[Span]:
+        """Return the spans of two or more words, in pre-order, of the binary tree with the largest sum of posteriors.
+
+        RAISES (ValueError): If the numbers of words and tags differ, or for hundreds of words, see `expect`.
+        """
+        if len(words) < 2:
+            return []
+        ids = self.vocabulary.encode(words, tags)[None]
+        free = np.ones((1, len(words) + 1, len(words) + 1))
+        posteriors = [expect(grammar, ids, free)[0][0] for grammar in self.grammars]
+        return best_tree(np.sum(posteriors, axis=0))
 
 
 def _spans(tree: Tree) -> list[Span]:
@@ -112,24 +168,22 @@ def _spans(tree: Tree) -> list[Span]:
     return sorted(spans, key=lambda span: (span[0], -span[1]))
 
 
-def _batches(sentences: Sequence[Sequence[int]], shortest: int, longest: int) -> Iterator[list[int]]:
-    """Yield the numbers of sentences of the same length, a batch at a time."""
+def _batches(sentences: Sequence[np.ndarray], longest: int) -> Iterator[list[int]]:
+    """Yield the numbers of sentences of 3 or more words and of the same length, a batch at a time."""
     by_length: dict[int, list[int]] = {}
     for number, words in enumerate(sentences):
-        if shortest <= len(words) <= longest:
+        if 3 <= len(words) <= longest:
             by_length.setdefault(len(words), []).append(number)
     for n_words, numbers in sorted(by_length.items()):
         size = 1 + _AT_ONCE // n_words**2
         yield from (numbers[start : start + size] for start in range(0, len(numbers), size))
 
 
-def _batch(
-    sentences: Sequence[Sequence[int]], given: Sequence[Sequence[Span]], numbers: Sequence[int], strength: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the words and the weights of the spans of sentences of the same length, as `expect` takes them."""
-    words = np.array([sentences[number] for number in numbers])
-    weights = np.ones((len(numbers), words.shape[1] + 1, words.shape[1] + 1))
-    for row, number in enumerate(numbers):
-        starts, ends = np.array(given[number]).T
-        weights[row, starts, ends] = np.exp(strength)
-    return words, weights
+def _is_given(trees: Sequence[Tree]) -> np.ndarray:
+    """Return whether each span is in the tree of its sentence, for n words each, float64 (n_trees, n + 1, n + 1)."""
+    n_words = len(trees[0].words)
+    is_given = np.zeros((len(trees), n_words + 1, n_words + 1))
+    for row, tree in enumerate(trees):
+        starts, ends = np.array(_spans(tree)).reshape(-1, 2).T
+        is_given[row, starts, ends] = 1
+    return is_given

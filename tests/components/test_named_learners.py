@@ -44,7 +44,7 @@ WANTED = {
     "split-merge": SplitMerge(**GRAMMAR),
     "pcfg": TreebankPCFG(LEARNED, lang="xx"),
     "ensemble": Combination.both_ways(Ensembles.diverse(4, **GRAMMAR)),
-    "induction": Induction(Pivot(**GRAMMAR), Reestimation(seed=3), 1),
+    "induction": Induction(Pivot(**GRAMMAR)),
     "distil": Distillation(
         Combination.both_ways(Ensembles.diverse(4, n_jobs=1, **GRAMMAR)),
         Pivot(n_states=24, n_jobs=1, **GRAMMAR),
@@ -91,8 +91,9 @@ def test_settings_reach_the_learner():
     assert made("ensemble", n_grammars=4, n_states=2) == Combination.both_ways(
         Ensembles.diverse(2, n_states=2, **GRAMMAR)
     )
-    induction = made("induction", n_states=4, n_rounds=2, reestimation={"n_grammars": 1})
-    assert induction == Induction(Pivot(n_states=4, **GRAMMAR), Reestimation(n_grammars=1, seed=3), 2)
+    induction = made("induction", n_states=4, n_rounds=1, reestimation={"n_grammars": 1})
+    assert induction == Induction(Pivot(n_states=4, **GRAMMAR), Reestimation(n_grammars=1), 1)
+    assert made("induction", reestimation={}).reestimation == Reestimation()
     assert made("distil", teacher="balanced", n_states=4).teacher == preset("balanced", **PLAIN)
     assert (
         made("distil", n_grammars=4, n_states=4).teacher

@@ -31,7 +31,7 @@ def treebank(n_right: int, n_wrong: int) -> list[Tree]:
 def test_induction_learns_from_its_own_trees():
     """The rarer of two trees of equal tags is gone after a round."""
     trees = treebank(40, 20)
-    once, twice = (Induction(TreebankPCFG(), None, n).fit(trees) for n in (1, 2))
+    once, twice = (Induction(TreebankPCFG(), n_rounds=n).fit(trees) for n in (1, 2))
     wrong = next(iter(parse_trees("(S (D the) (X (N a) (V e)))")))
     assert once.parser().tree_log_probability(wrong) > twice.parser().tree_log_probability(wrong)
     parse = twice.parser().parse(["the", "a", "e"]).tree
@@ -40,7 +40,7 @@ def test_induction_learns_from_its_own_trees():
 
 def test_induction_of_one_round_is_its_learner():
     trees = treebank(10, 2)
-    assert Induction(TreebankPCFG(), None, 1).fit(trees).to_bytes() == TreebankPCFG().fit(trees).to_bytes()
+    assert Induction(TreebankPCFG(), n_rounds=1).fit(trees).to_bytes() == TreebankPCFG().fit(trees).to_bytes()
 
 
 def test_induction_learns_from_reestimated_trees():

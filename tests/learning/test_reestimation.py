@@ -46,11 +46,14 @@ def test_reestimation_repeats_itself():
     assert SMALL.spans(trees) == SMALL.spans(trees)
 
 
-def test_reestimation_knows_frequent_words_from_others_with_their_tag():
-    trees = list(parse_trees("(S (D the) (N n) (V v))" * 3 + "(S (D a) (N m) (V v))" * 2))
-    ids = Reestimation(n_words=3)._encoded(trees)
-    assert len({tuple(words) for words in ids}) == 2
-    assert ids[0][2] == ids[-1][2]
+def test_reestimation_brackets_new_sentences():
+    learned = Reestimation(n_grammars=2, n_states=4, n_words=1, n_iterations=4).fit(treebank(40, 0))
+    assert learned.spans(["a", "cat", "sat"], ["D", "N", "V"]) == [(0, 3), (0, 2)]
+    assert learned.spans(["THE", "cat", "sat"], ["?", "N", "V"]) == [(0, 3), (0, 2)]  # a frequent word needs no tag
+    assert learned.spans(["so", "what", "now"], ["?", "?", "?"])[0] == (0, 3)
+    assert learned.spans(["go"], ["V"]) == []
+    with pytest.raises(ValueError, match="a tag for each word, got 2 words and 1 tags"):
+        learned.spans(["a", "cat"], ["D"])
 
 
 @pytest.mark.parametrize("trees", [[], ["(S (X (D the) (N n)))"]])

@@ -29,7 +29,7 @@ LEARNERS = (
     EM(n_states=2, n_iterations=2),
     SplitMerge(n_states=2, tokens_per_state=0.0),
     StepwiseEM(EM(n_states=2, n_iterations=1)),
-    Induction(TreebankPCFG(), None, 1),
+    Induction(TreebankPCFG(), n_rounds=1),
 )
 
 
