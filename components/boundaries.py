@@ -16,12 +16,12 @@ def doc_boundaries(doc: Doc) -> list[Boundary]:
     RETURNS (list of Boundary, (n_tokens,)): All 0 for white space.
     RAISES (ValueError): If the Doc has no trees.
     """
-    found = [Boundary()] * len(doc)
+    by_token = [Boundary()] * len(doc)
     rules = head_rules_of(doc)
     for root in doc_constituency(doc):
         for token, boundary in zip(root.leaves, boundaries(root.tree, rules), strict=True):
-            found[token.i] = boundary
-    return found
+            by_token[token.i] = boundary
+    return by_token
 
 
 def token_boundary(token: Token) -> Boundary:

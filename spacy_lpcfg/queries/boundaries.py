@@ -66,16 +66,16 @@ def boundaries(tree: Tree, rules: HeadRules = ENGLISH) -> list[Boundary]:
     """
     leaves = tree.leaves()
     clauses = ClauseTree.of(tree, rules)
-    found = [Boundary()] * len(leaves)
+    by_leaf = [Boundary()] * len(leaves)
     if clauses is None:
-        return found
+        return by_leaf
     strengths = levels(clauses)
     nodes, closing, opening = _counts(clauses)
     salience = _salience(clauses, strengths)
     for i, position in enumerate(_places(leaves)):
         level = strengths[i] if i < len(strengths) else SENTENCE_END
-        found[position] = Boundary(level, salience[i], nodes[i], closing[i], opening[i])
-    return found
+        by_leaf[position] = Boundary(level, salience[i], nodes[i], closing[i], opening[i])
+    return by_leaf
 
 
 def _places(leaves: Sequence[Tree]) -> Iterator[int]:

@@ -164,14 +164,14 @@ class Projection:
     def _verbal(self, core: Tree, left: list[int], right: list[int]) -> Tree:
         """Return a core below a verb phrase for each auxiliary, copula or mark of infinitives."""
         is_particle = self.words.is_particle
-        rest = right
+        outer = right
         for group in _ending_in(left, is_particle):
-            own = [] if any(map(is_particle, rest)) else rest
-            rest = rest if not own else []
-            core = self._joined("VP", core, group, own, Level.VERBAL)
+            inner = [] if any(map(is_particle, outer)) else outer
+            outer = outer if not inner else []
+            core = self._joined("VP", core, group, inner, Level.VERBAL)
             if self.words.is_infinitive_mark(group[-1]) and group[-1] != left[-1]:
                 core = Tree("S", [core])
-        for group in _ending_in(rest, is_particle):
+        for group in _ending_in(outer, is_particle):
             core = self._joined("VP", core, [], group, Level.VERBAL)
         return core
 
