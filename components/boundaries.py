@@ -6,6 +6,7 @@ from spacy.tokens import Doc, Token
 
 from spacy_lpcfg.components.constituents import doc_constituency, span_constituency
 from spacy_lpcfg.components.extensions import register_getters
+from spacy_lpcfg.components.sentences import sentence_of
 from spacy_lpcfg.components.tree_group import head_rules_of
 from spacy_lpcfg.queries.boundaries import Boundary, boundaries
 
@@ -29,11 +30,11 @@ def token_boundary(token: Token) -> Boundary:
 
     RAISES (ValueError): If the Doc has no trees.
     """
-    doc = token.doc
-    sentence = span_constituency(token.sent if doc.has_annotation("SENT_START") else doc[:])
-    if sentence is None or token not in sentence.leaves:
+    root = span_constituency(sentence_of(token))
+    leaves = root.leaves if root else ()
+    if root is None or token not in leaves:
         return Boundary()
-    return boundaries(sentence.tree, head_rules_of(doc))[sentence.leaves.index(token)]
+    return boundaries(root.tree, head_rules_of(token.doc))[leaves.index(token)]
 
 
 def register_boundaries() -> None:

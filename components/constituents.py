@@ -48,7 +48,14 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.extensions import register_getters
 from spacy_lpcfg.components.noun_chunks import offer_noun_chunks
 from spacy_lpcfg.components.pipe_registry import find_pipe
-from spacy_lpcfg.components.sentences import DocSentences, given_tags_of, sentence_bounds, texts_of, words_of
+from spacy_lpcfg.components.sentences import (
+    DocSentences,
+    given_tags_of,
+    sentence_bounds,
+    sentence_of,
+    texts_of,
+    words_of,
+)
 from spacy_lpcfg.components.settings import SetTags
 from spacy_lpcfg.components.tree_group import (
     GIVEN_TAGS,
@@ -721,7 +728,7 @@ def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
     inside = words_of(doc, span.start, span.end)
     if not inside:
         return None
-    sent = doc[inside[0]].sent if doc.has_annotation("SENT_START") else doc[:]
+    sent = sentence_of(doc[inside[0]])
     sentence = _sentence(doc, sent.start, sent.end, key)
     start = sentence.words.index(inside[0])
     word_range = (start, start + len(inside))

@@ -59,6 +59,12 @@ def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
     return [(0, len(doc))]
 
 
+def sentence_of(token: Token) -> Span:
+    """Return the sentence of a token, which is the whole Doc if that has no sentence boundaries."""
+    doc = token.doc
+    return token.sent if doc.has_annotation("SENT_START") else doc[:]
+
+
 def _check_doc(doc: object) -> None:
     if not isinstance(doc, Doc):
         raise TypeError(f"Expected a Doc, got {shown(doc)}: {_MADE_BY.get(type(doc), 'use doc = nlp(text)')}.")

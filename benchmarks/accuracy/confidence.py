@@ -107,8 +107,8 @@ def rows_of(
         "Brier, tags": brier(*tags),
     }
     n_gold = np.array([len(gold.spans()) for gold in golds])
-    own = np.array([parse.log_probability for parse in parses])
-    sure = np.argsort(-(own if by_tree else domain.tree_probabilities(temperatures[0])), kind="stable")
+    of_trees = np.array([parse.log_probability for parse in parses])
+    sure = np.argsort(-(of_trees if by_tree else domain.tree_probabilities(temperatures[0])), kind="stable")
     return (
         [calibration],
         list(selected(domain, n_gold, sure)),

@@ -285,6 +285,7 @@ def main() -> None:
 
 
 def report_random(sizes: list[int], n_states: int, n_repeats: int, json_path: Path | None) -> None:
+    """Print the errors of grammars learned from trees of random ones, and their slopes."""
     by_seed = [errors(sizes, n_states, seed) for seed in range(n_repeats)]
     rows = [
         {

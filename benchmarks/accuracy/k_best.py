@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
 from benchmarks import peers
+from spacy_lpcfg.parsing._posteriors import mean_brackets, mean_tags
+from spacy_lpcfg.parsing.distribution import MAX_N_BEST, ListedDistribution
 from spacy_lpcfg.parsing.result import Parse, Posteriors
 from spacy_lpcfg.trees import Tree, clean, parse_trees
 
@@ -54,16 +55,9 @@ def parse_of(gold: Tree, trees: Sequence[Weighted]) -> Parse:
     """Return the first tree with the posteriors of its brackets and tags; its log-probability is ln P(tree | words)."""
     if not trees:
         return Posteriors({}, [{} for _ in gold.words]).parse_of(gold.words, [""] * len(gold.words), [])
-    largest = max(log_p for log_p, _ in trees)
-    weights = [math.exp(log_p - largest) for log_p, _ in trees]
-    total = sum(weights)
-    brackets: Counter = Counter()
-    tags: list[Counter] = [Counter() for _ in gold.words]
-    for weight, (_, tree) in zip(weights, trees, strict=True):
-        for span in set(tree.spans()):
-            brackets[span] += weight / total
-        for counter, tag in zip(tags, tree.tags, strict=True):
-            counter[tag] += weight / total
+    analyses = ListedDistribution((tree, log_p) for log_p, tree in trees).n_best(MAX_N_BEST)
+    shares = [analysis.probability for analysis in analyses]
+    brackets = mean_brackets([dict.fromkeys(tree.spans(), 1.0) for tree, _, _ in analyses], shares)
+    tags = mean_tags([[{tag: 1.0} for tag in tree.tags] for tree, _, _ in analyses], shares)
     log_p, best = trees[0]
-    posteriors = Posteriors(brackets, [dict(counter) for counter in tags])
-    return posteriors.parse_of(gold.words, best.tags, best.spans(), log_probability=log_p)
+    return Posteriors(brackets, tags).parse_of(gold.words, best.tags, best.spans(), log_probability=log_p)

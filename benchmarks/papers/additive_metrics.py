@@ -86,7 +86,7 @@ def main() -> None:
         for (m, gamma), (source, moments) in product(
             dict.fromkeys([(PAPER.m, PAPER.gamma), (best["m"], best["gamma"])]), sources.items()
         ):
-            f1s = [f1(treebanks, each.bracketer(m, gamma)) for each in moments]
+            f1s = [f1(treebanks, sample.bracketer(m, gamma)) for sample in moments]
             row = {"vectors": name, "m": m, "gamma": gamma, "text": source}
             row |= {limit: mean_and_range([by_limit[limit] for by_limit in f1s]) for limit in f1s[0]}
             tables["F1 with the bracket of the whole sentence"].append(row)

@@ -80,7 +80,7 @@ def f1(grammar: Grammar, golds: Sequence[Tree], tags: str) -> float:
 
 def summary(name: str, m: int, runs: Sequence[measure.Row], em: Sequence[measure.Row] | None) -> measure.Row:
     """Return the row of a learner; em: the runs with the same seeds that its seconds are compared with."""
-    ratios = [other["seconds"] / own["seconds"] for own, other in zip(runs, em or (), strict=False)]
+    ratios = [of_em["seconds"] / run["seconds"] for run, of_em in zip(runs, em or (), strict=False)]
     return {
         "learner": name,
         "m": m,

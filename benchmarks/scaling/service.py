@@ -38,7 +38,8 @@ def main() -> None:
     command = [sys.executable, "-m", "spacy", "lpcfg", "serve", arguments.model, "--corenlp", "--port", "0"]
     command += ["--workers", str(arguments.workers)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8") as process:
-        url = next(found[0] for line in iter(process.stderr.readline, "") if (found := re.search(r"http://\S+/", line)))
+        lines_told = iter(process.stderr.readline, "")
+        url = next(match[0] for line in lines_told if (match := re.search(r"http://\S+/", line)))
         with ThreadPoolExecutor(arguments.workers) as pool:
             before = sum(map(cpu_seconds, family(process.pid)))
             n_sentences = sum(pool.map(lambda text: ask(url, text), requests))

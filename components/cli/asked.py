@@ -66,8 +66,8 @@ class AskedReader:
 
         if source.kind == Input.spacy:
             return docs_of_source(source, Vocab())
-        questions_source = source_of(*self._pipeline, source.file, self.kind, None)
-        return (doc for doc, _ in run_pipeline(*self._pipeline, questions_source))
+        text = source_of(*self._pipeline, source.file, self.kind, None)
+        return (doc for doc, _ in run_pipeline(*self._pipeline, text))
 
     @cached_property
     def _pipeline(self) -> tuple[Language, ParsingPipe]:

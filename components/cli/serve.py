@@ -117,7 +117,8 @@ def _serve(server: "LocalServer", what: str, n_workers: int = 1) -> None:
         try:
             if n_workers > 1:
                 serve_in_processes(server, n_workers)
-            server.serve_forever()
+            else:
+                server.serve_forever()
         except KeyboardInterrupt:
             log("ended")
 

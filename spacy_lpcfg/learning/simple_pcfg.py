@@ -88,7 +88,7 @@ def expect(grammar: SimplePCFG, words: np.ndarray, weights: np.ndarray) -> tuple
     words (int, (n_sentences, n)): Ids of the words of sentences of the same length, of two words or more.
     weights (float64, (n_sentences, n + 1, n + 1)): At i, j the weight of the span [i, j), above 0.
     RETURNS (tuple): Posteriors, float64 (n_sentences, n + 1, n + 1), 0 for spans of less than two words; the counts.
-    RAISES (ValueError): If the probability of a sentence is too small for a float, as of hundreds of words.
+    RAISES (ValueError): If the probability of a sentence underflows to 0, which may happen from hundreds of words.
     """
     n_states, n_words = len(grammar.root), words.shape[1]
     leaves = grammar.left[:, n_states:].T[words], grammar.right[:, n_states:].T[words]
@@ -96,7 +96,7 @@ def expect(grammar: SimplePCFG, words: np.ndarray, weights: np.ndarray) -> tuple
     inside = _inside(grammar, leaves[0] / scales, leaves[1] / scales, weights)
     totals = inside.states[n_words][:, 0] @ grammar.root
     if not np.all(totals > 0):
-        raise ValueError(f"Expected shorter sentences: one of {n_words} words has a probability that floats lack.")
+        raise ValueError(f"Expected shorter sentences: the probability of one of {n_words} words underflows to 0.")
     posteriors, counts = _outside(grammar, inside, words, weights, totals)
     log_likelihood = float(np.log(totals).sum() + np.log(scales).sum())
     return posteriors, Counts(*counts, log_likelihood)

@@ -70,14 +70,14 @@ def main() -> None:
     np.random.default_rng(0).shuffle(trees)  # type: ignore[arg-type]
     folds = [trees[first :: args.folds] for first in range(args.folds)]
     tables: dict[str, list[measure.Row]] = {"Choice": [], "Folds": [], "Mean field minus feed-forward": []}
-    chosen = {}
+    settings = {}
     for name in NAMES:
         tables["Choice"] += tried(name, without(folds, 0), dev, args)
-        chosen[name] = best(tables["Choice"], name)
+        settings[name] = best(tables["Choice"], name)
     evaluations: dict[tuple[str, str], list[Evaluation]] = {pair: [] for pair in product(NAMES, DECODINGS)}
     for number, golds in enumerate(folds):
         for name, seed in product(NAMES, args.seeds):
-            isbn, _ = learned(name, without(folds, number), dev, chosen[name], seed, args)
+            isbn, _ = learned(name, without(folds, number), dev, settings[name], seed, args)
             row: measure.Row = {"fold": number, "approximation": name, "seed": seed}
             for decoding in DECODINGS:
                 evaluations[name, decoding].append(parsed(isbn, golds, decoding))

@@ -38,25 +38,7 @@ def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases
     binary (bool): Whether each node takes in one dependent of its head only; by default phrases are flat.
     """
     kept = words_kept(sentence)
-    crossing, relations = _one_root(sentence, kept)
-    heads, n_lifted = lifted(crossing)
-    is_stranded = [
-        old != new and relation == "case" for old, new, relation in zip(crossing, heads, relations, strict=True)
-    ]
-    bare = DependencySentence(
-        tuple(sentence.words[i] for i in kept),
-        tuple(sentence.tags[i] for i in kept),
-        tuple(sentence.parts_of_speech[i] for i in kept),
-        tuple(sentence.features[i] for i in kept),
-        tuple(heads),
-        tuple(STRANDED if alone else relation for relation, alone in zip(relations, is_stranded, strict=True)),
-    )
-    is_bracketed = bracketed_words(sentence)
-    bracketed = frozenset(i for i, place in enumerate(kept) if place in is_bracketed)
-    after_marks = frozenset(i for i, place in enumerate(kept) if i and kept[i - 1] != place - 1)
-    words = Words(
-        bare, bare.children(), bracketed, after_marks, not _QUESTION_MARKS.isdisjoint("".join(sentence.words))
-    )
+    words, n_lifted = _words_of(sentence, kept)
     forms = ["_".join(escape_token(word).split()) for word in sentence.words]
     tags = [
         punctuation_tag(word) if part == "PUNCT" else part
@@ -66,11 +48,33 @@ def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases
     return Phrases(Tree.from_spans(forms, tags, with_punctuation(bare_tree.spans(), kept, sentence)), n_lifted)
 
 
+def _words_of(sentence: DependencySentence, kept: list[int]) -> tuple[Words, int]:
+    """Return the words that are kept, with projective dependencies, and how many of them got another head."""
+    crossing, relations = _one_root(sentence, kept)
+    heads, n_lifted = lifted(crossing)
+    bare = DependencySentence(
+        tuple(sentence.words[i] for i in kept),
+        tuple(sentence.tags[i] for i in kept),
+        tuple(sentence.parts_of_speech[i] for i in kept),
+        tuple(sentence.features[i] for i in kept),
+        tuple(heads),
+        tuple(
+            STRANDED if relation == "case" and head != old_head else relation
+            for relation, head, old_head in zip(relations, heads, crossing, strict=True)
+        ),
+    )
+    is_bracketed = bracketed_words(sentence)
+    bracketed = frozenset(i for i, position in enumerate(kept) if position in is_bracketed)
+    after_marks = frozenset(i for i in range(1, len(kept)) if kept[i - 1] != kept[i] - 1)
+    is_question = not _QUESTION_MARKS.isdisjoint("".join(sentence.words))
+    return Words(bare, bare.children(), bracketed, after_marks, is_question), n_lifted
+
+
 def _one_root(sentence: DependencySentence, kept: list[int]) -> tuple[list[int], tuple[str, ...]]:
     """Return heads and relations of the words that are kept, by their new positions, with one root."""
-    positions = {place: i for i, place in enumerate(kept)}
-    heads = [positions.get(sentence.heads[place], NO_HEAD) for place in kept]
-    relations = [sentence.relations[place] for place in kept]
+    new = {position: i for i, position in enumerate(kept)}
+    heads = [new.get(sentence.heads[position], NO_HEAD) for position in kept]
+    relations = [sentence.relations[position] for position in kept]
     root = heads.index(NO_HEAD)
     for word, head in enumerate(heads):
         if head == NO_HEAD and word != root:

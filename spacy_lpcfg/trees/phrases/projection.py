@@ -72,18 +72,27 @@ class Projection:
 
     def build(self) -> list[Tree]:
         """Return what stands for the head in the phrase above it."""
-        before = [tree for child in reversed(self.left) for tree in self.parts[child]]
-        flat = [*before, self.leaves[self.head], *self._trees(self.right, Level.BASE)]
-        if self.relation in (_FUNCTION_WORDS | _NAMES) and all(tree.is_leaf for tree in flat):
-            label = self._flat_label() if len(flat) > 1 else None
-            return [Tree(label, flat)] if label else flat
-        if len(flat) == 1 and self.relation in _BARE and self.head not in self.words.bracketed:
-            return flat
+        words_only = self._words_only()
+        if words_only is not None:
+            return words_only
         core = self._fronted() if self._is_fronted() else self._project(Level.BASE, Level.LINK)
         if self.head in self.words.bracketed:
             core = Tree("PRN", [core])
         left, right = self._at(Level.OUTSIDE)
         return [*self._trees(reversed(left), Level.OUTSIDE), core, *self._trees(right, Level.OUTSIDE)]
+
+    def _words_only(self) -> list[Tree] | None:
+        """Return what stands for a function word, a part of a name or a bare modifier with words only; else None."""
+        if self.relation not in _FUNCTION_WORDS | _NAMES | _BARE:
+            return None
+        before = [tree for child in reversed(self.left) for tree in self.parts[child]]
+        flat = [*before, self.leaves[self.head], *self._trees(self.right, Level.BASE)]
+        if self.relation in _BARE:
+            return flat if len(flat) == 1 and self.head not in self.words.bracketed else None
+        if not all(tree.is_leaf for tree in flat):
+            return None
+        label = self._flat_label() if len(flat) > 1 else None
+        return [Tree(label, flat)] if label else flat
 
     def _flat_label(self) -> str | None:
         """Return the label of a function word or a part of a name with its own words, None if they have no phrase."""
@@ -345,8 +354,8 @@ class Projection:
             return is_connective or words.part(child) == "PART" or (is_degree and is_before)
         if words.full_relation(child) == "nmod:poss":
             return words.part(child) in ("PRON", "DET")
-        is_date = words.is_date_part(child, self.head) or words.part(child) == "NUM"
-        is_unmarked = words.full_relation(child) in UNMARKED and (child < self.head or is_date)
+        has_number = "NUM" in (words.part(child), words.part(self.head))
+        is_unmarked = words.full_relation(child) in UNMARKED and (child < self.head or has_number)
         return is_unmarked or (words.part(child) == "INTJ" and self.label == "INTJ")
 
 
