@@ -19,7 +19,6 @@ from itertools import groupby
 from pathlib import Path
 
 from benchmarks import peers
-from spacy_lpcfg.parsing._posteriors import mean_brackets, mean_tags
 from spacy_lpcfg.parsing.distribution import MAX_N_BEST, ListedDistribution
 from spacy_lpcfg.parsing.result import Parse, Posteriors
 from spacy_lpcfg.trees import Tree, clean, parse_trees
@@ -57,7 +56,8 @@ def parse_of(gold: Tree, trees: Sequence[Weighted]) -> Parse:
         return Posteriors({}, [{} for _ in gold.words]).parse_of(gold.words, [""] * len(gold.words), [])
     analyses = ListedDistribution((tree, log_p) for log_p, tree in trees).n_best(MAX_N_BEST)
     shares = [analysis.probability for analysis in analyses]
-    brackets = mean_brackets([dict.fromkeys(tree.spans(), 1.0) for tree, _, _ in analyses], shares)
-    tags = mean_tags([[{tag: 1.0} for tag in tree.tags] for tree, _, _ in analyses], shares)
+    of_trees = [
+        Posteriors(dict.fromkeys(tree.spans(), 1.0), [{tag: 1.0} for tag in tree.tags]) for tree, _, _ in analyses
+    ]
     log_p, best = trees[0]
-    return Posteriors(brackets, tags).parse_of(gold.words, best.tags, best.spans(), log_probability=log_p)
+    return Posteriors.mean(of_trees, shares).parse_of(gold.words, best.tags, best.spans(), log_probability=log_p)

@@ -23,7 +23,7 @@ from benchmarks import measure
 from spacy_lpcfg.combination import Combination, Combined
 from spacy_lpcfg.combination.learner import GRAMMARS_SHARE, default_weights
 from spacy_lpcfg.combination.members import Member
-from spacy_lpcfg.combination.parser import CombinedParser, mean
+from spacy_lpcfg.combination.parser import CombinedParser
 from spacy_lpcfg.combination.presets import PRESETS, preset
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
@@ -148,7 +148,8 @@ def parses(fold: Sequence[Believed], *, share: float = GRAMMARS_SHARE, cost: flo
     """Return the parses by the mean of the members' posteriors, as `CombinedParser.parse` finds them."""
     weights = (share, 1 - share)
     return [
-        decoded(sentence.gold.words, mean((sentence.grammars, sentence.networks), weights), cost) for sentence in fold
+        decoded(sentence.gold.words, Posteriors.mean((sentence.grammars, sentence.networks), weights), cost)
+        for sentence in fold
     ]
 
 

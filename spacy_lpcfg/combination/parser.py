@@ -13,7 +13,6 @@ from spacy_lpcfg.combination.reranking import Reranker, listing_model
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.isbn.vocabulary import share_known_words
-from spacy_lpcfg.parsing._posteriors import mean_brackets, mean_tags
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.decodings import MBR
 from spacy_lpcfg.parsing.kinds import add_kind
@@ -96,7 +95,7 @@ class CombinedParser(BackedParser):
         return readings[self._teller].log_probability if self._teller is not None else float("nan")
 
     def _mean(self, readings: Sequence[SentenceReading]) -> Posteriors:
-        return mean([reading.posteriors for reading in readings], self.combined.weights)
+        return Posteriors.mean([reading.posteriors for reading in readings], self.combined.weights)
 
     def _readings(self, query: Query, guide: Posteriors | None = None) -> list[SentenceReading]:
         """Read a sentence by each model, grammars first; a guide, or the mean so far, leads the next model."""
@@ -115,7 +114,7 @@ class CombinedParser(BackedParser):
             return readings[informed[0]].posteriors
         total = sum(self.combined.weights[i] for i in informed)
         weights = [self.combined.weights[i] / total for i in informed]
-        return mean([readings[i].posteriors for i in informed], weights)
+        return Posteriors.mean([readings[i].posteriors for i in informed], weights)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Return the likeliest tag of each word alone, as the first model has it in a table."""
@@ -210,13 +209,6 @@ def _votes(trees: Sequence[list[Span]], posteriors: Posteriors) -> dict[Span, fl
 
 
 _TIE = 1e-3  # of a posterior beside a vote
-
-
-def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:
-    """Return the weighted means of the probabilities of brackets and tags, which rounding takes no higher than 1."""
-    shares = list(weights)
-    brackets = mean_brackets([one.brackets for one in posteriors], shares)
-    return Posteriors(brackets, mean_tags([one.tags for one in posteriors], shares))
 
 
 def combined_parser(

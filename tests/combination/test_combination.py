@@ -8,7 +8,7 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination import Combination, Combined, MirroredLearner
 from spacy_lpcfg.combination.members import Mirrored
-from spacy_lpcfg.combination.parser import CombinedParser, mean
+from spacy_lpcfg.combination.parser import CombinedParser
 from spacy_lpcfg.combination.presets import PRESETS, preset
 from spacy_lpcfg.combination.reranking import Reranker
 from spacy_lpcfg.grammar import Ensemble
@@ -94,7 +94,7 @@ def test_a_combination_without_a_proper_grammar_refuses_what_needs_one(members, 
 def test_combination_keeps_the_order_of_labels():
     one = Posteriors({(0, 2, "S"): 0.9, (0, 2, "VP"): 0.8, (0, 1, "NP"): 0.3}, [{"V": 1.0}, {"N": 1.0}])
     other = Posteriors({(0, 2, "S"): 1.0, (1, 2, "NP"): 0.4}, [{"V": 0.5, "N": 0.5}, {"N": 1.0}])
-    found = mean([one, other], [0.5, 0.5])
+    found = Posteriors.mean([one, other], [0.5, 0.5])
     assert found.brackets == {(0, 2, "S"): 0.95, (0, 2, "VP"): 0.4, (0, 1, "NP"): 0.15, (1, 2, "NP"): 0.2}
     assert list(found.brackets)[:2] == [(0, 2, "S"), (0, 2, "VP")]
     assert found.tags == [{"V": 0.75, "N": 0.25}, {"N": 1.0}]
@@ -308,9 +308,11 @@ def test_the_first_grammar_prunes_for_the_others(members, trees):
     for gold in trees[:20]:
         likely = first.posteriors(gold.words)
         kept = second.read(gold.words[::-1], guide=likely.mirrored()).posteriors
-        expected = mean([first.posteriors(gold.words), kept.mirrored()], (0.5, 0.5))
+        expected = Posteriors.mean([first.posteriors(gold.words), kept.mirrored()], (0.5, 0.5))
         assert pruned.posteriors(gold.words).brackets == expected.brackets
-        free_of_it = mean([first.posteriors(gold.words), second.posteriors(gold.words[::-1]).mirrored()], (0.5, 0.5))
+        free_of_it = Posteriors.mean(
+            [first.posteriors(gold.words), second.posteriors(gold.words[::-1]).mirrored()], (0.5, 0.5)
+        )
         assert free.posteriors(gold.words).brackets == free_of_it.brackets
     too_long = ["was"] * 200
     assert first.posteriors(too_long).is_of_one

@@ -13,7 +13,7 @@ from paths import ROOT
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combined, MirroredLearner
 from spacy_lpcfg.combination.mirrored import MirroredParser
-from spacy_lpcfg.combination.parser import CombinedParser, mean
+from spacy_lpcfg.combination.parser import CombinedParser
 from spacy_lpcfg.combination.presets import preset
 from spacy_lpcfg.isbn.known_words import KnownWords
 from spacy_lpcfg.isbn.lattice.reader import LatticeReader
@@ -81,8 +81,8 @@ def test_guides_are_the_means_of_grammars_and_of_the_networks_before(combined, g
     for tree in trees[:20]:
         first = Parser(grammar).posteriors(tree.words)
         second = straight.read(tree.words, guide=first).posteriors
-        third = mirrored.read(tree.words, guide=mean([first, second], (0.4 / 0.7, 0.3 / 0.7))).posteriors
-        found, expected = parser.posteriors(tree.words), mean([second, first, third], (0.3, 0.4, 0.3))
+        third = mirrored.read(tree.words, guide=Posteriors.mean([first, second], (0.4 / 0.7, 0.3 / 0.7))).posteriors
+        found, expected = parser.posteriors(tree.words), Posteriors.mean([second, first, third], (0.3, 0.4, 0.3))
         assert found.brackets == pytest.approx(expected.brackets)
         n_other += found.brackets != of_beam(combined).posteriors(tree.words).brackets
     assert n_other > 10

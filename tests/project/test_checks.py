@@ -13,7 +13,6 @@ from paths import ROOT
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.checks import MAX_SHOWN, check_whole, shown
-from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.isbn.derivations import Derivations
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -126,7 +125,7 @@ def test_messages_of_damaged_models_cut_names():
 def test_posteriors_are_no_higher_than_one():
     one = Posteriors({(0, 1, "S"): 1.0}, [{"A": 1.0}])
     weights = (0.1, 0.7, 0.1, 0.1 + 2e-9)
-    found = mean([one] * 4, weights)
+    found = Posteriors.mean([one] * 4, weights)
     assert sum(weights) > 1
     assert (found.brackets, found.tags) == (one.brackets, one.tags)
 
