@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import spacy
 from paths import ROOT
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 from stored_models import model
 
 from spacy_lpcfg.components.corpus import Treebank
@@ -86,6 +87,13 @@ def tagged(nlp: Language) -> Doc:
 def treebank(limit: int = 60) -> Treebank:
     """The first trees of the sample."""
     return Treebank(SAMPLE / "train.mrg", limit=limit)
+
+
+def copies(doc: Doc) -> list[Doc]:
+    """Return a Doc through all that spaCy keeps and copies Docs by."""
+    bins = [DocBin(docs=[doc], store_user_data=store).to_bytes() for store in (False, True)]
+    binned = [next(DocBin().from_bytes(data).get_docs(doc.vocab)) for data in bins]
+    return [Doc(doc.vocab).from_bytes(doc.to_bytes()), *binned, pickle.loads(pickle.dumps(doc)), doc.copy()]
 
 
 def annotations(doc: Doc) -> list:

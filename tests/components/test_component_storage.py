@@ -207,10 +207,7 @@ def test_component_is_saved_when_it_is_complete(nlp, name, tmp_path, monkeypatch
     saved = tmp_path / "model" / name / "model"
     before = saved.read_bytes()
 
-    def fail(*_: object) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr("os.replace", fail)
+    monkeypatch.setattr("os.replace", _fail)
     with pytest.raises(OSError, match="disk full"):
         nlp.get_pipe(name).model.to_disk(saved)
     assert saved.read_bytes() == before

@@ -107,12 +107,6 @@ def test_constituents_of_empty_and_whitespace_docs():
         assert doc.spans[KEY].attrs["status"] == ["empty"] * len(words)
 
 
-def test_constituents_without_boundaries_are_one_sentence():
-    doc = Doc(VOCAB, words=["A", "cat", ".", "Yes"])
-    set_trees(doc, [tree("(X (NP (DT A) (NN cat)) (. .) (UH Yes))")])
-    assert len(trees(doc)) == 1
-
-
 def test_constituents_leave_root_labels_out():
     doc = doc_of("(TOP (NP (NN tea)) (CC or) (NP (NN coffee)))")
     assert [span.text for span in doc.spans[KEY]] == ["tea", "coffee"]
@@ -184,7 +178,7 @@ def test_uncertain_brackets_have_rivals_that_their_component_tells():
         doc_of(FLIES)._.constituency[0].uncertain()
 
 
-def test_constituents_below_the_threshold_are_left_out():
+def test_constituents_below_the_threshold_are_left_out_and_told():
     doc = Doc(VOCAB, words=["The", "time", "is", "now"], sent_starts=[1, 0, 0, 0])
     text = "(S (NP (DT The) (NN time)) (VP (VBZ is) (ADVP (RB now))))"
     set_parses(doc, [parse_of(text, [0.4, 0.9, 0.3, 0.8])], threshold=0.5)
@@ -194,13 +188,6 @@ def test_constituents_below_the_threshold_are_left_out():
     assert (root.labels, root.label, root.label_probability) == ((), "", None)
     assert root.probability == pytest.approx(0.9 * 0.8)
     assert root.children[1].probability == 0.5  # of the tag
-
-
-def test_constituency_tells_what_the_threshold_left_out():
-    words = ["The", "time", "is", "now"]
-    doc = Doc(VOCAB, words=words, sent_starts=[1, 0, 0, 0])
-    text = "(S (NP (DT The) (NN time)) (VP (VBZ is) (ADVP (RB now))))"
-    set_parses(doc, [parse_of(text, [0.4, 0.9, 0.3, 0.8])], threshold=0.5)
 
     def left_out(doc: Doc) -> list[tuple[str, str, float]]:
         return [(span.text, span.label_, round(p, 6)) for span, p, _ in doc._.constituency.left_out]
@@ -274,6 +261,8 @@ def test_constituency_walks_the_tree():
     assert repr(predicate) == "Constituent(VP, 'is now')"
     assert doc[2:4]._.constituency == subject.children[1]
     assert len({root, doc._.constituency[0]}) == 1
+    with pytest.raises(NonConstituentError):
+        span_constituency(doc_of("(UH a)", "(UH b)")[0:2])
 
 
 def test_constituency_of_a_chain_is_one_node():
@@ -282,26 +271,6 @@ def test_constituency_of_a_chain_is_one_node():
     assert doc[0]._.labels == ("S", "VP")
     assert doc[0]._.parent is None
     assert doc[1]._.parent == doc[1:3]
-
-
-def test_constituency_is_as_benepar_has_it():
-    doc = doc_of(FLIES)
-    (sent,) = doc.sents
-    assert sent._.parse_string == FLIES
-    assert sent._.labels == ("S",)
-    assert [span.text for span in sent._.constituents][:3] == [
-        "The time for action is now",
-        "The time for action",
-        "The time",
-    ]
-    assert list(sent._.children) == [doc[0:4], doc[4:6]]
-    assert doc[0:2]._.parent == doc[0:4]
-    assert (doc[0]._.labels, doc[0]._.parse_string, doc[0]._.parent) == ((), "(DT The)", doc[0:2])
-    assert (doc[5]._.labels, list(doc[5]._.children)) == (("ADVP",), [])
-    with pytest.raises(NonConstituentError, match="'time for' is not a constituent"):
-        doc[1:3]._.labels  # noqa: B018
-    with pytest.raises(NonConstituentError):
-        span_constituency(doc_of("(UH a)", "(UH b)")[0:2])
 
 
 def test_constituency_getters_can_be_pickled_and_leave_others_alone():
@@ -334,10 +303,7 @@ def test_constituency_nodes_are_sequences_of_their_children():
     assert root not in root
     with pytest.raises(IndexError):
         root[2]
-
-
-def test_constituency_nodes_of_words_have_no_children_and_are_true():
-    word = doc_of(FLIES)[0]._.constituency
+    word = root[0][0][0]
     assert (list(word), len(word), bool(word)) == ([], 0, True)
 
 
@@ -403,6 +369,8 @@ def test_constituency_is_drawn():
     assert predicate.pretty().splitlines()[-1].split() == ["is", "now"]
     assert predicate.pretty("ascii").isascii()
     assert from_nltk(root.to_nltk()) == root.tree
+    assert root.latex() == to_latex(root.tree)
+    assert subject.latex("qtree") == to_latex(subject.tree, "qtree")
 
 
 def test_constituency_is_drawn_with_its_probabilities():
@@ -477,9 +445,3 @@ def test_constituents_dependencies_are_between_tokens():
     assert found == [("It", "works", "S>NP"), ("works", "works", "root"), ("now", "works", "VP>ADVP")]
     assert [each.head.i for each in root.dependencies(HeadRules(side="left"))] == [0, 0, 2]
     assert [each.head.i for each in root[1].dependencies()] == [2, 2]
-
-
-def test_constituents_as_latex():
-    (root,) = doc_of(FLIES)._.constituency
-    assert root.latex() == to_latex(tree(FLIES))
-    assert root[0].latex("qtree") == to_latex(tree(FLIES).children[0], "qtree")

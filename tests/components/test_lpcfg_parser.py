@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
-from inspect import signature
 
-import numpy as np
 import pytest
 import spacy
 from pipelines import annotations, pipeline_of, treebank
-from quoted import refused_or_read
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import registry
 from texts import TEXTS
 from thinc.api import Config
 
@@ -75,34 +70,32 @@ def test_parser_parses_as_the_library_does_with_what_it_learned(nlp):
         )
 
 
-def test_parser_learners_are_those_of_the_library():
-    assert registry.misc.get("spacy-lpcfg.TreebankPCFG.v1")() == TreebankPCFG()
-    settings = {"lexical": {"@misc": "spacy-lpcfg.LexicalSettings.v1", "rare": 1}}
-    settings["smoothing"] = {"@misc": "spacy-lpcfg.Smoothing.v1", "c": 1.0, "nu": 0.1}
-    wanted = Spectral(smoothing=Smoothing(1.0, 0.1), lexical=LexicalSettings(rare=1))
-    assert pipeline(learner={"@misc": "spacy-lpcfg.Spectral.v1", **settings}).get_pipe("lpcfg_parser").learner == wanted
-    settings["smoothing"] = {"@misc": "spacy-lpcfg.StateSmoothing.v1", "rules": 0.1}
-    for learner in (EM, SplitMerge, Clusters, Pivot):
-        name = f"spacy-lpcfg.{learner.__name__}.v1"
-        assert registry.misc.get(name) is learner
-        nlp = pipeline(learner={"@misc": name, "n_iterations": 2, **settings})
-        wanted = learner(n_iterations=2, smoothing=StateSmoothing(0.1), lexical=LexicalSettings(rare=1))
-        assert nlp.get_pipe("lpcfg_parser").learner == wanted
-        again = spacy.blank("en").from_config(Config().from_str(nlp.config.to_str()))
-        assert again.get_pipe("lpcfg_parser").learner == wanted
+EM_OF_PIVOTS = {"@misc": "spacy-lpcfg.ConvexEM.v1", "max_iterations": 100, "tolerance": 1e-8}
+PIVOTS = {"@misc": "spacy-lpcfg.PivotFeatures.v1", "precision": 1e-6, "em": EM_OF_PIVOTS, "more_inside": ["head_tag"]}
+LEXICAL = {"lexical": {"@misc": "spacy-lpcfg.LexicalSettings.v1", "rare": 1}}
+MADE_LEXICAL = {"lexical": LexicalSettings(rare=1)}
+STATES = {"n_iterations": 2, "smoothing": {"@misc": "spacy-lpcfg.StateSmoothing.v1", "rules": 0.1}, **LEXICAL}
+MADE_STATES = {"n_iterations": 2, "smoothing": StateSmoothing(0.1), **MADE_LEXICAL}
+LEARNERS = {
+    "TreebankPCFG": ({}, TreebankPCFG()),
+    "Spectral": (
+        {"smoothing": {"@misc": "spacy-lpcfg.Smoothing.v1", "c": 1.0, "nu": 0.1}, **LEXICAL},
+        Spectral(smoothing=Smoothing(1.0, 0.1), **MADE_LEXICAL),
+    ),
+    **{learner.__name__: (STATES, learner(**MADE_STATES)) for learner in (EM, SplitMerge, Clusters)},
+    "Pivot": (
+        {"pivots": PIVOTS, **STATES},
+        Pivot(pivots=PivotFeatures(precision=1e-6, em=ConvexEM(100, 1e-8), more_inside=("head_tag",)), **MADE_STATES),
+    ),
+}
 
 
-@pytest.mark.parametrize("more", [{"more_inside": [], "more_outside": []}, {"more_inside": ["head_tag"]}], ids=str)
-def test_parser_takes_single_and_several_pivot_features_from_a_config(more):
-    """Section 6.2 of Cohen and Collins (2014), and how far their convex programmes are solved."""
-    nlp = spacy.blank("xx")
-    em = {"@misc": "spacy-lpcfg.ConvexEM.v1", "max_iterations": 100, "tolerance": 1e-8}
-    pivots = {"@misc": "spacy-lpcfg.PivotFeatures.v1", "precision": 1e-6, "em": em, **more}
-    nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.Pivot.v1", "pivots": pivots}})
-    wanted = Pivot(pivots=PivotFeatures(precision=1e-6, em=ConvexEM(100, 1e-8), **more))
-    assert nlp.get_pipe("lpcfg_parser").learner == wanted
-    again = spacy.blank("xx").from_config(Config().from_str(nlp.config.to_str()))
-    assert again.get_pipe("lpcfg_parser").learner == wanted
+@pytest.mark.parametrize("name", LEARNERS)
+def test_parser_learners_are_those_of_the_library(name):
+    settings, learner = LEARNERS[name]
+    nlp = pipeline(learner={"@misc": f"spacy-lpcfg.{name}.v1", **settings})
+    again = spacy.blank("en").from_config(Config().from_str(nlp.config.to_str()))
+    assert nlp.get_pipe("lpcfg_parser").learner == again.get_pipe("lpcfg_parser").learner == learner
 
 
 def test_parser_leaves_the_steps_of_em_in_the_meta_of_the_pipeline(tmp_path):
@@ -181,15 +174,6 @@ def test_parser_splits_sentences_where_nobody_did_without_complaint(nlp, with_se
     assert [sent.text for sent in docs[1].sents] == ["Did you lock the shed?", "Yes."]
 
 
-def test_parser_scores_are_probabilities(nlp):
-    for doc in nlp.pipe(TEXTS):
-        attrs = doc.spans[KEY].attrs
-        assert np.all((attrs["scores"] >= 0) & (attrs["scores"] <= 1 + 1e-5))
-        words = [i for i, token in enumerate(doc) if not token.is_space]
-        assert np.all(attrs["tag_scores"][words] <= 1 + 1e-5)
-        assert np.all(attrs["log_probabilities"][: len(words)] < 0)
-
-
 def test_parser_spells_brackets_and_quotes_as_its_treebank():
     text = """(X (`` ``) (-LRB- -LRB-) (UH Yes) (-RRB- -RRB-) ('' ''))"""
     nlp = pipeline()
@@ -197,16 +181,6 @@ def test_parser_spells_brackets_and_quotes_as_its_treebank():
     nlp.initialize(lambda: [Example(gold.copy(), gold)])
     doc = Doc(nlp.vocab, words=["“", "(", "Yes", ")", '"'], sent_starts=[1, 0, 0, 0, 0])
     assert str(trees(nlp.get_pipe("lpcfg_parser")(doc))[0]) == text
-
-
-def test_parser_below_the_threshold_leaves_spans_out(nlp, with_settings):
-    full = nlp("Who sold the old ferry to a man in the shed?")
-    scores = full.spans[KEY].attrs["scores"]
-    middle = float(np.median(scores))
-    cut = with_settings(output={"threshold": middle})(full.text)
-    assert 0 < len(cut.spans[KEY]) == (scores >= middle).sum() < len(full.spans[KEY])
-    assert [token.tag_ for token in cut] == [token.tag_ for token in full]
-    assert (with_settings(output={"threshold": 1})(full.text).spans[KEY].attrs["scores"] >= 1).all()
 
 
 def test_parser_prunes_as_told(nlp, with_settings, tmp_path):
@@ -221,53 +195,6 @@ def test_parser_prunes_as_told(nlp, with_settings, tmp_path):
     loaded = spacy.load(tmp_path)
     assert loaded.get_pipe("lpcfg_parser").pruning == ChartSettings(**told)
     assert loaded.config["components"]["lpcfg_parser"]["pruning"].items() >= {**PRUNING, **told}.items()
-
-
-def test_parser_prunes_as_the_library_does():
-    make = registry.misc.get("spacy-lpcfg.Pruning.v1")
-    assert make() == ChartSettings()
-    for name, parameter in signature(make).parameters.items():
-        other = not parameter.default if isinstance(parameter.default, bool) else 0.25
-        assert make(**{name: other}) == replace(ChartSettings(), **{name: other})
-
-
-def test_parser_pruning_is_checked():
-    for wrong in (1, {"@misc": "spacy-lpcfg.entities.v1"}):
-        with pytest.raises(ValueError, match="pruning"):
-            pipeline(pruning=wrong)
-    for wrong in ({"beam": 2}, {"bean": 0.1}):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            pipeline(pruning={**PRUNING, **wrong})
-    made = refused_or_read(lambda: pipeline(pruning={"beam": "0.1"}), "Expected beam")
-    assert made is None or made.get_pipe("lpcfg_parser").pruning == ChartSettings(beam=0.1)
-
-
-def test_parser_takes_tags_as_given_or_as_a_prior(nlp, with_settings):
-    doc = Doc(nlp.vocab, words=["Go", "fast"], tags=["NN", "NOSUCHTAG"], sent_starts=[1, 0])
-    given = with_settings(tags="given").get_pipe("lpcfg_parser")(doc.copy())
-    assert given[0].tag_ == "NN"
-    assert len(trees(given)[0]) == 2
-    prior = with_settings(tags="prior").get_pipe("lpcfg_parser")(doc.copy())
-    assert len(trees(prior)[0]) == 2
-    untagged = with_settings(tags="given")(TEXTS[0])
-    assert trees(untagged) == trees(nlp(TEXTS[0]))
-
-
-def test_parser_leaves_tags_alone_when_told(nlp, with_settings):
-    doc = with_settings(output={"set_tags": False})(TEXTS[0])
-    assert not doc.has_annotation("TAG")
-    assert trees(doc) == trees(nlp(TEXTS[0]))
-
-
-def test_parser_settings_are_checked():
-    for wrong in ({"tags": "some"}, {"output": "all"}, {"learner": 3}):
-        with pytest.raises(ValueError, match=next(iter(wrong))):
-            pipeline(**wrong)
-    for group, names in {"output": ["threshold", "temperature"], "limits": ["max_words", "max_seconds"]}.items():
-        for name in names:
-            message = f"Expected {name} to be a .*number.*; write numbers without quotes"
-            made = refused_or_read(lambda group=group, name=name: pipeline(**{group: {name: "1"}}), message)
-            assert made is None or getattr(getattr(made.get_pipe("lpcfg_parser"), group), name) == 1
 
 
 def test_parser_may_use_any_memory(with_settings):

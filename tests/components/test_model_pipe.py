@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pipelines import LEARNED, PIPES, SAMPLE, annotations, give_model, tagged, treebank, untrained
+from pipelines import LEARNED, SAMPLE, annotations, give_model, tagged, treebank, untrained
 from spacy.tokens import Doc
 from texts import ODD_TEXTS
 
@@ -120,6 +120,15 @@ def test_pipe_writes_under_its_key(name):
     assert trees(doc, "mine")
 
 
+@pytest.mark.parametrize("name", PARSERS)
+def test_pipe_takes_given_tags_whether_its_treebank_has_them_or_not(name):
+    nlp = learned(name, tags="given")
+    pipe = nlp.get_pipe(name)
+    doc, plain = (Doc(nlp.vocab, ["Go", "fast"], tags=tags, sent_starts=[1, 0]) for tags in (["NN", "ODD"], None))
+    assert trees(pipe(doc), pipe.spans_key)[0].tags == ["NN", "ODD"]
+    assert trees(pipe(plain), pipe.spans_key) == trees(learned(name)("Go fast"), pipe.spans_key)
+
+
 @pytest.mark.parametrize("name", WITH_TREES)
 def test_pipe_hands_errors_to_the_error_handler(name, monkeypatch):
     nlp = learned(name)
@@ -151,7 +160,3 @@ def test_pipe_parses_a_sentence_of_2000_words(name):
     doc = Doc(nlp.vocab, words=["the", "old", "ferry", "and"] * 500, sent_starts=[True] + [False] * 1999)
     (tree,) = trees(nlp.get_pipe(name)(doc), nlp.get_pipe(name).spans_key)
     assert len(tree) == 2000
-
-
-def test_pipes_are_all_here():
-    assert {*WITH_TREES, "language_model"} == {*PIPES}

@@ -43,29 +43,29 @@ def parsed(nlp, n):
     return nlp(spacy.tokens.Doc(nlp.vocab, words))
 
 
-def test_noun_chunks_are_phrases_without_others_in_them(nlp):
-    expected = {"tr": ["Ali", "eski evi"], "he": ["הילד", "הבית"]}
-    assert [chunk.text for chunk in parsed(nlp, 0).noun_chunks] == expected[nlp.lang]
+EXPECTED = {
+    "tr": {"chunks": ["Ali", "eski evi"], "root": "gördü", "head": "gördü", "object": slice(1, 3)},
+    "he": {"chunks": ["הילד", "הבית"], "root": "ראה", "head": "הבית", "object": slice(2, 4)},
+}
 
 
-def test_heads_are_content_words(nlp):
-    doc = parsed(nlp, 0)
+def test_chunks_heads_phrases_clauses_and_matches(nlp):
+    doc, expected = parsed(nlp, 0), EXPECTED[nlp.lang]
+    assert [chunk.text for chunk in doc.noun_chunks] == expected["chunks"]
+    assert [phrase.text for phrase in doc._.phrases("NP")] == expected["chunks"]
     (root,) = doc._.constituency
-    assert root.head.text == {"tr": "gördü", "he": "ראה"}[nlp.lang]
+    assert root.head.text == expected["root"]
     heads = {word.text: head.text for word, head, _ in root.dependencies()}
-    assert heads[doc[0].text] == root.head.text
-    assert heads[doc[2].text] == {"tr": "gördü", "he": "הבית"}[nlp.lang]
-
-
-def test_phrases_clauses_and_search(nlp):
-    doc = parsed(nlp, 0)
-    assert [phrase.text for phrase in doc._.phrases("NP")] == [chunk.text for chunk in doc.noun_chunks]
+    assert (heads[doc[0].text], heads[doc[2].text]) == (expected["root"], expected["head"])
     (clause,) = doc._.clauses
-    assert (clause.verb, clause.subject.text, clause.is_finite) == (doc._.constituency[0].head, doc[0].text, True)
+    assert (clause.verb, clause.subject.text, clause.is_finite) == (root.head, doc[0].text, True)
     matcher = TreeMatcher(nlp.vocab)
     matcher.add("OBJECT", ["VP < NP|PP=object"])
     (match,) = matcher(doc)
-    assert match.names["object"].text == doc[1:3].text if nlp.lang == "tr" else doc[2:4].text
+    assert match.names["object"].text == doc[expected["object"]].text
+    figures = doc._.complexity
+    assert (figures["W"], figures["S"], figures["T"], figures["MLT"]) == (4, 1, 1, 4)
+    assert figures["height"] > 2
 
 
 def test_subordinate_clauses(nlp):
@@ -73,9 +73,3 @@ def test_subordinate_clauses(nlp):
         outer, inner = parsed(nlp, 2)._.clauses
         assert (outer.is_subordinate, inner.is_subordinate, inner.is_relative) == (False, True, False)
         assert inner.subject.text == "הוא"
-
-
-def test_words_t_units_and_depths_are_measured(nlp):
-    figures = parsed(nlp, 0)._.complexity
-    assert (figures["W"], figures["S"], figures["T"], figures["MLT"]) == (4, 1, 1, 4)
-    assert figures["height"] > 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 
 import numpy as np
@@ -11,12 +10,12 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees as any_tree
-from spacy.pipeline.functions import merge_entities, merge_subtokens
-from spacy.tokens import Doc, DocBin, Span, SpanGroup
+from pipelines import copies
+from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
 
 from spacy_lpcfg.bracketing import Brackets
-from spacy_lpcfg.components.constituents import KEY, doc_constituency, rooted_trees, set_parses, set_trees, trees
+from spacy_lpcfg.components.constituents import KEY, rooted_trees, set_parses, set_trees, trees
 from spacy_lpcfg.components.spectral_bracketer import set_brackets
 from spacy_lpcfg.components.surprisal import surprisal_of
 from spacy_lpcfg.components.tagged_text import doc_sentences
@@ -164,26 +163,13 @@ def test_split_and_merged_tokens_may_be_as_many_as_before():
 # What else sees the Doc
 
 
-def kept(doc: Doc) -> list[Doc]:
-    """The Doc through what spaCy keeps and copies Docs by, before anybody has looked at its trees."""
-    data = DocBin(docs=[doc], store_user_data=True).to_bytes()
-    (binned,) = DocBin().from_bytes(data).get_docs(doc.vocab)
-    return [Doc(doc.vocab).from_bytes(doc.to_bytes()), binned, pickle.loads(pickle.dumps(doc)), doc.copy()]
-
-
-@pytest.mark.parametrize("how", range(4))
-def test_merged_docs_can_be_kept_and_copied(how):
-    doc = kept(merge(parsed(CITY, RAIN), CITY_TOKENS))[how]
-    assert shown(doc) == [MERGED, RAIN]
-    assert len(doc.spans[KEY].attrs["scores"]) == len(doc.spans[KEY]) == 9
-    merge(doc, slice(0, 2))
-    assert shown(doc)[0].startswith("(S (NP (DT The_man))")
-
-
-def test_merged_docs_that_were_loaded_follow_when_they_are_read():
-    for doc in kept(parsed(CITY, RAIN)):
-        assert shown(merge(doc, CITY_TOKENS)) == [MERGED, RAIN]
-        assert len(doc.spans[KEY]) == 9
+def test_docs_can_be_kept_and_copied_before_and_after_tokens_are_merged():
+    merged = copies(merge(parsed(CITY, RAIN), CITY_TOKENS))
+    for doc in (*merged, *(merge(each, CITY_TOKENS) for each in copies(parsed(CITY, RAIN)))):
+        assert shown(doc) == [MERGED, RAIN]
+        assert len(doc.spans[KEY].attrs["scores"]) == len(doc.spans[KEY]) == 9
+        merge(doc, slice(0, 2))
+        assert shown(doc)[0].startswith("(S (NP (DT The_man))")
 
 
 def test_merged_groups_can_be_iterated_first():
@@ -251,22 +237,6 @@ def test_merged_docs_are_scored(merging):
     set_trees(gold, [tree])
     scores = merging.evaluate([Example(merging.make_doc(gold.text), gold)])
     assert scores["evalb_f"] > 0.5
-
-
-def test_merge_subtokens_may_follow_a_parser():
-    doc = parsed(CITY)
-    for token in doc[3:5]:
-        token.dep_ = "subtok"
-    for token in doc:
-        token.head = doc[5] if token.dep_ else token
-    assert len(merge_subtokens(doc)) == 6
-    assert shown(doc) == [MERGED]
-
-
-def test_isbn_trees_follow_merged_tokens():
-    doc = parsed(CITY, key="isbn_constituents")
-    doc.ents = [Span(doc, 3, 6, "GPE")]
-    assert doc_constituency(merge_entities(doc))[0].bracketed == MERGED
 
 
 def test_brackets_of_the_bracketer_follow_merged_tokens():

@@ -6,13 +6,14 @@ import pickle
 
 import pytest
 import spacy
-from pipelines import pipeline_of
+from pipelines import pipeline_by, pipeline_of
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.components.constituents import NonConstituentError, trees
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.components.tree_matcher import TreeMatcher
+from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.queries import PatternError, TreeIndex
 from spacy_lpcfg.trees import HeadRules, parse_trees
 from spacy_lpcfg.trees.heads import ENGLISH
@@ -75,18 +76,11 @@ def test_tree_matcher_takes_sentences_and_other_constituents(doc):
 
 
 def test_tree_matcher_passes_over_whitespace_and_docs_without_words():
-    nlp = pipeline_of("lpcfg_parser", learner={"@misc": "spacy-lpcfg.TreebankPCFG.v1"})
-    nlp.get_pipe("lpcfg_parser").grammar = _grammar()
+    nlp, _ = pipeline_by(TreebankPCFG().fit(parse_trees("(S (NP (PRP They)) (VP (VBD fell)))")))
     matcher = TreeMatcher(nlp.vocab)
     matcher.add("np", ["NP $+ VP", "__ . __"])
     assert matcher(nlp("")) == matcher(nlp(" \n ")) == []
     assert matcher(nlp("  They \n fell"))[0].span.text == "They"
-
-
-def _grammar():
-    from spacy_lpcfg.learning import TreebankPCFG
-
-    return TreebankPCFG().fit(parse_trees("(S (NP (PRP They)) (VP (VBD fell)))"))
 
 
 def test_tree_matcher_has_the_least_probability_of_the_nodes():
