@@ -21,7 +21,7 @@ from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.parsing.decodings import check_decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution
 from spacy_lpcfg.parsing.result import Posteriors
-from spacy_lpcfg.storage.container import StorageError, pack, unpack
+from spacy_lpcfg.storage.container import pack, unpack
 from spacy_lpcfg.trees import Tree, TreebankError, parse_trees, read_trees
 from spacy_lpcfg.trees.transforms import binarize
 
@@ -80,11 +80,8 @@ def test_pipes_refuse_numbers_before_they_parse(grammar):
             pipe.samples(doc, 1, seed=-5)
 
 
-def test_whole_numbers_of_numpy_are_whole():
-    check_whole(1, n=np.int64(1), m=np.int32(7))
-
-
 def test_shown_cuts_what_is_long():
+    check_whole(1, n=np.int64(1), m=np.int32(7))  # of numpy too
     assert shown("a'b") == repr("a'b")
     assert shown(None) == "None"
     for value in (LONG, [LONG] * 3, LONG.encode(), {LONG: 1}, 10**4000, 10**5000):
@@ -107,18 +104,12 @@ def test_shown_cuts_what_is_long():
         lambda: LexicalSettings(min_posterior=[LONG]),
         lambda: PivotFeatures(matching=LONG),
         lambda: check_decoding(LONG),
+        lambda: unpack("thing", 1, pack("thing", 1, {LONG: {"dtype": LONG, "shape": [1], "data": b""}})),
     ],
 )
 def test_messages_cut_what_they_quote(wrong):
     with pytest.raises((ValueError, TreebankError)) as error:
         wrong()
-    assert len(str(error.value)) < 500
-
-
-def test_messages_of_damaged_models_cut_names():
-    data = pack("thing", 1, {LONG: {"dtype": LONG, "shape": [1], "data": b""}})
-    with pytest.raises(StorageError) as error:
-        unpack("thing", 1, data)
     assert len(str(error.value)) < 500
 
 

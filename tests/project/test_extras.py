@@ -28,18 +28,12 @@ def test_extra_names_all_that_is_missing(monkeypatch):
     assert str(error.value).startswith(wanted)
 
 
-def test_extra_tells_the_commands_of_a_wheel_and_of_a_checkout(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r'"spacy-lpcfg\[viz\]", and in a checkout pip install -e "\.\[viz\]"'):
-        extra("matplotlib.figure", "A figure")
-
-
-def test_extra_of_a_cluster_tells_the_commands_of_its_own_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(
-        ImportError, match=r'^--scheduler needs distributed.*"spacy-lpcfg\[cluster\]", and in a checkout'
-    ):
-        extra("distributed", "--scheduler", name="cluster")
+@pytest.mark.parametrize(("module", "name"), [("matplotlib.figure", "viz"), ("distributed", "cluster")])
+def test_extra_tells_the_commands_of_a_wheel_and_of_a_checkout(monkeypatch, module, name):
+    monkeypatch.setitem(sys.modules, module, None)
+    message = rf'^This needs .*"spacy-lpcfg\[{name}\]", and in a checkout pip install -e "\.\[{name}\]"'
+    with pytest.raises(ImportError, match=message):
+        extra(module, "This", name=name)
 
 
 def test_extra_is_the_module_where_it_is_there():

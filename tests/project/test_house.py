@@ -49,25 +49,14 @@ def loaded_by(imports: str, tmp_path: Path) -> set[str]:
 
 
 def test_house_packages_are_the_folders_with_python_files():
-    folders = {
-        ".".join(["spacy_lpcfg", *path.parent.relative_to(ROOT).parts]).replace(
-            "spacy_lpcfg.spacy_lpcfg", "spacy_lpcfg"
-        )
-        for top in ("spacy_lpcfg", "components")
-        for path in (ROOT / top).rglob("*.py")
-    }
-    assert folders == set(lines("options", "packages"))
-    assert all(
-        (ROOT / package.replace("spacy_lpcfg.components", "components").replace(".", "/")).is_dir()
-        for package in folders
-    )
+    paths = [path for top in ("spacy_lpcfg", "components") for path in (ROOT / top).rglob("*.py")]
+    folders = {".".join(path.parent.relative_to(ROOT).parts) for path in paths}
+    packages = lines("options", "packages")
+    assert folders == {package.replace("spacy_lpcfg.components", "components") for package in packages}
 
 
 def test_house_citation_is_of_this_version():
-    citation = srsly.read_yaml(ROOT / "CITATION.cff")
-    assert citation["version"] == SETUP["metadata"]["version"]
-    assert {"cff-version", "title", "message", "authors", "license"} <= set(citation)
-    assert all(work["authors"] and work["year"] for work in citation["references"])
+    assert srsly.read_yaml(ROOT / "CITATION.cff")["version"] == SETUP["metadata"]["version"]
 
 
 def test_house_core_does_not_load_spacy(tmp_path):

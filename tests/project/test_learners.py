@@ -50,9 +50,3 @@ def test_command_offers_the_learners_of_the_table(command, option, tmp_path):
         assert f"{each.name}: {each.sentence}" in shown
     done = run("learn", command, ROOT / "assets" / "sample", option, "none", "-o", tmp_path / "model", code=2)
     assert "The nearest is" in done.stderr
-
-
-def test_texts_are_asked_for_by_what_a_learner_takes():
-    takes = {each.name for each in LEARNERS if each.takes_text}
-    assert takes == {"distil", "fast", "balanced", "accurate"}
-    assert {each.name for each in LEARNERS if each.needs_text} == {"distil", "fast"}

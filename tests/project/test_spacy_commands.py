@@ -21,7 +21,7 @@ from thinc.api import Config
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import universal
-from spacy_lpcfg.components.constituents import KEY, trees
+from spacy_lpcfg.components.constituents import trees
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.components.tagged_text import TaggedText
 
@@ -137,37 +137,6 @@ def test_commands_train_by_steps_and_keep_the_best(folder, paths):
     )
 
 
-def test_commands_evaluate_prints_spans_and_saves_all_scores(model, folder):
-    output = spacy_command("evaluate", model, folder / "dev.spacy", "-o", folder / "m.json", "--spans-key", KEY)
-    assert "SPAN F" in output
-    assert "SPANS (per type)" in output
-    scores = json.loads((folder / "m.json").read_text(encoding="utf-8"))
-    assert scores[f"spans_{KEY}_f"] > 0.4
-
-
-def test_commands_apply_in_two_processes(model, folder):
-    text = folder / "text.txt"
-    text.write_text("The old ferry was sold. Who left?\n", encoding="utf-8")
-    applied = folder / "applied.spacy"
-    spacy_command("apply", model, text, applied, "--n-process", 2, "--force")
-    (doc,) = DocBin().from_disk(applied).get_docs(spacy.load(model).vocab)
-    assert trees(doc) == trees(spacy.load(model)(text.read_text(encoding="utf-8")))
-
-
-def test_commands_assemble_with_a_ready_grammar(model, folder):
-    spacy.load(model).get_pipe("lpcfg_parser").grammar.to_disk(folder / "grammar")
-    config = folder / "assemble.cfg"
-    config.write_text(
-        (folder / "config.cfg").read_text(encoding="utf-8")
-        + "\n[initialize.components.lpcfg_parser]\n\n[initialize.components.lpcfg_parser.grammar]\n"
-        + f'@readers = "spacy-lpcfg.read_grammar.v1"\npath = "{(folder / "grammar").as_posix()}"\n',
-        encoding="utf-8",
-    )
-    spacy_command("assemble", config, folder / "assembled")
-    text = "The old ferry was sold."
-    assert trees(spacy.load(folder / "assembled")(text)) == trees(spacy.load(model)(text))
-
-
 def test_commands_package_install_and_load(model, folder):
     spacy_command("package", model, folder, "--name", "tiny", "--version", "0.0.1", "--force")
     (package,) = folder.glob("en_tiny-0.0.1")
@@ -182,11 +151,6 @@ def test_commands_init_labels(folder, paths):
     spacy_command("init", "labels", folder / "config.cfg", folder / "labels", *paths)
     labels = json.loads((folder / "labels" / "lpcfg_parser.json").read_text(encoding="utf-8"))
     assert {"S", "NP", "VP"} <= set(labels)
-
-
-def test_commands_debug_config(folder, paths):
-    output = spacy_command("debug", "config", folder / "config.cfg", *paths)
-    assert "Config is valid" in output
 
 
 @pytest.mark.parametrize("name", ["grammar", "stepwise", "isbn", "bracketer", "language_model", "english"])
@@ -212,19 +176,6 @@ def test_commands_find_threshold(model, folder):
         "--n_trials", 3,
     )  # fmt: skip
     assert "Best threshold" in output
-
-
-def test_commands_benchmark_speed(model, folder):
-    output = spacy_command(
-        "benchmark", "speed", model, folder / "dev.spacy", "--batches", 30, "--warmup", 0,
-        "--batch-size", 1,
-    )  # fmt: skip
-    assert re.search(r"Mean: \d+\.\d words/s", output)
-
-
-def test_commands_refuse_a_streamed_corpus(folder, paths):
-    with pytest.raises(AssertionError, match="max_epochs = -1"):
-        spacy_command("train", folder / "config.cfg", *paths, "--training.max_epochs", -1)
 
 
 # Sigmoid belief networks
