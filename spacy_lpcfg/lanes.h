@@ -16,30 +16,25 @@
 #if defined(__GNUC__)
 #define INLINED static inline __attribute__((always_inline))
 typedef float Lanes __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-typedef double DoubleLanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 #else
 #define INLINED static __forceinline
-template <typename Real> struct LanesOf {
-    Real x[LANES];
-    Real operator[](int l) const { return x[l]; }
-    void operator+=(const LanesOf &other) { for (int l = 0; l < LANES; ++l) x[l] += other.x[l]; }
+struct Lanes {
+    float x[LANES];
+    float operator[](int l) const { return x[l]; }
+    void operator+=(const Lanes &other) { for (int l = 0; l < LANES; ++l) x[l] += other.x[l]; }
 };
-template <typename Real> INLINED LanesOf<Real> operator*(LanesOf<Real> x, const LanesOf<Real> &y) {
+INLINED Lanes operator*(Lanes x, const Lanes &y) {
     for (int l = 0; l < LANES; ++l) x.x[l] *= y.x[l];
     return x;
 }
-template <typename Real> INLINED LanesOf<Real> operator*(Real weight, LanesOf<Real> x) {
+INLINED Lanes operator*(float weight, Lanes x) {
     for (int l = 0; l < LANES; ++l) x.x[l] *= weight;
     return x;
 }
-typedef LanesOf<float> Lanes;
-typedef LanesOf<double> DoubleLanes;
 #endif
 
 INLINED Lanes &lanes(float *x) { return *(Lanes *)x; }
 INLINED const Lanes &lanes(const float *x) { return *(const Lanes *)x; }
-INLINED DoubleLanes &lanes(double *x) { return *(DoubleLanes *)x; }
-INLINED const DoubleLanes &lanes(const double *x) { return *(const DoubleLanes *)x; }
 
 #if defined(__GNUC__)
 typedef float HalfLanes __attribute__((vector_size(2 * LANES), aligned(4), may_alias));
@@ -51,8 +46,5 @@ INLINED float sum_of(const Lanes &x) {
 #else
 INLINED float sum_of(const Lanes &x) { return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])); }
 #endif
-INLINED double sum_of(const DoubleLanes &x) {
-    return ((x[0] + x[4]) + (x[1] + x[5])) + ((x[2] + x[6]) + (x[3] + x[7]));
-}
 
 #endif

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spacy_lpcfg.arrays import LANES
-from spacy_lpcfg.isbn._network import Pass, Plan
+from spacy_lpcfg.isbn._network import Pass
 from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.network import FEED_FORWARD, MEAN_FIELD, PARAMETERS, Network, check_approximation
 
@@ -22,7 +22,7 @@ class Gradient(NamedTuple):
     """The result of a forward and backward pass.
 
     log_likelihoods (float64, (n_sequences,)): Log-likelihoods in nats.
-    by (dict): The gradient of their sum by each parameter, of the parameter's shape and precision.
+    by (dict): The gradient of their sum by each parameter, float32 of the parameter's shape.
     """
 
     log_likelihoods: np.ndarray
@@ -72,7 +72,7 @@ def gradient_of(
 ) -> Gradient:
     """Compute the log-likelihoods of sequences and the gradient of their sum.
 
-    parameters (mapping): Arrays as in `Network`, all float32 or all float64, which is the precision of the computation.
+    parameters (mapping): Arrays as in `Network`.
     approximation (str): As in `Network`.
     events (DecisionEvents): The sequences.
     keep (float, (n_positions, n_states), or None): Dropout factors of the means along latent edges (`draw_keep`).
@@ -100,16 +100,15 @@ def draw_keep(rng: np.random.Generator, n_positions: int, n_states: int, dropout
 
 
 def pad(parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Pad the rows of parameters to whole blocks, as contiguous arrays; without a copy if they already are."""
-    n_states = len(parameters["bias"])
-    padding = -n_states % LANES
-    padded = {}
-    for name in PARAMETERS:
-        array = np.ascontiguousarray(parameters[name], parameters["bias"].dtype)
-        if padding and name != "outcome_bias":
-            array = np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, padding)])
-        padded[name] = array
-    return padded
+    """Pad the rows of parameters to whole blocks, as contiguous float32 arrays; without a copy if they already are."""
+    single = {name: np.ascontiguousarray(parameters[name], np.float32) for name in PARAMETERS}
+    return {name: array if name == "outcome_bias" else pad_rows(array) for name, array in single.items()}
+
+
+def pad_rows(array: np.ndarray) -> np.ndarray:
+    """Pad the rows of an array with zeros to whole blocks."""
+    n_missing = -array.shape[-1] % LANES
+    return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, n_missing)]) if n_missing else array
 
 
 def unpad(padded: Mapping[str, np.ndarray], n_states: int) -> dict[str, np.ndarray]:
@@ -121,9 +120,11 @@ class Sweep:
     """A forward and backward pass over sequences, with its arrays.
 
     events (DecisionEvents): Sequences that `check` accepted.
-    parameters (dict): Padded arrays of one precision.
+    parameters (mapping): Padded arrays.
     approximation (str), n_states (int): As in `Network`.
     keep (float, (n_positions, n_states), or None): Dropout factors, as for `gradient_of`.
+
+    ranges (int32, (n_groups, 2)): The ranges of outcomes that are decided on, each once.
     """
 
     def __init__(
@@ -135,29 +136,43 @@ class Sweep:
         keep: np.ndarray | None = None,
     ) -> None:
         self.events, self.approximation, self.n_states = events, approximation, n_states
-        self.plan = Plan(events)
-        self.width, self.precision = len(parameters["bias"]), parameters["bias"].dtype
-        plan, vectors = self.plan, self._vectors
-        arrays: dict[str, Any] = {name: parameters[name] for name in PARAMETERS}
-        arrays |= {"log_probabilities": np.empty(plan.n_choices), "means": vectors(plan.n_positions)}
+        self._width, self._n_choices = len(parameters["bias"]), len(events.choices)
+        arrays: dict[str, Any] = {**vars(events), **parameters, **self._groups()}
+        arrays |= {"log_probabilities": np.empty(self._n_choices), "means": self._vectors(events.n_positions)}
+        self._n_outcomes = int(arrays["outcome_offsets"][-1])
         arrays |= {"distributions": self._numbers(), "passed": arrays["means"]}
         arrays["transposed"] = np.zeros_like(parameters["latent_weights"])
         arrays["transposed"][..., :n_states] = parameters["latent_weights"][..., :n_states].swapaxes(1, 2)
         if keep is not None:
-            padded = np.zeros((plan.n_positions, self.width), dtype=self.precision)
+            padded = np.zeros((events.n_positions, self._width), dtype=np.float32)
             padded[:, :n_states] = keep
-            arrays |= {"keep": padded, "passed": vectors(plan.n_positions)}
+            arrays |= {"keep": padded, "passed": self._vectors(events.n_positions)}
         if approximation != FEED_FORWARD:
-            arrays["before"] = vectors(plan.n_choices)
+            arrays["before"] = self._vectors(self._n_choices)
         if approximation == MEAN_FIELD:
             arrays["settled"] = self._numbers()
-        self.arrays = arrays
+        self._arrays = arrays
+
+    def _groups(self) -> dict[str, np.ndarray]:
+        """Return the arrays of a `Pass` that follow from the choices of the sequences."""
+        firsts, ends = self.events.choices[:, :2].T
+        order = np.lexsort((ends, firsts)).astype(np.int32)
+        bounds = self.events.choices[order, :2]
+        starts = np.flatnonzero((np.diff(bounds, axis=0, prepend=-1) != 0).any(axis=1))
+        self.ranges = bounds[starts]
+        positions = np.arange(self.events.n_positions, dtype=np.int32)
+        return {
+            "position_of": np.repeat(positions, np.diff(self.events.choice_offsets)),
+            "outcome_offsets": np.concatenate([[0], np.cumsum(ends - firsts, dtype=np.int64)]),
+            "group_choices": order,
+            "group_offsets": np.append(starts, len(order)),
+        }
 
     def _vectors(self, n: int) -> np.ndarray:
-        return np.empty((n, self.width), dtype=self.precision)
+        return np.empty((n, self._width), dtype=np.float32)
 
     def _numbers(self) -> np.ndarray:
-        return np.empty(self.plan.n_outcomes, dtype=self.precision)
+        return np.empty(self._n_outcomes, dtype=np.float32)
 
     def forward(self, n_jobs: int = 1) -> np.ndarray:
         """Compute the log-likelihoods, float64 (n_sequences,)."""
@@ -167,34 +182,34 @@ class Sweep:
     def means(self) -> np.ndarray:
         """Compute the means at all positions, (n_positions, n_states)."""
         self._run(("forward",), 1)
-        return self.arrays["means"][:, : self.n_states]
+        return self._arrays["means"][:, : self.n_states]
 
     def gradient(self, by: Mapping[str, np.ndarray], n_jobs: int = 1) -> np.ndarray:
         """Compute the log-likelihoods, and add the gradient of their sum to the padded arrays `by`."""
-        plan = self.plan
-        self.arrays |= {"pulls": self._vectors(plan.n_choices)}
-        self.arrays |= {"asked": np.zeros_like(self.arrays["means"]), "gradients": self._vectors(plan.n_positions)}
-        self.arrays |= {f"by_{name}": by[name] for name in PARAMETERS}
+        arrays = self._arrays
+        arrays |= {"pulls": self._vectors(self._n_choices), "gradients": self._vectors(self.events.n_positions)}
+        arrays |= {"asked": np.zeros_like(arrays["means"]), **{f"by_{name}": by[name] for name in PARAMETERS}}
         if self.approximation != FEED_FORWARD:
-            self.arrays["turns"] = self._numbers()
+            arrays["turns"] = self._numbers()
         self._run(("forward", "decide", "backward", "collect"), n_jobs)
         return self._log_likelihoods()
 
     def _run(self, rounds: tuple[str, ...], n_jobs: int) -> None:
         """Run each round in n_jobs threads; thread i takes the tasks i, i + n_jobs, ..."""
-        kernel = Pass(self.plan, self.arrays, self.approximation, self.n_states)
+        kernel = Pass(self._arrays, self.approximation, self.n_states)
         with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
             for name in rounds:
                 if name == "decide" and self.approximation != FEED_FORWARD:
                     continue
+                run = getattr(kernel, name)
                 if pool is None:
-                    kernel.run(name, 0, 1)
+                    run(0, 1)
                 else:
-                    list(pool.map(kernel.run, [name] * n_jobs, range(n_jobs), [n_jobs] * n_jobs))
+                    list(pool.map(run, range(n_jobs), [n_jobs] * n_jobs))
 
     def _log_likelihoods(self) -> np.ndarray:
         ends = self.events.choice_offsets[self.events.sequence_offsets]
-        sums = np.concatenate([[0.0], np.cumsum(self.arrays["log_probabilities"])])
+        sums = np.concatenate([[0.0], np.cumsum(self._arrays["log_probabilities"])])
         return np.diff(sums[ends])
 
 

@@ -1,57 +1,9 @@
 /* What a sigmoid belief network computes at a position: products, softmaxes, and what a decision does to the means of
-   the latent units (Henderson and Titov 2010, section 5). Real is float or double; every function is there for both.
+   the latent units (Henderson and Titov 2010, section 5).
 
-   int padded(n_states)                      units rounded up to whole blocks of LANES
-
-   A vector has padded(n_states) numbers, of a matrix [n_rows, n_states] each row so many; those after n_states are 0 in
-   all that comes in, and in all that goes out. theta are the natural parameters (logits) of the means.
-
-   void add_products(targets, matrix, sources, n_pairs, n_rows, n_states)
-                                             targets[p][i] += sum_j matrix[i, j] * sources[p][j], i < n_rows; several
-                                             pairs at a time cost much less than one by one
-   void add_inputs(theta, table, rows, n_rows, n_states)
-                                             theta[i] += sum_r table[rows[r], i]
-   void add_outer_products(sums, coefficients, vectors, n_pairs, n_rows, n_states)
-                                             sums[d, i] += sum_p coefficients[p][d] * vectors[p][i]
-   void average(sum, weights, matrix, n_rows, n_states)
-                                             sum[i] = sum_d weights[d] * matrix[d, i]
-   void add_averages(sums, weights, matrix, n_pairs, n_rows, n_states)
-                                             sums[p][i] += sum_d weights[p][d] * matrix[d, i]
-   void add_to_rows(table, rows, vector, n_rows, n_states)
-                                             table[rows[r], i] += vector[i]
-   void sigmoid(means, theta, n_states)
-
-   struct Choice<Real> {weights, biases, allowed, n_outcomes, n_states}
-                                             one decision: a range of rows of the output table, its biases, and bytes
-                                             that say which are allowed (at least one), or NULL for all
-   Real softmax(logits, probabilities, means, choice)
-                                             both of n_outcomes; returns the logarithm of the normaliser, so that
-                                             log P(d) = logits[d] - what it returns; logits of what is not allowed: -inf
-   Real normalise(logits, probabilities, choice)
-                                             the same where logits has them already (but for `allowed`); both may be
-                                             one array
-
-   What a decision does to theta, when q are the probabilities under the means of theta (feed-forward: nothing):
-   void step(theta, q, choice, chosen, workspace)
-                                             "mean-field-step": one natural gradient step, theta += W[chosen] - sum q W
-   int settle(theta, means, logits, q, choice, chosen, tolerance, workspace)
-                                             "mean-field": the maximum of L below, from theta and q of before; theta,
-                                             means, logits and q are then those after; returns the Newton steps.
-                                             tolerance is on the greatest |dL / dmean|: workspace.exact in learning,
-                                             0.1 will do for decoding
-
-   And the adjoints (gradients by theta and W, given those by what came out):
-   void choose_adjoint(g, means, q, choice, chosen, workspace)
-                                             g += d log q[chosen] / d theta
-   void step_adjoint(g, turns, means, q, choice, workspace)
-                                             g is by the theta after, and then by the theta before; turns[d] as below
-   void settle_adjoint(g, turns, means, q, choice, workspace)
-                                             means and q are those after; g is by the theta after, then lambda, which is
-                                             the gradient by the theta before but for what comes by q of before
-   In both dL/dW[d] += lambda * (1[d = chosen] - q[d]) + turns[d] * means, and dL/dbias[d] += turns[d], lambda being the
-   g that came into step_adjoint, or that came out of settle_adjoint.
-
-   struct Workspace<Real>                    room that grows as needed; one a thread
+   A vector has padded(n_states) floats, of a matrix [n_rows, n_states] each row so many; those after n_states are 0 in
+   all that comes in, and in all that goes out. theta are the natural parameters (logits) of the means, and q the
+   probabilities of the outcomes of a decision.
 
    Incremental mean field, in natural parameters: with b = theta + W[chosen] the new means maximise the concave
        L(mu) = entropy(mu) + mu b - log sum_d exp(W[d] mu + bias[d])
@@ -75,51 +27,41 @@
 
 namespace isbn {
 
-template <typename Real> struct Precision;
-template <> struct Precision<float> {
-    typedef Lanes Block;
-    static constexpr float residual = 1e-3f;  /* of G, in learning */
-    static constexpr float forcing = 0.03f;   /* of the conjugate gradients in a Newton step */
-    static constexpr float adjoint = 1e-3f;   /* of those of the adjoint */
-    static constexpr float negligible = 1e-7f; /* probabilities below it are left out of covariances */
-};
-template <> struct Precision<double> {
-    typedef DoubleLanes Block;
-    static constexpr double residual = 1e-11;
-    static constexpr double forcing = 1e-4;
-    static constexpr double adjoint = 1e-12;
-    static constexpr double negligible = 1e-16;
-};
+const float EXACT = 1e-3f;      /* the tolerance of `settle` in learning */
+const float FORCING = 0.03f;    /* of the conjugate gradients in a Newton step */
+const float ADJOINT = 1e-3f;    /* of those of the adjoint */
+const float NEGLIGIBLE = 1e-7f; /* probabilities below it are left out of covariances */
 
-template <typename Real> struct Choice {
-    const Real *weights;    /* (n_outcomes, padded(n_states)) */
-    const Real *biases;     /* (n_outcomes,) */
-    const uint8_t *allowed; /* (n_outcomes,) or NULL */
+/* One decision: a range of rows of the output table, its biases, and which of them are allowed (at least one). */
+struct Choice {
+    const float *weights;   /* (n_outcomes, padded(n_states)) */
+    const float *biases;    /* (n_outcomes,) */
+    const uint8_t *allowed; /* (n_outcomes,), or NULL for all */
     int n_outcomes, n_states;
 };
 
+/* A number of units, rounded up to whole blocks of LANES */
 INLINED int padded(int n_states) { return (n_states + LANES - 1) / LANES * LANES; }
 
-/* Vectors of one thread, by number, and the outcomes that count at the moment. */
-template <typename Real> struct Workspace {
-    std::vector<Real> room;
+/* Vectors of one thread, by number, and the outcomes that count at the moment. It grows as needed. */
+struct Workspace {
+    std::vector<float> room;
     std::vector<int32_t> active;
     int width = 0;
-    Real exact = Precision<Real>::residual; /* the tolerance of `settle` in learning */
     /* of `settle`; where its tolerance is greater these may be so too, since it sees to what they leave undone */
-    Real forcing = Precision<Real>::forcing, negligible = Precision<Real>::negligible;
+    float forcing = FORCING, negligible = NEGLIGIBLE;
 
-    void fit(const Choice<Real> &choice) {
+    void fit(const Choice &choice) {
         width = padded(choice.n_states);
         if (room.size() < (size_t)width * 12) room.resize((size_t)width * 12);
         if (active.size() < (size_t)choice.n_outcomes) active.resize(choice.n_outcomes);
     }
-    Real *row(int number) { return room.data() + (size_t)width * number; }
+    float *row(int number) { return room.data() + (size_t)width * number; }
 };
 
 /* Elementary functions */
 
-/* All functions of floats below take e ** x to 2 units in the last place; 1.2e-38 for any x below -87.3.
+/* All functions below take e ** x to 2 units in the last place; 1.2e-38 for any x below -87.3.
    1.5 * 2 ** 23 added to a number leaves its nearest integer in the lowest bits. */
 #if defined(__GNUC__)
 typedef int32_t IntegerLanes __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
@@ -155,29 +97,27 @@ INLINED void exponentiate(float *x, int n) {
     exponentiate(lanes(rest));
     memcpy(x + i, rest, (n - i) * sizeof(float));
 }
-INLINED void exponentiate(double *x, int n) {
-    for (int i = 0; i < n; ++i) x[i] = std::exp(x[i]);
-}
 
-template <typename Real> INLINED void sigmoid_of(Real *means, const Real *theta, int n_states) {
+/* The means of theta */
+SIMD_CLONES static inline void sigmoid(float *means, const float *theta, int n_states) {
     for (int i = 0; i < n_states; ++i) means[i] = -theta[i];
     exponentiate(means, n_states);
     for (int i = 0; i < n_states; ++i) means[i] = 1 / (1 + means[i]);
     for (int i = n_states; i < padded(n_states); ++i) means[i] = 0;
 }
 
-template <typename Real> INLINED Real dot(const Real *x, const Real *y, int width) {
-    typename Precision<Real>::Block sum = {};
+INLINED float dot(const float *x, const float *y, int width) {
+    Lanes sum = {};
     for (int c = 0; c < width; c += LANES) sum += lanes(x + c) * lanes(y + c);
     return sum_of(sum);
 }
 
-template <typename Real> INLINED void copy(Real *to, const Real *from, int width) {
-    memcpy(to, from, width * sizeof(Real));
+INLINED void copy(float *to, const float *from, int width) {
+    memcpy(to, from, width * sizeof(float));
 }
 
-template <typename Real> INLINED Real greatest(const Real *x, int width) {
-    Real most = 0;
+INLINED float greatest(const float *x, int width) {
+    float most = 0;
 #pragma omp simd reduction(max : most)
     for (int i = 0; i < width; ++i) most = std::abs(x[i]) > most ? std::abs(x[i]) : most;
     return most;
@@ -186,9 +126,9 @@ template <typename Real> INLINED Real greatest(const Real *x, int width) {
 /* Products */
 
 /* As add_products, of N_ROWS rows and N_PAIRS pairs, as many as the compiler knows of */
-template <int N_ROWS, int N_PAIRS, typename Real>
-INLINED void add_tile(Real *const *targets, const Real *matrix, const Real *const *sources, int row, int width) {
-    typename Precision<Real>::Block sums[N_ROWS][N_PAIRS] = {};
+template <int N_ROWS, int N_PAIRS>
+INLINED void add_tile(float *const *targets, const float *matrix, const float *const *sources, int row, int width) {
+    Lanes sums[N_ROWS][N_PAIRS] = {};
     matrix += (size_t)row * width;
     for (int c = 0; c < width; c += LANES)
         for (int r = 0; r < N_ROWS; ++r)
@@ -198,17 +138,18 @@ INLINED void add_tile(Real *const *targets, const Real *matrix, const Real *cons
         for (int p = 0; p < N_PAIRS; ++p) targets[p][row + r] += sum_of(sums[r][p]);
 }
 
-template <int N_ROWS, int N_PAIRS, typename Real>
-INLINED void add_pairs(Real *const *targets, const Real *matrix, const Real *const *sources, int n_rows, int width) {
+template <int N_ROWS, int N_PAIRS>
+INLINED void add_pairs(float *const *targets, const float *matrix, const float *const *sources, int n_rows, int width) {
     int row = 0;
     for (; row + N_ROWS <= n_rows; row += N_ROWS)
         add_tile<N_ROWS, N_PAIRS>(targets, matrix, sources, row, width);
     for (; row < n_rows; ++row) add_tile<1, N_PAIRS>(targets, matrix, sources, row, width);
 }
 
-template <typename Real>
-INLINED void add_products_of(Real *const *targets, const Real *matrix, const Real *const *sources, int n_pairs,
-                             int n_rows, int n_states) {
+/* targets[p][i] += sum_j matrix[i, j] * sources[p][j], i < n_rows; several pairs at a time cost much less than one by
+   one */
+SIMD_CLONES static inline void add_products(float *const *targets, const float *matrix, const float *const *sources,
+                                            int n_pairs, int n_rows, int n_states) {
     const int width = padded(n_states);
     for (; n_pairs >= 4; n_pairs -= 4, targets += 4, sources += 4)
         add_pairs<3, 4>(targets, matrix, sources, n_rows, width);
@@ -217,31 +158,12 @@ INLINED void add_products_of(Real *const *targets, const Real *matrix, const Rea
     if (n_pairs == 1) add_pairs<4, 1>(targets, matrix, sources, n_rows, width);
 }
 
-/* sum += sum_d weights[d] * rows[d] of n_rows rows, as many as the compiler knows of */
-template <int N_ROWS, typename Real>
-INLINED void add_mixed(Real *sum, const Real *weights, const Real *rows, int width) {
-    for (int c = 0; c < width; c += LANES) {
-        typename Precision<Real>::Block block = lanes(sum + c);
-        for (int d = 0; d < N_ROWS; ++d) block += weights[d] * lanes(rows + (size_t)d * width + c);
-        lanes(sum + c) = block;
-    }
-}
-
-/* sum = sum_d weights[d] * rows[d] */
-template <typename Real>
-INLINED void mix(Real *sum, const Real *weights, const Real *rows, int n_rows, int width) {
-    int d = 0;
-    memset(sum, 0, width * sizeof(Real));
-    for (; d + 8 <= n_rows; d += 8) add_mixed<8>(sum, weights + d, rows + (size_t)d * width, width);
-    for (; d < n_rows; ++d) add_mixed<1>(sum, weights + d, rows + (size_t)d * width, width);
-}
-
 /* As add_averages, of n_rows rows for N_PAIRS pairs and N_BLOCKS blocks from column c on, as many as the compiler knows
    of */
-template <int N_PAIRS, int N_BLOCKS, typename Real>
-INLINED void add_averages_tile(Real *const *sums, const Real *const *weights, const Real *matrix, int row, int n_rows,
-                               int c, int width) {
-    typename Precision<Real>::Block tile[N_PAIRS][N_BLOCKS];
+template <int N_PAIRS, int N_BLOCKS>
+INLINED void add_averages_tile(float *const *sums, const float *const *weights, const float *matrix, int row,
+                               int n_rows, int c, int width) {
+    Lanes tile[N_PAIRS][N_BLOCKS];
     for (int p = 0; p < N_PAIRS; ++p)
         for (int k = 0; k < N_BLOCKS; ++k) tile[p][k] = lanes(sums[p] + c + k * LANES);
     for (int d = row; d < row + n_rows; ++d)
@@ -253,18 +175,18 @@ INLINED void add_averages_tile(Real *const *sums, const Real *const *weights, co
 }
 
 /* As add_averages, of n_rows rows for N_PAIRS pairs, N_BLOCKS blocks at a time */
-template <int N_PAIRS, int N_BLOCKS, typename Real>
-INLINED void add_averages_rows(Real *const *sums, const Real *const *weights, const Real *matrix, int row, int n_rows,
-                               int width) {
+template <int N_PAIRS, int N_BLOCKS>
+INLINED void add_averages_rows(float *const *sums, const float *const *weights, const float *matrix, int row,
+                               int n_rows, int width) {
     int c = 0;
     for (; c + N_BLOCKS * LANES <= width; c += N_BLOCKS * LANES)
         add_averages_tile<N_PAIRS, N_BLOCKS>(sums, weights, matrix, row, n_rows, c, width);
     for (; c < width; c += LANES) add_averages_tile<N_PAIRS, 1>(sums, weights, matrix, row, n_rows, c, width);
 }
 
-template <typename Real>
-SIMD_CLONES static void add_averages(Real *const *sums, const Real *const *weights, const Real *matrix, int n_pairs,
-                                     int n_rows, int n_states) {
+/* sums[p][i] += sum_d weights[p][d] * matrix[d, i] */
+SIMD_CLONES static inline void add_averages(float *const *sums, const float *const *weights, const float *matrix,
+                                            int n_pairs, int n_rows, int n_states) {
     const int width = padded(n_states), most = 32; /* rows that the innermost cache holds */
     for (int row = 0; row < n_rows; row += most) {
         const int n = n_rows - row < most ? n_rows - row : most;
@@ -275,12 +197,18 @@ SIMD_CLONES static void add_averages(Real *const *sums, const Real *const *weigh
     }
 }
 
+/* sum = sum_d weights[d] * matrix[d] */
+SIMD_CLONES static inline void mix(float *sum, const float *weights, const float *matrix, int n_rows, int n_states) {
+    memset(sum, 0, padded(n_states) * sizeof(float));
+    add_averages(&sum, &weights, matrix, 1, n_rows, n_states);
+}
+
 /* Outer products of n_pairs pairs, added to N_ROWS rows from `row` on and N_BLOCKS blocks from column c on, as many as
    the compiler knows of */
-template <int N_ROWS, int N_BLOCKS, typename Real>
-INLINED void add_outer_tile(Real *sums, const Real *const *coefficients, const Real *const *vectors, int n_pairs,
+template <int N_ROWS, int N_BLOCKS>
+INLINED void add_outer_tile(float *sums, const float *const *coefficients, const float *const *vectors, int n_pairs,
                             int row, int c, int width) {
-    typename Precision<Real>::Block tile[N_ROWS][N_BLOCKS];
+    Lanes tile[N_ROWS][N_BLOCKS];
     sums += (size_t)row * width + c;
     for (int r = 0; r < N_ROWS; ++r)
         for (int k = 0; k < N_BLOCKS; ++k) tile[r][k] = lanes(sums + (size_t)r * width + k * LANES);
@@ -292,8 +220,8 @@ INLINED void add_outer_tile(Real *sums, const Real *const *coefficients, const R
         for (int k = 0; k < N_BLOCKS; ++k) lanes(sums + (size_t)r * width + k * LANES) = tile[r][k];
 }
 
-template <int N_BLOCKS, typename Real>
-INLINED void add_outer_columns(Real *sums, const Real *const *coefficients, const Real *const *vectors, int n_pairs,
+template <int N_BLOCKS>
+INLINED void add_outer_columns(float *sums, const float *const *coefficients, const float *const *vectors, int n_pairs,
                                int n_rows, int c, int width) {
     int row = 0;
     for (; row + 4 <= n_rows; row += 4)
@@ -301,9 +229,10 @@ INLINED void add_outer_columns(Real *sums, const Real *const *coefficients, cons
     for (; row < n_rows; ++row) add_outer_tile<1, N_BLOCKS>(sums, coefficients, vectors, n_pairs, row, c, width);
 }
 
-template <typename Real>
-SIMD_CLONES static void add_outer_products(Real *sums, const Real *const *coefficients, const Real *const *vectors,
-                                           int n_pairs, int n_rows, int n_states) {
+/* sums[d, i] += sum_p coefficients[p][d] * vectors[p][i] */
+SIMD_CLONES static inline void add_outer_products(float *sums, const float *const *coefficients,
+                                                  const float *const *vectors, int n_pairs, int n_rows,
+                                                  int n_states) {
     const int width = padded(n_states), most = 64; /* pairs whose columns the innermost cache holds */
     for (int first = 0; first < n_pairs; first += most) {
         const int n = n_pairs - first < most ? n_pairs - first : most;
@@ -315,15 +244,17 @@ SIMD_CLONES static void add_outer_products(Real *sums, const Real *const *coeffi
     }
 }
 
-template <typename Real>
-SIMD_CLONES static void add_inputs(Real *theta, const Real *table, const int32_t *rows, int n_rows, int n_states) {
+/* theta[i] += sum_r table[rows[r], i] */
+SIMD_CLONES static inline void add_inputs(float *theta, const float *table, const int32_t *rows, int n_rows,
+                                          int n_states) {
     const int width = padded(n_states);
     for (int r = 0; r < n_rows; ++r)
         for (int c = 0; c < width; c += LANES) lanes(theta + c) += lanes(table + (size_t)rows[r] * width + c);
 }
 
-template <typename Real>
-SIMD_CLONES static void add_to_rows(Real *table, const int32_t *rows, const Real *vector, int n_rows, int n_states) {
+/* table[rows[r], i] += vector[i] */
+SIMD_CLONES static inline void add_to_rows(float *table, const int32_t *rows, const float *vector, int n_rows,
+                                           int n_states) {
     const int width = padded(n_states);
     for (int r = 0; r < n_rows; ++r)
         for (int c = 0; c < width; c += LANES) lanes(table + (size_t)rows[r] * width + c) += lanes(vector + c);
@@ -331,47 +262,70 @@ SIMD_CLONES static void add_to_rows(Real *table, const int32_t *rows, const Real
 
 /* Softmax */
 
-template <typename Real>
-INLINED Real normalise_of(Real *logits, Real *probabilities, const Choice<Real> &choice) {
-    const int n = choice.n_outcomes;
-    Real most = -INFINITY, total = 0;
-    if (choice.allowed)
-        for (int d = 0; d < n; ++d)
-            if (!choice.allowed[d]) logits[d] = -INFINITY;
+/* logits[d] = e ** (logits[d] - the greatest); returns the greatest, and the sum of what they have become */
+INLINED float exponentials(float *logits, int n, float &total) {
+    float most = -INFINITY, sum = 0;
 #pragma omp simd reduction(max : most)
     for (int d = 0; d < n; ++d) most = logits[d] > most ? logits[d] : most;
 #pragma omp simd
-    for (int d = 0; d < n; ++d) probabilities[d] = logits[d] - most;
-    exponentiate(probabilities, n);
-    if (choice.allowed)
-        for (int d = 0; d < n; ++d)
-            if (!choice.allowed[d]) probabilities[d] = 0;
-#pragma omp simd reduction(+ : total)
-    for (int d = 0; d < n; ++d) total += probabilities[d];
-    const Real scale = 1 / total;
-#pragma omp simd
-    for (int d = 0; d < n; ++d) probabilities[d] *= scale;
+    for (int d = 0; d < n; ++d) logits[d] -= most;
+    exponentiate(logits, n);
+#pragma omp simd reduction(+ : sum)
+    for (int d = 0; d < n; ++d) sum += logits[d];
+    total = sum;
+    return most;
+}
+
+/* log sum_d exp(logits[d]); leaves in place of the logits what is proportional to their exponentials */
+SIMD_CLONES static inline float log_sum_exp(float *logits, int n) {
+    float total;
+    const float most = exponentials(logits, n, total);
     return most + std::log(total);
 }
 
-template <typename Real>
-INLINED Real softmax_of(Real *logits, Real *probabilities, const Real *means, const Choice<Real> &choice) {
+/* The probabilities q of logits, which become -inf where they are not allowed; both may be one array. Returns the
+   logarithm of the normaliser, so that log P(d) = logits[d] - what it returns. */
+SIMD_CLONES static inline float normalise(float *logits, float *q, const Choice &choice) {
+    const int n = choice.n_outcomes;
+    float total;
+    if (choice.allowed)
+        for (int d = 0; d < n; ++d)
+            if (!choice.allowed[d]) logits[d] = -INFINITY;
+    if (q != logits) copy(q, logits, n);
+    const float most = exponentials(q, n, total), scale = 1 / total;
+#pragma omp simd
+    for (int d = 0; d < n; ++d) q[d] *= scale;
+    if (choice.allowed)
+        for (int d = 0; d < n; ++d)
+            if (!choice.allowed[d]) q[d] = 0;
+    return most + std::log(total);
+}
+
+/* The logits of a decision by the means, and what `normalise` makes of them */
+SIMD_CLONES static inline float softmax(float *logits, float *q, const float *means, const Choice &choice) {
     copy(logits, choice.biases, choice.n_outcomes);
-    add_products_of(&logits, choice.weights, &means, 1, choice.n_outcomes, choice.n_states);
-    return normalise_of(logits, probabilities, choice);
+    add_products(&logits, choice.weights, &means, 1, choice.n_outcomes, choice.n_states);
+    return normalise(logits, q, choice);
+}
+
+/* logits[d] += scale * (weights[d] . means + biases[d]); own: room for n_outcomes floats */
+SIMD_CLONES static inline void add_logits(float *logits, float *own, const float *means, float scale,
+                                          const Choice &choice) {
+    copy(own, choice.biases, choice.n_outcomes);
+    add_products(&own, choice.weights, &means, 1, choice.n_outcomes, choice.n_states);
+#pragma omp simd
+    for (int d = 0; d < choice.n_outcomes; ++d) logits[d] += scale * own[d];
 }
 
 /* The covariance C of the rows of W under q */
 
-template <typename Real> struct Covariance {
-    const Real *weights, *q, *average; /* average = sum_d q[d] W[d] */
+struct Covariance {
+    const float *weights, *q, *average; /* average = sum_d q[d] W[d] */
     const int32_t *active;             /* the rows that are not negligible */
     int n_active, width;
 };
 
-template <typename Real>
-INLINED Covariance<Real> covariance_of(const Real *q, const Real *average, const Choice<Real> &choice,
-                                       Workspace<Real> &workspace) {
+INLINED Covariance covariance_of(const float *q, const float *average, const Choice &choice, Workspace &workspace) {
     int n_active = 0;
     for (int d = 0; d < choice.n_outcomes; ++d)
         if (q[d] >= workspace.negligible) workspace.active[n_active++] = d;
@@ -379,211 +333,197 @@ INLINED Covariance<Real> covariance_of(const Real *q, const Real *average, const
 }
 
 /* product += sum of q[d] W[d] (W[d] x) over n_rows rows of which the compiler knows the number */
-template <int N_ROWS, typename Real>
-INLINED void add_active_rows(Real *product, const Covariance<Real> &covariance, int first, const Real *x) {
-    typename Precision<Real>::Block sums[N_ROWS] = {};
-    const Real *rows[N_ROWS];
-    Real weights[N_ROWS];
+template <int N_ROWS>
+INLINED void add_active_rows(float *product, const Covariance &covariance, int first, const float *x) {
+    Lanes sums[N_ROWS] = {};
+    const float *rows[N_ROWS];
+    float weights[N_ROWS];
     for (int r = 0; r < N_ROWS; ++r)
         rows[r] = covariance.weights + (size_t)covariance.active[first + r] * covariance.width;
     for (int c = 0; c < covariance.width; c += LANES)
         for (int r = 0; r < N_ROWS; ++r) sums[r] += lanes(rows[r] + c) * lanes(x + c);
     for (int r = 0; r < N_ROWS; ++r) weights[r] = covariance.q[covariance.active[first + r]] * sum_of(sums[r]);
     for (int c = 0; c < covariance.width; c += LANES) {
-        typename Precision<Real>::Block sum = lanes(product + c);
+        Lanes sum = lanes(product + c);
         for (int r = 0; r < N_ROWS; ++r) sum += weights[r] * lanes(rows[r] + c);
         lanes(product + c) = sum;
     }
 }
 
 /* product = C x */
-template <typename Real> INLINED void covary(Real *product, const Covariance<Real> &covariance, const Real *x) {
-    const Real share = dot(covariance.average, x, covariance.width);
+INLINED void covary(float *product, const Covariance &covariance, const float *x) {
+    const float share = dot(covariance.average, x, covariance.width);
     int row = 0;
     for (int i = 0; i < covariance.width; ++i) product[i] = -share * covariance.average[i];
     for (; row + 4 <= covariance.n_active; row += 4) add_active_rows<4>(product, covariance, row, x);
     for (; row < covariance.n_active; ++row) add_active_rows<1>(product, covariance, row, x);
 }
 
-/* The solution of (I + S C S) solution = residual, from 0, by conjugate gradients until the residual, which is lost, has
-   shrunk to `share` of what it was; image = C S solution */
-template <typename Real>
-INLINED void solve(Real *solution, Real *image, Real *residual, const Covariance<Real> &covariance, const Real *scales,
-                   Real share, Workspace<Real> &workspace) {
+/* The solution of (I + S C S) solution = residual, from 0, by conjugate gradients until the residual, which is lost,
+   has shrunk to `share` of what it was; image = C S solution */
+INLINED void solve(float *solution, float *image, float *residual, const Covariance &covariance, const float *scales,
+                   float share, Workspace &workspace) {
     const int width = covariance.width;
-    Real *direction = workspace.row(0), *scaled = workspace.row(1), *product = workspace.row(2);
-    Real left = dot(residual, residual, width);
-    const Real goal = left * share * share;
-    memset(solution, 0, width * sizeof(Real));
-    memset(image, 0, width * sizeof(Real));
+    float *direction = workspace.row(0), *scaled = workspace.row(1), *product = workspace.row(2);
+    float left = dot(residual, residual, width);
+    const float goal = left * share * share;
+    memset(solution, 0, width * sizeof(float));
+    memset(image, 0, width * sizeof(float));
     copy(direction, residual, width);
     for (int iteration = 0; iteration < 2 * width && left > goal; ++iteration) {
         for (int i = 0; i < width; ++i) scaled[i] = scales[i] * direction[i];
         covary(product, covariance, scaled);
-        const Real length = left / (dot(direction, direction, width) + dot(scaled, product, width));
+        const float length = left / (dot(direction, direction, width) + dot(scaled, product, width));
         for (int i = 0; i < width; ++i) solution[i] += length * direction[i];
         for (int i = 0; i < width; ++i) image[i] += length * product[i];
         for (int i = 0; i < width; ++i) residual[i] -= length * (direction[i] + scales[i] * product[i]);
-        const Real now = dot(residual, residual, width);
+        const float now = dot(residual, residual, width);
         for (int i = 0; i < width; ++i) direction[i] = residual[i] + now / left * direction[i];
         left = now;
     }
 }
 
-template <typename Real> INLINED void scales_of(Real *scales, const Real *means, int width) {
+INLINED void scales_of(float *scales, const float *means, int width) {
 #pragma omp simd
     for (int i = 0; i < width; ++i) scales[i] = std::sqrt(means[i] * (1 - means[i]));
 }
 
-/* What a decision does to theta */
+/* What a decision does to theta, if q are the probabilities by the means of theta (feed-forward: nothing) */
 
-template <typename Real>
-SIMD_CLONES static void step(Real *theta, const Real *q, const Choice<Real> &choice, int chosen,
-                             Workspace<Real> &workspace) {
+/* "mean-field-step": one natural gradient step, theta += W[chosen] - sum q W */
+SIMD_CLONES static inline void step(float *theta, const float *q, const Choice &choice, int chosen,
+                                    Workspace &workspace) {
     workspace.fit(choice);
-    Real *average = workspace.row(0);
-    const Real *own = choice.weights + (size_t)chosen * workspace.width;
-    mix(average, q, choice.weights, choice.n_outcomes, workspace.width);
+    float *average = workspace.row(0);
+    const float *own = choice.weights + (size_t)chosen * workspace.width;
+    mix(average, q, choice.weights, choice.n_outcomes, choice.n_states);
     for (int i = 0; i < workspace.width; ++i) theta[i] += own[i] - average[i];
 }
 
 /* G at theta, with means, logits, q and average = sum q W of it */
-template <typename Real>
-INLINED void look(Real *gradient, Real *average, const Real *theta, const Real *prior, Real *means, Real *logits,
-                  Real *q, const Choice<Real> &choice) {
+INLINED void look(float *gradient, float *average, const float *theta, const float *prior, float *means, float *logits,
+                  float *q, const Choice &choice) {
     const int width = padded(choice.n_states);
-    sigmoid_of(means, theta, choice.n_states);
-    softmax_of(logits, q, means, choice);
-    mix(average, q, choice.weights, choice.n_outcomes, width);
+    sigmoid(means, theta, choice.n_states);
+    softmax(logits, q, means, choice);
+    mix(average, q, choice.weights, choice.n_outcomes, choice.n_states);
     for (int i = 0; i < width; ++i) gradient[i] = theta[i] - prior[i] + average[i];
 }
 
 /* The direction of a Newton step: -G - C S u, where (I + S C S) u = -S G */
-template <typename Real>
-INLINED void newton(Real *direction, const Real *gradient, const Real *average, const Real *means, const Real *q,
-                    const Choice<Real> &choice, Real forcing, Workspace<Real> &workspace) {
+INLINED void newton(float *direction, const float *gradient, const float *average, const float *means, const float *q,
+                    const Choice &choice, float forcing, Workspace &workspace) {
     const int width = workspace.width;
-    Real *scales = workspace.row(3), *solution = workspace.row(4), *residual = workspace.row(5);
-    const Covariance<Real> covariance = covariance_of(q, average, choice, workspace);
+    float *scales = workspace.row(3), *solution = workspace.row(4), *residual = workspace.row(5);
+    const Covariance covariance = covariance_of(q, average, choice, workspace);
     scales_of(scales, means, width);
     for (int i = 0; i < width; ++i) residual[i] = -scales[i] * gradient[i];
     solve(solution, direction, residual, covariance, scales, forcing, workspace);
     for (int i = 0; i < width; ++i) direction[i] = -gradient[i] - direction[i];
 }
 
-template <typename Real>
-SIMD_CLONES static int settle(Real *theta, Real *means, Real *logits, Real *q, const Choice<Real> &choice, int chosen,
-                              Real tolerance, Workspace<Real> &workspace) {
+/* "mean-field": the maximum of L, from theta and q of before; theta, means, logits and q are then those after. Returns
+   the Newton steps. The tolerance is on the greatest |dL / dmean|: EXACT in learning, 0.1 will do for decoding. */
+SIMD_CLONES static inline int settle(float *theta, float *means, float *logits, float *q, const Choice &choice,
+                                     int chosen, float tolerance, Workspace &workspace) {
     const int max_steps = 50, max_halvings = 16;
     workspace.fit(choice);
     const int width = workspace.width;
-    Real *prior = workspace.row(6), *average = workspace.row(7), *gradient = workspace.row(8);
-    Real *direction = workspace.row(9), *start = workspace.row(10), forcing = workspace.forcing;
-    const Real *own = choice.weights + (size_t)chosen * width;
+    float *prior = workspace.row(6), *average = workspace.row(7), *gradient = workspace.row(8);
+    float *direction = workspace.row(9), *start = workspace.row(10), forcing = workspace.forcing;
+    const float *own = choice.weights + (size_t)chosen * width;
     int n_steps = 0;
-    mix(average, q, choice.weights, choice.n_outcomes, width);
+    mix(average, q, choice.weights, choice.n_outcomes, choice.n_states);
     for (int i = 0; i < width; ++i) prior[i] = theta[i] + own[i];
     for (int i = 0; i < width; ++i) gradient[i] = average[i] - own[i];
     while (n_steps < max_steps && greatest(gradient, width) > tolerance) {
-        const Real norm = dot(gradient, gradient, width);
-        Real length = 1;
+        const float norm = dot(gradient, gradient, width);
+        float length = 1;
         bool shrank = false;
         newton(direction, gradient, average, means, q, choice, forcing, workspace);
         copy(start, theta, width);
         for (int halving = 0; halving < max_halvings && !shrank; ++halving, length /= 2) {
             for (int i = 0; i < width; ++i) theta[i] = start[i] + length * direction[i];
             look(gradient, average, theta, prior, means, logits, q, choice);
-            shrank = dot(gradient, gradient, width) < (1 - (Real)1e-4 * length) * norm;
+            shrank = dot(gradient, gradient, width) < (1 - 1e-4f * length) * norm;
         }
         ++n_steps;
         if (shrank) continue;
         copy(theta, start, width); /* the direction was not good enough, or this is all that the precision allows */
         look(gradient, average, theta, prior, means, logits, q, choice);
-        forcing *= (Real)0.01;
-        if (forcing < Precision<Real>::negligible) break;
+        forcing *= 0.01f;
+        if (forcing < NEGLIGIBLE) break;
     }
     return n_steps;
 }
 
-/* Adjoints */
+/* Adjoints of a decision: from the gradient g of the log-likelihood by the theta after it to that by the theta before
+   it, and the gradients by W and the biases. With lambda, the g that came into `step_adjoint` or that came out of
+   `settle_adjoint`, dL/dW[d] += lambda * (1[d = chosen] - q[d]) + turns[d] * means, and dL/dbias[d] += turns[d]. */
 
 /* sum_d q[d] W[d], which is left in row 7 of the workspace */
-template <typename Real> INLINED Real *average_of(const Real *q, const Choice<Real> &choice, Workspace<Real> &workspace) {
+INLINED float *average_of(const float *q, const Choice &choice, Workspace &workspace) {
     workspace.fit(choice);
-    mix(workspace.row(7), q, choice.weights, choice.n_outcomes, workspace.width);
+    mix(workspace.row(7), q, choice.weights, choice.n_outcomes, choice.n_states);
     return workspace.row(7);
 }
 
-template <typename Real>
-SIMD_CLONES static void choose_adjoint(Real *g, const Real *means, const Real *q, const Choice<Real> &choice,
-                                       int chosen, Workspace<Real> &workspace) {
-    const Real *average = average_of(q, choice, workspace);
-    const Real *own = choice.weights + (size_t)chosen * workspace.width;
+/* g += d log q[chosen] / d theta */
+SIMD_CLONES static inline void choose_adjoint(float *g, const float *means, const float *q, const Choice &choice,
+                                              int chosen, Workspace &workspace) {
+    const float *average = average_of(q, choice, workspace);
+    const float *own = choice.weights + (size_t)chosen * workspace.width;
     for (int i = 0; i < workspace.width; ++i) g[i] += means[i] * (1 - means[i]) * (own[i] - average[i]);
 }
 
 /* turns[d] = -q[d] (W[d] - average) lambda */
-template <typename Real>
-INLINED void turns_of(Real *turns, const Real *lambda, const Real *average, const Real *q, const Choice<Real> &choice) {
-    const Real share = dot(average, lambda, padded(choice.n_states));
-    memset(turns, 0, choice.n_outcomes * sizeof(Real));
-    add_products_of(&turns, choice.weights, &lambda, 1, choice.n_outcomes, choice.n_states);
+INLINED void turns_of(float *turns, const float *lambda, const float *average, const float *q, const Choice &choice) {
+    const float share = dot(average, lambda, padded(choice.n_states));
+    memset(turns, 0, choice.n_outcomes * sizeof(float));
+    add_products(&turns, choice.weights, &lambda, 1, choice.n_outcomes, choice.n_states);
 #pragma omp simd
     for (int d = 0; d < choice.n_outcomes; ++d) turns[d] = -q[d] * (turns[d] - share);
 }
 
-template <typename Real>
-SIMD_CLONES static void step_adjoint(Real *g, Real *turns, const Real *means, const Real *q,
-                                     const Choice<Real> &choice, Workspace<Real> &workspace) {
-    const Real *average = average_of(q, choice, workspace);
-    Real *pull = workspace.row(0);
+SIMD_CLONES static inline void step_adjoint(float *g, float *turns, const float *means, const float *q,
+                                            const Choice &choice, Workspace &workspace) {
+    const float *average = average_of(q, choice, workspace);
+    float *pull = workspace.row(0);
     turns_of(turns, g, average, q, choice);
-    mix(pull, turns, choice.weights, choice.n_outcomes, workspace.width); /* -C g, as turns sum to 0 */
+    mix(pull, turns, choice.weights, choice.n_outcomes, choice.n_states); /* -C g, as turns sum to 0 */
     for (int i = 0; i < workspace.width; ++i) g[i] += means[i] * (1 - means[i]) * pull[i];
 }
 
-/* lambda = (I + M C)^-1 g = g - S (I + S C S)^-1 S C g */
-template <typename Real>
-SIMD_CLONES static void settle_adjoint(Real *g, Real *turns, const Real *means, const Real *q,
-                                       const Choice<Real> &choice, Workspace<Real> &workspace) {
-    const Real *average = average_of(q, choice, workspace);
+/* lambda = (I + M C)^-1 g = g - S (I + S C S)^-1 S C g; means and q are those after the decision. What comes by q of
+   before is not in it. */
+SIMD_CLONES static inline void settle_adjoint(float *g, float *turns, const float *means, const float *q,
+                                              const Choice &choice, Workspace &workspace) {
+    const float *average = average_of(q, choice, workspace);
     const int width = workspace.width;
-    Real *scales = workspace.row(3), *solution = workspace.row(4), *residual = workspace.row(5);
-    Real *image = workspace.row(6);
-    const Covariance<Real> covariance = covariance_of(q, average, choice, workspace);
+    float *scales = workspace.row(3), *solution = workspace.row(4), *residual = workspace.row(5);
+    float *image = workspace.row(6);
+    const Covariance covariance = covariance_of(q, average, choice, workspace);
     scales_of(scales, means, width);
     covary(residual, covariance, g);
     for (int i = 0; i < width; ++i) residual[i] *= scales[i];
-    solve(solution, image, residual, covariance, scales, Precision<Real>::adjoint, workspace);
+    solve(solution, image, residual, covariance, scales, ADJOINT, workspace);
     for (int i = 0; i < width; ++i) g[i] -= scales[i] * solution[i];
     turns_of(turns, g, average, q, choice);
 }
 
-/* For all instruction sets */
+/* Of the search alone */
 
-template <typename Real>
-SIMD_CLONES static void add_products(Real *const *targets, const Real *matrix, const Real *const *sources, int n_pairs,
-                                     int n_rows, int n_states) {
-    add_products_of(targets, matrix, sources, n_pairs, n_rows, n_states);
+/* sum = sum of n_vectors vectors, at least one */
+SIMD_CLONES static inline void sum_vectors(float *sum, const float *const *vectors, int n_vectors, int width) {
+    for (int c = 0; c < width; c += LANES) {
+        Lanes block = lanes(vectors[0] + c);
+        for (int v = 1; v < n_vectors; ++v) block += lanes(vectors[v] + c);
+        lanes(sum + c) = block;
+    }
 }
 
-template <typename Real>
-SIMD_CLONES static void average(Real *sum, const Real *weights, const Real *matrix, int n_rows, int n_states) {
-    mix(sum, weights, matrix, n_rows, padded(n_states));
-}
-
-template <typename Real> SIMD_CLONES static void sigmoid(Real *means, const Real *theta, int n_states) {
-    sigmoid_of(means, theta, n_states);
-}
-
-template <typename Real> SIMD_CLONES static Real normalise(Real *logits, Real *q, const Choice<Real> &choice) {
-    return normalise_of(logits, q, choice);
-}
-
-template <typename Real>
-SIMD_CLONES static Real softmax(Real *logits, Real *q, const Real *means, const Choice<Real> &choice) {
-    return softmax_of(logits, q, means, choice);
-}
+/* x . y */
+SIMD_CLONES static inline float product_of(const float *x, const float *y, int width) { return dot(x, y, width); }
 
 } /* namespace isbn */
 

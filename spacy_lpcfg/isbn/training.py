@@ -59,7 +59,7 @@ class Training:
         rng = np.random.default_rng([self.seed, self.n_steps])
         keep = draw_keep(rng, batch.n_positions, self.start.n_states, self.dropout)
         sweep = Sweep(batch, self._weights, self.start.approximation, self.start.n_states, keep)
-        touched = self._touched(batch, sweep.plan.ranges)
+        touched = self._touched(batch, sweep.ranges)
         for name, rows in touched.items():
             self._tables[name].fetch(rows, self.n_steps)
         log_likelihood = float(sweep.gradient(self._gradients, self.n_jobs).sum())

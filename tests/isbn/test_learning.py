@@ -84,7 +84,7 @@ def test_rows_that_steps_leave_out_go_where_no_gradient_leads(weight_decay):
 def test_training_raises_the_likelihood_of_any_events(approximation):
     rng = np.random.default_rng(3)
     events = random_events(rng, n_sequences=6)
-    start = Network(approximation, **random_parameters(rng, 7, scale=0.3, dtype=np.float32))
+    start = Network(approximation, **random_parameters(rng, 7, scale=0.3))
     training = Training(start, rates=np.full(80, 0.03), averaging=0.0)
     seen = [training.step(events) for _ in range(80)]
     assert seen[0] == pytest.approx(log_likelihoods(start, events).sum(), abs=1e-3)
@@ -116,7 +116,7 @@ def test_learner_learns_a_treebank_by_heart(approximation):
 def test_trainer_keeps_the_epoch_that_is_best_on_held_out_sequences():
     rng = np.random.default_rng(4)
     events, dev = random_events(rng, n_sequences=4), random_events(rng, n_sequences=4)
-    start = Network("feed-forward", **random_parameters(rng, 7, scale=0.3, dtype=np.float32))
+    start = Network("feed-forward", **random_parameters(rng, 7, scale=0.3))
     seen: list[Epoch] = []
     found = Trainer(n_epochs=40, batch_size=2, learn_rate=0.05).fit(start, events, dev=dev, on_epoch=seen.append)
     best = max(epoch.dev for epoch in seen)
@@ -127,8 +127,10 @@ def test_trainer_keeps_the_epoch_that_is_best_on_held_out_sequences():
 def test_events_without_masks_are_learned_from():
     rng = np.random.default_rng(4)
     events = random_events(rng)
-    unmasked = replace(events, choices=events.choices * [1, 1, 0, 1] - [0, 0, 1, 0], masks=np.zeros((0, 4), np.uint8))
-    start = Network("mean-field", **random_parameters(rng, 5, dtype=np.float32))
+    choices = events.choices.copy()
+    choices[:, 2] = -1
+    unmasked = replace(events, choices=choices, masks=np.zeros((0, 4), np.uint8))
+    start = Network("mean-field", **random_parameters(rng, 5))
     found = Trainer(n_epochs=5, batch_size=2, learn_rate=0.01).fit(start, unmasked)
     assert log_likelihoods(found, unmasked).sum() > log_likelihoods(start, unmasked).sum()
 

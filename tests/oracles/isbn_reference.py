@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import root
 from scipy.special import entr, expit, log_softmax, logsumexp, softmax
 
 from spacy_lpcfg.isbn.events import DecisionEvents
@@ -59,16 +59,11 @@ def step(theta, weights, biases, chosen):
 
 
 def settle(theta, weights, biases, chosen):
-    """The maximum of the concave bound, by another program's optimiser, from elsewhere."""
+    """The maximum of the concave bound, which is the root of its slope, by another program."""
     prior = theta + weights[chosen]
-    found = minimize(
-        lambda theta: -bound(expit(theta), prior, weights, biases),
-        np.zeros_like(theta),
-        jac=lambda theta: -expit(theta) * expit(-theta) * slope(theta, prior, weights, biases),
-        method="BFGS",
-        options={"gtol": 1e-12, "maxiter": 10_000},
-    )
-    return found.x
+    found = root(slope, theta, (prior, weights, biases), tol=1e-12).x
+    assert np.abs(slope(found, prior, weights, biases)).max() < 1e-8
+    return found
 
 
 def bound(means, prior, weights, biases):
@@ -114,7 +109,8 @@ def _offsets(sizes):
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def random_parameters(rng, n_states, scale=1.0, dtype=np.float64):
+def random_parameters(rng, n_states, scale=1.0):
+    """Parameters whose single floats are exactly these numbers."""
     shapes = {
         "bias": (n_states,),
         "latent_weights": (N_LATENT, n_states, n_states),
@@ -122,4 +118,4 @@ def random_parameters(rng, n_states, scale=1.0, dtype=np.float64):
         "outcome_weights": (N_OUTCOMES, n_states),
         "outcome_bias": (N_OUTCOMES,),
     }
-    return {name: (scale * rng.standard_normal(shape)).astype(dtype) for name, shape in shapes.items()}
+    return {name: (scale * rng.standard_normal(shape)).astype(np.float32) for name, shape in shapes.items()}

@@ -17,9 +17,9 @@ from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
+from spacy_lpcfg.isbn.mean_field cimport add_products, log_sum_exp, product_of
 from spacy_lpcfg.isbn.search._networks cimport (
-    ATTACH, DONE, LEAF, MODIFY, NONE, PROJECT, ROOT, SHIFT, Model, NetworkTable, Networks, Scorer, SentenceWords,
-    add_products, log_sum_exp, product_of)
+    ATTACH, DONE, LEAF, MODIFY, NONE, PROJECT, ROOT, SHIFT, Model, NetworkTable, Networks, Scorer, SentenceWords)
 from spacy_lpcfg.isbn.search._positions cimport History, Hypothesis, Positions, State
 
 cdef int WIDEST = 2_000_000_000
@@ -659,10 +659,10 @@ cdef class Shifting:
         cdef Arc new = arc
         cdef int c
         for c in range(self.words.offsets[vertex.n_words], self.words.offsets[vertex.n_words + 1]):
-            new.candidate, new.tag = c, self.words.tags[c]
+            new.candidate, new.tag = c, self.words.candidates[c].tag
             new.stack = self.stacks.shift(vertex.stack, vertex.n_words, new.tag)
-            new.log_probability = arc.log_probability + log_tags[new.tag] + <double>self.words.log_factors[c]
-            new.log_probability += self.scores.log_word(new.tag, self.words.outcomes[c], means)
+            new.log_probability = arc.log_probability + log_tags[new.tag] + <double>self.words.candidates[c].log_factor
+            new.log_probability += self.scores.log_word(new.tag, self.words.candidates[c].outcome, means)
             self.arcs.push_back(new)
 
 
@@ -862,7 +862,7 @@ cdef class Lattice:
             self.first = <int>self.graph.vertices.size()
             self.graph.merge(self.expansion.ends, WIDEST, INFINITY, -INFINITY)
             if self.first < <int>self.graph.vertices.size():
-                self.posteriors.compute(self.first, <int>self.words.tags.size())
+                self.posteriors.compute(self.first, <int>self.words.candidates.size())
         return self.is_alive()
 
     cdef bint is_alive(self) noexcept nogil:
@@ -879,7 +879,7 @@ cdef class Lattice:
         cdef list found = []
         for word in range(<int>self.words.offsets.size() - 1):
             found.append({
-                self.networks.tags[self.words.tags[c]]: min(self.posteriors.of_candidates[c], 1.0)
+                self.networks.tags[self.words.candidates[c].tag]: min(self.posteriors.of_candidates[c], 1.0)
                 for c in range(self.words.offsets[word], self.words.offsets[word + 1])
                 if self.posteriors.of_candidates[c] > 0
             })

@@ -2,6 +2,8 @@ cimport cython
 from libc.stdint cimport int32_t, uint8_t
 from libcpp.vector cimport vector
 
+from spacy_lpcfg.isbn.mean_field cimport Choice, Workspace
+
 cdef enum:
     NONE = -1
     SHIFT = 0
@@ -17,9 +19,6 @@ cdef enum:
     INTRODUCED = 3
     LEFT_TERMINAL = 4
     N_FIELDS = 5
-    FEED_FORWARD = 0
-    STEP = 1
-    SETTLE = 2
     ACTIONS = 0              # the decisions of a step, in order
     TAG = 1
     WORD = 2
@@ -29,7 +28,6 @@ cdef struct NetworkTable:           # the parameters of one network; rows are pa
     int n_states, width, approximation
     int start                # of its part of every vector
     const float* latent_weights
-    const float* decision_weights
     const float* outcome_weights
     const float* outcome_bias
 
@@ -43,7 +41,7 @@ cdef struct Model:           # what the search reads of an ISBN
     const float* bias        # (width,)
     const float* intercepts  # (n_tags,): of the normalisers of their words, and
     const float* slopes      # (n_tags, width)
-    const float* action_rows # (n_decisions, n_actions, width)
+    const float* decision_weights  # (n_decisions, n_rows, width)
     const uint8_t* masks     # (n_masks, n_actions)
     const int32_t* word_offsets
     const int32_t* latent    # (n_latent, 2): codes of the relations
@@ -57,12 +55,20 @@ cdef class Networks:
     cdef tuple labels, tags
     cdef vector[NetworkTable] tables
     cdef Model model
-    cdef read_normalizers(self, normalizers, padded_networks)
-    cdef NetworkTable table(self, network)
+    cdef NetworkTable table(self, network, parameters, couples)
     cdef void number_relations(self, latent, decisions)
     cdef const float* floats(self, array)
     cdef const int32_t* integers(self, array)
     cdef const void* keep(self, array, number)
+
+
+cdef struct Candidate:
+    int32_t tag
+    int32_t outcome
+    float log_factor
+    int32_t first_signature  # of signature_rows
+    int32_t end_signature
+    int32_t input            # number of its inputs, or NONE until they are wanted
 
 
 @cython.final
@@ -70,51 +76,18 @@ cdef class SentenceWords:
     cdef Networks networks
     cdef const Model* model
     cdef vector[int32_t] offsets              # (n_words + 1,): the candidates of word i are offsets[i]:offsets[i + 1]
-    cdef vector[int32_t] tags                 # (n_candidates,)
-    cdef vector[int32_t] outcomes
-    cdef vector[float] log_factors
-    cdef vector[int32_t] first_signature           # (n_candidates,), of signature_rows
-    cdef vector[int32_t] end_signature
+    cdef vector[Candidate] candidates
     cdef vector[int32_t] signature_rows
-    cdef vector[int32_t] input_of             # (n_candidates,): number of its inputs, or NONE until they are wanted
     cdef vector[float] inputs                 # (n, n_decisions, width): sums of the rows of a Shift
     cdef void clear(self) noexcept nogil
     cdef void add(self, candidates)
     cdef void copy_to(self, SentenceWords new)
     cdef void compute_inputs(self, int candidate) noexcept nogil
-    cdef void add_rows(self, float* sums, int candidate, int relation) noexcept nogil
 
     cdef inline const float* input(self, int candidate, int relation) noexcept nogil:
         """The sum of the rows of a Shift, which `compute_inputs` has made."""
-        return &self.inputs[(<size_t>self.input_of[candidate] * self.model.n_decisions + relation) * self.model.width]
-
-
-cdef extern from "mean_field.h" namespace "isbn" nogil:
-    cppclass Choice[Real]:
-        const Real* weights
-        const Real* biases
-        const uint8_t* allowed
-        int n_outcomes
-        int n_states
-    cppclass Workspace[Real]:
-        Real forcing
-        Real negligible
-    int padded(int n_states)
-    void sigmoid[Real](Real* means, const Real* theta, int n_states)
-    Real softmax[Real](Real* logits, Real* q, const Real* means, const Choice[Real]& choice)
-    void step[Real](Real* theta, const Real* q, const Choice[Real]& choice, int chosen, Workspace[Real]& workspace)
-    int settle[Real](Real* theta, Real* means, Real* logits, Real* q, const Choice[Real]& choice, int chosen,
-                     Real tolerance, Workspace[Real]& workspace)
-    void average[Real](Real* sum, const Real* weights, const Real* matrix, int n_rows, int n_states)
-    void add_products[Real](Real** targets, const Real* matrix, const Real** sources, int n_pairs, int n_rows,
-                            int n_states)
-
-cdef extern from "vectors.h" namespace "isbn" nogil:
-    void sum_vectors(float* sum, const float** vectors, int n_vectors, int width)
-    void add_logits(float* logits, const float* weights, const float* biases, const float* means, float scale,
-                    int n_outcomes, int n_states)
-    float log_sum_exp(float* logits, int n)
-    float product_of(const float* x, const float* y, int width)
+        cdef size_t number = self.candidates[candidate].input
+        return &self.inputs[(number * self.model.n_decisions + relation) * self.model.width]
 
 
 @cython.final
@@ -122,7 +95,7 @@ cdef class Scorer:
     cdef Networks networks
     cdef const Model* model
     cdef float tolerance
-    cdef Workspace[float] workspace
+    cdef Workspace workspace
     cdef vector[float] logits                 # (max_outcomes,)
     cdef vector[float] q                      # (3, max_outcomes): of each decision of a step, if there is one network alone
     cdef vector[float] spare_q

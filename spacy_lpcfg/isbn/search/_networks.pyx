@@ -9,6 +9,11 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
+from spacy_lpcfg.isbn.mean_field cimport (
+    FEED_FORWARD, MEAN_FIELD_STEP, add_inputs, add_logits, log_sum_exp, padded, settle, sigmoid, softmax, step)
+
+from spacy_lpcfg.isbn.likelihood import pad, pad_rows
+from spacy_lpcfg.isbn.network import APPROXIMATIONS
 from spacy_lpcfg.isbn.normalizers import normalizers_of
 
 cdef float MIN_SHARE = 1e-4      # of the tolerance; less likely outcomes do not bend a Newton step
@@ -32,14 +37,15 @@ cdef class Networks:
         couples = couples_of(latent.tolist())
         self.number_relations(latent, decisions)
         m.couples, m.n_couples, m.n_products = self.integers(couples), len(couples), m.n_latent + len(couples)
-        padded_networks = [_Padded(network, couples) for network in isbn.networks]
-        for network in padded_networks:
-            self.tables.push_back(self.table(network))
+        parameters = [pad(network.parameters) for network in isbn.networks]
+        for network, of_network in zip(isbn.networks, parameters):
+            self.tables.push_back(self.table(network, of_network, couples))
         m.tables, m.n_networks = self.tables.data(), len(isbn.networks)
-        m.bias = self.floats(np.concatenate([network.bias for network in padded_networks]))
-        self.read_normalizers(normalizers_of(isbn), padded_networks)
-        rows = [network.decision_weights.reshape(m.n_decisions, m.n_rows, -1) for network in padded_networks]
-        m.action_rows = self.floats(np.concatenate([each[:, : m.n_actions] for each in rows], axis=2))
+        m.bias = self.floats(np.concatenate([of_network["bias"] for of_network in parameters]))
+        m.decision_weights = self.floats(np.hstack([of_network["decision_weights"] for of_network in parameters]))
+        ends = np.cumsum([1] + [network.n_states for network in isbn.networks])
+        intercepts, *slopes = np.split(normalizers_of(isbn), ends[: len(ends) - 1], axis=1)
+        m.intercepts, m.slopes = self.floats(intercepts), self.floats(np.hstack([pad_rows(part) for part in slopes]))
 
     cdef void number_relations(self, latent, decisions):
         cdef Model* m = &self.model
@@ -48,21 +54,15 @@ cdef class Networks:
         m.decisions, m.n_decisions = self.integers(decisions), len(decisions)
         m.fields, m.n_fields = self.integers(fields), len(fields)
 
-    cdef read_normalizers(self, normalizers, padded_networks):
-        cdef Model* m = &self.model
-        ends = np.cumsum([1] + [network.n_states for network in padded_networks])
-        parts = np.split(normalizers, ends[:-1], axis=1)
-        m.intercepts = self.floats(parts[0])
-        m.slopes = self.floats(np.hstack([each.with_padding(part) for each, part in zip(padded_networks, parts[1:])]))
-
-    cdef NetworkTable table(self, network):
+    cdef NetworkTable table(self, network, parameters, couples):
+        """Add a network to the vectors; the matrices of couples of relations are summed."""
         cdef NetworkTable table
-        table.n_states, table.width, table.approximation = network.n_states, network.width, network.approximation
-        table.start = self.model.width
-        table.latent_weights = self.floats(network.latent_weights)
-        table.decision_weights = self.floats(network.decision_weights)
-        table.outcome_weights = self.floats(network.outcome_weights)
-        table.outcome_bias = self.floats(network.outcome_bias)
+        latent = parameters["latent_weights"]
+        table.n_states, table.width = network.n_states, padded(network.n_states)
+        table.approximation, table.start = APPROXIMATIONS.index(network.approximation), self.model.width
+        table.latent_weights = self.floats(np.concatenate([latent, *(latent[[r]] + latent[[s]] for r, s in couples)]))
+        table.outcome_weights = self.floats(parameters["outcome_weights"])
+        table.outcome_bias = self.floats(parameters["outcome_bias"])
         self.model.width += table.width
         self.model.settles |= table.approximation != FEED_FORWARD
         return table
@@ -89,26 +89,6 @@ def couples_of(codes):
     ]
 
 
-class _Padded:
-    """A network's parameters with rows padded to `width`; also the sums of the matrices of couples of relations."""
-
-    def __init__(self, network, couples):
-        latent = network.latent_weights
-        sums = [latent[r] + latent[s] for r, s in couples]
-        self.n_states = network.n_states
-        self.width = padded(network.n_states)
-        self.approximation = ["feed-forward", "mean-field-step", "mean-field"].index(network.approximation)
-        self.latent_weights = self.with_padding(np.concatenate([latent, np.array(sums).reshape(-1, *latent.shape[1:])]))
-        self.decision_weights = self.with_padding(network.decision_weights)
-        self.outcome_weights = self.with_padding(network.outcome_weights)
-        self.bias, self.outcome_bias = self.with_padding(network.bias), network.outcome_bias
-
-    def with_padding(self, array):
-        if self.width == self.n_states:
-            return array
-        return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, self.width - self.n_states)])
-
-
 # Words --------------------------------------------------------------------------------------------
 
 
@@ -121,13 +101,8 @@ cdef class SentenceWords:
 
     cdef void clear(self) noexcept nogil:
         self.offsets.clear()
-        self.tags.clear()
-        self.outcomes.clear()
-        self.log_factors.clear()
-        self.first_signature.clear()
-        self.end_signature.clear()
+        self.candidates.clear()
         self.signature_rows.clear()
-        self.input_of.clear()
         self.inputs.clear()
         self.offsets.push_back(0)
 
@@ -138,56 +113,42 @@ cdef class SentenceWords:
         cdef const uint8_t[::1] has_signatures = candidates.has_signatures
         cdef const int32_t[::1] signature_offsets = candidates.signature_offsets, signature_rows = candidates.signature_rows
         cdef int word, c, first_signature = <int>self.signature_rows.size()
+        cdef Candidate new
         for c in range(signature_rows.shape[0]):
             self.signature_rows.push_back(signature_rows[c])
         for word in range(offsets.shape[0] - 1):
             for c in range(offsets[word], offsets[word + 1]):
-                self.tags.push_back(tags[c])
-                self.outcomes.push_back(outcomes[c])
-                self.log_factors.push_back(log_factors[c])
-                self.first_signature.push_back(first_signature + signature_offsets[word])
-                self.end_signature.push_back(first_signature + signature_offsets[word + 1 if has_signatures[c] else word])
-                self.input_of.push_back(NONE)
-            self.offsets.push_back(<int32_t>self.tags.size())
+                new.tag, new.outcome, new.log_factor, new.input = tags[c], outcomes[c], log_factors[c], NONE
+                new.first_signature = first_signature + signature_offsets[word]
+                new.end_signature = first_signature + signature_offsets[word + 1 if has_signatures[c] else word]
+                self.candidates.push_back(new)
+            self.offsets.push_back(<int32_t>self.candidates.size())
 
     cdef void copy_to(self, SentenceWords new):
-        """Give another object these words, without their inputs."""
-        new.offsets, new.tags, new.outcomes = self.offsets, self.tags, self.outcomes
-        new.log_factors, new.first_signature, new.end_signature = self.log_factors, self.first_signature, self.end_signature
-        new.signature_rows = self.signature_rows
-        new.input_of.assign(self.input_of.size(), NONE)
+        """Give another object these words."""
+        new.offsets, new.candidates = self.offsets, self.candidates
+        new.signature_rows, new.inputs = self.signature_rows, self.inputs
 
     cdef void compute_inputs(self, int candidate) noexcept nogil:
         """The sums of the rows of a Shift, for each decision relation, unless they are there."""
         cdef const Model* n = self.model
         cdef size_t start = self.inputs.size()
+        cdef Candidate* own
+        cdef const float* weights
+        cdef float* sums
+        cdef int32_t rows[3]
         cdef int r
-        if candidate == NONE or self.input_of[candidate] != NONE:
+        if candidate == NONE or self.candidates[candidate].input != NONE:
             return
-        self.input_of[candidate] = <int32_t>(start / (n.n_decisions * n.width))
+        own = &self.candidates[candidate]
+        own.input = <int32_t>(start / (n.n_decisions * n.width))
+        rows[0], rows[1], rows[2] = SHIFT, n.n_actions + own.tag, own.outcome
         self.inputs.resize(start + n.n_decisions * n.width)
         for r in range(n.n_decisions):
-            self.add_rows(&self.inputs[start + <size_t>r * n.width], candidate, r)
-
-    cdef void add_rows(self, float* sums, int candidate, int relation) noexcept nogil:
-        cdef const Model* n = self.model
-        cdef const NetworkTable* table
-        cdef const float* weights
-        cdef int k, row
-        for k in range(n.n_networks):
-            table = &n.tables[k]
-            weights = table.decision_weights + <size_t>relation * n.n_rows * table.width
-            add_row(sums + table.start, weights, SHIFT, table.width)
-            add_row(sums + table.start, weights, n.n_actions + self.tags[candidate], table.width)
-            add_row(sums + table.start, weights, self.outcomes[candidate], table.width)
-            for row in range(self.first_signature[candidate], self.end_signature[candidate]):
-                add_row(sums + table.start, weights, self.signature_rows[row], table.width)
-
-
-cdef void add_row(float* sums, const float* weights, int row, int width) noexcept nogil:
-    cdef int i
-    for i in range(width):
-        sums[i] += weights[<size_t>row * width + i]
+            sums, weights = &self.inputs[start + <size_t>r * n.width], n.decision_weights + <size_t>r * n.n_rows * n.width
+            add_inputs(sums, weights, rows, 3, n.width)
+            add_inputs(sums, weights, self.signature_rows.data() + own.first_signature,
+                       own.end_signature - own.first_signature, n.width)
 
 
 # Decisions ----------------------------------------------------------------------------------------
@@ -220,12 +181,11 @@ cdef class Scorer:
                      float* log_probabilities) noexcept nogil:
         """log P of each outcome of a range."""
         cdef const Model* n = self.model
-        cdef Choice[float] choice
         cdef float normaliser
         cdef int d
         if n.settles and n.n_networks == 1:
-            choice = choice_of(&n.tables[0], first, end, allowed)
-            normaliser = softmax(log_probabilities, &self.q[<size_t>stage * n.max_outcomes], means, choice)
+            normaliser = softmax(log_probabilities, &self.q[<size_t>stage * n.max_outcomes], means,
+                                 choice_of(n.tables[0], first, end, allowed))
         else:
             self.add_all_logits(first, end, allowed, means, log_probabilities)
             memcpy(&self.logits[0], log_probabilities, (end - first) * sizeof(float))
@@ -248,8 +208,8 @@ cdef class Scorer:
         memset(logits, 0, (end - first) * sizeof(float))
         for k in range(self.model.n_networks):
             table = &self.model.tables[k]
-            add_logits(logits, table.outcome_weights + <size_t>first * table.width, table.outcome_bias + first,
-                       means + table.start, 1.0 / self.model.n_networks, end - first, table.n_states)
+            add_logits(logits, &self.spare_q[0], means + table.start, 1.0 / self.model.n_networks,
+                       choice_of(table[0], first, end, NULL))
         if allowed != NULL:
             for d in range(end - first):
                 if not allowed[d]:
@@ -259,19 +219,19 @@ cdef class Scorer:
                      const float* means) noexcept nogil:
         """Change theta by a decision among a range, which was taken by these means."""
         cdef const Model* n = self.model
-        cdef Choice[float] choice
+        cdef Choice choice
         cdef const NetworkTable* table
         cdef int k
         for k in range(n.n_networks):
             table = &n.tables[k]
             if table.approximation == FEED_FORWARD:
                 continue
-            choice = choice_of(table, first, end, allowed)
+            choice = choice_of(table[0], first, end, allowed)
             if n.n_networks > 1:
                 softmax(&self.logits[0], &self.spare_q[0], means + table.start, choice)
             else:
                 memcpy(&self.spare_q[0], &self.q[<size_t>stage * n.max_outcomes], (end - first) * sizeof(float))
-            if table.approximation == STEP:
+            if table.approximation == MEAN_FIELD_STEP:
                 step(theta + table.start, &self.spare_q[0], choice, chosen - first, self.workspace)
             else:
                 memcpy(&self.spare_means[0], means + table.start, table.width * sizeof(float))
@@ -279,8 +239,8 @@ cdef class Scorer:
                        chosen - first, self.tolerance, self.workspace)
 
 
-cdef Choice[float] choice_of(const NetworkTable* table, int first, int end, const uint8_t* allowed) noexcept nogil:
-    cdef Choice[float] choice
+cdef Choice choice_of(const NetworkTable& table, int first, int end, const uint8_t* allowed) noexcept nogil:
+    cdef Choice choice
     choice.weights = table.outcome_weights + <size_t>first * table.width
     choice.biases = table.outcome_bias + first
     choice.allowed = allowed

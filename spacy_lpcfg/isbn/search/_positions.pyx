@@ -15,9 +15,10 @@ from libcpp.algorithm cimport sort
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
+from spacy_lpcfg.isbn.mean_field cimport add_products, sum_vectors
 from spacy_lpcfg.isbn.search._networks cimport (
     ACTIONS, CONTEXT, INTRODUCED, LEAF, LEFT_CHILD, LEFT_TERMINAL, MODIFY, NONE, N_FIELDS, PROJECT, RIGHT_CHILD,
-    ROOT, SHIFT, WORD, Model, NetworkTable, Networks, Scorer, SentenceWords, add_products, sum_vectors)
+    ROOT, SHIFT, WORD, Model, NetworkTable, Networks, Scorer, SentenceWords)
 
 cdef uint32_t UNSETTLED = <uint32_t>1 << 31    # in place of means a slot has their logits before the word
 
@@ -283,7 +284,7 @@ cdef class Positions:
                 continue
             branch = self.history.branches[self.related[r]]
             if branch.candidate == NONE:
-                self.summands.push_back(&n.action_rows[(<size_t>r * n.n_actions + branch.action) * n.width])
+                self.summands.push_back(n.decision_weights + (<size_t>r * n.n_rows + branch.action) * n.width)
             else:
                 self.summands.push_back(self.words.input(branch.candidate, r))
 
@@ -346,7 +347,7 @@ cdef class Positions:
     cdef void settle_word(self, int32_t branch) noexcept nogil:
         """Leave in scratch theta after the word of a branch."""
         cdef Branch own = self.history.branches[branch]
-        cdef int tag = self.words.tags[own.candidate]
+        cdef int tag = self.words.candidates[own.candidate].tag
         cdef int first = self.model.word_offsets[tag], end = self.model.word_offsets[tag + 1]
         cdef float* theta = &self.theta[0]
         cdef float* means = &self.means[0]
@@ -354,7 +355,7 @@ cdef class Positions:
         if end > first + 1:
             self.scorer.sigmoids(means, theta)
             self.scorer.decide(WORD, first, end, NULL, means, &self.log_probabilities[0])
-            self.scorer.update(WORD, first, end, NULL, self.words.outcomes[own.candidate], theta, means)
+            self.scorer.update(WORD, first, end, NULL, self.words.candidates[own.candidate].outcome, theta, means)
 
 
 # Constituents -------------------------------------------------------------------------------------
@@ -378,7 +379,7 @@ cdef tuple constituents_of(History history, SentenceWords words, int32_t branch,
     for k in range(<int>path.size() - 1, -1, -1):
         action = history.branches[path[k]].action
         if action == SHIFT:
-            tags.append(words.tags[history.branches[path[k]].candidate])
+            tags.append(words.candidates[history.branches[path[k]].candidate].tag)
             nodes.stack.push_back(-1 - n_words)
             n_words += 1
         else:

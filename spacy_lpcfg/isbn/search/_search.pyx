@@ -20,9 +20,9 @@ from libc.string cimport memcpy
 from libcpp.algorithm cimport pop_heap, push_heap, sort
 from libcpp.vector cimport vector
 
+from spacy_lpcfg.isbn.mean_field cimport mix, product_of
 from spacy_lpcfg.isbn.search._networks cimport (
-    ACTIONS, ATTACH, DONE, NONE, PROJECT, SHIFT, TAG, Model, NetworkTable, Networks, Scorer, SentenceWords, average,
-    product_of)
+    ACTIONS, ATTACH, DONE, NONE, PROJECT, SHIFT, TAG, Model, NetworkTable, Networks, Scorer, SentenceWords)
 from spacy_lpcfg.isbn.search._positions cimport History, Hypothesis, Positions, State, constituents_of
 
 cdef double ROUNDING = 1e-4      # more than that of single floats adds to a bound
@@ -191,8 +191,8 @@ cdef class Tangents:
             total += weights[d]
         for k in range(self.model.n_networks):
             table = &self.model.tables[k]
-            average(slope + table.start, weights, table.outcome_weights + <size_t>first * table.width, end - first,
-                    table.n_states)
+            mix(slope + table.start, weights, table.outcome_weights + <size_t>first * table.width, end - first,
+                table.n_states)
             own = table.outcome_weights + <size_t>outcome * table.width
             for i in range(table.width):
                 slope[table.start + i] = (own[i] - slope[table.start + i] / total) / self.model.n_networks
@@ -331,7 +331,7 @@ cdef class Expansion:
             return False
         for c in range(self.first, self.end):
             if not self.tangents.are_drawn(c) or (
-                    log_probability + self.words.log_factors[c] + self.tangents.bound(c, 1, means)
+                    log_probability + self.words.candidates[c].log_factor + self.tangents.bound(c, 1, means)
                     > self.beam.threshold()):
                 return True
         return False
@@ -357,7 +357,7 @@ cdef class Expansion:
 
     cdef void shift_by_tangents(self, int s, int c, double log_probability, const float* means) noexcept nogil:
         """Where decisions leave the means as they are: without a softmax over words that makes no difference."""
-        cdef int tag = self.words.tags[c], outcome = self.words.outcomes[c]
+        cdef int tag = self.words.candidates[c].tag, outcome = self.words.candidates[c].outcome
         cdef int first = self.model.word_offsets[tag], end = self.model.word_offsets[tag + 1]
         cdef double own, log_word = self.with_factor(c)
         if end > first + 1:
@@ -373,7 +373,7 @@ cdef class Expansion:
     cdef void shift_by_decisions(self, int s, int c, double log_probability, const float* means) noexcept nogil:
         """Where the tag changes the means by which the word is decided on."""
         cdef const Model* n = self.model
-        cdef int tag = self.words.tags[c]
+        cdef int tag = self.words.candidates[c].tag
         cdef int first = n.word_offsets[tag], end = n.word_offsets[tag + 1]
         cdef double log_word = self.with_factor(c)
         cdef float* theta = &self.tag_theta[0]
@@ -381,7 +381,7 @@ cdef class Expansion:
         self.scorer.update(TAG, n.n_actions, n.first_word, NULL, n.n_actions + tag, theta, means)
         self.scorer.sigmoids(&self.tag_means[0], theta)
         if end > first + 1:
-            log_word += self.scorer.log_word(self.words.outcomes[c], first, end, &self.tag_means[0])
+            log_word += self.scorer.log_word(self.words.candidates[c].outcome, first, end, &self.tag_means[0])
         self.keep(s, c, log_probability, log_word, theta)
 
     cdef void keep(self, int s, int c, double log_probability, double log_word, const float* theta) noexcept nogil:
@@ -400,7 +400,7 @@ cdef class Expansion:
 
     cdef inline double with_factor(self, int candidate) noexcept nogil:
         """log P of a candidate's tag, and of the word as one of those that its outcome stands for."""
-        return self.log_tags[self.words.tags[candidate]] + <double>self.words.log_factors[candidate]
+        return self.log_tags[self.words.candidates[candidate].tag] + <double>self.words.candidates[candidate].log_factor
 
 
 # The search ---------------------------------------------------------------------------------------
