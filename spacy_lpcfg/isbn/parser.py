@@ -164,7 +164,7 @@ class IncrementalParser(SentenceParser):
 
     def start(self) -> Prefix:
         """Return the empty prefix, to which words can be pushed one by one."""
-        return Prefix(self, self._new_search(self.settings), (), 0.0, 0.0)
+        return Prefix(self, Search(self._networks, self.settings), (), 0.0, 0.0)
 
     def surprisal(self, query: Sentence) -> np.ndarray:
         """Return the surprisal of each word given the words before it, and of the end of the sentence.
@@ -200,26 +200,14 @@ class IncrementalParser(SentenceParser):
             self.isbn, self._networks, settings.lattice, unary_cap=settings.unary_cap, max_bytes=self._max_bytes
         )
 
-    def _new_search(self, settings: BeamSettings) -> Search:
-        return Search(
-            self._networks,
-            beam=settings.beam,
-            branching=settings.branching,
-            unary_cap=settings.unary_cap,
-            max_pops=settings.max_pops,
-            margin=settings.margin,
-            final_margin=settings.final_margin,
-            tolerance=settings.tolerance,
-        )
-
     def _borrow(self, settings: BeamSettings) -> Search:
         """Take an idle search, since allocating memory is slow, or create one."""
         if settings != self.settings:
-            return self._new_search(settings)
+            return Search(self._networks, settings)
         try:
             return self._idle.pop()
         except IndexError:
-            return self._new_search(settings)
+            return Search(self._networks, settings)
 
     def _give_back(self, search: Search) -> None:
         if search.n_bytes <= MAX_IDLE_BYTES:

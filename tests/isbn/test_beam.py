@@ -8,6 +8,7 @@ from oracles.isbn_search import Enumeration
 from spacy_lpcfg.isbn import ISBN, BeamSettings, Relations
 from spacy_lpcfg.isbn.network import APPROXIMATIONS
 from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.isbn.search import Search
 from spacy_lpcfg.isbn.vocabulary import Candidates
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, parse_trees
@@ -121,7 +122,7 @@ def test_beam_probabilities_add_up(approximation):
     lost = []
     for unary_cap in (1, 2, 4):
         parser = IncrementalParser(isbn, settings=replace(UNPRUNED, unary_cap=unary_cap))
-        search = parser._new_search(parser.settings)
+        search = Search(parser._networks, parser.settings)
         search.add(wildcards(isbn, 2))
         search.advance()
         first = np.exp(search.log_probabilities()).sum()

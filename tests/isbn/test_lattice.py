@@ -8,19 +8,20 @@ from networks import tiny
 from oracles.isbn_search import Enumeration
 from oracles.lattice import LinearEnumeration, posteriors
 
-from spacy_lpcfg.isbn import ISBN
+from spacy_lpcfg.isbn import ISBN, LatticeSettings
 from spacy_lpcfg.isbn.lattice._lattice import Lattice
 from spacy_lpcfg.isbn.relations import codes
 from spacy_lpcfg.isbn.search import Networks
 
 SENTENCES = [["a"], ["a", "b"], ["b", "new", "c"]]
-UNPRUNED = {"width": 10**9, "nats": np.inf, "unary_cap": 2}
+UNPRUNED = LatticeSettings(width=10**8, nats=10**6)
+UNARY_CAP = 2
 EVERYTHING = -1
 
 
 def lattice(isbn: ISBN, **settings) -> Lattice:
     networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
-    return Lattice(networks, **{**UNPRUNED, **settings})
+    return Lattice(networks, UNPRUNED, unary_cap=UNARY_CAP, **settings)
 
 
 def run(one: Lattice, isbn: ISBN, words, tags=None, brackets=None) -> bool:
@@ -43,7 +44,7 @@ def agree(one: Lattice, expected) -> None:
 
 
 def all_derivations(isbn: ISBN, words, tags=None, kind=Enumeration) -> Enumeration:
-    return kind(isbn, isbn.vocabulary.candidates(words, tags), words, UNPRUNED["unary_cap"])
+    return kind(isbn, isbn.vocabulary.candidates(words, tags), words, UNARY_CAP)
 
 
 @pytest.mark.parametrize(("words", "tags"), [*((words, None) for words in SENTENCES[:2]), (SENTENCES[2], "XXY")])

@@ -10,6 +10,7 @@ from networks import UNPRUNED, tiny
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser, Relations
 from spacy_lpcfg.isbn.derivations import Derivations
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, start_network
+from spacy_lpcfg.isbn.search import Search
 from spacy_lpcfg.isbn.vocabulary import take_vocabulary
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED
@@ -148,7 +149,7 @@ def test_parse_of_a_long_text():
 def test_parse_where_the_end_is_out_of_reach():
     """After one step for the end no derivation has it: the beam is completed step by step."""
     parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, max_pops=1))
-    search = parser._new_search(parser.settings)
+    search = Search(parser._networks, parser.settings)
     search.add(parser.isbn.vocabulary.candidates(["a"]))
     search.advance()
     search.finish()

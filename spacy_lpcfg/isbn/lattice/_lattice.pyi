@@ -2,6 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_lpcfg.isbn.search._networks import Networks
+from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.isbn.vocabulary import Candidates
 from spacy_lpcfg.trees.tree import Span
 
@@ -25,9 +26,8 @@ class Lattice:
     def __init__(
         self,
         networks: Networks,
+        settings: LatticeSettings,
         *,
-        width: int,
-        nats: float,
         unary_cap: int,
         merges: bool = True,
         exact: bool = False,

@@ -13,7 +13,7 @@ the words of a tag is a linear function of the means, as `isbn/normalizers.py` h
 cimport cython
 from libc.math cimport INFINITY, exp, log1p
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uint8_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
@@ -38,12 +38,12 @@ cdef class Masks:
     n_labels (int): of the networks.
     """
 
-    cdef int n_words, n_labels, n_blocks
-    cdef vector[uint64_t] closings            # (n_words, n_words + 1, n_blocks): bits of labels
+    cdef int n_words, n_labels
+    cdef vector[uint8_t] closings             # (n_words, n_words + 1, n_labels)
     cdef vector[int32_t] ends                 # (n_words, n_labels): the last end of brackets from a word on
 
     def __init__(self, int n_labels):
-        self.n_labels, self.n_blocks = n_labels, (n_labels + 63) // 64
+        self.n_labels = n_labels
 
     def begin(self, int n_words, const int32_t[:, ::1] brackets):
         """Begin a sentence.
@@ -56,7 +56,7 @@ cdef class Masks:
             if not (0 <= brackets[i, 0] < brackets[i, 1] <= n_words and -1 <= brackets[i, 2] < self.n_labels):
                 raise ValueError(f"Expected brackets over {n_words} words, got {tuple(brackets[i])}.")
         self.n_words = n_words
-        self.closings.assign(<size_t>n_words * (n_words + 1) * self.n_blocks, 0)
+        self.closings.assign(<size_t>n_words * (n_words + 1) * self.n_labels, 0)
         self.ends.assign(<size_t>n_words * self.n_labels, 0)
         for i in range(brackets.shape[0]):
             if brackets[i, 2] >= 0:
@@ -66,15 +66,13 @@ cdef class Masks:
                 self.allow(brackets[i, 0], brackets[i, 1], label)
 
     cdef void allow(self, int start, int end, int label) noexcept nogil:
-        cdef size_t block = (<size_t>start * (self.n_words + 1) + end) * self.n_blocks + label // 64
         cdef size_t place = <size_t>start * self.n_labels + label
-        self.closings[block] = self.closings[block] | <uint64_t>1 << (label % 64)
+        self.closings[(<size_t>start * (self.n_words + 1) + end) * self.n_labels + label] = 1
         self.ends[place] = max(self.ends[place], end)
 
     cdef inline bint may_close(self, int start, int end, int label) noexcept nogil:
         """Whether a bracket is allowed."""
-        cdef size_t place = (<size_t>start * (self.n_words + 1) + end) * self.n_blocks + label // 64
-        return self.closings[place] >> (label % 64) & 1
+        return self.closings[(<size_t>start * (self.n_words + 1) + end) * self.n_labels + label]
 
     cdef inline int32_t last_end(self, int start, int label) noexcept nogil:
         """The last end of an allowed bracket with a label from a word on; 0 for none."""
@@ -252,8 +250,7 @@ cdef class Graph:
         nats (float): that they may be less probable than the best one.
         least (float): their least log-probability.
         """
-        cdef size_t i
-        cdef int n = 0, g
+        cdef int n = 0, i, g
         self.group(arcs)
         sort_by_probability(self.order, self.groups)
         while n < <int>self.order.size() and n < width and self.is_kept(n, nats, least):
@@ -301,20 +298,10 @@ cdef class Graph:
 
     cdef void add_vertex(self, int group) noexcept nogil:
         """Add the vertex of a group, in the state after its best arc."""
-        self.groups[group].state = self.after(self.best[group])
-        self.vertices.push_back(self.groups[group])
-
-    cdef State after(self, const Arc& arc) noexcept nogil:
-        """The state after an arc, without means so far."""
+        cdef Arc arc = self.best[group]
         cdef State state = self.vertices[arc.origin].state
-        state.branch = self.history.new_branch(state.branch, arc.action, arc.candidate, state.slot)
-        if arc.action == SHIFT:
-            state.cell, state.last_shift = self.history.stack_word(state.cell, state.branch), state.branch
-        else:
-            state.cell = self.history.apply(state.cell, arc.action, state.branch)
-        state.n_projected = state.n_projected + 1 if arc.action >= PROJECT else 0
-        state.slot = state.theta = NONE
-        return state
+        self.groups[group].state = self.history.after(state, arc.action, arc.candidate, state.slot)
+        self.vertices.push_back(self.groups[group])
 
 
 cdef double log_sum(double x, double y) noexcept nogil:
@@ -373,7 +360,8 @@ cdef class Scores:
             self.collect_products(vertices[v])
         for p in range(<int>self.slots.size()):
             if not self.slots[p].empty():
-                self.make_products(p)
+                self.positions.make_products(p, self.slots[p])
+                self.slots[p].clear()
         for v in range(first, end):
             self.positions.compute(vertices[v].state)
 
@@ -384,28 +372,8 @@ cdef class Scores:
         self.positions.find_products(vertex.state)
         for i in range(self.positions.wanted.size()):
             slot, product = self.positions.wanted[i].first, self.positions.wanted[i].second
-            if not self.positions.history.in_slot[slot] >> product & 1:
-                self.positions.history.in_slot[slot] = self.positions.history.in_slot[slot] | <uint32_t>1 << product
+            if self.positions.history.lacks_product(slot, product):
                 self.slots[product].push_back(slot)
-
-    cdef void make_products(self, int product) noexcept nogil:
-        """Make all that were noted with one matrix."""
-        cdef const NetworkTable* table
-        cdef size_t i
-        cdef int k, n = <int>self.slots[product].size()
-        cdef float* means
-        for k in range(self.model.n_networks):
-            table = &self.model.tables[k]
-            self.sources.clear()
-            self.targets.clear()
-            for i in range(self.slots[product].size()):
-                means = self.positions.history.means(self.slots[product][i])
-                self.sources.push_back(means + table.start)
-                self.targets.push_back(means + <size_t>(1 + product) * self.model.width + table.start)
-                memset(self.targets.back(), 0, table.width * sizeof(float))
-            add_products(self.targets.data(), table.latent_weights + <size_t>product * table.n_states * table.width,
-                         self.sources.data(), n, table.n_states, table.n_states)
-        self.slots[product].clear()
 
     # Decisions
 
@@ -792,7 +760,7 @@ cdef class Lattice:
     """The lattice of one sentence at a time.
 
     networks (Networks): feed-forward ones.
-    width (int), nats (float): as in `LatticeSettings`.
+    settings (LatticeSettings): of the search.
     unary_cap (int): as in `BeamSettings`.
     merges (bool): whether derivations with equal stacks share a vertex; else each has its own.
     exact (bool): whether words have their own normalisers, and not the linear functions of their tags.
@@ -813,16 +781,16 @@ cdef class Lattice:
     cdef double nats
     cdef int first                            # vertex from which the next word is sought; those after it too
 
-    def __init__(self, Networks networks, *, width, nats, unary_cap, merges=True, exact=False):
+    def __init__(self, Networks networks, settings, *, unary_cap, merges=True, exact=False):
         cdef Positions positions
-        self.networks, self.width, self.nats = networks, width, nats
+        self.networks, self.width, self.nats = networks, settings.width, settings.nats
         self.words, self.history = SentenceWords(networks), History(networks)
         positions = Positions(networks, self.words, self.history, Scorer(networks, NO_TOLERANCE))
         self.masks = Masks(len(networks.labels))
         self.stacks = Stacks(self.masks)
         self.graph = Graph(self.history, merges)
         self.scores = Scores(positions, exact)
-        self.expansion = LevelExpansion(self.graph, self.stacks, self.scores, unary_cap, nats)
+        self.expansion = LevelExpansion(self.graph, self.stacks, self.scores, unary_cap, self.nats)
         self.shifting = Shifting(self.graph, self.stacks, self.scores, self.words)
         self.posteriors = LatticePosteriors(self.graph, self.stacks)
 
@@ -832,15 +800,12 @@ cdef class Lattice:
         candidates (Candidates): of its words.
         brackets (int32, (n, 3)): start, end and label of those that are allowed; a label of -1 is any.
         """
-        cdef Hypothesis start
         cdef Vertex first
         self.words.clear()
         self.words.add(candidates)
         self.masks.begin(<int>self.words.offsets.size() - 1, brackets)
-        start = self.history.start()
-        first.log_probability, first.tag, first.n_words, first.stack = 0, NONE, 0, self.stacks.start()
-        first.state.branch, first.state.cell, first.state.last_shift = start.branch, start.cell, start.last_shift
-        first.state.n_projected, first.state.slot, first.state.theta = 0, NONE, NONE
+        first.state, first.stack = self.history.start().state, self.stacks.start()
+        first.log_probability, first.tag, first.n_words = 0, NONE, 0
         self.graph.start(first)
         self.first = 0
         self.give_back_slots()
@@ -897,7 +862,7 @@ cdef class Lattice:
             sizeof(float) * (self.history.slots.capacity() + self.words.inputs.capacity())
             + sizeof(Vertex) * self.graph.vertices.capacity() + sizeof(Arc) * self.graph.arcs.capacity()
             + sizeof(Node) * self.stacks.nodes.capacity() + sizeof(int32_t) * self.stacks.table.capacity()
-            + 8 * self.masks.closings.capacity() + sizeof(Closing) * self.posteriors.closings.capacity())
+            + self.masks.closings.capacity() + sizeof(Closing) * self.posteriors.closings.capacity())
 
     # Forward
 
@@ -919,13 +884,10 @@ cdef class Lattice:
 
     cdef void give_back_slots(self) noexcept nogil:
         """Free the vectors that the vertices after the last word cannot reach."""
-        cdef Hypothesis each
-        cdef Vertex vertex
+        cdef Hypothesis live
         cdef size_t v
         self.live.clear()
         for v in range(self.first, self.graph.vertices.size()):
-            vertex = self.graph.vertices[v]
-            each.log_probability, each.branch = vertex.log_probability, vertex.state.branch
-            each.cell, each.last_shift = vertex.state.cell, vertex.state.last_shift
-            self.live.push_back(each)
+            live.log_probability, live.state = self.graph.vertices[v].log_probability, self.graph.vertices[v].state
+            self.live.push_back(live)
         self.history.give_back_slots(self.live)

@@ -71,9 +71,4 @@ class LatticeReader:
         try:
             return self._idle[settings].pop()
         except IndexError:
-            return Lattice(
-                self._networks,
-                width=settings.width,
-                nats=settings.nats,
-                unary_cap=self._unary_cap,
-            )
+            return Lattice(self._networks, settings, unary_cap=self._unary_cap)

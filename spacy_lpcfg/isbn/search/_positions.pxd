@@ -30,9 +30,7 @@ cdef struct State:
 
 cdef struct Hypothesis:
     double log_probability
-    int32_t branch
-    int32_t cell
-    int32_t last_shift
+    State state
 
 
 @cython.final
@@ -51,6 +49,7 @@ cdef class History:
     cdef Hypothesis start(self) noexcept nogil
     cdef void copy_to(self, History new, const vector[Hypothesis]& beam)
     cdef int32_t new_branch(self, int32_t previous, int32_t action, int32_t candidate, int32_t slot) noexcept nogil
+    cdef State after(self, const State& state, int action, int32_t candidate, int32_t slot) noexcept nogil
     cdef int32_t new_cell(self, const Cell& cell) noexcept nogil
     cdef int32_t stack_word(self, int32_t top, int32_t branch) noexcept nogil
     cdef int32_t apply(self, int32_t top, int action, int32_t branch) noexcept nogil
@@ -59,6 +58,7 @@ cdef class History:
     cdef void give_back_slots(self, const vector[Hypothesis]& beam) noexcept nogil
     cdef void find_live_slots(self, const vector[Hypothesis]& beam) noexcept nogil
     cdef void find_live(self, int32_t branch) noexcept nogil
+    cdef bint lacks_product(self, int32_t slot, int32_t product) noexcept nogil
 
     cdef inline float* means(self, int32_t slot) noexcept nogil:
         return &self.slots[slot * self.stride]
@@ -87,6 +87,9 @@ cdef class Positions:
     cdef vector[float] thetas                 # (n, width)
     cdef int n_thetas
     cdef vector[const float*] summands
+    cdef vector[int32_t] lacking              # slots
+    cdef vector[const float*] sources
+    cdef vector[float*] targets
     cdef vector[int32_t] related              # branches, by relation
     cdef vector[pair[int32_t, int32_t]] wanted  # slots, and products of the means there
     cdef vector[float] theta                  # (width,), and so all that follow: scratch
@@ -103,8 +106,8 @@ cdef class Positions:
     cdef void add_products(self, const State& state) noexcept nogil
     cdef void find_products(self, const State& state) noexcept nogil
     cdef void want(self, int32_t branch, int32_t product) noexcept nogil
+    cdef void make_products(self, int product, vector[int32_t]& slots) noexcept nogil
     cdef void add_inputs(self, const State& state) noexcept nogil
-    cdef const float* product(self, int slot, int p) noexcept nogil
     cdef int32_t unsettled_slot(self, const float* theta) noexcept nogil
     cdef void settle_branch(self, int32_t branch, int parent) noexcept nogil
     cdef void settle_action(self, int32_t branch, int parent) noexcept nogil

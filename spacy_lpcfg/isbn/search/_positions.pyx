@@ -49,8 +49,9 @@ cdef class History:
         root.label, root.below = ROOT, NONE
         for f in range(N_FIELDS):
             root.fields[f] = NONE
-        start.log_probability, start.branch, start.last_shift = 0, NONE, NONE
-        start.cell = self.new_cell(root)
+        start.log_probability = 0
+        start.state.branch = start.state.last_shift = start.state.slot = start.state.theta = NONE
+        start.state.cell, start.state.n_projected = self.new_cell(root), 0
         return start
 
     cdef void copy_to(self, History new, const vector[Hypothesis]& beam):
@@ -75,6 +76,21 @@ cdef class History:
         branch.previous, branch.action, branch.candidate, branch.slot = previous, action, candidate, slot
         self.branches.push_back(branch)
         return <int32_t>self.branches.size() - 1
+
+    cdef State after(self, const State& state, int action, int32_t candidate, int32_t slot) noexcept nogil:
+        """The state after a step, without means so far.
+
+        candidate (int): of Shift; slot (int): of the means at the step, or NONE until they are computed.
+        """
+        cdef State new = state
+        new.branch = self.new_branch(state.branch, action, candidate, slot)
+        if action == SHIFT:
+            new.cell, new.last_shift = self.stack_word(state.cell, new.branch), new.branch
+        else:
+            new.cell = self.apply(state.cell, action, new.branch)
+        new.n_projected = state.n_projected + 1 if action >= PROJECT else 0
+        new.slot = new.theta = NONE
+        return new
 
     # The stack
 
@@ -150,9 +166,9 @@ cdef class History:
         self.is_live.assign(self.in_slot.size(), 0)
         self.now += 1
         for i in range(beam.size()):
-            self.find_live(beam[i].branch)
-            self.find_live(beam[i].last_shift)
-            cell = beam[i].cell
+            self.find_live(beam[i].state.branch)
+            self.find_live(beam[i].state.last_shift)
+            cell = beam[i].state.cell
             while cell != NONE and self.seen[cell] != self.now:
                 self.seen[cell] = self.now
                 for f in range(self.model.n_fields):
@@ -162,6 +178,12 @@ cdef class History:
     cdef void find_live(self, int32_t branch) noexcept nogil:
         if branch != NONE and self.branches[branch].slot != NONE:
             self.is_live[self.branches[branch].slot] = 1
+
+    cdef bint lacks_product(self, int32_t slot, int32_t product) noexcept nogil:
+        """Whether a slot does not have a product yet; it counts as there from now on."""
+        cdef bint lacks = not self.in_slot[slot] >> product & 1
+        self.in_slot[slot] = self.in_slot[slot] | <uint32_t>1 << product
+        return lacks
 
 
 # Positions ----------------------------------------------------------------------------------------
@@ -186,23 +208,18 @@ cdef class Positions:
 
     cdef int of_hypothesis(self, const Hypothesis& hypothesis) noexcept nogil:
         """The number of the state that a hypothesis of the beam is in."""
-        cdef State state
-        state.branch, state.cell, state.last_shift = hypothesis.branch, hypothesis.cell, hypothesis.last_shift
+        cdef State state = hypothesis.state
         state.n_projected = 0
         return self.add(state, NONE)
 
     cdef int after(self, int parent, int action) noexcept nogil:
         """The number of the state after another one and an action."""
-        cdef State state = self.states[parent]
-        state.branch = self.history.new_branch(state.branch, action, NONE, state.slot)
-        state.cell = self.history.apply(state.cell, action, state.branch)
-        state.n_projected = state.n_projected + 1 if action >= PROJECT else 0
+        cdef State state = self.history.after(self.states[parent], action, NONE, self.states[parent].slot)
         return self.add(state, parent)
 
     cdef int add(self, State& state, int parent) noexcept nogil:
         if self.model.settles and state.branch != NONE:
             self.settle_branch(state.branch, parent)
-        state.slot, state.theta = NONE, NONE
         self.compute(state)
         self.states.push_back(state)
         return <int>self.states.size() - 1
@@ -244,10 +261,13 @@ cdef class Positions:
 
     cdef void add_products(self, const State& state) noexcept nogil:
         """Point to the products by latent relations."""
-        cdef size_t i
         self.find_products(state)
-        for i in range(self.wanted.size()):
-            self.summands.push_back(self.product(self.wanted[i].first, self.wanted[i].second))
+        for wanted in self.wanted:
+            if self.history.lacks_product(wanted.first, wanted.second):
+                self.lacking.assign(1, wanted.first)
+                self.make_products(wanted.second, self.lacking)
+            self.summands.push_back(
+                self.history.means(wanted.first) + <size_t>(1 + wanted.second) * self.model.width)
 
     cdef void find_products(self, const State& state) noexcept nogil:
         """Collect the slots and numbers of the products by latent relations; those of a couple that meets in one branch
@@ -270,6 +290,24 @@ cdef class Positions:
     cdef void want(self, int32_t branch, int32_t product) noexcept nogil:
         self.wanted.push_back(pair[int32_t, int32_t](self.history.branches[branch].slot, product))
 
+    cdef void make_products(self, int product, vector[int32_t]& slots) noexcept nogil:
+        """Multiply a matrix with the means in some slots, and put the products there."""
+        cdef const NetworkTable* table
+        cdef float* means
+        cdef int k
+        cdef int32_t slot
+        for k in range(self.model.n_networks):
+            table = &self.model.tables[k]
+            self.sources.clear()
+            self.targets.clear()
+            for slot in slots:
+                means = self.history.means(slot)
+                self.sources.push_back(means + table.start)
+                self.targets.push_back(means + <size_t>(1 + product) * self.model.width + table.start)
+                memset(self.targets.back(), 0, table.width * sizeof(float))
+            add_products(self.targets.data(), table.latent_weights + <size_t>product * table.n_states * table.width,
+                         self.sources.data(), <int>slots.size(), table.n_states, table.n_states)
+
     cdef void add_inputs(self, const State& state) noexcept nogil:
         """Point to the rows of the decisions that decision relations lead to."""
         cdef const Model* n = self.model
@@ -287,25 +325,6 @@ cdef class Positions:
                 self.summands.push_back(n.decision_weights + (<size_t>r * n.n_rows + branch.action) * n.width)
             else:
                 self.summands.push_back(self.words.input(branch.candidate, r))
-
-    cdef const float* product(self, int slot, int p) noexcept nogil:
-        """The product of a matrix with the means in a slot."""
-        cdef float* means = self.history.means(slot)
-        cdef float* found = means + <size_t>(1 + p) * self.model.width
-        cdef float* target
-        cdef const float* source
-        cdef const NetworkTable* table
-        cdef int k
-        if self.history.in_slot[slot] >> p & 1:
-            return found
-        self.history.in_slot[slot] = self.history.in_slot[slot] | <uint32_t>1 << p
-        memset(found, 0, self.model.width * sizeof(float))
-        for k in range(self.model.n_networks):
-            table = &self.model.tables[k]
-            target, source = found + table.start, means + table.start
-            add_products(&target, table.latent_weights + <size_t>p * table.n_states * table.width, &source, 1,
-                         table.n_states, table.n_states)
-        return found
 
     # After all decisions, where they change the means
 

@@ -2,6 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_lpcfg.isbn.search._networks import Networks
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.isbn.vocabulary import Candidates
 from spacy_lpcfg.trees.tree import Span
 
@@ -12,18 +13,7 @@ class Expansion: ...
 class Search:
     @property
     def n_bytes(self) -> int: ...
-    def __init__(
-        self,
-        networks: Networks,
-        *,
-        beam: int,
-        branching: int,
-        unary_cap: int,
-        max_pops: int,
-        margin: float,
-        final_margin: float,
-        tolerance: float,
-    ) -> None: ...
+    def __init__(self, networks: Networks, settings: BeamSettings) -> None: ...
     def clear(self) -> None: ...
     def copy(self) -> Search: ...
     def add(self, candidates: Candidates) -> None: ...

@@ -410,11 +410,11 @@ cdef class Search:
     """The search for the derivations of one sentence, word by word.
 
     networks (Networks): of the model.
-    settings: as in `BeamSettings`.
+    settings (BeamSettings): of the search.
     """
 
     cdef Networks networks
-    cdef dict settings
+    cdef object settings
     cdef SentenceWords words
     cdef History history
     cdef Positions positions
@@ -425,19 +425,14 @@ cdef class Search:
     cdef vector[Hypothesis] hypotheses        # that have shifted all words so far, best first
     cdef vector[Hypothesis] finished          # that have reached the end of the sentence, best first
 
-    def __init__(
-        self, Networks networks, *, beam, branching, unary_cap, max_pops, margin, final_margin, tolerance
-    ):
-        self.networks = networks
-        self.settings = {
-            "beam": beam, "branching": branching, "unary_cap": unary_cap, "max_pops": max_pops, "margin": margin,
-            "final_margin": final_margin, "tolerance": tolerance,
-        }
-        self.max_pops, self.final_margin = max_pops, final_margin
+    def __init__(self, Networks networks, settings):
+        self.networks, self.settings = networks, settings
+        self.max_pops, self.final_margin = settings.max_pops, settings.final_margin
         self.words, self.history = SentenceWords(networks), History(networks)
-        self.positions = Positions(networks, self.words, self.history, Scorer(networks, tolerance))
-        self.beam = Beam(beam, margin)
-        self.expansion = Expansion(networks, self.words, self.positions, self.beam, branching, unary_cap)
+        self.positions = Positions(networks, self.words, self.history, Scorer(networks, settings.tolerance))
+        self.beam = Beam(settings.beam, settings.margin)
+        self.expansion = Expansion(
+            networks, self.words, self.positions, self.beam, settings.branching, settings.unary_cap)
         self.clear()
 
     def clear(self):
@@ -451,7 +446,7 @@ cdef class Search:
 
     def copy(self):
         """A search that goes on from here by itself."""
-        cdef Search new = Search(self.networks, **self.settings)
+        cdef Search new = Search(self.networks, self.settings)
         self.words.copy_to(new.words)
         self.history.copy_to(new.history, self.hypotheses)
         new.hypotheses, new.n_shifted = self.hypotheses, self.n_shifted
@@ -496,7 +491,7 @@ cdef class Search:
     cdef list derivations_of(self, const vector[Hypothesis]& hypotheses):
         cdef size_t i
         return [
-            constituents_of(self.history, self.words, hypotheses[i].branch, self.networks.labels)
+            constituents_of(self.history, self.words, hypotheses[i].state.branch, self.networks.labels)
             for i in range(hypotheses.size())
         ]
 
@@ -573,8 +568,7 @@ cdef class Search:
             state, slot = self.positions.states[each.state], self.positions.states[each.state].slot
             if each.theta != NONE:
                 slot = self.positions.unsettled_slot(self.positions.theta_at(each.theta))
-            new.branch = self.history.new_branch(state.branch, SHIFT, each.candidate, slot)
-            new.cell, new.last_shift = self.history.stack_word(state.cell, new.branch), new.branch
+            new.state = self.history.after(state, SHIFT, each.candidate, slot)
             new.log_probability = each.log_probability
             self.hypotheses.push_back(new)
         self.n_shifted += 1
@@ -585,9 +579,8 @@ cdef class Search:
     cdef void end(self, const Item& item) noexcept nogil:
         """Note a finished hypothesis."""
         cdef Hypothesis new
-        cdef State state = self.positions.states[item.state]
-        new.log_probability, new.cell, new.last_shift = item.log_probability, state.cell, state.last_shift
-        new.branch = self.history.new_branch(state.branch, ATTACH, NONE, NONE)
+        new.log_probability, new.state = item.log_probability, self.positions.states[item.state]
+        new.state.branch = self.history.new_branch(new.state.branch, ATTACH, NONE, NONE)
         self.finished.push_back(new)
 
     cdef void complete(self) noexcept nogil:
