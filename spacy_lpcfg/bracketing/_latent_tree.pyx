@@ -11,9 +11,8 @@ loop over x for fixed i, k, j is a plain one over contiguous numbers.
 
 import numpy as np
 
-from libc.math cimport INFINITY, NAN, isnan
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free, malloc
 from libcpp.vector cimport vector
 
 
@@ -74,23 +73,18 @@ cdef inline size_t place(int h, int i, int j, int x) noexcept nogil:
 
 
 cdef class Workspace:
-    """Memory that one decoding after the other uses."""
+    """The best subtrees of a sentence, and scratch."""
 
-    cdef double* best               # (h + 1, h + 1, h + 1) of the one half of the sentence, then of the other
-    cdef size_t size
+    cdef vector[double] best        # (h + 1, h + 1, h + 1) of the one half of the sentence, then of the other
     cdef vector[double] inverse     # 1 / length
     cdef vector[double] slopes, offsets, levels, sums
 
-    def __dealloc__(self):
-        free(self.best)
-
-    cdef bint reserve(self, size_t size) noexcept nogil:
-        """Room for so many numbers, with whatever is in it; false if there is none."""
-        if self.size < size:
-            free(self.best)
-            self.best = <double*>malloc(size * sizeof(double))
-            self.size = size if self.best != NULL else 0
-        return self.size >= size
+    def __init__(self, int n, int split):
+        """RAISES (MemoryError): If there is no room for a sentence of n words that splits there."""
+        cdef int length
+        self.best.resize(<size_t>(split + 1) ** 3 + <size_t>(n - split + 1) ** 3)
+        for length in range(n + 1):
+            self.inverse.push_back(1.0 / max(length, 1))
 
     cdef double minimal(self, const Distances* d, int split, vector[int]& spans, vector[double]& edges) noexcept nogil:
         """Cost of the best tree of n >= 2 words; its spans within [0, split) and [split, n), halves first, pre-order.
@@ -99,18 +93,13 @@ cdef class Workspace:
         edges: filled with the length of the edge above each.
         """
         cdef int n = d.n, k = 0, m = n
-        cdef size_t left_size = <size_t>(split + 1) ** 3, right_size = <size_t>(n - split + 1) ** 3
         cdef double cost
+        cdef double* left = self.best.data()
+        cdef double* right = left + <size_t>(split + 1) ** 3
         spans.clear()
         edges.clear()
         if n == 2:
             return rectangle(d, 0, 1, 1, 2)
-        if not self.reserve(left_size + right_size):
-            return NAN
-        while <int>self.inverse.size() <= n:
-            self.inverse.push_back(1.0 / max(<int>self.inverse.size(), 1))
-        cdef double* left = self.best
-        cdef double* right = left + left_size
         self.half(d, 0, split, left)
         self.half(d, split, n, right)
         cost = self.root(d, split, left, right, &k, &m)
@@ -281,7 +270,7 @@ def minimal(const double[:, ::1] sums, const double[:, ::1] scores, int split):
     RETURNS (tuple): cost (float); spans (int32, (n_spans, 2)) of two or more words but the whole sentence, in
         pre-order; lengths of the edges above them (float64, (n_spans,)).
     """
-    cdef Workspace workspace = Workspace()
+    cdef Workspace workspace = Workspace(<int>sums.shape[0] - 1, split)
     cdef Distances d
     cdef vector[int] spans
     cdef vector[double] edges
@@ -290,6 +279,4 @@ def minimal(const double[:, ::1] sums, const double[:, ::1] scores, int split):
     d.scores = &scores[0, 0] if scores is not None else NULL
     with nogil:
         cost = workspace.minimal(&d, split, spans, edges)
-    if isnan(cost):
-        raise MemoryError(f"No memory for a latent tree of {d.n} words.")
     return cost, np.array(spans, dtype=np.int32).reshape(-1, 2), np.array(edges, dtype=np.float64)

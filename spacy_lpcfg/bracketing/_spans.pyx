@@ -11,14 +11,12 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
 # What a symbol may be to the brackets that treebanks leave out: bits of its flags.
-NOMINAL, MODIFIER, OPENS_NONE, ADVERB, VERB = 1, 2, 4, 8, 16
-
-cdef enum:
-    _NOMINAL = 1
-    _MODIFIER = 2
-    _OPENS_NONE = 4
-    _ADVERB = 8
-    _VERB = 16
+cpdef enum:
+    NOMINAL = 1
+    MODIFIER = 2
+    OPENS_NONE = 4
+    ADVERB = 8
+    VERB = 16
 
 
 # Keys ---------------------------------------------------------------------------------------------
@@ -231,11 +229,11 @@ cdef class SpanScores:
         MODIFIER before a NOMINAL symbol, and none beside a single NOMINAL symbol after one.
         """
         cdef uint8_t first = self.flags[symbols[i]]
-        if first & _OPENS_NONE or (first & _ADVERB and self.flags[symbols[i + 1]] & _VERB):
+        if first & OPENS_NONE or (first & ADVERB and self.flags[symbols[i + 1]] & VERB):
             return True
-        if start == i - 1 and self.flags[symbols[i - 1]] & _MODIFIER and first & _NOMINAL:
+        if start == i - 1 and self.flags[symbols[i - 1]] & MODIFIER and first & NOMINAL:
             return True
-        return end == j + 1 and (self.flags[symbols[j - 1]] & self.flags[symbols[j]] & _NOMINAL) != 0
+        return end == j + 1 and (self.flags[symbols[j - 1]] & self.flags[symbols[j]] & NOMINAL) != 0
 
     cdef void outline(self, const double* scores, const double* chart, const uint8_t* symbols, int n, int i, int j,
                       int start, int end, vector[int]& spans, vector[double]& found) noexcept nogil:

@@ -24,7 +24,7 @@ def build_forest(
     edge_threshold: float,
     max_applications: int,
 ) -> Forest: ...
-def best_cover(
+def root_logs(
     grammar: CoarseGrammar,
     terminals: NDArray[np.int32],
     tags: NDArray[np.int32],
@@ -33,4 +33,4 @@ def best_cover(
     *,
     beam: float,
     max_applications: int,
-) -> list[int]: ...
+) -> NDArray[np.float64]: ...

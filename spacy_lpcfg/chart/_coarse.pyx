@@ -28,7 +28,6 @@ cdef extern from *:
 cdef size_t MAX_IDLE = 1 << 18     # applications that an idle chart may hold room for, at 24 bytes each
 cdef double TINY = 1e-200        # mantissas below this are dropped even without a beam
 cdef double LOG_2 = log(2.0)
-cdef double A_PIECE = 1e6        # more than any log-probability of a piece
 
 
 cdef struct Application:
@@ -342,15 +341,13 @@ cdef class _Chart:
         return total
 
     cdef double log_root(self, int start, int end) noexcept nogil:
-        """Natural log of the probability of a span as a tree of its own; very low, yet finite, for one odd word."""
+        """Natural log of the probability of a span as a tree of its own."""
         cdef int cell = self.cell(start, end)
         cdef int k
         cdef double total = 0
         for k in range(self.first_item[cell], self.end_item[cell]):
             total += self.grammar.roots[self.items[k].symbol] * self.inside[k]
-        if total > 0:
-            return log(total) + LOG_2 * self.exponents[cell]
-        return -A_PIECE if end - start == 1 else -INFINITY
+        return log(total) + LOG_2 * self.exponents[cell]
 
     cdef void propagate_outside(self) noexcept nogil:
         cdef int64_t k
@@ -494,7 +491,7 @@ cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] t
         return chart.fill(beam, left_fit, right_fit, may_begin, may_end, max_applications)
 
 
-def best_cover(
+def root_logs(
     CoarseGrammar grammar,
     const int32_t[::1] terminals,
     const int32_t[::1] tags,
@@ -504,32 +501,19 @@ def best_cover(
     double beam,
     size_t max_applications,
 ):
-    """Where to cut a sentence that has no parse: into as few pieces with a root of their own as possible.
+    """The log-probability of each span [i, j) as a tree of its own, float64 (n_words + 1, n_words + 1); -inf for none.
 
-    Among equally many pieces the likeliest are taken. The same arguments as `build_forest`.
-    RETURNS (list[int]): the cuts; all words apart in the worst case.
+    The same arguments as `build_forest`.
     """
     cdef int n = terminals.shape[0]
     cdef int start, end
-    cdef double score
     cdef _Chart chart = grammar.borrow(n)
-    cdef vector[double] best
-    cdef vector[int32_t] origin
-    best.assign(n + 1, -INFINITY)
-    origin.assign(n + 1, 0)
-    best[0] = 0
+    logs_ = np.full((n + 1, n + 1), -np.inf)
+    cdef double[:, ::1] logs = logs_
     _fill(chart, terminals, tags, context, allowed, beam, max_applications)
     with nogil:
-        for end in range(1, n + 1):
-            for start in range(1 if end == n else 0, end):
-                score = best[start] + chart.log_root(start, end) - A_PIECE
-                if score > best[end]:
-                    best[end] = score
-                    origin[end] = start
+        for start in range(n):
+            for end in range(start + 1, n + 1):
+                logs[start, end] = chart.log_root(start, end)
     grammar.give_back(chart)
-    cuts = []
-    end = origin[n]
-    while end > 0:
-        cuts.append(end)
-        end = origin[end]
-    return cuts[::-1]
+    return logs_

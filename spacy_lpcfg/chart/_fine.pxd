@@ -49,3 +49,4 @@ cdef class FineGrammar:
 
 
 cdef int in_blocks(int n) noexcept nogil
+cdef void apply_core(float* sums, const Tensor& tensor, const float* pairs, float* scratch) noexcept nogil

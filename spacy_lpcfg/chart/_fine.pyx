@@ -90,6 +90,17 @@ cdef void from_core(const Tensor& tensor, int child, float* states, const float*
         add_rows(states, tensor.factors[child], given, tensor.states[child], in_blocks(tensor.sizes[child]))
 
 
+cdef void apply_core(float* sums, const Tensor& tensor, const float* pairs, float* scratch) noexcept nogil:
+    """Add to sums over a parent's states, or what stands for them, those of a tensor times pairs of children's states.
+
+    scratch: of LANES floats for each state of the parent.
+    """
+    if tensor.is_sparse:
+        add_sparse_rows(sums, &tensor.sparse, pairs, scratch)
+    else:
+        add_rows(sums, tensor.core, pairs, tensor.sizes[0], tensor.sizes[1] * tensor.sizes[2])
+
+
 cdef void mix(float* pairs, const float* outside, const Tensor& tensor, float* buffer) noexcept nogil:
     """Make `pairs` the mean of a tensor's matrices over children's states, weighted by a parent's outside vector."""
     if tensor.is_sparse:
@@ -347,12 +358,8 @@ cdef class Marginals:
 
     cdef void pass_up(self, float* inside, const Tensor& tensor) noexcept nogil:
         """Add to a parent's inside vector what a tensor makes of the children's outer products in `pairs`."""
-        cdef float* sums
-        if tensor.is_sparse:
-            add_sparse_rows(inside, &tensor.sparse, self.pairs.data(), self.scratch.data())
-            return
-        sums = of_core(tensor, 0, inside, self.buffer.data())
-        add_rows(sums, tensor.core, self.pairs.data(), tensor.sizes[0], tensor.sizes[1] * tensor.sizes[2])
+        cdef float* sums = of_core(tensor, 0, inside, self.buffer.data())
+        apply_core(sums, tensor, self.pairs.data(), self.scratch.data())
         from_core(tensor, 0, inside, sums)
 
     cdef bint is_first_of_rule(self, int item, int e) noexcept nogil:

@@ -44,9 +44,6 @@ def tree_brackets(
     forest: Forest, table: LabelTable, nodes: NDArray[np.int32], marginals: NDArray[np.float64]
 ) -> tuple[list[tuple[int, int, int]], NDArray[np.float64], list[int], NDArray[np.float64]]: ...
 
-class BracketSums:
-    def __init__(self, table: LabelTable) -> None: ...
-
 class LabelTable:
     label_names: tuple[str, ...]
     tag_names: tuple[str, ...]
@@ -54,10 +51,11 @@ class LabelTable:
         self,
         offsets: NDArray[np.int32],
         labels: NDArray[np.int32],
+        is_repeated: NDArray[np.int8],
         tag_of: NDArray[np.int32],
         label_names: tuple[str, ...],
         tag_names: tuple[str, ...],
     ) -> None: ...
 
-class CellPosteriors:
+class CellSums:
     def __init__(self, table: LabelTable) -> None: ...

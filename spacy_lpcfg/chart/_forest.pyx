@@ -209,125 +209,20 @@ def bracket_scores(Forest forest, LabelTable table, const double[::1] marginals,
         counts as likely as the item.
     """
     cdef double[::1] edges = np.empty(forest.edges.size()), items = np.zeros(forest.items.size())
-    cdef CellPosteriors posteriors = CellPosteriors(table)
-    cdef int item, first = 0, c, e, symbol
+    cdef CellSums sums = CellSums(table)
+    cdef int item, end = 0, c, e, symbol
     with nogil:
         for item in range(<int>forest.items.size()):
-            if item == 0 or not same_cell(forest.items[item], forest.items[first]):
-                first = item
-                posteriors.sum(forest, table, first, marginals)
+            if item == end:
+                end = sums.sum(forest, item, &marginals[0])
             symbol = forest.items[item].symbol
             for c in range(table.offsets[symbol], table.offsets[symbol + 1]):
-                if table.is_repeated(symbol, c):
-                    items[item] += marginals[item] - cost
-                else:
-                    items[item] += posteriors.of_label[table.labels[c]] - cost
+                items[item] += (marginals[item] if table.is_repeated[c] else sums.of_label[table.labels[c]]) - cost
             if forest.items[item].row >= 0:
-                items[item] += posteriors.of_tag[table.tag_of[symbol]]
+                items[item] += sums.of_tag[table.tag_of[symbol]]
             for e in range(forest.first_edge[item], forest.first_edge[item + 1]):
                 edges[e] = items[item]
     return np.asarray(edges), np.asarray(items)
-
-
-def posteriors(Forest forest, LabelTable table, const double[::1] marginals, double least):
-    """Posteriors of the brackets and tags of a forest.
-
-    marginals (float64, (n_items,)): of the items; what is below 0 or above 1 counts as such.
-    least (float): brackets that are less likely are left out.
-    RETURNS (dict of (start, end, label) to float, list of dict of tag to float): the brackets in pre-order, of those
-        over the same words first what stands outside in most trees; and the tags of each word.
-    """
-    cdef BracketSums sums = BracketSums(table)
-    cdef Bracket each
-    cdef dict brackets = {}
-    cdef list tags = [{} for _ in range(forest.n_words)]
-    cdef int item
-    cdef double p
-    with nogil:
-        sums.sum(forest, marginals, least)
-    for each in sums.brackets:
-        brackets[each.start, each.end, table.label_names[each.label]] = min(each.p, 1.0)
-    for item in range(<int>forest.items.size()):
-        p = as_probability(marginals[item])
-        if forest.items[item].row >= 0 and p >= least * SHARE:
-            of_word = tags[forest.items[item].start]
-            tag = table.tag_names[table.tag_of[forest.items[item].symbol]]
-            of_word[tag] = min(of_word.get(tag, 0.0) + p, 1.0)
-    return brackets, tags
-
-
-cdef double SHARE = 0.01  # of the least probability, below which the parts of a sum are left out
-
-
-cdef struct Bracket:
-    int32_t start
-    int32_t end
-    int32_t label
-    double p
-    double depth     # mean place in the chains that have it
-
-
-cdef class BracketSums:
-    """Probabilities of all brackets of a forest, cell after cell."""
-
-    cdef LabelTable table
-    cdef vector[Bracket] brackets
-    cdef vector[double] p          # (n_labels,): of the cell at hand
-    cdef vector[double] depth
-    cdef vector[int32_t] found     # its labels
-
-    def __init__(self, LabelTable table):
-        self.table = table
-        self.p.assign(len(table.label_names), 0)
-        self.depth.assign(len(table.label_names), 0)
-
-    cdef void sum(self, Forest forest, const double[::1] marginals, double least) noexcept nogil:
-        cdef int item, n = <int>forest.items.size()
-        cdef double p
-        for item in range(n):
-            p = as_probability(marginals[item])
-            if p >= least * SHARE:
-                self.add(forest.items[item].symbol, p)
-            if item + 1 == n or not same_cell(forest.items[item], forest.items[item + 1]):
-                self.keep(forest.items[item], least)
-        sort(self.brackets.begin(), self.brackets.end(), comes_before)
-
-    cdef void add(self, int symbol, double p) noexcept nogil:
-        """Add an item's probability to those of its labels."""
-        cdef int c, label
-        for c in range(self.table.offsets[symbol], self.table.offsets[symbol + 1]):
-            label = self.table.labels[c]
-            if not self.table.is_repeated(symbol, c):
-                if self.p[label] == 0:
-                    self.found.push_back(label)
-                self.p[label] += p
-                self.depth[label] += p * (c - self.table.offsets[symbol])
-
-    cdef void keep(self, const Item& cell, double least) noexcept nogil:
-        """Note the brackets of a cell, and empty it."""
-        cdef int label
-        cdef Bracket new
-        for label in self.found:
-            if self.p[label] >= least:
-                new.start, new.end, new.label = cell.start, cell.end, label
-                new.p, new.depth = self.p[label], self.depth[label] / self.p[label]
-                self.brackets.push_back(new)
-            self.p[label] = self.depth[label] = 0
-        self.found.clear()
-
-
-cdef bint comes_before(const Bracket& x, const Bracket& y) noexcept nogil:
-    if x.start != y.start:
-        return x.start < y.start
-    if x.end != y.end:
-        return x.end > y.end
-    if x.depth != y.depth:
-        return x.depth < y.depth
-    return x.label < y.label
-
-
-cdef inline double as_probability(double p) noexcept nogil:
-    return 0 if p < 0 else 1 if p > 1 else p
 
 
 def expected_scores(Forest forest, LabelTable table, const int32_t[:, ::1] brackets, const double[::1] p,
@@ -363,58 +258,36 @@ cdef inline uint64_t cell_key(int start, int end, int n_words) noexcept nogil:
     return <uint64_t>start * (n_words + 1) + end
 
 
-cdef class LabelTable:
-    """The labels of each symbol's collapsed chain as ids; of a preterminal without its tag; none for "@" symbols."""
+def posteriors(Forest forest, LabelTable table, const double[::1] marginals, double least):
+    """Posteriors of the brackets and tags of a forest.
 
-    cdef const int32_t[::1] offsets
-    cdef const int32_t[::1] labels
-    cdef const int32_t[::1] tag_of
-    cdef readonly tuple label_names
-    cdef readonly tuple tag_names
-
-    def __init__(self, offsets, labels, tag_of, label_names, tag_names):
-        self.offsets = offsets
-        self.labels = labels
-        self.tag_of = tag_of
-        self.label_names = label_names
-        self.tag_names = tag_names
-
-    cdef bint is_repeated(self, int symbol, int c) noexcept nogil:
-        """Whether the label at place c of a symbol's chain stands further up in it, as in NP|VP|NP."""
-        cdef int above
-        for above in range(self.offsets[symbol], c):
-            if self.labels[above] == self.labels[c]:
-                return True
-        return False
-
-
-cdef class CellPosteriors:
-    """Posteriors of the labels and tags of one cell at a time; of those that no item there has, of another cell."""
-
-    cdef vector[double] of_label
-    cdef vector[double] of_tag
-
-    def __init__(self, LabelTable table):
-        self.of_label.assign(len(table.label_names), 0)
-        self.of_tag.assign(len(table.tag_names), 0)
-
-    cdef void sum(self, Forest forest, LabelTable table, int first, const double[::1] marginals) noexcept nogil:
-        """Sum the marginals (n_items,) over the cell that begins with an item."""
-        cdef int item, symbol, c, last = first
-        while last < <int>forest.items.size() and same_cell(forest.items[last], forest.items[first]):
-            symbol = forest.items[last].symbol
-            for c in range(table.offsets[symbol], table.offsets[symbol + 1]):
-                self.of_label[table.labels[c]] = 0
-            if forest.items[last].row >= 0:
-                self.of_tag[table.tag_of[symbol]] = 0
-            last += 1
-        for item in range(first, last):
-            symbol = forest.items[item].symbol
-            for c in range(table.offsets[symbol], table.offsets[symbol + 1]):
-                if not table.is_repeated(symbol, c):
-                    self.of_label[table.labels[c]] += marginals[item]
-            if forest.items[item].row >= 0:
-                self.of_tag[table.tag_of[symbol]] += marginals[item]
+    marginals (float64, (n_items,)): of the items; what is below 0 or above 1 counts as such.
+    least (float): brackets that are less likely are left out.
+    RETURNS (dict of (start, end, label) to float, list of dict of tag to float): the brackets in pre-order, of those
+        over the same words first what stands outside in most trees; and the tags of each word.
+    """
+    cdef CellSums sums = CellSums(table)
+    cdef vector[double] p
+    cdef vector[Bracket] found
+    cdef Bracket each
+    cdef dict brackets = {}
+    cdef list tags = [{} for _ in range(forest.n_words)]
+    cdef int item, end = 0
+    with nogil:
+        for item in range(<int>forest.items.size()):
+            p.push_back(min(marginals[item], 1) if marginals[item] >= least * SHARE else 0)
+        while end < <int>forest.items.size():
+            item, end = end, sums.sum(forest, end, p.data())
+            sums.add_brackets(forest.items[item], least, found)
+        sort(found.begin(), found.end(), comes_before)
+    for each in found:
+        brackets[each.start, each.end, table.label_names[each.label]] = min(each.p, 1.0)
+    for item in range(<int>forest.items.size()):
+        if forest.items[item].row >= 0 and p[item] > 0:
+            of_word = tags[forest.items[item].start]
+            tag = table.tag_names[table.tag_of[forest.items[item].symbol]]
+            of_word[tag] = min(of_word.get(tag, 0.0) + p[item], 1.0)
+    return brackets, tags
 
 
 def tree_brackets(Forest forest, LabelTable table, const int32_t[::1] nodes, const double[::1] marginals):
@@ -425,7 +298,7 @@ def tree_brackets(Forest forest, LabelTable table, const int32_t[::1] nodes, con
     RETURNS (list of (start, end, label id), float64 (n_spans,), list of tag ids, float64 (n_words,)): the spans in
         pre-order and their posteriors; the tags of the words and theirs.
     """
-    cdef CellPosteriors posteriors = CellPosteriors(table)
+    cdef CellSums sums = CellSums(table)
     cdef list spans = [], tags = []
     cdef vector[double] span_scores, tag_scores
     cdef Item node
@@ -434,14 +307,112 @@ def tree_brackets(Forest forest, LabelTable table, const int32_t[::1] nodes, con
         node, first = forest.items[nodes[k]], nodes[k]
         while first > 0 and same_cell(forest.items[first - 1], node):
             first -= 1
-        posteriors.sum(forest, table, first, marginals)
+        sums.sum(forest, first, &marginals[0])
         for c in range(table.offsets[node.symbol], table.offsets[node.symbol + 1]):
             spans.append((node.start, node.end, table.labels[c]))
-            span_scores.push_back(posteriors.of_label[table.labels[c]])
+            span_scores.push_back(sums.of_label[table.labels[c]])
         if node.row >= 0:
             tags.append(table.tag_of[node.symbol])
-            tag_scores.push_back(posteriors.of_tag[table.tag_of[node.symbol]])
+            tag_scores.push_back(sums.of_tag[table.tag_of[node.symbol]])
     return spans, as_array(span_scores), tags, as_array(tag_scores)
+
+
+cdef class LabelTable:
+    """The labels of each symbol's collapsed chain as ids; of a preterminal without its tag; none for "@" symbols.
+
+    offsets (int32, (n_symbols + 1,)), labels (int32), is_repeated (int8): chains of labels, the upper ones first, and
+        whether each also stands further up in its chain, as in NP|VP|NP.
+    tag_of (int32, (n_symbols,)): tags of preterminals.
+    label_names, tag_names (tuple of str).
+    """
+
+    cdef const int32_t[::1] offsets
+    cdef const int32_t[::1] labels
+    cdef const char[::1] is_repeated
+    cdef const int32_t[::1] tag_of
+    cdef readonly tuple label_names
+    cdef readonly tuple tag_names
+
+    def __init__(self, offsets, labels, is_repeated, tag_of, label_names, tag_names):
+        self.offsets, self.labels, self.is_repeated, self.tag_of = offsets, labels, is_repeated, tag_of
+        self.label_names, self.tag_names = label_names, tag_names
+
+
+cdef struct Bracket:
+    int32_t start
+    int32_t end
+    int32_t label
+    double p
+    double depth     # mean place in the chains that have it
+
+
+cdef double SHARE = 0.01  # of the least probability, below which the parts of a sum are left out
+
+
+cdef class CellSums:
+    """Sums of the marginals of one cell at a time, by the labels and tags of its items."""
+
+    cdef LabelTable table
+    cdef vector[double] of_label   # (n_labels,); 0 for those that the cell does not have
+    cdef vector[double] depth      # (n_labels,): of the marginals times the places in the chains
+    cdef vector[double] of_tag     # (n_tags,)
+    cdef vector[int32_t] labels    # of the cell
+    cdef vector[int32_t] tags
+
+    def __init__(self, LabelTable table):
+        self.table = table
+        self.of_label.assign(len(table.label_names), 0)
+        self.depth.assign(len(table.label_names), 0)
+        self.of_tag.assign(len(table.tag_names), 0)
+
+    cdef int sum(self, Forest forest, int first, const double* marginals) noexcept nogil:
+        """Sum the marginals (n_items,) over the cell that begins with an item; the end of the cell."""
+        cdef int item = first
+        cdef int32_t number
+        for number in self.labels:
+            self.of_label[number] = self.depth[number] = 0
+        for number in self.tags:
+            self.of_tag[number] = 0
+        self.labels.clear()
+        self.tags.clear()
+        while item < <int>forest.items.size() and same_cell(forest.items[item], forest.items[first]):
+            self.add(forest.items[item], marginals[item])
+            item += 1
+        return item
+
+    cdef void add(self, const Item& item, double marginal) noexcept nogil:
+        cdef int c, first = self.table.offsets[item.symbol]
+        cdef int32_t label, tag
+        for c in range(first, self.table.offsets[item.symbol + 1]):
+            label = self.table.labels[c]
+            if marginal != 0 and not self.table.is_repeated[c]:
+                if self.of_label[label] == 0:
+                    self.labels.push_back(label)
+                self.of_label[label] += marginal
+                self.depth[label] += marginal * (c - first)
+        if item.row >= 0:
+            tag = self.table.tag_of[item.symbol]
+            self.tags.push_back(tag)
+            self.of_tag[tag] += marginal
+
+    cdef void add_brackets(self, const Item& cell, double least, vector[Bracket]& brackets) noexcept nogil:
+        """Add the brackets of the cell that are likely enough."""
+        cdef Bracket new
+        for new.label in self.labels:
+            new.p = self.of_label[new.label]
+            if new.p >= least:
+                new.start, new.end, new.depth = cell.start, cell.end, self.depth[new.label] / new.p
+                brackets.push_back(new)
+
+
+cdef bint comes_before(const Bracket& x, const Bracket& y) noexcept nogil:
+    if x.start != y.start:
+        return x.start < y.start
+    if x.end != y.end:
+        return x.end > y.end
+    if x.depth != y.depth:
+        return x.depth < y.depth
+    return x.label < y.label
 
 
 cdef inline bint same_cell(const Item& x, const Item& y) noexcept nogil:

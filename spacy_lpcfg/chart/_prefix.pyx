@@ -13,8 +13,7 @@ from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
 from spacy_lpcfg.chart._fine cimport (
-    LANES, FineGrammar, Sparse, Tensor, add_outer, add_rows, add_sparse_last, add_sparse_rows, in_blocks, mix_rows,
-    outer)
+    LANES, FineGrammar, Sparse, Tensor, add_outer, add_sparse_last, apply_core, in_blocks, mix_rows, outer)
 
 
 cdef struct Rule:
@@ -253,15 +252,7 @@ cdef class PrefixChart:
                 tensor.sizes[1], tensor.sizes[2],
             )
             if k + 1 == end or self.applications[k + 1].rule != application.rule:
-                if tensor.is_sparse:
-                    add_sparse_rows(
-                        &self.inside[found.offset], &tensor.sparse, self.pairs.data(), self.scratch.data()
-                    )
-                else:
-                    add_rows(
-                        &self.inside[found.offset], tensor.core, self.pairs.data(),
-                        tensor.sizes[0], tensor.sizes[1] * tensor.sizes[2],
-                    )
+                apply_core(&self.inside[found.offset], tensor[0], self.pairs.data(), self.scratch.data())
         predicted = self.predicted_of(start, found.symbol)
         for h in range(self.grammar.n_states[found.symbol]):
             found.coarse += <double>self.inside[found.offset + h] * predicted[h]

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from spacy_lpcfg.chart._coarse import CoarseGrammar, best_cover
+from spacy_lpcfg.chart._coarse import CoarseGrammar, root_logs
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.cells import SymbolSets, constraint_mask
 from spacy_lpcfg.chart.context import SentenceContext
@@ -97,14 +97,39 @@ def _glued(parser: ChartParser, query: Query, forest: Forest) -> Parse:
 
 
 def _cover(parser: ChartParser, query: Query, status: str) -> Parse:
-    cuts = best_cover(
+    logs = root_logs(
         parser.coarse,
         *parser.inputs(query, parser.settings),
         constraint_mask(NO_CONSTRAINTS, len(query.words), parser.sets),
         beam=parser.settings.beam,
         max_applications=parser.settings.max_applications,
     )
-    return parse_segments(parser.parse, query, cuts, parser.top_label, status)
+    return parse_segments(parser.parse, query, fewest_pieces(logs), parser.top_label, status)
+
+
+def fewest_pieces(logs: np.ndarray) -> list[int]:
+    """Return where to cut a sentence into as few pieces with a tree of their own as possible, the most probable ones.
+
+    logs (float64, (n_words + 1, n_words + 1)): The log-probability of each piece [i, j) as a tree; -inf for none, where
+        single words are pieces too, but the least probable ones.
+    RETURNS (list of int): The cuts, at least one; all words apart in the worst case.
+    """
+    n_words, of_pieces = len(logs) - 1, logs.copy()
+    words = np.arange(n_words)
+    of_pieces[words, words + 1] = np.maximum(logs[words, words + 1], -_PIECE)
+    of_pieces[0, n_words] = -np.inf
+    best, origins = np.zeros(n_words + 1), np.zeros(n_words + 1, dtype=int)
+    for end in range(1, n_words + 1):
+        scores = best[:end] + of_pieces[:end, end] - _PIECE
+        origins[end] = scores.argmax()
+        best[end] = scores.max()
+    cuts = [int(origins[n_words])]
+    while cuts[-1] > 0:
+        cuts.append(int(origins[cuts[-1]]))
+    return cuts[-2::-1]
+
+
+_PIECE = 1e6  # more than the log-probability of any piece, so that fewer pieces are always better
 
 
 FALLBACKS: tuple[Callable[[ChartParser, Query, Forest], Parse | None], ...] = (

@@ -74,6 +74,7 @@ def label_table(grammar: Grammar) -> LabelTable:
     return LabelTable(
         offsets(np.array([len(chain) for chain in chains])).astype(np.int32),
         np.array([ids[label] for chain in chains for label in chain], dtype=np.int32),
+        np.array([label in chain[:i] for chain in chains for i, label in enumerate(chain)], dtype=np.int8),
         tag_of,
         grammar.labels,
         grammar.tags,

@@ -5,7 +5,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from networks import tiny
-from oracles.isbn_search import Enumeration
 from oracles.lattice import LinearEnumeration, posteriors
 
 from spacy_lpcfg.isbn import ISBN, LatticeSettings
@@ -43,29 +42,27 @@ def agree(one: Lattice, expected) -> None:
         assert of_word == pytest.approx(expected_of_word, abs=1e-4)
 
 
-def all_derivations(isbn: ISBN, words, tags=None, kind=Enumeration) -> Enumeration:
-    return kind(isbn, isbn.vocabulary.candidates(words, tags), words, UNARY_CAP)
+def all_derivations(isbn: ISBN, words, tags=None) -> LinearEnumeration:
+    return LinearEnumeration(isbn, isbn.vocabulary.candidates(words, tags), words, UNARY_CAP)
 
 
 @pytest.mark.parametrize(("words", "tags"), [*((words, None) for words in SENTENCES[:2]), (SENTENCES[2], "XXY")])
 @pytest.mark.parametrize("n_networks", [1, 2])
 def test_lattice_of_single_derivations_is_enumeration(n_networks, words, tags):
     isbn = tiny(*n_networks * ["feed-forward"])
-    one = lattice(isbn, merges=False, exact=True)
+    one = lattice(isbn, merges=False)
     assert run(one, isbn, words, tags)
     agree(one, posteriors(all_derivations(isbn, words, tags)))
 
 
-@pytest.mark.parametrize("is_linear", [False, True])
-def test_lattice_is_enumeration_with_the_same_normalisers(is_linear):
+def test_lattice_takes_normalisers_that_are_linear_in_the_means():
     isbn, words = tiny("feed-forward", "feed-forward"), ["a", "b"]
-    if is_linear:
-        n_states = sum(network.n_states for network in isbn.networks)
-        random = np.random.default_rng(0).standard_normal((len(isbn.tags), 1 + n_states), dtype=np.float32)
-        isbn = replace(isbn, normalizers=random)
+    n_states = sum(network.n_states for network in isbn.networks)
+    random = np.random.default_rng(0).standard_normal((len(isbn.tags), 1 + n_states), dtype=np.float32)
+    isbn = replace(isbn, normalizers=random)
     one = lattice(isbn, merges=False)
     assert run(one, isbn, words)
-    agree(one, posteriors(all_derivations(isbn, words, kind=LinearEnumeration)))
+    agree(one, posteriors(all_derivations(isbn, words)))
 
 
 def forgetful(isbn: ISBN) -> ISBN:
@@ -83,7 +80,7 @@ _OF_THE_PAST = ("latent_weights", "decision_weights")
 @pytest.mark.parametrize("words", [SENTENCES[1], ["c", "a"]])
 def test_lattice_merges_without_loss_what_the_networks_do_not_tell_apart(words):
     isbn = forgetful(tiny("feed-forward", seed=3))
-    one, single = lattice(isbn, exact=True), lattice(isbn, merges=False, exact=True)
+    one, single = lattice(isbn), lattice(isbn, merges=False)
     assert run(one, isbn, words)
     assert run(single, isbn, words)
     agree(one, posteriors(all_derivations(isbn, words)))
@@ -99,7 +96,7 @@ def test_lattice_builds_allowed_brackets_only(seed):
     tree = everything.derivations[rng.integers(len(everything.derivations))][0]
     spans = sorted({span for tree, _ in everything.derivations for span in tree.spans()})
     allowed = {*tree.spans()} | {span for span in spans if rng.random() < 0.7}
-    one = lattice(isbn, merges=False, exact=True)
+    one = lattice(isbn, merges=False)
     assert run(one, isbn, words, "XYY", allowed)
     agree(one, posteriors(everything, allowed))
     assert not run(one, isbn, words, "XYY", {span for span in spans if span[1] < 3})
@@ -108,7 +105,7 @@ def test_lattice_builds_allowed_brackets_only(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_lattice_puts_brackets_in_pre_order_and_those_outside_in_most_trees_first(seed):
     isbn, words = tiny("feed-forward", seed=seed), ["a", "b"]
-    one = lattice(isbn, merges=False, exact=True)
+    one = lattice(isbn, merges=False)
     assert run(one, isbn, words, "XY", {(0, 2, "A"), (0, 2, "B"), (0, 1, "B")})
     found = list(one.brackets(0.0))
     assert found == sorted(found, key=lambda span: (span[0], -span[1]))

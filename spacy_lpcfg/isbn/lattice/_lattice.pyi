@@ -24,13 +24,7 @@ class Lattice:
     @property
     def n_bytes(self) -> int: ...
     def __init__(
-        self,
-        networks: Networks,
-        settings: LatticeSettings,
-        *,
-        unary_cap: int,
-        merges: bool = True,
-        exact: bool = False,
+        self, networks: Networks, settings: LatticeSettings, *, unary_cap: int, merges: bool = True
     ) -> None: ...
     def begin(self, candidates: Candidates, brackets: NDArray[np.int32]) -> None: ...
     def advance(self) -> bool: ...

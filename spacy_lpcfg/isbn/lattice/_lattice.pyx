@@ -331,13 +331,10 @@ cdef class Scores:
     """Means of vertices, and log-probabilities of their decisions.
 
     positions (Positions): that computes the means of one vertex.
-    exact (bool): whether words have their own normalisers.
     """
 
     cdef Positions positions
-    cdef Scorer scorer
     cdef const Model* model
-    cdef bint exact
     cdef vector[vector[int32_t]] slots        # of each product: where it is still to be made
     cdef vector[const float*] means           # of the vertices at hand
     cdef vector[const float*] sources
@@ -346,8 +343,8 @@ cdef class Scores:
     cdef vector[float] logits                 # (n, n_outcomes)
     cdef vector[float] log_probabilities      # (max_outcomes,)
 
-    def __init__(self, Positions positions, bint exact):
-        self.positions, self.scorer, self.model, self.exact = positions, positions.scorer, positions.model, exact
+    def __init__(self, Positions positions):
+        self.positions, self.model = positions, positions.model
         self.slots.resize(self.model.n_products)
         self.log_probabilities.resize(self.model.max_outcomes)
 
@@ -420,8 +417,6 @@ cdef class Scores:
         cdef int first = self.model.word_offsets[tag], end = self.model.word_offsets[tag + 1]
         if end == first + 1:
             return 0
-        if self.exact:
-            return self.scorer.log_word(outcome, first, end, means)
         return self.logit(outcome, means) - self.log_normalizer(tag, means)
 
     cdef double log_normalizer(self, int tag, const float* means) noexcept nogil:
@@ -763,7 +758,6 @@ cdef class Lattice:
     settings (LatticeSettings): of the search.
     unary_cap (int): as in `BeamSettings`.
     merges (bool): whether derivations with equal stacks share a vertex; else each has its own.
-    exact (bool): whether words have their own normalisers, and not the linear functions of their tags.
     """
 
     cdef Networks networks
@@ -781,7 +775,7 @@ cdef class Lattice:
     cdef double nats
     cdef int first                            # vertex from which the next word is sought; those after it too
 
-    def __init__(self, Networks networks, settings, *, unary_cap, merges=True, exact=False):
+    def __init__(self, Networks networks, settings, *, unary_cap, merges=True):
         cdef Positions positions
         self.networks, self.width, self.nats = networks, settings.width, settings.nats
         self.words, self.history = SentenceWords(networks), History(networks)
@@ -789,7 +783,7 @@ cdef class Lattice:
         self.masks = Masks(len(networks.labels))
         self.stacks = Stacks(self.masks)
         self.graph = Graph(self.history, merges)
-        self.scores = Scores(positions, exact)
+        self.scores = Scores(positions)
         self.expansion = LevelExpansion(self.graph, self.stacks, self.scores, unary_cap, self.nats)
         self.shifting = Shifting(self.graph, self.stacks, self.scores, self.words)
         self.posteriors = LatticePosteriors(self.graph, self.stacks)
