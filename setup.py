@@ -13,7 +13,7 @@ from setuptools.command.build_ext import build_ext
 SHARED = "spacy_lpcfg._memoryviews"
 """What Cython writes once for all kernels: their memoryviews, half of what there was to compile."""
 KERNELS = [SHARED, *sorted(".".join(path.with_suffix("").parts) for path in Path("spacy_lpcfg").rglob("*.pyx"))]
-HEADERS = ["spacy_lpcfg/lanes.h", "spacy_lpcfg/chart/simd.h", "spacy_lpcfg/isbn/mean_field.h"]
+HEADERS = ["spacy_lpcfg/lanes.h", "spacy_lpcfg/simd.h", "spacy_lpcfg/isbn/mean_field.h"]
 DIRECTIVES = {"boundscheck": False, "wraparound": False, "cdivision": True, "initializedcheck": False}
 # A kernel that is pickled has a method for it; code that could pickle all would be a fifth of a module with classes.
 DIRECTIVES |= {"auto_pickle": False}

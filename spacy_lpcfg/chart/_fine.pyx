@@ -16,6 +16,8 @@ from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 from spacy_lpcfg.chart._forest cimport Edge, Forest, Item, as_array
+from spacy_lpcfg.simd cimport (
+    LANES, add_outer, add_rows, add_sparse_rows, mix_rows, mix_sparse_rows, outer, pass_down, power_of_two)
 
 from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.tensors import FACTORED, SPARSE

@@ -12,8 +12,8 @@ from libc.string cimport memcpy
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
-from spacy_lpcfg.chart._fine cimport (
-    LANES, FineGrammar, Sparse, Tensor, add_outer, add_sparse_last, apply_core, in_blocks, mix_rows, outer)
+from spacy_lpcfg.chart._fine cimport FineGrammar, Tensor, apply_core, in_blocks
+from spacy_lpcfg.simd cimport LANES, Sparse, add_outer, add_sparse_last, mix_rows, outer
 
 
 cdef struct Rule:

@@ -53,17 +53,21 @@ def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: i
     """
     bias, n_latent, n_inputs = parameters["bias"], len(relations.latent), len(relations.decisions) * n_rows
     require("bias", isinstance(bias, np.ndarray) and bias.ndim == 1 and len(bias) > 0)
-    n = len(bias)
-    check_room(network_bytes(n, n_latent, n_inputs, n_outcomes), what="A parser by this isbn")
-    shapes = {
+    sizes = len(bias), n_latent, n_inputs, n_outcomes
+    check_room(network_bytes(*sizes), what="A parser by this isbn")
+    for name, shape in parameter_shapes(*sizes).items():
+        require(name, is_array(parameters[name], "float32", *shape) and is_moderate(parameters[name]))
+
+
+def parameter_shapes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the parameters of a network of n units, by name."""
+    return {
         "bias": (n,),
         "latent_weights": (n_latent, n, n),
         "decision_weights": (n_inputs, n),
         "outcome_weights": (n_outcomes, n),
         "outcome_bias": (n_outcomes,),
     }
-    for name, shape in shapes.items():
-        require(name, is_array(parameters[name], "float32", *shape) and is_moderate(parameters[name]))
 
 
 def check_normalizers(normalizers: Any, n_tags: int, n_states: int) -> None:

@@ -10,7 +10,14 @@ import numpy as np
 import srsly
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.isbn.checking import check_network, check_normalizers, check_values, network_bytes, require
+from spacy_lpcfg.isbn.checking import (
+    check_network,
+    check_normalizers,
+    check_values,
+    network_bytes,
+    parameter_shapes,
+    require,
+)
 from spacy_lpcfg.isbn.rare_words import RareWords
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
@@ -55,15 +62,8 @@ class Network:
 
     def __post_init__(self) -> None:
         check_approximation(self.approximation)
-        n = len(self.bias)
-        shapes = {
-            "bias": (n,),
-            "latent_weights": (len(self.latent_weights), n, n),
-            "decision_weights": (len(self.decision_weights), n),
-            "outcome_weights": (len(self.outcome_weights), n),
-            "outcome_bias": (len(self.outcome_weights),),
-        }
-        for name, shape in shapes.items():
+        sizes = len(self.latent_weights), len(self.decision_weights), len(self.outcome_weights)
+        for name, shape in parameter_shapes(self.n_states, *sizes).items():
             if getattr(self, name).shape != shape:
                 raise ValueError(f"Expected {name} of shape {shape}, got {getattr(self, name).shape}.")
 

@@ -12,12 +12,11 @@ the words of a tag is a linear function of the means, as `isbn/normalizers.py` h
 
 cimport cython
 from libc.math cimport INFINITY, exp, log1p
-from libc.stdint cimport int32_t, uint32_t, uint64_t, uint8_t
-from libc.string cimport memcpy
+from libc.stdint cimport int32_t, uint64_t, uint8_t
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
-from spacy_lpcfg.isbn.mean_field cimport add_products, log_sum_exp, product_of
+from spacy_lpcfg.isbn.mean_field cimport Choice, add_products, normalise, product_of
 from spacy_lpcfg.isbn.search._networks cimport (
     ATTACH, DONE, LEAF, MODIFY, NONE, PROJECT, ROOT, SHIFT, Model, NetworkTable, Networks, Scorer, SentenceWords)
 from spacy_lpcfg.isbn.search._positions cimport History, Hypothesis, Positions, State
@@ -341,12 +340,12 @@ cdef class Scores:
     cdef vector[float*] targets
     cdef int n_outcomes                       # of the decision at hand
     cdef vector[float] logits                 # (n, n_outcomes)
-    cdef vector[float] log_probabilities      # (max_outcomes,)
+    cdef vector[float] probabilities          # (max_outcomes,): scratch
 
     def __init__(self, Positions positions):
         self.positions, self.model = positions, positions.model
         self.slots.resize(self.model.n_products)
-        self.log_probabilities.resize(self.model.max_outcomes)
+        self.probabilities.resize(self.model.max_outcomes)
 
     # Means
 
@@ -400,14 +399,11 @@ cdef class Scores:
     cdef const float* decide(self, int number, const uint8_t* allowed) noexcept nogil:
         """log P of the outcomes whose logits there are, by one of the means at hand."""
         cdef float* found = &self.logits[<size_t>number * self.n_outcomes]
+        cdef Choice choice
         cdef float normaliser
         cdef int d
-        if allowed != NULL:
-            for d in range(self.n_outcomes):
-                if not allowed[d]:
-                    found[d] = -INFINITY
-        memcpy(&self.log_probabilities[0], found, self.n_outcomes * sizeof(float))
-        normaliser = log_sum_exp(&self.log_probabilities[0], self.n_outcomes)
+        choice.n_outcomes, choice.allowed = self.n_outcomes, allowed
+        normaliser = normalise(found, &self.probabilities[0], choice)
         for d in range(self.n_outcomes):
             found[d] -= normaliser
         return found

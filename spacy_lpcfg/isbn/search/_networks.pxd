@@ -104,7 +104,6 @@ cdef class Scorer:
     cdef void decide(self, int stage, int first, int end, const uint8_t* allowed, const float* means,
                      float* log_probabilities) noexcept nogil
     cdef double log_word(self, int outcome, int first, int end, const float* means) noexcept nogil
-    cdef void add_all_logits(self, int first, int end, const uint8_t* allowed, const float* means,
-                             float* logits) noexcept nogil
+    cdef void add_all_logits(self, int first, int end, const float* means, float* logits) noexcept nogil
     cdef void update(self, int stage, int first, int end, const uint8_t* allowed, int chosen, float* theta,
                      const float* means) noexcept nogil

@@ -5,12 +5,12 @@ The networks of an ensemble stand side by side in every vector: only their produ
 
 import numpy as np
 
-from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from spacy_lpcfg.isbn.mean_field cimport (
-    FEED_FORWARD, MEAN_FIELD_STEP, add_inputs, add_logits, log_sum_exp, padded, settle, sigmoid, softmax, step)
+    FEED_FORWARD, MEAN_FIELD_STEP, add_inputs, add_logits, log_sum_exp, normalise, padded, settle, sigmoid, softmax,
+    step)
 
 from spacy_lpcfg.isbn.likelihood import pad, pad_rows
 from spacy_lpcfg.isbn.network import APPROXIMATIONS
@@ -181,39 +181,33 @@ cdef class Scorer:
                      float* log_probabilities) noexcept nogil:
         """log P of each outcome of a range."""
         cdef const Model* n = self.model
+        cdef Choice choice = choice_of(n.tables[0], first, end, allowed)
         cdef float normaliser
         cdef int d
         if n.settles and n.n_networks == 1:
-            normaliser = softmax(log_probabilities, &self.q[<size_t>stage * n.max_outcomes], means,
-                                 choice_of(n.tables[0], first, end, allowed))
+            normaliser = softmax(log_probabilities, &self.q[<size_t>stage * n.max_outcomes], means, choice)
         else:
-            self.add_all_logits(first, end, allowed, means, log_probabilities)
-            memcpy(&self.logits[0], log_probabilities, (end - first) * sizeof(float))
-            normaliser = log_sum_exp(&self.logits[0], end - first)
+            self.add_all_logits(first, end, means, log_probabilities)
+            normaliser = normalise(log_probabilities, &self.logits[0], choice)
         for d in range(end - first):
             log_probabilities[d] -= normaliser
 
     cdef double log_word(self, int outcome, int first, int end, const float* means) noexcept nogil:
         """log P of a word under its tag; leaves in `logits` what is proportional to P of all words of the tag."""
         cdef double logit
-        self.add_all_logits(first, end, NULL, means, &self.logits[0])
+        self.add_all_logits(first, end, means, &self.logits[0])
         logit = self.logits[outcome - first]
         return logit - log_sum_exp(&self.logits[0], end - first)
 
-    cdef void add_all_logits(self, int first, int end, const uint8_t* allowed, const float* means,
-                             float* logits) noexcept nogil:
+    cdef void add_all_logits(self, int first, int end, const float* means, float* logits) noexcept nogil:
         """The mean of the networks' logits."""
         cdef const NetworkTable* table
-        cdef int k, d
+        cdef int k
         memset(logits, 0, (end - first) * sizeof(float))
         for k in range(self.model.n_networks):
             table = &self.model.tables[k]
             add_logits(logits, &self.spare_q[0], means + table.start, 1.0 / self.model.n_networks,
                        choice_of(table[0], first, end, NULL))
-        if allowed != NULL:
-            for d in range(end - first):
-                if not allowed[d]:
-                    logits[d] = -INFINITY
 
     cdef void update(self, int stage, int first, int end, const uint8_t* allowed, int chosen, float* theta,
                      const float* means) noexcept nogil:

@@ -9,13 +9,7 @@ from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
-cdef extern from "simd.h" nogil:
-    void outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
-    void add_outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
-    void add_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
-    void mix_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
-    float pass_down(float* to_left, float* to_right, const float* pairs, const float* left, const float* right,
-                    float scale, int n_left, int n_right)
+from spacy_lpcfg.simd cimport add_outer, add_rows, mix_rows, outer, pass_down
 
 cdef float LEAST = 1e-15    # what is less of an inside vector is nothing: denormal numbers are slow
 

@@ -17,8 +17,8 @@ INLINED float power_of_two(int exponent) {
 }
 
 /* pairs[j, k] = scale * left[j] * right[k] */
-SIMD_CLONES static void outer(float *pairs, const float *left, const float *right, float scale, int n_left,
-                              int n_right) {
+SIMD_CLONES static inline void outer(float *pairs, const float *left, const float *right, float scale, int n_left,
+                                     int n_right) {
     int k = 0;
     for (; k + LANES <= n_right; k += LANES) {
         const Lanes row = scale * lanes(right + k);
@@ -29,8 +29,8 @@ SIMD_CLONES static void outer(float *pairs, const float *left, const float *righ
 }
 
 /* pairs[j, k] += scale * left[j] * right[k] */
-SIMD_CLONES static void add_outer(float *pairs, const float *left, const float *right, float scale, int n_left,
-                                  int n_right) {
+SIMD_CLONES static inline void add_outer(float *pairs, const float *left, const float *right, float scale, int n_left,
+                                         int n_right) {
     int k = 0;
     for (; k + LANES <= n_right; k += LANES) {
         const Lanes row = scale * lanes(right + k);
@@ -60,12 +60,12 @@ INLINED void add_scaled_rows(float *out, const float *matrix, const float *weigh
 }
 
 /* out[r] += sum_c matrix[r, c] * weights[c] */
-SIMD_CLONES static void add_rows(float *out, const float *matrix, const float *weights, int n_rows, int n_cols) {
+SIMD_CLONES static inline void add_rows(float *out, const float *matrix, const float *weights, int n_rows, int n_cols) {
     add_scaled_rows(out, matrix, weights, 1, n_rows, n_cols);
 }
 
 /* out[c] = sum_r weights[r] * matrix[r, c] */
-SIMD_CLONES static void mix_rows(float *out, const float *matrix, const float *weights, int n_rows, int n_cols) {
+SIMD_CLONES static inline void mix_rows(float *out, const float *matrix, const float *weights, int n_rows, int n_cols) {
     int c = 0;
     for (; c + LANES <= n_cols; c += LANES) {
         Lanes sum = {0};
@@ -80,8 +80,8 @@ SIMD_CLONES static void mix_rows(float *out, const float *matrix, const float *w
 
 /* to_left[j] += scale * sum_k pairs[j, k] * right[k]; to_right[k] += scale * sum_j left[j] * pairs[j, k];
    returns scale * sum_jk left[j] * pairs[j, k] * right[k] */
-SIMD_CLONES static float pass_down(float *to_left, float *to_right, const float *pairs, const float *left,
-                                   const float *right, float scale, int n_left, int n_right) {
+SIMD_CLONES static inline float pass_down(float *to_left, float *to_right, const float *pairs, const float *left,
+                                          const float *right, float scale, int n_left, int n_right) {
     Lanes totals = {0};
     float total = 0;
     int k = 0;
@@ -112,7 +112,7 @@ typedef struct {
 } Sparse;
 
 /* sums[h] += sum_jk t[h, j, k] * pairs[j, k]; scratch: of LANES * n_parent floats */
-SIMD_CLONES static void add_sparse_rows(float *sums, const Sparse *tensor, const float *pairs, float *scratch) {
+SIMD_CLONES static inline void add_sparse_rows(float *sums, const Sparse *tensor, const float *pairs, float *scratch) {
     Sparse t = *tensor;
     Lanes rests = {0};
     for (int k = 0; k < t.n_right; k += LANES) {
@@ -128,7 +128,7 @@ SIMD_CLONES static void add_sparse_rows(float *sums, const Sparse *tensor, const
 }
 
 /* pairs[j, k] = sum_h weights[h] * t[h, j, k] */
-SIMD_CLONES static void mix_sparse_rows(float *pairs, const Sparse *tensor, const float *weights) {
+SIMD_CLONES static inline void mix_sparse_rows(float *pairs, const Sparse *tensor, const float *weights) {
     Sparse t = *tensor;
     float rest = 0;
     for (int h = 0; h < t.n_parent; ++h) rest += weights[h] * t.rest[0][h];
@@ -141,7 +141,7 @@ SIMD_CLONES static void mix_sparse_rows(float *pairs, const Sparse *tensor, cons
 }
 
 /* sums[k] += sum_hj t[h, j, k] * pairs[h, j] */
-SIMD_CLONES static void add_sparse_last(float *sums, const Sparse *tensor, const float *pairs) {
+SIMD_CLONES static inline void add_sparse_last(float *sums, const Sparse *tensor, const float *pairs) {
     Sparse t = *tensor;
     const int n_blocks = t.n_right / LANES;
     float rest = 0;
