@@ -1,9 +1,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-class Workspace:
-    def __init__(self, n: int, split: int) -> None: ...
-
 def minimal_by_table(
     anchors: NDArray[np.int32], segments: NDArray[np.int32], table: NDArray[np.float64], apart: float, split: int
 ) -> tuple[float, NDArray[np.int32], NDArray[np.float64]]: ...

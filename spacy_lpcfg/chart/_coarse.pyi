@@ -6,9 +6,6 @@ from spacy_lpcfg.chart.cells import CellMask
 from spacy_lpcfg.chart.context import SentenceContext
 from spacy_lpcfg.grammar.grammar import Grammar
 
-class RuleTable:
-    def __init__(self, grammar: Grammar, ids: NDArray[np.integer]) -> None: ...
-
 class CoarseGrammar:
     def __init__(self, grammar: Grammar) -> None: ...
 

@@ -56,6 +56,3 @@ class LabelTable:
         label_names: tuple[str, ...],
         tag_names: tuple[str, ...],
     ) -> None: ...
-
-class CellSums:
-    def __init__(self, table: LabelTable) -> None: ...

@@ -27,57 +27,6 @@ cdef int SMALLEST_TABLE = 1 << 10
 cdef uint64_t SPREAD = 0x1E3779B97F4A7C15    # odd, so that products keep all bits apart
 
 
-# Allowed brackets ---------------------------------------------------------------------------------
-
-
-@cython.final
-cdef class Masks:
-    """The allowed brackets of one sentence at a time.
-
-    n_labels (int): of the networks.
-    """
-
-    cdef int n_words, n_labels
-    cdef vector[uint8_t] closings             # (n_words, n_words + 1, n_labels)
-    cdef vector[int32_t] ends                 # (n_words, n_labels): the last end of brackets from a word on
-
-    def __init__(self, int n_labels):
-        self.n_labels = n_labels
-
-    def begin(self, int n_words, const int32_t[:, ::1] brackets):
-        """Begin a sentence.
-
-        brackets (int32, (n, 3)): start, end and label of those that are allowed; a label of -1 is any.
-        RAISES (ValueError): If one is not of these words, or has no such label.
-        """
-        cdef int i, label
-        for i in range(brackets.shape[0]):
-            if not (0 <= brackets[i, 0] < brackets[i, 1] <= n_words and -1 <= brackets[i, 2] < self.n_labels):
-                raise ValueError(f"Expected brackets over {n_words} words, got {tuple(brackets[i])}.")
-        self.n_words = n_words
-        self.closings.assign(<size_t>n_words * (n_words + 1) * self.n_labels, 0)
-        self.ends.assign(<size_t>n_words * self.n_labels, 0)
-        for i in range(brackets.shape[0]):
-            if brackets[i, 2] >= 0:
-                self.allow(brackets[i, 0], brackets[i, 1], brackets[i, 2])
-                continue
-            for label in range(self.n_labels):
-                self.allow(brackets[i, 0], brackets[i, 1], label)
-
-    cdef void allow(self, int start, int end, int label) noexcept nogil:
-        cdef size_t place = <size_t>start * self.n_labels + label
-        self.closings[(<size_t>start * (self.n_words + 1) + end) * self.n_labels + label] = 1
-        self.ends[place] = max(self.ends[place], end)
-
-    cdef inline bint may_close(self, int start, int end, int label) noexcept nogil:
-        """Whether a bracket is allowed."""
-        return self.closings[(<size_t>start * (self.n_words + 1) + end) * self.n_labels + label]
-
-    cdef inline int32_t last_end(self, int start, int label) noexcept nogil:
-        """The last end of an allowed bracket with a label from a word on; 0 for none."""
-        return self.ends[<size_t>start * self.n_labels + label]
-
-
 # Stacks -------------------------------------------------------------------------------------------
 
 
@@ -93,26 +42,65 @@ cdef struct Node:            # on a stack, with all below it: equal stacks are o
 
 @cython.final
 cdef class Stacks:
-    """The stacks of one sentence at a time.
+    """The stacks of one sentence at a time, and the brackets that they may build.
 
-    masks (Masks): the brackets that may be built.
+    n_labels (int): of the networks.
     """
 
-    cdef Masks masks
+    cdef int n_words, n_labels
+    cdef vector[uint8_t] closings             # (n_words, n_words + 1, n_labels): whether a bracket is allowed
+    cdef vector[int32_t] ends                 # (n_words, n_labels): the last end of brackets from a word on; 0 for none
     cdef vector[Node] nodes
     cdef vector[int32_t] table                # of a power of two: nodes by their hashes, or NONE
 
-    def __init__(self, Masks masks):
-        self.masks = masks
+    def __init__(self, int n_labels):
+        self.n_labels = n_labels
 
-    cdef int32_t start(self) noexcept nogil:
-        """Begin a sentence: the stack of the root alone."""
+    cdef int32_t start(self, int n_words, const int32_t[:, ::1] brackets) except -1:
+        """Begin a sentence: the stack of the root alone.
+
+        brackets (int32, (n, 3)): start, end and label of those that are allowed; a label of -1 is any.
+        RAISES (ValueError): If one is not of these words, or has no such label.
+        """
         cdef Node root
+        cdef int i, label
+        for i in range(brackets.shape[0]):
+            if not (0 <= brackets[i, 0] < brackets[i, 1] <= n_words and -1 <= brackets[i, 2] < self.n_labels):
+                raise ValueError(f"Expected brackets over {n_words} words, got {tuple(brackets[i])}.")
+        self.n_words = n_words
+        self.closings.assign(<size_t>n_words * (n_words + 1) * self.n_labels, 0)
+        self.ends.assign(<size_t>n_words * self.n_labels, 0)
+        for i in range(brackets.shape[0]):
+            if brackets[i, 2] >= 0:
+                self.allow(brackets[i, 0], brackets[i, 1], brackets[i, 2])
+                continue
+            for label in range(self.n_labels):
+                self.allow(brackets[i, 0], brackets[i, 1], label)
         self.nodes.clear()
         self.table.assign(SMALLEST_TABLE, NONE)
         root.below, root.label, root.start, root.first, root.last = NONE, ROOT, 0, NONE, NONE
-        root.depth, root.reach = 0, self.masks.n_words
+        root.depth, root.reach = 0, n_words
         return self.number_of(root)
+
+    # Brackets
+
+    cdef void allow(self, int start, int end, int label) noexcept nogil:
+        cdef size_t place = <size_t>start * self.n_labels + label
+        self.closings[(<size_t>start * (self.n_words + 1) + end) * self.n_labels + label] = 1
+        self.ends[place] = max(self.ends[place], end)
+
+    cdef inline bint may_close(self, const Node& node, int end) noexcept nogil:
+        """Whether a node may end there."""
+        return node.label < 0 or self.closings[
+            (<size_t>node.start * (self.n_words + 1) + end) * self.n_labels + node.label]
+
+    cdef inline int32_t last_end(self, int start, int label) noexcept nogil:
+        """The last end of an allowed bracket with a label from a word on; 0 for none."""
+        return self.ends[<size_t>start * self.n_labels + label]
+
+    cdef inline bint is_alive(self, int32_t stack, int n_words) noexcept nogil:
+        """Whether a stack may go on after so many words: by another word, or by closing its top."""
+        return self.nodes[stack].reach > n_words or self.may_close(self.nodes[stack], n_words)
 
     # Steps
 
@@ -120,7 +108,7 @@ cdef class Stacks:
         """The stack after a Shift of the word that comes after so many."""
         cdef Node leaf = self.nodes[stack]
         leaf.below, leaf.label, leaf.start = stack, LEAF, n_words
-        leaf.first = leaf.last = self.masks.n_labels + tag
+        leaf.first = leaf.last = self.n_labels + tag
         leaf.depth += 1
         return self.number_of(leaf)
 
@@ -138,7 +126,7 @@ cdef class Stacks:
         cdef Node node = self.nodes[stack]
         node.first = node.last = self.as_child(node)
         node.label = label
-        node.reach = min(self.nodes[node.below].reach, self.masks.last_end(node.start, label))
+        node.reach = min(self.nodes[node.below].reach, self.last_end(node.start, label))
         return self.number_of(node)
 
     # Numbers
@@ -171,14 +159,6 @@ cdef class Stacks:
     cdef inline int32_t as_child(self, const Node& node) noexcept nogil:
         """The label or tag of a node as a child."""
         return node.label if node.label >= 0 else node.first
-
-    cdef inline bint may_close(self, const Node& node, int end) noexcept nogil:
-        """Whether a node may end there."""
-        return node.label < 0 or self.masks.may_close(node.start, end, node.label)
-
-    cdef inline bint is_alive(self, int32_t stack, int n_words) noexcept nogil:
-        """Whether a stack may go on after so many words: by another word, or by closing its top."""
-        return self.nodes[stack].reach > n_words or self.may_close(self.nodes[stack], n_words)
 
 
 cdef bint is_equal(const Node& x, const Node& y) noexcept nogil:
@@ -526,7 +506,7 @@ cdef class LevelExpansion:
                 self.put(level, v, ATTACH, logs[ATTACH], self.stacks.attach(vertex.stack))
             if self.may_enter(level, vertex.log_probability + logs[MODIFY]) and self.stacks.may_close(below, top.start):
                 self.put(level, v, MODIFY, logs[MODIFY], self.stacks.modify(vertex.stack))
-        elif vertex.n_words == self.stacks.masks.n_words:
+        elif vertex.n_words == self.stacks.n_words:
             self.leave(self.ends, v, DONE, logs[ATTACH])
 
     cdef void project(self, int v, const float* logs) noexcept nogil:
@@ -537,7 +517,7 @@ cdef class LevelExpansion:
         cdef int label, action
         for label in range(self.model.n_actions - PROJECT):
             action = PROJECT + label
-            if self.stacks.masks.last_end(top.start, label) >= vertex.n_words and self.may_enter(
+            if self.stacks.last_end(top.start, label) >= vertex.n_words and self.may_enter(
                     level, vertex.log_probability + logs[action]):
                 self.put(level, v, action, logs[action], self.stacks.project(vertex.stack, label))
 
@@ -636,7 +616,7 @@ cdef struct Closing:         # of a bracket
 
 @cython.final
 cdef class LatticePosteriors:
-    """LatticePosteriors of one sentence at a time: each vertex has the share of all derivations that pass it."""
+    """The posteriors of one sentence at a time: each vertex has the share of all derivations that pass it."""
 
     cdef Graph graph
     cdef Stacks stacks
@@ -712,20 +692,6 @@ cdef class LatticePosteriors:
         self.closings.resize(n)
         sort(self.closings.begin(), self.closings.end(), is_outside)
 
-    def brackets(self, tuple labels, double least):
-        """The brackets that are at least so likely, in pre-order, outer ones first.
-
-        RETURNS (dict of (start, end, label) to float): a bracket that a tree has twice counts twice, but for no more
-            than 1.
-        """
-        cdef size_t i
-        cdef dict found = {}
-        for i in range(self.closings.size()):
-            if self.closings[i].posterior >= least:
-                found[self.closings[i].start, self.closings[i].end, labels[self.closings[i].label]] = min(
-                    self.closings[i].posterior, 1.0)
-        return found
-
 
 cdef bint is_same(const Closing& x, const Closing& y) noexcept nogil:
     return x.start == y.start and x.end == y.end and x.label == y.label
@@ -759,7 +725,6 @@ cdef class Lattice:
     cdef Networks networks
     cdef SentenceWords words
     cdef History history
-    cdef Masks masks
     cdef Stacks stacks
     cdef Graph graph
     cdef Scores scores
@@ -775,9 +740,8 @@ cdef class Lattice:
         cdef Positions positions
         self.networks, self.width, self.nats = networks, settings.width, settings.nats
         self.words, self.history = SentenceWords(networks), History(networks)
-        positions = Positions(networks, self.words, self.history, Scorer(networks, NO_TOLERANCE))
-        self.masks = Masks(len(networks.labels))
-        self.stacks = Stacks(self.masks)
+        positions = Positions(self.words, self.history, Scorer(networks, NO_TOLERANCE))
+        self.stacks = Stacks(len(networks.labels))
         self.graph = Graph(self.history, merges)
         self.scores = Scores(positions)
         self.expansion = LevelExpansion(self.graph, self.stacks, self.scores, unary_cap, self.nats)
@@ -793,8 +757,8 @@ cdef class Lattice:
         cdef Vertex first
         self.words.clear()
         self.words.add(candidates)
-        self.masks.begin(<int>self.words.offsets.size() - 1, brackets)
-        first.state, first.stack = self.history.start().state, self.stacks.start()
+        first.stack = self.stacks.start(<int>self.words.offsets.size() - 1, brackets)
+        first.state = self.history.start().state
         first.log_probability, first.tag, first.n_words = 0, NONE, 0
         self.graph.start(first)
         self.first = 0
@@ -825,8 +789,18 @@ cdef class Lattice:
         return self.first < <int>self.graph.vertices.size()
 
     def brackets(self, double least):
-        """The posteriors of brackets that are at least so likely, by (start, end, label), as `LatticePosteriors.brackets`."""
-        return self.posteriors.brackets(self.networks.labels, least)
+        """The posteriors of the brackets that are at least so likely, in pre-order, outer ones first.
+
+        RETURNS (dict of (start, end, label) to float): a bracket that a tree has twice counts twice, but for no more
+            than 1.
+        """
+        cdef Closing closing
+        cdef dict found = {}
+        for closing in self.posteriors.closings:
+            if closing.posterior >= least:
+                label = self.networks.labels[closing.label]
+                found[closing.start, closing.end, label] = min(closing.posterior, 1.0)
+        return found
 
     def tags(self):
         """The posteriors of the tags of each word, list of dict of str to float."""
@@ -852,7 +826,7 @@ cdef class Lattice:
             sizeof(float) * (self.history.slots.capacity() + self.words.inputs.capacity())
             + sizeof(Vertex) * self.graph.vertices.capacity() + sizeof(Arc) * self.graph.arcs.capacity()
             + sizeof(Node) * self.stacks.nodes.capacity() + sizeof(int32_t) * self.stacks.table.capacity()
-            + self.masks.closings.capacity() + sizeof(Closing) * self.posteriors.closings.capacity())
+            + self.stacks.closings.capacity() + sizeof(Closing) * self.posteriors.closings.capacity())
 
     # Forward
 

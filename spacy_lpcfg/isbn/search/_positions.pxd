@@ -78,7 +78,6 @@ cdef class History:
 
 @cython.final
 cdef class Positions:
-    cdef Networks networks
     cdef const Model* model
     cdef SentenceWords words
     cdef History history

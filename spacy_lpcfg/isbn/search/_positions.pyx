@@ -192,10 +192,9 @@ cdef class History:
 cdef class Positions:
     """The states of the search for one word, by number."""
 
-    def __init__(self, Networks networks, SentenceWords words, History history, Scorer scorer):
-        cdef const Model* n = &networks.model
-        self.networks, self.model = networks, n
-        self.words, self.history, self.scorer = words, history, scorer
+    def __init__(self, SentenceWords words, History history, Scorer scorer):
+        cdef const Model* n = words.model
+        self.words, self.history, self.scorer, self.model = words, history, scorer, n
         self.related.resize(max(n.n_latent, n.n_decisions))
         self.theta.resize(n.width)
         self.means.resize(n.width)

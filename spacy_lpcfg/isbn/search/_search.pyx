@@ -211,7 +211,6 @@ cdef class Expansion:
     branching, unary_cap (int): as in `BeamSettings`.
     """
 
-    cdef Networks networks
     cdef const Model* model
     cdef SentenceWords words
     cdef History history
@@ -230,10 +229,11 @@ cdef class Expansion:
     cdef vector[float] tag_theta              # after action and tag
     cdef vector[float] tag_means
 
-    def __init__(self, Networks networks, SentenceWords words, Positions positions, Beam beam, int branching, int unary_cap):
-        cdef const Model* n = &networks.model
-        self.networks, self.model, self.words, self.positions, self.beam = networks, n, words, positions, beam
-        self.history, self.scorer, self.tangents = positions.history, positions.scorer, Tangents(networks)
+    def __init__(self, Positions positions, Beam beam, int branching, int unary_cap):
+        cdef const Model* n = positions.model
+        self.positions, self.beam, self.model, self.words = positions, beam, n, positions.words
+        self.history, self.scorer = positions.history, positions.scorer
+        self.tangents = Tangents(positions.words.networks)
         self.branching, self.unary_cap = branching, unary_cap
         self.log_actions.resize(n.n_actions)
         self.log_tags.resize(n.first_word - n.n_actions)
@@ -429,10 +429,9 @@ cdef class Search:
         self.networks, self.settings = networks, settings
         self.max_pops, self.final_margin = settings.max_pops, settings.final_margin
         self.words, self.history = SentenceWords(networks), History(networks)
-        self.positions = Positions(networks, self.words, self.history, Scorer(networks, settings.tolerance))
+        self.positions = Positions(self.words, self.history, Scorer(networks, settings.tolerance))
         self.beam = Beam(settings.beam, settings.margin)
-        self.expansion = Expansion(
-            networks, self.words, self.positions, self.beam, settings.branching, settings.unary_cap)
+        self.expansion = Expansion(self.positions, self.beam, settings.branching, settings.unary_cap)
         self.clear()
 
     def clear(self):
