@@ -13,6 +13,7 @@ import argparse
 import json
 import multiprocessing
 import resource
+import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -99,11 +100,22 @@ def slope(x: Sequence[float], y: Sequence[float]) -> float:
     return float(np.polyfit(np.log(x), np.log(y), 1)[0]) if len(set(x)) > 1 else float("nan")
 
 
+def mean_and_range(values: Sequence[float]) -> str:
+    """Return a mean and, of several values, the least and the largest."""
+    spread = f" ({min(values):.2f} to {max(values):.2f})" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.2f}{spread}"
+
+
 def arguments(docstring: str | None) -> argparse.ArgumentParser:
     """Parser of a benchmark's arguments, with what all have."""
     parser = argparse.ArgumentParser(description=docstring, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows of all tables to this file")
     return parser
+
+
+def part_argument(arguments: argparse.ArgumentParser) -> None:
+    """Add the choice of the trees that a benchmark parses: choose settings on dev, report test."""
+    arguments.add_argument("--part", choices=("dev", "test"), default="dev", help="the trees to parse; default: dev")
 
 
 def check_plot(arguments: argparse.ArgumentParser, path: Path | None) -> None:

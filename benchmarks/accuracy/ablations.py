@@ -1,11 +1,13 @@
 """Measure the parts of the spectral learner: section 4.3 of Cohen et al. (2013) again, beside its numbers.
 
-    python -m benchmarks.accuracy.ablations TREEBANK_DIR [--states M...] [--tags given|model] [--json FILE]
+    python -m benchmarks.accuracy.ablations TREEBANK_DIR [--part PART] [--states M...] [--seeds S...]
+        [--tags given|model] [--json FILE]
 
-A TREEBANK_DIR holds train.mrg and dev.mrg. Measures F1 (EVALB, COLLINS.prm, all lengths) of the paper's system for
-m = 8, 16, 24, 32, and without: smoothing, scaling of the features, absolute marginals, features but the rules below and
-above a node. The paper gives its parser the tags of a tagger; here "given" tags are those of the treebank, "model" is
-from raw words. Changes of F1 are towards the first row of the same source and m.
+A TREEBANK_DIR holds train.mrg and PART.mrg (default: dev). Measures F1 (EVALB, COLLINS.prm, all lengths) of the paper's
+system for m = 8, 16, 24, 32, and without: smoothing, scaling of the features, absolute marginals, features but the
+rules below and above a node; the mean over the seeds, with the range. The paper gives its parser the tags of a tagger;
+here "given" tags are those of the treebank, "model" is from raw words. Changes of F1 are towards the first row of the
+same source and m.
 
 The paper's marginals are not divided by the sentence's total weight, which is negative for many sentences; our parser
 divides by the signed total. Without absolute values this makes a difference, so that both are measured; absolute
@@ -14,7 +16,8 @@ marginals choose the same tree either way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -94,12 +97,12 @@ class UndividedParser(Parser):
 class Ablations:
     """Runs variants of the system on one treebank.
 
-    folder (Path): of the treebank; tags (str): "given" or "model".
+    folder (Path): of the treebank; part (str): "dev" or "test"; tags (str): "given" or "model".
     """
 
-    def __init__(self, folder: Path, tags: str) -> None:
+    def __init__(self, folder: Path, part: str, tags: str) -> None:
         self.train = list(read_trees(folder / "train.mrg"))
-        self.golds = measure.read_gold(folder / "dev.mrg")
+        self.golds = measure.read_gold(folder / f"{part}.mrg")
         self.tags = tags
 
     def parse(self, parser: Parser) -> list[Tree]:
@@ -112,9 +115,9 @@ class Ablations:
     def pcfg(self) -> float:
         return self.f1(self.parse(Parser(TreebankPCFG().fit(self.train), settings=RULES)))
 
-    def run(self, m: int) -> tuple[dict[str, float], measure.Row]:
+    def run(self, m: int, seed: int) -> tuple[dict[str, float], dict[str, float]]:
         """F1 of every variant with m states, and what the signs of the marginals do."""
-        paper = Spectral(n_states=m, features=Features(PAPER_INSIDE, PAPER_OUTSIDE, PAPER_LEAF))
+        paper = Spectral(n_states=m, seed=seed, features=Features(PAPER_INSIDE, PAPER_OUTSIDE, PAPER_LEAF))
         simple = replace(paper, features=Features(SIMPLE_INSIDE, SIMPLE_OUTSIDE))
         estimate = paper.estimate(self.train)
         full = estimate.grammar(paper.smoothing)
@@ -129,16 +132,17 @@ class Ablations:
             UNDIVIDED: lambda: undivided,
             "simple features": lambda: Parser(self.learn(simple), settings=RULES),
         }
-        if Spectral(n_states=m) != paper:
-            variants["full, our default features"] = lambda: Parser(self.learn(Spectral(n_states=m)), settings=RULES)
+        default = Spectral(n_states=m, seed=seed)
+        if default != paper:
+            variants["full, our default features"] = lambda: Parser(self.learn(default), settings=RULES)
         trees = {}
         for name, parser in variants.items():
-            measure.progress(f"m = {m}: {name}")
+            measure.progress(f"m = {m}, seed {seed}: {name}")
             trees[name] = self.parse(parser())
         f1 = {name: self.f1(trees_of_setting) for name, trees_of_setting in trees.items()}
-        return f1, {"m": m, **self.signs(trees, undivided.n_negative)}
+        return f1, self.signs(trees, undivided.n_negative)
 
-    def signs(self, trees: dict[str, list[Tree]], n_negative: int) -> measure.Row:
+    def signs(self, trees: dict[str, list[Tree]], n_negative: int) -> dict[str, float]:
         """Count negative total weights, and sentences where signed marginals choose another tree than absolute ones."""
         row = {"total weight < 0, %": 100 * n_negative / len(self.golds)}
         for name in (DIVIDED, UNDIVIDED):
@@ -153,31 +157,39 @@ class Ablations:
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
+    measure.part_argument(arguments)
     arguments.add_argument("--states", type=int, nargs="+", default=[8, 16, 24, 32], metavar="M")
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="S")
     arguments.add_argument("--tags", choices=("given", "model"), default="given", help="default: given")
     args = arguments.parse_args()
-    ablations = Ablations(args.treebank, args.tags)
-    results = {m: ablations.run(m) for m in args.states}
-    rows = f1_rows({m: f1 for m, (f1, _) in results.items()})
-    rows.append(dict.fromkeys(rows[0]) | {"variant": "PCFG", "F1": ablations.pcfg(), "paper's F1": PAPER_PCFG})
-    signs = [row for _, row in results.values()]
+    ablations = Ablations(args.treebank, args.part, args.tags)
+    results = {m: [ablations.run(m, seed) for seed in args.seeds] for m in args.states}
+    rows = f1_rows({m: [f1 for f1, _ in runs] for m, runs in results.items()})
+    rows.append(dict.fromkeys(rows[0]) | {"variant": "PCFG", "F1": f"{ablations.pcfg():.2f}", "paper's F1": PAPER_PCFG})
+    signs = [{"m": m, **means([row for _, row in runs])} for m, runs in results.items()]
     signs.append(dict.fromkeys(signs[0]) | {"m": "paper", f"other tree if {UNDIVIDED}, %": PAPER_DIFFERENT})
-    measure.report({f"F1 on {args.treebank.name}, {args.tags} tags": rows, "Negative values": signs}, args.json)
+    title = f"F1 on {args.treebank.name}, {args.part}, {args.tags} tags, seeds {args.seeds}"
+    measure.report({title: rows, "Negative values": signs}, args.json)
 
 
-def f1_rows(f1: dict[int, dict[str, float]]) -> list[measure.Row]:
-    """A row for every variant and m: our F1, the paper's, and the change from the full system of each."""
+def means(rows: Sequence[dict[str, float]]) -> measure.Row:
+    """The mean of each column."""
+    return {name: statistics.mean(row[name] for row in rows) for name in rows[0]}
+
+
+def f1_rows(f1: dict[int, list[dict[str, float]]]) -> list[measure.Row]:
+    """A row for every variant and m: our F1 over the seeds, the paper's, and the changes from the full system."""
     return [
         {
             "variant": name,
             "m": m,
-            "F1": f1[m][name],
-            "change": f1[m][name] - f1[m]["full"],
+            "F1": measure.mean_and_range([run[name] for run in runs]),
+            "change": statistics.mean(run[name] - run["full"] for run in runs),
             "paper's F1": PAPER.get(name, {}).get(m),
             "paper's change": PAPER[name][m] - PAPER["full"][m] if m in PAPER.get(name, {}) else None,
         }
-        for name in next(iter(f1.values()))
-        for m in f1
+        for name in next(iter(f1.values()))[0]
+        for m, runs in f1.items()
     ]
 
 

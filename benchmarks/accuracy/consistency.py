@@ -1,7 +1,7 @@
 """Whether learning finds a known grammar: the error of tree probabilities against the number of trees.
 
     python -m benchmarks.accuracy.consistency [--trees M...] [--states S] [--repeats N] [--json FILE]
-    python -m benchmarks.accuracy.consistency --treebank FOLDER [--trees M...] [--states S] [--json FILE] [--plot FILE]
+    python -m benchmarks.accuracy.consistency --treebank FOLDER [--trees M...] [--states S] [--repeats N] [--json FILE]
 
 Makes N random L-PCFGs, draws M trees from each, and learns from these by the paper's features, without smoothing.
 Measures the error of the probabilities of other trees drawn from the grammar, sum |estimate - truth| / sum truth, for
@@ -12,16 +12,20 @@ With a treebank, the known grammar is that of pivots with S states (8) that is l
 learners are those of `LEARNERS`. A tree of a grammar of real size is drawn once only, and its probability is far below
 1: the error of trees is the median of |ln estimate - ln truth| over their words, infinite where the estimate is not
 positive. That of marginals is sum |estimate - truth| / sum truth over the posteriors of all brackets of drawn
-sentences. Both are of trees of at most 25 words that no learner has seen. One state shows what is left for lack of
-states, and, without the threshold `min_posterior` of the lexicon, which trees that loses.
+sentences. Both are of trees of at most 25 words that no learner has seen, and both are means over N samples of trees
+(3), with the range. One state shows what is left for lack of states, and, without the threshold `min_posterior` of the
+lexicon, which trees that loses. The error of marginals is shown apart for sentences whose rarest word is unseen, rare,
+or seen more than three times among the fewest trees.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import inf, log
@@ -67,6 +71,7 @@ TITLES = (
 TRUE_STATES, LONGEST, N_TREES, N_SENTENCES = 8, 25, 300, 100  # of a grammar of real size, and of what is measured
 LEXICAL = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 UNSMOOTHED = Smoothing(c=0.0, nu=1.0)
+RAREST = {"unseen": (0, 0), "seen 1 to 3 times": (1, 3), "more often": (4, inf)}
 
 
 @dataclass(frozen=True)
@@ -224,13 +229,19 @@ class Truth:
         ]
         return statistics.median(missed), sum(lost) / len(lost)
 
-    def error_of_marginals(self, grammar: Grammar) -> float:
-        parser, missed, total = Parser(grammar), 0.0, 0.0
+    def errors_of_marginals(self, grammar: Grammar) -> np.ndarray:
+        """Return each sentence's summed error and summed true posteriors, shape (n_sentences, 2)."""
+        parser, errors = Parser(grammar), []
         for tree, truth in zip(self.trees, self.sentences, strict=False):
             learned = parser.posteriors(Query(tree.words)).brackets
-            missed += sum(abs(learned.get(span, 0.0) - truth.get(span, 0.0)) for span in learned.keys() | truth.keys())
-            total += sum(truth.values())
-        return missed / total
+            missed = sum(abs(learned.get(span, 0.0) - truth.get(span, 0.0)) for span in learned.keys() | truth.keys())
+            errors.append((missed, sum(truth.values())))
+        return np.array(errors)
+
+    def rarest(self, trees: Iterable[Tree]) -> np.ndarray:
+        """Return how often the rarest word of each sentence occurs in trees, shape (n_sentences,)."""
+        counts = Counter(word for tree in trees for word in tree.words)
+        return np.array([min(counts[word] for word in tree.words) for tree in self.trees[:N_SENTENCES]])
 
 
 def plain(tree: Tree) -> Tree:
@@ -239,30 +250,96 @@ def plain(tree: Tree) -> Tree:
     return Tree.from_spans(words, tree.tags, tree.spans())
 
 
-def real_rows(folder: Path, sizes: list[int], n_states: int) -> dict[str, list[measure.Row]]:
-    """Errors and CPU seconds of each learner by the number of trees."""
-    grammar = Pivot(n_states=n_states).fit(read_trees(folder / "train.mrg"))
-    truth = Truth.of(grammar, seed=1_000_000)
-    drawn = list(map(plain, islice(sample_trees(grammar, seed=0), max(sizes))))
-    tables: dict[str, list[measure.Row]] = {title: [{"trees": size} for size in sizes] for title in TITLES}
-    of_trees, of_marginals, lost, seconds = tables.values()
-    for i, size in enumerate(sizes):
-        for name, learner in LEARNERS.items():
-            measure.progress(f"{name}: {size} trees")
-            start = time.process_time()
-            learned = learner(n_states).fit(drawn[:size])
-            seconds[i][name] = time.process_time() - start
-            of_trees[i][name], lost[i][name] = truth.error_of_trees(learned)
-            of_marginals[i][name] = truth.error_of_marginals(learned)
-    return tables
+@dataclass(frozen=True)
+class Sample:
+    """The errors of learners by trees that were drawn from a known grammar with a seed.
+
+    tables (dict of str to list of Row): by the titles of `TITLES`, a row for each number of trees
+    marginals (dict of str to float array (n_sizes, n_sentences, 2)): for each learner, see `Truth.errors_of_marginals`
+    rarest (int array (n_sentences,)): see `Truth.rarest`, among the fewest trees
+    """
+
+    tables: dict[str, list[measure.Row]]
+    marginals: dict[str, np.ndarray]
+    rarest: np.ndarray
+
+    @classmethod
+    def draw(cls, grammar: Grammar, sizes: list[int], n_states: int, seed: int) -> Sample:
+        truth = Truth.of(grammar, seed=1_000_000 + seed)
+        drawn = list(map(plain, islice(sample_trees(grammar, seed=seed), max(sizes))))
+        tables: dict[str, list[measure.Row]] = {title: [{"trees": size} for size in sizes] for title in TITLES}
+        of_trees, of_marginals, lost, seconds = tables.values()
+        marginals: dict[str, list[np.ndarray]] = {name: [] for name in LEARNERS}
+        for i, size in enumerate(sizes):
+            for name, learner in LEARNERS.items():
+                measure.progress(f"sample {seed}, {name}: {size} trees")
+                start = time.process_time()
+                learned = learner(n_states).fit(drawn[:size])
+                seconds[i][name] = time.process_time() - start
+                of_trees[i][name], lost[i][name] = truth.error_of_trees(learned)
+                marginals[name].append(truth.errors_of_marginals(learned))
+                of_marginals[i][name] = share(marginals[name][-1])
+        stacked = {name: np.array(arrays) for name, arrays in marginals.items()}
+        return cls(tables, stacked, truth.rarest(drawn[: min(sizes)]))
+
+    def slope(self, name: str, title: str) -> float:
+        """The exponent of a learner's column."""
+        rows = self.tables[title]
+        return measure.slope([row["trees"] for row in rows], [row[name] for row in rows])
 
 
-def real_slopes(tables: dict[str, list[measure.Row]], sizes: list[int]) -> list[measure.Row]:
-    """Exponents of the first two tables, by learner."""
-    return [
-        {"learner": name, **{title: measure.slope(sizes, [row[name] for row in tables[title]]) for title in TITLES[:2]}}
+def share(errors: np.ndarray) -> float:
+    """The error of all sentences as a share of the true posteriors."""
+    missed, total = errors.sum(axis=0)
+    return float(missed / total)
+
+
+def report_real(args: argparse.Namespace) -> None:
+    """Print errors and CPU seconds of each learner by the number of trees, and slopes."""
+    n_states = args.states or TRUE_STATES
+    grammar = Pivot(n_states=n_states).fit(read_trees(args.treebank / "train.mrg"))
+    samples = [Sample.draw(grammar, args.trees, n_states, seed) for seed in range(args.repeats or 3)]
+    slopes = [
+        {
+            "learner": name,
+            **{title: measure.mean_and_range([s.slope(name, title) for s in samples]) for title in TITLES[:2]},
+        }
         for name in LEARNERS
     ]
+    tables = {title: summary([sample.tables[title] for sample in samples]) for title in TITLES}
+    measure.report(
+        {**tables, "Slopes": slopes, "Brackets by the rarest word": rarest_rows(samples, args.trees)}, args.json
+    )
+
+
+def summary(tables: list[list[measure.Row]]) -> list[measure.Row]:
+    """The rows of tables of the same shape, with the mean and range of each learner."""
+    return [
+        {"trees": rows[0]["trees"], **{name: measure.mean_and_range([row[name] for row in rows]) for name in LEARNERS}}
+        for rows in zip(*tables, strict=True)
+    ]
+
+
+def rarest_rows(samples: list[Sample], sizes: list[int]) -> list[measure.Row]:
+    """The error of marginals by learner and by the count of a sentence's rarest word among the fewest trees."""
+    rarest = np.concatenate([sample.rarest for sample in samples])
+    rows = []
+    for name in LEARNERS:
+        errors = np.concatenate([sample.marginals[name] for sample in samples], axis=1)
+        for title, (least, most) in RAREST.items():
+            group = errors[:, (rarest >= least) & (rarest <= most)]
+            shares = [share(of_size) for of_size in group]
+            rows.append(
+                {
+                    "learner": name,
+                    "rarest word": title,
+                    "sentences": group.shape[1],
+                    **{f"{size} trees": value for size, value in zip(sizes, shares, strict=True)},
+                    "slope": measure.slope(sizes, shares),
+                    "share of the last error, %": 100 * float(group[-1, :, 0].sum() / errors[-1, :, 0].sum()),
+                }
+            )
+    return rows
 
 
 def main() -> None:
@@ -270,18 +347,13 @@ def main() -> None:
     sizes = [1_000, 3_000, 10_000, 30_000, 100_000]
     arguments.add_argument("--trees", type=int, nargs="+", default=sizes, metavar="M")
     arguments.add_argument("--states", type=int, metavar="S", help="2, or 8 with a treebank")
-    arguments.add_argument("--repeats", type=int, default=10, metavar="N")
+    arguments.add_argument("--repeats", type=int, metavar="N", help="10, or 3 with a treebank")
     arguments.add_argument("--treebank", type=Path, metavar="FOLDER", help="whose grammar is the known one")
-    arguments.add_argument("--plot", type=Path, metavar="FILE", help="with a treebank, also draw its first table")
     args = arguments.parse_args()
-    measure.check_plot(arguments, args.plot)
     if args.treebank:
-        tables = real_rows(args.treebank, args.trees, args.states or TRUE_STATES)
-        measure.report({**tables, "Slopes": real_slopes(tables, args.trees)}, args.json)
-        if args.plot:
-            measure.plot(tables[TITLES[0]], args.plot, "nats a word", y_scale="log")
+        report_real(args)
     else:
-        report_random(args.trees, args.states or 2, args.repeats, args.json)
+        report_random(args.trees, args.states or 2, args.repeats or 10, args.json)
 
 
 def report_random(sizes: list[int], n_states: int, n_repeats: int, json_path: Path | None) -> None:

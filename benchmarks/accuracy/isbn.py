@@ -1,14 +1,14 @@
 """Measure how good the parsers by sigmoid belief networks are, and what learning them costs: approximations and seeds.
 
-    python -m benchmarks.accuracy.isbn TREEBANK_DIR... [--variant NAME] [--approximations NAME...] [--states N...]
-        [--seeds S...] [--networks K] [--min-count C] [--beams B...] [--tags model|given...] [--max-length WORDS]
-        [--json FILE]
+    python -m benchmarks.accuracy.isbn TREEBANK_DIR... [--part PART] [--variant NAME] [--approximations NAME...]
+        [--states N...] [--seeds S...] [--networks K] [--min-count C] [--beams B...] [--tags model|given...]
+        [--max-length WORDS] [--json FILE]
 
-A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from the one, of both only the sentences of at most so many words,
-and parses the other from raw words ("model") and with the treebank's tags ("given"), by the most probable tree and by
-minimum Bayes risk. Measures F1 as EVALB with COLLINS.prm, tagging accuracy, EVALB errors, sentences without a
-derivation, and CPU seconds. Where there are several approximations, a paired permutation test over the sentences of all
-seeds compares the minimum-Bayes-risk trees of each with those of the first.
+A TREEBANK_DIR holds train.mrg and PART.mrg (default: dev). Learns from the one, of both only the sentences of at most
+so many words, and parses the other from raw words ("model") and with the treebank's tags ("given"), by the most
+probable tree and by minimum Bayes risk. Measures F1 as EVALB with COLLINS.prm, tagging accuracy, EVALB errors,
+sentences without a derivation, and CPU seconds. Where there are several approximations, a paired permutation test over
+the sentences of all seeds compares the minimum-Bayes-risk trees of each with those of the first.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class Found:
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
+    measure.part_argument(arguments)
     arguments.add_argument("--variant", default="default", choices=ISBNLearner.variants(), help="of the learner")
     arguments.add_argument("--approximations", nargs="+", default=["feed-forward"], choices=APPROXIMATIONS)
     arguments.add_argument("--states", type=int, nargs="+", default=[120], metavar="N")
@@ -57,7 +58,7 @@ def main() -> None:
     args = arguments.parse_args()
     learning, parsing, tests = [], [], []
     for treebank in args.treebanks:
-        train, dev = (read(treebank / f"{part}.mrg", args.max_length) for part in ("train", "dev"))
+        train, golds = (read(treebank / f"{part}.mrg", args.max_length) for part in ("train", args.part))
         for n_states in args.states:
             by_task: dict[Task, dict[str, Found]] = {}
             for approximation in args.approximations:
@@ -69,10 +70,10 @@ def main() -> None:
                     for beam in args.beams:
                         for tags in args.tags:
                             task = by_task.setdefault((treebank.name, beam, tags), {})
-                            row = parse(isbn, dev, beam, tags, task.setdefault(approximation, Found([], [])))
+                            row = parse(isbn, golds, beam, tags, task.setdefault(approximation, Found([], [])))
                             parsing.append({**names, "seed": seed, "beam": beam, "tags": tags, **row})
             tests += [row for task, by in by_task.items() for row in compared(task, n_states, by)]
-    measure.report({"Learning": learning, "Parsing": parsing, "Means over the seeds": tests}, args.json)
+    measure.report({"Learning": learning, f"Parsing {args.part}": parsing, "Means over the seeds": tests}, args.json)
 
 
 def read(path: Path, max_length: int | None) -> list[Tree]:

@@ -27,7 +27,6 @@ from benchmarks import measure  # isort: skip, before numpy
 import numpy as np
 
 from benchmarks.accuracy.bracketing import LIMITS, PAPER, bracketed, scores
-from benchmarks.papers.spectral import mean_and_range
 from spacy_lpcfg.bracketing import CCA
 from spacy_lpcfg.bracketing.baselines.comparison import GoldSentence, gold_sentences
 from spacy_lpcfg.bracketing.bracketer import Bracketer
@@ -88,7 +87,7 @@ def main() -> None:
         ):
             f1s = [f1(treebanks, sample.bracketer(m, gamma)) for sample in moments]
             row = {"vectors": name, "m": m, "gamma": gamma, "text": source}
-            row |= {limit: mean_and_range([by_limit[limit] for by_limit in f1s]) for limit in f1s[0]}
+            row |= {limit: measure.mean_and_range([by_limit[limit] for by_limit in f1s]) for limit in f1s[0]}
             tables["F1 with the bracket of the whole sentence"].append(row)
             measure.progress(str(row))
     measure.report(tables, args.json)

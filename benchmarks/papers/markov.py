@@ -1,12 +1,12 @@
 """PCFGs with Markovisation and without states: section 4.3 of Cohen et al. (2013) again, and its PCFG of section 4.1.
 
-    python -m benchmarks.papers.markov TREEBANK_DIR... [--json FILE]
+    python -m benchmarks.papers.markov TREEBANK_DIR... [--part PART] [--json FILE]
 
-A TREEBANK_DIR holds train.mrg and dev.mrg. Measures F1 on dev (EVALB, COLLINS.prm, all lengths), from raw words and
-with the treebank's tags, of PCFGs whose categories remember so many ancestors (vertical order 1 is none but the
-category itself, 2 its parent; Klein and Manning 2003), and whose binarised ones so many siblings (horizontal order).
-Tags have no ancestors. The paper has 68.62 for a PCFG, and 82.59 for vertical order 2 and horizontal order 1, on
-section 22, with the tags of a tagger.
+A TREEBANK_DIR holds train.mrg and PART.mrg (default: dev). Measures F1 on PART (EVALB, COLLINS.prm, all lengths), from
+raw words and with the treebank's tags, of PCFGs whose categories remember so many ancestors (vertical order 1 is none
+but the category itself, 2 its parent; Klein and Manning 2003), and whose binarised ones so many siblings (horizontal
+order). Tags have no ancestors. The paper has 68.62 for a PCFG, and 82.59 for vertical order 2 and horizontal order 1,
+on section 22, with the tags of a tagger.
 """
 
 from __future__ import annotations
@@ -44,15 +44,16 @@ def without_parents(tree: Tree) -> Tree:
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
+    measure.part_argument(arguments)
     args = arguments.parse_args()
     rows = []
     for folder in args.treebanks:
         train = [tree for tree in map(clean, read_trees(folder / "train.mrg")) if tree is not None]
-        golds = measure.read_gold(folder / "dev.mrg")
+        golds = measure.read_gold(folder / f"{args.part}.mrg")
         for vertical, horizontal in ORDERS:
             measure.progress(f"{folder.name}: {vertical}, {horizontal}")
             rows.append(row(folder.name, vertical, horizontal, train, golds))
-    measure.report({"PCFGs with Markovisation": rows}, args.json)
+    measure.report({f"PCFGs with Markovisation, {args.part}": rows}, args.json)
 
 
 def row(name: str, vertical: int, horizontal: int, train: list[Tree], golds: list[Tree]) -> measure.Row:

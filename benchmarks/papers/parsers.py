@@ -1,0 +1,228 @@
+"""The papers' learners beside ours: the tables of F1 of Cohen et al. (2013) and of Cohen and Collins (2014) again.
+
+    python -m benchmarks.papers.parsers TREEBANK_DIR [--states M...] [--seeds S...] [--only NAME...] [--tags TAGS...]
+        [--iterations N] [--every K] [--after N] [--json FILE]
+
+A TREEBANK_DIR holds train.mrg, from which all learn, dev.mrg, which chooses the number of iterations of EM, and
+test.mrg, whose F1 (EVALB, COLLINS.prm, all lengths) is reported: the mean over the seeds, with the range. Dev is parsed
+from raw words, after every K of N iterations from a random start (default: every 10 of 40), and before and after each
+of `--after` iterations from pivots (5). Test is parsed from raw words, by `mbr` (model), and with the
+treebank's tags, by `max-rule` (given), as the papers decode. The learners are
+
+- EM, spectral, pivot + EM: our defaults;
+- with ", paper": the variants of the papers, which have no smoothing but that of the spectral moments;
+- with ", our lexicon": the same, with our smoothing of emissions across words and tags. The papers' parsers get the
+  tags of a tagger, and need less of it;
+- pivot + EM, figure 2, and pivot + EM, paper, our lexicon, direct: with the other one of the two ways to match states.
+
+Seconds are of CPU until the chosen iteration, the median over the seeds. The learners of a seed take turns in one
+process. The speed-up is against the papers' EM.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import nan
+from pathlib import Path
+from typing import TypeVar
+
+from benchmarks import measure
+from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Spectral
+from spacy_lpcfg.learning.em import held_out_f1
+from spacy_lpcfg.learning.pivot import TO_CONVERGENCE, PivotFeatures
+from spacy_lpcfg.learning.spectral import NO_SMOOTHING
+from spacy_lpcfg.trees import read_trees
+
+DECODINGS = {"model": "mbr", "given": "max-rule"}
+"""The decoding for each source of tags."""
+REFERENCE = "EM, paper"
+"""The learner whose seconds are divided by those of the others."""
+PAPER_MATCHED_DIRECTLY = PivotFeatures(matching="direct", shrink=0.0, prior=0.0, em=TO_CONVERGENCE)
+
+Learner = EM | Spectral | Pivot
+Result = TypeVar("Result")
+
+
+def learners(m: int, seed: int) -> dict[str, Learner]:
+    """Return the learners by their names in the tables."""
+    common = {"n_states": m, "seed": seed}
+    ours = {"lexical": LexicalSettings(), **common}
+    return {
+        "EM": EM(**common),
+        "spectral": Spectral(**common),
+        "pivot + EM": Pivot(**common),
+        "pivot + EM, figure 2": Pivot(pivots=PivotFeatures(matching="transition"), **common),
+        REFERENCE: EM.variant("paper", **common),
+        "EM, paper, our lexicon": EM.variant("paper", **ours),
+        "spectral, paper": Spectral.variant("paper", **common),
+        "spectral, paper, not smoothed": Spectral.variant("paper", smoothing=NO_SMOOTHING, **common),
+        "pivot + EM, paper, our lexicon": Pivot.variant("paper", **ours),
+        "pivot + EM, paper, our lexicon, direct": Pivot.variant("paper", pivots=PAPER_MATCHED_DIRECTLY, **ours),
+    }
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A grammar after some iterations of EM.
+
+    seconds (float): CPU seconds of learning so far
+    dev (float): F1 on the development trees; nan of the only candidate
+    """
+
+    iteration: int
+    grammar: Grammar
+    seconds: float
+    dev: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """A learner with one seed.
+
+    start, best (dict of str to float): F1 on test by the source of tags, of the first candidate and of the chosen one
+    iteration (int): of the chosen one; seconds (float): CPU seconds until it
+    dev (dict of int to float): F1 on the development trees by iteration
+    """
+
+    start: dict[str, float]
+    best: dict[str, float]
+    iteration: int
+    seconds: float
+    dev: dict[int, float]
+
+
+class Comparison:
+    """Learns from a treebank, and scores.
+
+    args (argparse.Namespace): the command's arguments
+    """
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        self.train = list(read_trees(args.treebank / "train.mrg"))
+        self.dev, self.test = (measure.read_gold(args.treebank / f"{part}.mrg") for part in ("dev", "test"))
+
+    def run(self, learner: Learner) -> Run:
+        candidates = list(self.candidates(learner))
+        best = max(candidates, key=lambda candidate: candidate.dev)
+        start = candidates[0] if isinstance(learner, Pivot) else best
+        of_best = self.scores(best.grammar)
+        return Run(
+            of_best if start is best else self.scores(start.grammar),
+            of_best,
+            best.iteration,
+            best.seconds,
+            {candidate.iteration: candidate.dev for candidate in candidates if len(candidates) > 1},
+        )
+
+    def candidates(self, learner: Learner) -> Iterator[Candidate]:
+        """Yield the grammars that the development trees are parsed by."""
+        if isinstance(learner, Spectral):
+            grammar, seconds = timed(lambda: learner.fit(self.train))
+            yield Candidate(0, grammar, seconds, nan)
+            return
+        looked_at = self.iterations(learner)
+        fit, seconds = timed(lambda: learner.start(self.train))
+        for iteration in range(looked_at[-1] + 1):
+            if iteration:
+                seconds += timed(fit.step)[1]
+            if iteration in looked_at:
+                grammar, of_grammar = timed(fit.grammar)
+                dev = held_out_f1(grammar, self.dev) if len(looked_at) > 1 else nan
+                yield Candidate(iteration, grammar, seconds + of_grammar, dev)
+
+    def iterations(self, learner: Learner) -> range:
+        """The iterations after which the development trees are parsed."""
+        if isinstance(learner, EM):
+            return range(self.args.every, self.args.iterations + 1, self.args.every)
+        return range(self.args.after + 1)
+
+    def scores(self, grammar: Grammar) -> dict[str, float]:
+        """F1 on test by the source of tags."""
+        return {tags: self.f1(grammar, tags) for tags in self.args.tags}
+
+    def f1(self, grammar: Grammar, tags: str) -> float:
+        parses, _ = measure.parse_all(grammar.parser(decoding=DECODINGS[tags]), self.test, tags)
+        return evaluate(self.test, [parse.tree for parse in parses]).scores()["evalb_f"]
+
+
+def timed(function: Callable[[], Result]) -> tuple[Result, float]:
+    """Call a function; its result and CPU seconds."""
+    begun = time.process_time()
+    result = function()
+    return result, time.process_time() - begun
+
+
+def main() -> None:
+    names = list(learners(1, 0))
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
+    arguments.add_argument("--states", type=int, nargs="+", default=[8, 16], metavar="M")
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="S")
+    arguments.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help="of the learners")
+    arguments.add_argument("--tags", nargs="+", choices=DECODINGS, default=["model"], help="default: model")
+    arguments.add_argument("--iterations", type=int, default=40, metavar="N", help="of EM from a random start")
+    arguments.add_argument("--every", type=int, default=10, metavar="K", help="iterations until dev is parsed again")
+    arguments.add_argument("--after", type=int, default=5, metavar="N", help="iterations of EM from pivots")
+    args = arguments.parse_args()
+    comparison, rows = Comparison(args), []
+    curves: dict[str, list[measure.Row]] = {}
+    for m in args.states:
+        runs = runs_of(comparison, m)
+        for name in args.only:
+            rows += summary(name, m, runs[name], runs.get(REFERENCE))
+            title = "pivots" if isinstance(learners(m, 0)[name], Pivot) else "a random start"
+            if runs[name][0].dev:
+                curves.setdefault(f"F1 on dev by iterations of EM from {title}", []).append(curve(name, m, runs[name]))
+    title = f"{args.treebank.name}: F1 on test, iterations chosen on dev, seeds {args.seeds}"
+    measure.report({title: rows, **curves}, args.json)
+
+
+def runs_of(comparison: Comparison, m: int) -> dict[str, list[Run]]:
+    """The runs of each learner, a seed after the other."""
+    runs: dict[str, list[Run]] = {name: [] for name in comparison.args.only}
+    for seed in comparison.args.seeds:
+        for name, of_learner in runs.items():
+            of_learner.append(comparison.run(learners(m, seed)[name]))
+            measure.progress(f"m = {m}, seed {seed}, {name}: {of_learner[-1]}")
+    return runs
+
+
+def summary(name: str, m: int, runs: Sequence[Run], reference: Sequence[Run] | None) -> list[measure.Row]:
+    """Return the row of a learner, and before it that of the pivots where EM starts."""
+    ratios = [slow.seconds / run.seconds for run, slow in zip(runs, reference or (), strict=False)]
+    best = {
+        "learner": name,
+        "m": m,
+        **f1_cells([run.best for run in runs]),
+        "iterations": ", ".join(str(run.iteration) for run in runs if run.dev),
+        "CPU s": statistics.median(run.seconds for run in runs),
+        "speed-up": statistics.median(ratios) if ratios else None,
+    }
+    if not isinstance(learners(m, 0)[name], Pivot):
+        return [best]
+    start = dict.fromkeys(best) | {"learner": name.replace(" + EM", ""), "m": m}
+    return [start | f1_cells([run.start for run in runs]), best]
+
+
+def f1_cells(scores: Sequence[dict[str, float]]) -> measure.Row:
+    return {
+        f"F1, {tags} tags, {DECODINGS[tags]}": measure.mean_and_range([by_tags[tags] for by_tags in scores])
+        for tags in scores[0]
+    }
+
+
+def curve(name: str, m: int, runs: Sequence[Run]) -> measure.Row:
+    """The mean F1 on dev by iteration."""
+    means = {str(i): statistics.mean(run.dev[i] for run in runs) for i in runs[0].dev}
+    return {"learner": name, "m": m, **means}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""The protocol of the papers' tables of F1: dev chooses the number of iterations, test is reported."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+import pytest
+
+from benchmarks.papers.parsers import Candidate, Comparison, Learner, Run, summary
+from spacy_lpcfg.learning import EM, Pivot, Spectral, TreebankPCFG
+from spacy_lpcfg.trees import parse_trees
+
+DEV = {0: 70.0, 1: 90.0, 2: 80.0}
+TEST = {0: 60.0, 1: 50.0, 2: 65.0}
+
+
+class Scored(Comparison):
+    """A comparison whose grammars have the F1 of DEV and TEST by their iteration."""
+
+    def __init__(self) -> None:
+        self.grammars = {i: TreebankPCFG().fit(parse_trees("(S (NP (DT the) (NN cat)) (VBD sat))")) for i in DEV}
+
+    def candidates(self, learner: Learner) -> Iterator[Candidate]:
+        return (Candidate(i, grammar, 2.0 * i, DEV[i]) for i, grammar in self.grammars.items())
+
+    def scores(self, grammar: object) -> dict[str, float]:
+        return {"model": next(TEST[i] for i, candidate in self.grammars.items() if candidate is grammar)}
+
+
+@pytest.mark.parametrize(("learner", "start"), [(Pivot(), TEST[0]), (EM(), TEST[1])])
+def test_papers_parsers_report_the_iteration_that_dev_chooses(learner, start):
+    assert Scored().run(learner) == Run({"model": start}, {"model": TEST[1]}, 1, 2.0, DEV)
+
+
+def test_papers_parsers_look_at_dev_where_they_are_told():
+    comparison = Scored()
+    comparison.args = argparse.Namespace(every=10, iterations=40, after=2)
+    assert list(comparison.iterations(EM())) == [10, 20, 30, 40]
+    assert list(comparison.iterations(Pivot())) == [0, 1, 2]
+
+
+def test_papers_parsers_do_not_parse_dev_for_the_only_grammar():
+    comparison = Scored()
+    comparison.train = list(parse_trees("(S (NP (DT the) (NN cat)) (VBD sat))"))
+    (candidate,) = Comparison.candidates(comparison, Spectral(n_states=1))
+    assert (candidate.iteration, candidate.dev) == (0, pytest.approx(float("nan"), nan_ok=True))
+
+
+def test_papers_parsers_have_a_row_for_pivots_before_em():
+    runs = [Run({"model": 60.0}, {"model": f1}, 1, seconds, DEV) for f1, seconds in ((61.0, 2.0), (64.0, 4.0))]
+    reference = [Run({"model": 50.0}, {"model": 50.0}, 20, 8.0, DEV)] * 2
+    start, best = summary("pivot + EM", 8, runs, reference)
+    column = "F1, model tags, mbr"
+    assert (start["learner"], start[column]) == ("pivot", "60.00 (60.00 to 60.00)")
+    assert (best["learner"], best[column]) == ("pivot + EM", "62.50 (61.00 to 64.00)")
+    assert (best["iterations"], best["CPU s"], best["speed-up"]) == ("1, 1", 3.0, 3.0)
