@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.bracketing import Bracketer
+from spacy_lpcfg.bracketing.induced_tags import InducedTags
 from spacy_lpcfg.bracketing.metric_model import MetricModel
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL
 from spacy_lpcfg.bracketing.span_model import SpanModel
@@ -21,6 +22,9 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.grammar import Ensemble, Grammar
+from spacy_lpcfg.induced.lexical import LexicalPCFG, Vocabulary
+from spacy_lpcfg.induced.model import Induced, InducedGrammar
+from spacy_lpcfg.induced.simple_pcfg import SimplePCFG
 from spacy_lpcfg.isbn import ISBN, IncrementalParser, Relations
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, start_network
 from spacy_lpcfg.isbn.settings import LatticeSettings
@@ -84,6 +88,7 @@ KINDS = {
     "mirrored": Kind(Mirrored.from_bytes, parse_from_left),
     "stacked": Kind(Stacked.from_bytes, parse),
     "combined": Kind(Combined.from_bytes, parse),
+    "induced": Kind(Induced.from_bytes, parse),
     "bracketer": Kind(Bracketer.from_bytes, bracket),
     "language model": Kind(LanguageModel.from_bytes, foresee),
 }
@@ -127,6 +132,14 @@ def some_bracketer() -> Bracketer:
     return Bracketer(metric, SpanModel(symbols, keys, values, np.array([-1.0, -2.0]), top, True), {"seed": 0})
 
 
+def some_induced() -> Induced:
+    """Grammars of other numbers of states."""
+    tags = InducedTags(CLASSES, frozenset({"Ulower-st"}), {"C1": "NOUN", "PUNCT": "PUNCT"})
+    vocabulary = Vocabulary.listed(["the", "was"], ["C1", "C2", "PUNCT"])
+    pcfgs = [SimplePCFG.random(n, np.ones(vocabulary.size), seed=n) for n in (2, 3)]
+    return Induced(tuple(InducedGrammar(tags, LexicalPCFG(vocabulary, pcfg)) for pcfg in pcfgs))
+
+
 def some_language_model() -> LanguageModel:
     from spacy_lpcfg.language_model.aggregate import Aggregate
     from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, TextVocabulary
@@ -150,6 +163,7 @@ _MAKERS: dict[str, Callable[[], Stored]] = {
     "mirrored": lambda: Mirrored(model("isbn")),
     "stacked": lambda: StackedLearner(EM(n_states=3, n_iterations=2, tokens_per_state=10), n_folds=2).fit(trees(60)),
     "combined": lambda: Combined((model("grammar"), model("mirrored")), (0.25, 0.75), lattice=LatticeSettings()),
+    "induced": some_induced,
     "bracketer": some_bracketer,
     "language model": some_language_model,
 }

@@ -1,11 +1,11 @@
 """Unsupervised parsing in the field's protocol, which C-PCFG, TN-PCFG and SN-PCFG are reported by.
 
     python -m benchmarks.papers.unsupervised TEXT... --trees TREES... [--tags gold tagger none] [--tagger MODEL]
-        [--seeds N...] [--grammar-text FILE...] [--raw FILE...] [--without-punctuation] [--reestimate] [--json FILE]
+        [--seeds N...] [--grammar-text FILE...] [--raw FILE...] [--without-punctuation] [--json FILE]
 
 TEXT are files of words and tags to learn from: bracketed trees, of which words and tags are read, or lines of word/tag.
-A grammar learns from the brackets of the files --grammar-text, the last TEXT if none are named. With --reestimate it
-learns from re-estimated trees, and the simple PCFGs that re-estimate them are scored too. TREES are scored.
+A grammar learns from the brackets of the files --grammar-text, the last TEXT if none are named. Without punctuation and
+tags (--tags none), `Unsupervised` learns from the same texts. TREES are scored.
 
 F1 is the mean over sentences, of all lengths, without punctuation, without brackets of one word and of the whole
 sentence, and each span once (Kim et al. 2019). Sentences that are left with one word do not count. A
@@ -32,15 +32,16 @@ import numpy as np
 
 from benchmarks import measure
 from spacy_lpcfg.bracketing import SpectralBracketer
+from spacy_lpcfg.bracketing.baselines.binary_trees import best_tree
 from spacy_lpcfg.bracketing.baselines.branching import left_branching, random_branching, right_branching, upper_bound
 from spacy_lpcfg.bracketing.baselines.comparison import GoldSentence, gold_sentences
 from spacy_lpcfg.bracketing.induced_tags import TagLearner
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation, penn, split_compounds
 from spacy_lpcfg.evaluation.unlabelled import Bracket, UnlabelledScore, counted_brackets, unlabelled_totals
+from spacy_lpcfg.induced.learner import Unsupervised
 from spacy_lpcfg.learning import Pivot
 from spacy_lpcfg.learning.induction import Induction, bracketed_tree
-from spacy_lpcfg.learning.reestimation import Reestimation
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import read_trees
 
@@ -80,9 +81,8 @@ def learned(
     grammar_text: Sequence[TaggedSentence],
     views: Views,
     seed: int,
-    reestimation: Reestimation | None,
 ) -> dict[str, Callable[[TaggedSentence], Spans]]:
-    """A bracketer, a grammar by its brackets, and simple PCFGs if asked: from a sentence to spans of its tokens."""
+    """A bracketer, and a grammar by its brackets: from a sentence to spans of its tokens."""
 
     def seen(sentence: TaggedSentence, tagger: Tagger) -> TaggedSentence:
         return TaggedSentence(sentence.words, tuple(tagger(sentence)))
@@ -98,17 +98,29 @@ def learned(
         for s in grammar_text
         if 2 < len(s.words) <= 50
     ]
-    parser = Induction(Pivot(n_states=16, seed=seed), reestimation).fit(trees).parser()
+    parser = Induction(Pivot(n_states=16, seed=seed)).fit(trees).parser()
 
     def parsed(sentence: TaggedSentence) -> Spans:
         tree = parser.parse(Query(sentence.words, views.of_grammar(sentence))).tree
         return [(start, end) for start, end, _ in tree.spans()]
 
-    systems = {"bracketer": brackets, "grammar by its brackets": parsed}
-    if reestimation is not None:
-        simple = reestimation.fit(trees)
-        systems["simple PCFGs by its brackets"] = lambda s: simple.spans(s.words, views.of_grammar(s))
-    return systems
+    return {"bracketer": brackets, "grammar by its brackets": parsed}
+
+
+def unsupervised(
+    text: Sequence[TaggedSentence], grammar_text: Sequence[TaggedSentence], seed: int
+) -> dict[str, Callable[[TaggedSentence], Spans]]:
+    """Simple PCFGs that decide together, with brackets of theirs left flat and without: from a sentence to spans."""
+    model = Unsupervised(seed=seed).fit([s.words for s in text], [s.words for s in grammar_text])
+    parser = model.parser()
+
+    def parsed(sentence: TaggedSentence) -> Spans:
+        return [(start, end) for start, end, _ in parser.parse(sentence.words).spans]
+
+    def binary(sentence: TaggedSentence) -> Spans:
+        return best_tree(model.posteriors([sentence.words])[0]) if len(sentence.words) > 1 else []
+
+    return {"simple PCFGs together": parsed, "the same, binary trees": binary}
 
 
 def baselines() -> dict[str, Callable[[GoldSentence], Spans]]:
@@ -164,15 +176,16 @@ def main() -> None:
         start = time.process_time()
         for seed in args.seeds:
             views = _views(kind, text, raw, args.tagger, seed)
-            reestimation = Reestimation(seed=seed) if args.reestimate else None
-            systems = learned(text, grammar_text, views, seed, reestimation)
+            systems = learned(text, grammar_text, views, seed)
+            if kind == "none" and args.without_punctuation:
+                systems |= unsupervised(text, grammar_text, seed)
             for (name, spans), (path, each) in itertools.product(systems.items(), golds.items()):
                 f1 = sentence_f1(_score(gold, spans, view) for gold in each)
                 found.setdefault(name, {}).setdefault(path, []).append(f1)
                 measure.progress(f"tags: {kind}, seed {seed}, {name}, {path}: {f1:.2f}")
         seconds = (time.process_time() - start) / len(args.seeds)
         rows += [{"tags": kind, "system": name, **_cells(f1s), "CPU s": seconds} for name, f1s in found.items()]
-    measure.report({"Sentence F1; CPU seconds of a seed, both systems with scoring": rows}, args.json)
+    measure.report({"Sentence F1; CPU seconds of a seed, all systems with scoring": rows}, args.json)
 
 
 def _arguments() -> argparse.Namespace:
@@ -185,7 +198,6 @@ def _arguments() -> argparse.Namespace:
     arguments.add_argument("--tagger", default="en-fast", metavar="MODEL")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4], metavar="N")
     arguments.add_argument("--without-punctuation", action="store_true")
-    arguments.add_argument("--reestimate", action="store_true")
     return arguments.parse_args()
 
 

@@ -25,6 +25,7 @@ from spacy_lpcfg.components.cli.learn_combined import learn_combined
 from spacy_lpcfg.components.cli.learn_isbn import learn_isbn
 from spacy_lpcfg.components.cli.learn_lm import learn_lm
 from spacy_lpcfg.components.cli.learn_lpcfg import learn_lpcfg
+from spacy_lpcfg.components.cli.learn_unsupervised import learn_unsupervised
 from spacy_lpcfg.components.cli.parse import parse
 from spacy_lpcfg.components.cli.perplexity import perplexity
 from spacy_lpcfg.components.cli.render import render
@@ -67,6 +68,7 @@ learn_cli.command("lpcfg")(learn_lpcfg)
 learn_cli.command("isbn")(learn_isbn)
 learn_cli.command("combined")(learn_combined)
 learn_cli.command("bracketer")(learn_bracketer)
+learn_cli.command("unsupervised")(learn_unsupervised)
 learn_cli.command("lm")(learn_lm)
 lpcfg_cli.add_typer(learn_cli)
 lpcfg_cli.callback()(version)

@@ -21,7 +21,6 @@ from spacy_lpcfg.learning.ensemble import DIVERSE, Ensembles
 from spacy_lpcfg.learning.induction import Induction
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
 from spacy_lpcfg.learning.pivot import Pivot
-from spacy_lpcfg.learning.reestimation import Reestimation
 from spacy_lpcfg.stacking.learner import StackedLearner
 
 
@@ -181,18 +180,16 @@ class Induced(Recipe):
 
     n_states (int): The maximum number of latent states of a symbol.
     n_rounds (int): As in `Induction`.
-    reestimation (Reestimation or None): As in `Induction`.
     n_jobs (int or None): As in `Pivot`.
     """
 
     n_states: int = 16
     n_rounds: int = 2
-    reestimation: Reestimation | None = None
     n_jobs: int | None = None
 
     def learner(self) -> Induction:
         grammar = Pivot(n_states=self.n_states, seed=self.seed, n_jobs=self.n_jobs, **self._of_grammars)
-        return Induction(grammar, self.reestimation, self.n_rounds)
+        return Induction(grammar, self.n_rounds)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,6 @@ from spacy_lpcfg.bracketing.bracketer import Brackets
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.learning.base import Learner, OnStep
 from spacy_lpcfg.learning.pivot import Pivot
-from spacy_lpcfg.learning.reestimation import Reestimation
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.tree import Tree
@@ -27,11 +26,7 @@ def bracketed_tree(words: Sequence[str], tags: Sequence[str], brackets: Brackets
 
     RAISES (ValueError): If there are no words, or not as many tags.
     """
-    return _tree(words, tags, brackets.spans)
-
-
-def _tree(words: Sequence[str], tags: Sequence[str], spans: Iterable[tuple[int, int]]) -> Tree:
-    inner = [(start, end, BRACKET) for start, end in spans if (start, end) != (0, len(words))]
+    inner = [(start, end, BRACKET) for start, end in brackets.spans if (start, end) != (0, len(words))]
     return Tree.from_spans(words, tags, [(0, len(words), SENTENCE), *inner])
 
 
@@ -40,14 +35,11 @@ class Induction:
     """Learner of a grammar from trees that nobody annotated, such as those of `bracketed_tree`.
 
     learner (Learner): of the grammar, whose latent states take the place of categories.
-    reestimation (Reestimation or None): of the trees before anything is learned from them, which pays where tags are
-        learned from text without punctuation; None for none.
     n_rounds (int): of learning; from the second on from the trees of the grammar before, by the given tags.
     RAISES (ValueError): For less than one round.
     """
 
     learner: Learner = field(default_factory=Pivot)
-    reestimation: Reestimation | None = None
     n_rounds: int = 2
 
     def __post_init__(self) -> None:
@@ -63,9 +55,6 @@ class Induction:
     ) -> ParsingModel:
         """Learn from trees; `Learner.fit` has the same arguments and errors."""
         treebank, golds = list(trees), None if held_out is None else list(held_out)
-        if self.reestimation is not None:
-            spans = self.reestimation.spans(treebank)
-            treebank = [_tree(tree.words, tree.tags, inner) for tree, inner in zip(treebank, spans, strict=True)]
         model = self.learner.fit(treebank, held_out=golds, weights=weights, on_step=on_step)
         for _ in range(1, self.n_rounds):
             parser = model.parser()

@@ -28,7 +28,6 @@ from spacy_lpcfg.learning import (
 from spacy_lpcfg.learning.induction import Induction
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import PivotFeatures
-from spacy_lpcfg.learning.reestimation import Reestimation
 from spacy_lpcfg.stacking import StackedLearner
 
 TEXT = "text.txt"
@@ -83,9 +82,7 @@ def test_settings_reach_the_learner():
     assert made("fast").student.learner == made("fast", span_layer=False).student
     ensemble = Ensembles.diverse(2, n_states=2, **GRAMMAR)
     assert made("ensemble", n_grammars=4, n_states=2) == Combination.both_ways(ensemble)
-    induction = made("induction", n_states=4, n_rounds=1, reestimation={"n_grammars": 1})
-    assert induction == Induction(Pivot(n_states=4, **GRAMMAR), Reestimation(n_grammars=1), 1)
-    assert made("induction", reestimation={}).reestimation == Reestimation()
+    assert made("induction", n_states=4, n_rounds=1) == Induction(Pivot(n_states=4, **GRAMMAR), 1)
     assert made("distil", teacher="balanced", n_states=4).teacher == preset("balanced", **PLAIN)
     teacher = BothWays(n_grammars=4, n_states=4, n_jobs=1, lexical=LEARNED, **PLAIN).learner()
     assert made("distil", n_grammars=4, n_states=4).teacher == teacher

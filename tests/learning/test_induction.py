@@ -9,7 +9,6 @@ import pytest
 from spacy_lpcfg.bracketing import Brackets
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.learning.induction import Induction, bracketed_tree
-from spacy_lpcfg.learning.reestimation import Reestimation
 from spacy_lpcfg.trees import Tree, parse_trees
 
 
@@ -41,15 +40,6 @@ def test_induction_learns_from_its_own_trees():
 def test_induction_of_one_round_is_its_learner():
     trees = treebank(10, 2)
     assert Induction(TreebankPCFG(), n_rounds=1).fit(trees).to_bytes() == TreebankPCFG().fit(trees).to_bytes()
-
-
-def test_induction_learns_from_reestimated_trees():
-    """The rarer of two trees of equal tags is gone before a grammar learns."""
-    settings = Reestimation(n_grammars=1, n_states=4, n_words=0)
-    grammar = Induction(TreebankPCFG(), settings, 1).fit(treebank(40, 20))
-    rules = {tuple(grammar.symbols[symbol] for symbol in rule) for rule in grammar.rules}
-    assert ("X", "N", "V") not in rules
-    assert ("X", "D", "N") in rules
 
 
 def test_induction_refuses_no_rounds():

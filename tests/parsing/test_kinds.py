@@ -15,7 +15,7 @@ from spacy_lpcfg.isbn import BeamSettings
 from spacy_lpcfg.parsing.kinds import all_kinds, kind_of_name
 from spacy_lpcfg.parsing.model import ModelError, model_from_bytes, model_from_disk
 
-KINDS = ("combined", "ensemble", "grammar", "isbn", "mirrored", "stacked")
+KINDS = ("combined", "ensemble", "grammar", "induced", "isbn", "mirrored", "stacked")
 OF_GRAMMARS = ("ensemble", "grammar", "stacked")
 
 

@@ -11,7 +11,7 @@ from paths import ROOT
 
 LAYERS = (
     *("basics", "storage", "trees", "words", "parsing", "evaluation", "queries", "pictures", "grammar", "chart"),
-    *("bracketing", "learning", "isbn", "language_model", "stacking", "combination", "learners", "models"),
+    *("bracketing", "learning", "induced", "isbn", "language_model", "stacking", "combination", "learners", "models"),
     *("spacy_lpcfg", "components"),
 )
 """The rooms of the package, each of which imports only those before it.

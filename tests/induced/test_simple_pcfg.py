@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from spacy_lpcfg.learning.simple_pcfg import SimplePCFG, expect
+from spacy_lpcfg.induced.simple_pcfg import SimplePCFG, expect
 
 M, V = 2, 3
 Production = tuple[int, int, int]  # a state, and its children as columns of `left` and `right`

@@ -1,0 +1,57 @@
+"""`spacy-lpcfg learn unsupervised`: brackets from raw text, without tags or trees."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spacy_lpcfg.components.cli.console import busy, reporting_errors, tell
+from spacy_lpcfg.components.cli.pipelines import Force, Output, Seed, blank_pipeline, check_folder, save_pipeline
+
+
+@reporting_errors
+def learn_unsupervised(
+    text: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="TEXT...", exists=True, dir_okay=False, help="A sentence a line, a million words or more; also .gz."
+        ),
+    ],
+    output: Output,
+    grammar_text: Annotated[
+        list[Path] | None,
+        typer.Option(
+            exists=True, dir_okay=False, help="Some thousand sentences like those to parse. [default: a sample of TEXT]"
+        ),
+    ] = None,
+    seed: Seed = 0,
+    lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
+    force: Force = False,
+) -> None:
+    """Learn to bracket from raw text: a blank pipeline with an lpcfg_parser whose only labels are S and X.
+
+    A line of TEXT is a sentence, with blanks between its tokens. Scores of brackets are probabilities.
+
+    \b
+    Example:
+        spacy-lpcfg learn unsupervised text.txt.gz --grammar-text news.txt -o model/
+        spacy-lpcfg parse model/ "The old ferry was sold."
+    """
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+    from spacy_lpcfg.induced.learner import Unsupervised, without_marks
+    from spacy_lpcfg.language_model import read_sentences
+
+    output = check_folder(output, inputs=[*text, *(grammar_text or ())], force=force)
+    nlp = blank_pipeline(lang)
+    component = nlp.add_pipe("lpcfg_parser")
+    assert isinstance(component, LPCFGParser)
+    learner = Unsupervised(seed=seed)
+    n_grammars = learner.n_rounds * len(learner.n_classes)
+    of_grammars = without_marks(read_sentences(grammar_text)) if grammar_text else None
+    with busy("learning", n_grammars, "grammars") as reach:
+        component.grammar = learner.fit(
+            without_marks(read_sentences(text)), of_grammars, on_step=lambda step: reach(step.number)
+        )
+    tell(component.grammar.summary)
+    save_pipeline(nlp, output, force=force)
+    tell(f"saved to {output}")

@@ -1,0 +1,113 @@
+"""Parsers from raw text alone: grammars that begin at different classes of words decide, and learn, together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks, make_tuples
+from spacy_lpcfg.bracketing.baselines.binary_trees import Span, best_tree
+from spacy_lpcfg.bracketing.bracketer import Brackets
+from spacy_lpcfg.bracketing.induced_tags import InducedTags, TagLearner, is_mark
+from spacy_lpcfg.bracketing.learner import SpectralBracketer
+from spacy_lpcfg.bracketing.tagged import TaggedSentence
+from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.induced.model import Induced, InducedGrammar
+from spacy_lpcfg.induced.reestimation import Reestimation
+from spacy_lpcfg.learning.base import ModelLearned, OnStep
+from spacy_lpcfg.learning.induction import bracketed_tree
+from spacy_lpcfg.trees.tree import Tree
+
+Words = Sequence[str]
+_SAMPLE = 5_000  # sentences of a text that grammars learn from
+
+
+@dataclass(frozen=True)
+class Unsupervised:
+    """Learner of a parser from raw text.
+
+    For each number of word classes it learns a bracketer, and from the bracketer's trees a grammar. Then each grammar
+    learns anew from the trees that all of them choose together (Shayegh, Cao, Zhu, Cheung and Mou 2024, "Ensemble
+    distillation for unsupervised constituency parsing").
+
+    n_classes (sequence of int): Numbers of word classes, one for each grammar.
+    n_rounds (int): Rounds of learning; the first one is from the trees of bracketers.
+    reestimation (Reestimation): Learner of the grammars.
+    seed (int): Seed of bracketers and grammars. Nothing in word classes is random: each seed but 0 leaves out another
+        tenth of the text that they are learned from.
+    RAISES (ValueError): For no numbers of classes, or less than one round.
+    """
+
+    n_classes: Sequence[int] = (32, 64, 128)
+    n_rounds: int = 2
+    reestimation: Block[Reestimation] = UNSET
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        make_tuples(self, "n_classes")
+        make_blocks(self, reestimation=Reestimation(seed=self.seed))
+        check_whole(0, seed=self.seed)
+        check_whole(1, n_rounds=self.n_rounds)
+        if not self.n_classes:
+            raise ValueError("Expected a number of word classes for each grammar, got none.")
+
+    def fit(
+        self, text: Iterable[Words], grammar_text: Iterable[Words] | None = None, *, on_step: OnStep | None = None
+    ) -> Induced:
+        """Learn from sentences of words without punctuation, see `without_marks`.
+
+        text (iterable of sequence of str): What word classes and bracketers are learned from, a million words or more.
+        grammar_text (iterable of sequence of str or None): What grammars are learned from, some thousand sentences like
+            those to parse. None for a sample of the text.
+        on_step (callable or None): Called with a `ModelLearned` after each grammar of each round.
+        RAISES (ValueError): If there is too little text, see `TagLearner` and `Reestimation`.
+        """
+        sentences = list(text)
+        of_grammars = sentences[:: 1 + len(sentences) // _SAMPLE] if grammar_text is None else grammar_text
+        of_grammars = [words for words in of_grammars if 2 < len(words) <= self.reestimation.max_words]
+        starts = [self._start(n_classes, sentences, of_grammars) for n_classes in self.n_classes]
+        n_grammars, model = 0, None
+        for _ in range(self.n_rounds):
+            chosen = None if model is None else [best_tree(spans) for spans in model.posteriors(of_grammars)]
+            members = []
+            for tags, first in starts:
+                trees = map(_tree, of_grammars, map(tags.fine, of_grammars), chosen or first)
+                members.append(InducedGrammar(tags, self.reestimation.fit(list(trees))))
+                n_grammars += 1
+                if on_step:
+                    on_step(ModelLearned(n_grammars, self.n_rounds * len(starts)))
+            model = Induced(tuple(members))
+        assert model is not None
+        return model
+
+    def _start(self, n_classes: int, text: Sequence[Words], of_grammars: Sequence[Words]) -> _Start:
+        """Learn tags and a bracketer; return the tags, and the bracketer's spans of the sentences of grammars."""
+        of_tags = (words for number, words in enumerate(text) if not self.seed or number % 10 != self.seed % 10)
+        tags = TagLearner(n_classes).fit(of_tags)
+        tagged = [TaggedSentence(tuple(words), tags.tags(words)) for words in text]
+        bracketer = SpectralBracketer().fit(lambda: tagged, seed=self.seed)
+        return _Start(tags, [bracketer.bracket(words, tags.tags(words)).spans for words in of_grammars])
+
+
+class _Start(NamedTuple):
+    """What a grammar begins with.
+
+    tags (InducedTags): Tags of words.
+    spans (list of sequence of (start, end)): Spans of a tree for each sentence.
+    """
+
+    tags: InducedTags
+    spans: list[Sequence[Span]]
+
+
+def _tree(words: Words, tags: Sequence[str], spans: Sequence[Span]) -> Tree:
+    return bracketed_tree(words, tags, Brackets(tuple(spans), ()))
+
+
+def without_marks(text: Iterable[Words]) -> Iterator[tuple[str, ...]]:
+    """Yield sentences without their punctuation, and no sentence of nothing else."""
+    for words in text:
+        plain = tuple(word for word in words if not is_mark(word))
+        if plain:
+            yield plain

@@ -1,0 +1,90 @@
+"""Simple PCFGs of a vocabulary: frequent words, and classes of all others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.induced.simple_pcfg import SimplePCFG, expect
+from spacy_lpcfg.trees.tree import Tree
+
+Tagged = tuple[Sequence[str], Sequence[str]]
+"""The words of a sentence, and their tags."""
+_AT_ONCE = 6_000  # squared lengths of the sentences of a batch, added up; larger charts leave the cache
+
+
+class Vocabulary(NamedTuple):
+    """Ids of frequent words in lower case, and of tags of all other words; the last id is for unknown tags."""
+
+    words: dict[str, int]
+    tags: dict[str, int]
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree], n_words: int) -> Vocabulary:
+        """Return the vocabulary of the `n_words` most frequent words of trees, and of all their tags."""
+        counts = Counter(word.lower() for tree in trees for word in tree.words)
+        words = [word for word, _ in counts.most_common(n_words)]
+        return cls.listed(words, sorted({tag for tree in trees for tag in tree.tags}))
+
+    @classmethod
+    def listed(cls, words: Sequence[str], tags: Sequence[str]) -> Vocabulary:
+        """Return the vocabulary of words and tags in the order of their ids."""
+        ids = {word: number for number, word in enumerate(words)}
+        return cls(ids, {tag: number for number, tag in enumerate(tags, len(words))})
+
+    @property
+    def size(self) -> int:
+        """The number of ids."""
+        return len(self.words) + len(self.tags) + 1
+
+    def encode(self, words: Sequence[str], tags: Sequence[str]) -> np.ndarray:
+        """Return the ids of a sentence's words, int64 (n_words,).
+
+        RAISES (ValueError): If the numbers of words and tags differ.
+        """
+        if len(words) != len(tags):
+            raise ValueError(f"Expected a tag for each word, got {len(words)} words and {len(tags)} tags.")
+        unknown = self.size - 1
+        pairs = zip(words, tags, strict=True)
+        return np.array([self.words.get(word.lower(), self.tags.get(tag, unknown)) for word, tag in pairs])
+
+
+@dataclass(frozen=True, eq=False)
+class LexicalPCFG:
+    """A simple PCFG with its vocabulary.
+
+    vocabulary (Vocabulary): What the ids of its words stand for.
+    pcfg (SimplePCFG): A grammar of so many words.
+    """
+
+    vocabulary: Vocabulary
+    pcfg: SimplePCFG
+
+    def posteriors(self, sentences: Sequence[Tagged]) -> list[np.ndarray]:
+        """Return the posterior of each span [i, j) of two or more words, at i, j, of each sentence.
+
+        sentences (sequence of (words, tags)): Sentences of two words or more.
+        RETURNS (list of float64 (n + 1, n + 1)): One for each sentence of n words.
+        RAISES (ValueError): If the numbers of words and tags differ, or for hundreds of words, see `expect`.
+        """
+        encoded = [self.vocabulary.encode(*sentence) for sentence in sentences]
+        posteriors: dict[int, np.ndarray] = {}
+        for batch in batches(encoded):
+            ids = np.array([encoded[number] for number in batch])
+            free = np.ones((len(batch), ids.shape[1] + 1, ids.shape[1] + 1))
+            posteriors.update(zip(batch, expect(self.pcfg, ids, free)[0], strict=True))
+        return [posteriors[number] for number in range(len(encoded))]
+
+
+def batches(sentences: Sequence[np.ndarray]) -> Iterator[list[int]]:
+    """Yield the numbers of sentences of the same length, a batch at a time, short ones first."""
+    by_length: dict[int, list[int]] = {}
+    for number, words in enumerate(sentences):
+        by_length.setdefault(len(words), []).append(number)
+    for n_words, numbers in sorted(by_length.items()):
+        size = 1 + _AT_ONCE // n_words**2
+        yield from (numbers[start : start + size] for start in range(0, len(numbers), size))

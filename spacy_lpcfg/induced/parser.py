@@ -1,0 +1,88 @@
+"""Parsing by a model that was learned from raw text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from spacy_lpcfg.bracketing.flat_brackets import without_flat
+from spacy_lpcfg.bracketing.induced_tags import is_mark
+from spacy_lpcfg.induced.model import BRACKET, SENTENCE, Induced
+from spacy_lpcfg.parsing.kinds import add_kind
+from spacy_lpcfg.parsing.mbr import mbr_brackets
+from spacy_lpcfg.parsing.protocol import Sentence, SentenceParser, SentenceReading
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import MIN_POSTERIOR, PARSED, UNCONSTRAINED, Parse, Posteriors
+from spacy_lpcfg.parsing.segmentation import SegmentingParser
+from spacy_lpcfg.trees.tree import Span
+
+_MAX_WORDS = 150
+"""Longer sentences are parsed in pieces, since the probability of a sentence must not underflow."""
+
+
+class InducedParser(SentenceParser):
+    """A parser by the mean of simple PCFGs; any number of threads may share one.
+
+    The grammars do not know punctuation: a bracket has the marks between its words. Given tags are not read.
+
+    model (Induced): The grammars and their tags.
+    """
+
+    kind = "grammars learned from raw text"
+
+    def __init__(self, model: Induced) -> None:
+        self._model = model
+
+    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
+        """Return the posteriors of brackets, and of each tag the share of grammars that have it."""
+        words = Query.of(query).words
+        return SentenceReading(Posteriors(self._brackets(words), self._tags(words)))
+
+    def _tags(self, words: Sequence[str]) -> list[dict[str, float]]:
+        members = self._model.members
+        of_words = zip(*(member.tags.tags(words) for member in members), strict=True)
+        return [{tag: n / len(members) for tag, n in Counter(tags).most_common()} for tags in of_words]
+
+    def _brackets(self, words: Sequence[str]) -> dict[Span, float]:
+        """Return the likely brackets of two words or more, and that of the sentence, in pre-order."""
+        brackets = {(0, len(words), SENTENCE): 1.0}
+        positions = [i for i, word in enumerate(words) if not is_mark(word)]
+        if len(positions) < 3:
+            return brackets
+        posteriors = self._model.posteriors([[words[i] for i in positions]])[0]
+        posteriors[0, len(positions)] = 0  # the sentence
+        spans = zip(*map(np.ndarray.tolist, np.nonzero(posteriors > MIN_POSTERIOR)), strict=True)
+        for i, j in sorted(spans, key=lambda span: (span[0], -span[1])):
+            brackets[positions[i], positions[j - 1] + 1, BRACKET] = min(float(posteriors[i, j]), 1.0)
+        return brackets
+
+    def parse(self, query: Sentence) -> Parse:
+        """Return the tree with the largest sum of posteriors, without brackets that treebanks leave flat.
+
+        RETURNS (Parse): Of status "unconstrained" if no likely brackets satisfy the constraints.
+        """
+        query = Query.of(query)
+        posteriors = self.read(query).posteriors
+        brackets, constraints = posteriors.brackets, query.constraints
+        if constraints:
+            allowed = constraints.within(brackets)
+            brackets = allowed if (0, len(query.words), SENTENCE) in allowed else brackets
+        tags = posteriors.best_tags
+        spans = mbr_brackets(brackets, len(query.words), cost=self._model.bracket_cost)
+        kept = without_flat(spans, tags, keep=constraints.required)
+        status = PARSED if constraints.allow(kept) else UNCONSTRAINED
+        return posteriors.parse_of(query.words, tags, kept, given=query.certain_tags, status=status)
+
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """Return the universal tag of each word that most grammars have."""
+        return [max(tags, key=tags.__getitem__) for tags in self._tags(words)]
+
+
+def induced_parser(model: Induced, decoding: str) -> SegmentingParser:
+    """Return the parser that `Induced.parser` makes; there is one decoding only."""
+    return SegmentingParser(InducedParser(model), max_words=_MAX_WORDS)
+
+
+add_kind(Induced.kind, Induced.from_bytes, induced_parser)

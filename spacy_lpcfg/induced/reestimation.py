@@ -1,0 +1,98 @@
+"""Re-estimation of trees that nobody annotated: EM over all trees of a text, which begins near the given ones.
+
+A simple PCFG learns from the words by the inside-outside algorithm. Each span of a given tree has a weight, at first
+one that few other trees outweigh, in the end none (structural annealing, Smith and Eisner 2006). So the given trees
+only decide in which of its many local optima the likelihood ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from spacy_lpcfg.blocks import make_tuples
+from spacy_lpcfg.bracketing.baselines.binary_trees import Span
+from spacy_lpcfg.checks import POSITIVE, check_at_least, check_whole
+from spacy_lpcfg.induced.lexical import LexicalPCFG, Vocabulary, batches
+from spacy_lpcfg.induced.simple_pcfg import SimplePCFG, expect
+from spacy_lpcfg.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class Reestimation:
+    """Settings of the re-estimation of trees.
+
+    n_states (int): States of the grammar.
+    n_words (int): So many of the most frequent words stand for themselves, other words for their tag.
+    max_words (int): Sentences of more words are not learned from.
+    strengths (sequence of float): How strongly the given trees hold, one after the other: logarithms of the weights of
+        their spans.
+    n_iterations (int): Iterations of EM at each strength.
+    prior (float): See `Counts.maximize`.
+    seed (int): Seed of the grammar that EM begins with.
+    RAISES (ValueError): If a setting is out of range.
+    """
+
+    n_states: int = 32
+    n_words: int = 300
+    max_words: int = 25
+    strengths: Sequence[float] = (8.0, 3.0, 1.0, 0.0)
+    n_iterations: int = 5
+    prior: float = 5.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole(1, n_states=self.n_states, n_iterations=self.n_iterations)
+        check_whole(0, n_words=self.n_words, seed=self.seed)
+        check_whole(2, max_words=self.max_words)
+        POSITIVE(prior=self.prior)
+        make_tuples(self, "strengths")
+        if not self.strengths:
+            raise ValueError("Expected at least one of strengths, got none: (0,) is for trees that do not count.")
+        for strength in self.strengths:
+            check_at_least(0, strengths=strength)
+
+    def fit(self, trees: Sequence[Tree]) -> LexicalPCFG:
+        """Learn from trees.
+
+        trees (sequence of Tree): Trees with words and tags; their labels are not read.
+        RAISES (ValueError): If no sentence has from 3 to `max_words` words.
+        """
+        vocabulary = Vocabulary.of(trees, self.n_words)
+        short = [tree for tree in trees if 3 <= len(tree.words) <= self.max_words]
+        if not short:
+            raise ValueError(f"Expected sentences of 3 to {self.max_words} words to learn from, got none.")
+        sentences = [vocabulary.encode(tree.words, tree.tags) for tree in short]
+        numbers = list(batches(sentences))
+        words = [np.array([sentences[number] for number in batch]) for batch in numbers]
+        given = [_is_given([short[number] for number in batch]) for batch in numbers]
+        word_counts = np.bincount(np.concatenate(sentences), minlength=vocabulary.size) + 1.0
+        grammar = SimplePCFG.random(self.n_states, word_counts, self.seed)
+        for strength in self.strengths:
+            for _ in range(self.n_iterations):
+                counts = (
+                    expect(grammar, ids, np.exp(strength * is_given))[1]
+                    for ids, is_given in zip(words, given, strict=True)
+                )
+                grammar = reduce(add, counts).maximize(self.prior)
+        return LexicalPCFG(vocabulary, grammar)
+
+
+def _spans(tree: Tree) -> list[Span]:
+    """Return the distinct spans of two or more words of a tree, in pre-order."""
+    spans = {(start, end) for start, end, _ in tree.spans() if end - start > 1}
+    return sorted(spans, key=lambda span: (span[0], -span[1]))
+
+
+def _is_given(trees: Sequence[Tree]) -> np.ndarray:
+    """Return whether each span is in the tree of its sentence, for n words each, float64 (n_trees, n + 1, n + 1)."""
+    n_words = len(trees[0].words)
+    is_given = np.zeros((len(trees), n_words + 1, n_words + 1))
+    for row, tree in enumerate(trees):
+        starts, ends = np.array(_spans(tree)).reshape(-1, 2).T
+        is_given[row, starts, ends] = 1
+    return is_given

@@ -1,0 +1,74 @@
+"""Parsers from raw text of a language of which every phrase is known."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from spacy_lpcfg.induced.learner import Unsupervised, without_marks
+from spacy_lpcfg.induced.reestimation import Reestimation
+from spacy_lpcfg.learning.base import ModelLearned
+
+NOUNS = [f"noun{one}{other}" for one in "abcdefgh" for other in "abcdefg"]
+SETTINGS = {"n_classes": (6, 8), "reestimation": Reestimation(n_states=4, n_words=0, n_iterations=3)}
+
+
+@pytest.fixture(scope="module")
+def text() -> list[list[str]]:
+    """Sentences such as `the old noun sees a noun`."""
+    rng = random.Random(0)
+
+    def phrase() -> list[str]:
+        words = [rng.choice(["the", "a"]), *rng.choices(["old", "new", "red"], k=rng.random() < 0.5), rng.choice(NOUNS)]
+        return [*words, "in", rng.choice(["the", "a"]), rng.choice(NOUNS)] if rng.random() < 0.3 else words
+
+    return [[*phrase(), rng.choice(["sees", "has", "likes"]), *phrase()] for _ in range(600)]
+
+
+@pytest.fixture(scope="module")
+def learned(text):
+    steps: list[ModelLearned] = []
+    return Unsupervised(**SETTINGS).fit(text, text[:100], on_step=steps.append), steps
+
+
+def test_unsupervised_finds_phrases(learned):
+    model, steps = learned
+    assert [member.tags.classes.n_classes - 1 for member in model.members] == [6, 8]
+    assert steps == [ModelLearned(number, 4) for number in (1, 2, 3, 4)]
+    posteriors = model.posteriors([["the", "nounab", "sees", "a", "nounba"]])[0]
+    assert posteriors[0, 2] > 0.9
+    assert posteriors[3, 5] > 0.9
+
+
+def test_unsupervised_repeats_itself(text, learned):
+    assert Unsupervised(**SETTINGS).fit(text, text[:100]).to_bytes() == learned[0].to_bytes()
+
+
+def test_unsupervised_learns_again_from_what_all_chose(text, learned):
+    """Another round makes grammars more alike."""
+    once = Unsupervised(**SETTINGS, n_rounds=1).fit(text, text[:100])
+
+    def difference(model) -> float:
+        one, other = (member.posteriors(text[:50]) for member in model.members)
+        return float(np.mean([np.abs(a - b).mean() for a, b in zip(one, other, strict=True)]))
+
+    assert difference(learned[0]) < difference(once)
+
+
+def test_unsupervised_seeds_differ():
+    assert Unsupervised(seed=3).reestimation == Reestimation(seed=3)
+
+
+def test_without_marks_leaves_words():
+    text = [["``", "Go", ",", "100", "%", "!"], ["."], ["-LRB-", "a", "-RRB-"]]
+    assert list(without_marks(text)) == [("Go", "100", "%"), ("a",)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"), [({"n_classes": ()}, "number of word classes"), ({"n_rounds": 0}, "n_rounds")]
+)
+def test_unsupervised_refuses_settings_out_of_range(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Unsupervised(**settings)
