@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 
 class SimplePCFG(NamedTuple):
@@ -125,6 +124,8 @@ def _outside(
 
     Outside values are the derivatives of the log-likelihood by inside values.
     """
+    from scipy import sparse  # takes long to import, and parsers by other models import this module too
+
     (n_sentences, n_words), n_states = words.shape, len(grammar.root)
     lefts, rights = ([np.zeros_like(values) for values in lists] for lists in inside[1:])
     left, right = (np.zeros_like(children) for children in grammar[1:])
