@@ -33,7 +33,7 @@ def test_cli_unsupervised_learns_a_pipeline(text, tmp_path):
     (tmp_path / "few").write_text("".join(text.read_text("utf-8").splitlines(keepends=True)[:60]), encoding="utf-8")
     model = tmp_path / "model"
     done = run("learn", "unsupervised", text, "--grammar-text", tmp_path / "few", "-o", model)
-    assert "3 simple PCFGs of 32 states, of 32, 64, 128 classes of words" in done.stderr
+    assert "3 simple PCFGs of 32 states, of 32, 64, 128 classes of words" in done.stdout
     (tree,) = trees_in(run("parse", model, "the naa sees a nbb .").stdout)
     assert {label for _, _, label in tree.spans()} <= {"S", "X"}
     doc = spacy.load(model)("the naa sees a nbb .")
