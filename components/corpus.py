@@ -16,7 +16,7 @@ from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.checks import check_whole, shown
+from spacy_lpcfg.checks import check_whole, counted, shown
 from spacy_lpcfg.components.constituents import KEY, set_trees, text_of
 from spacy_lpcfg.storage.container import read_file
 from spacy_lpcfg.storage.reader import ContainerReader, MemoryBudget, TooLargeError, limit
@@ -112,7 +112,8 @@ class Treebank:
             n_docs += 1
             yield doc
         if errors and not self._warned:
-            logger.warning("%d broken trees were skipped, the first at %s", len(errors), errors[0])
+            n_broken = counted(len(errors), "broken tree was", "broken trees were")
+            logger.warning("%s skipped, the first at %s", n_broken, errors[0])
             self._warned = True
         if not n_docs:
             raise ValueError(

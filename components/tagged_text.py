@@ -13,7 +13,7 @@ from spacy.vocab import Vocab
 
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import UNIVERSAL, universal
-from spacy_lpcfg.checks import shown
+from spacy_lpcfg.checks import counted, shown
 from spacy_lpcfg.components.corpus import read_docs, refuse_broken
 from spacy_lpcfg.components.sentences import sentence_bounds
 from spacy_lpcfg.trees import TreebankError
@@ -199,7 +199,8 @@ class TaggedText:
             n_docs += 1
             yield Example(doc.copy(), doc)
         if errors:
-            logger.warning("%d broken trees or lines were skipped, the first at %s", len(errors), errors[0])
+            n_broken = counted(len(errors), "broken tree or line was", "broken trees or lines were")
+            logger.warning("%s skipped, the first at %s", n_broken, errors[0])
         if not n_docs:
             names = ", ".join(treebank_files(paths, None, SUFFIXES))
             raise ValueError(f"No sentences in {names}: expected trees or word/tag.")

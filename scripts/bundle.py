@@ -29,7 +29,7 @@ import numpy as np
 
 from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.combination.members import Mirrored
-from spacy_lpcfg.components.cli.pipelines import find_lpcfg_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.components.parsing_pipe import TextParser
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate

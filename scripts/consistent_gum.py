@@ -23,7 +23,7 @@ from pathlib import Path
 
 from gum import LEFT_OUT, split
 
-from spacy_lpcfg.components.cli.pipelines import find_lpcfg_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
 from spacy_lpcfg.queries import edit_trees, read_rules

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from spacy_lpcfg.components.cli.pipelines import find_lpcfg_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.storage.files import write_atomically

@@ -1,4 +1,4 @@
-"""Checks of settings and arguments, and the display of unexpected values in messages."""
+"""Checks of settings and arguments, and the display of values and numbers in messages."""
 
 from __future__ import annotations
 
@@ -21,6 +21,14 @@ def shown(value: object) -> str:
     except ValueError:  # Python writes no int of more than some thousand digits
         return f"{type(value).__name__} of too many digits to show"
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}... of {len(text):,} characters"
+
+
+def counted(n: int, one: str, several: str | None = None) -> str:
+    """Return a number with its noun for a message, such as "1 tree" or "2,000 trees".
+
+    several (str or None): The noun after any number but 1; None for `one` with an s.
+    """
+    return f"{n:,} {one if n == 1 else several or one + 's'}"
 
 
 class Check(NamedTuple):

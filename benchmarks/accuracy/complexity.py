@@ -15,7 +15,7 @@ from benchmarks import measure  # isort: skip, before numpy
 
 import numpy as np
 
-from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 from spacy_lpcfg.queries import complexity
 from spacy_lpcfg.queries.complexity import COUNTS, INDICES
 

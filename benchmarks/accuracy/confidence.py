@@ -27,7 +27,7 @@ from benchmarks import measure  # isort: skip, before numpy
 import numpy as np
 
 from benchmarks.accuracy.k_best import parses_by
-from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 from spacy_lpcfg.evaluation.calibration import DomainOutcomes, fit_temperature, outcomes, tag_outcomes, tempered
 from spacy_lpcfg.parsing.result import Parse
 from spacy_lpcfg.trees import Tree

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks import measure
 from scripts.gum import LEFT_OUT, split
-from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate

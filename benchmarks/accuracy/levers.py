@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks import measure
 from spacy_lpcfg.chart import ChartSettings
-from spacy_lpcfg.components.cli.pipelines import find_lpcfg_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.parsing.model import ParsingModel, model_from_disk

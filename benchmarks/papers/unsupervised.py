@@ -144,7 +144,7 @@ def tagged_by(model: str) -> Views:
     """Tags of a pipeline, for given words."""
     from spacy.tokens import Doc
 
-    from spacy_lpcfg.components.cli.pipelines import load_pipeline
+    from spacy_lpcfg.components.cli.shared.pipelines import load_pipeline
 
     nlp = load_pipeline(model)
     known: dict[tuple[str, ...], tuple[str, ...]] = {}

@@ -1,14 +1,14 @@
 """The commands `spacy-lpcfg ...`, which are also `python -m spacy lpcfg ...` (see `register.py`).
 
-Each command is in the file of its name; `console.py`, `pipelines.py` and `treebanks.py` have what several share. Here
-and at the top of the commands' own files stands only what imports fast: everything else is imported by the command that
-needs it. typer evaluates the annotations of commands, so that their files do without `from __future__ import
-annotations`.
+Each command is in the file of its name, and `shared/` has what they are made of: `options.py` their common options,
+`inputs.py` and `treebanks.py` what they read, `formats.py` what they write, `pipelines.py` models, `console.py`
+messages. Here and at the top of the commands' own files stands only what imports fast: everything else is imported by
+the command that needs it. typer evaluates the annotations of commands, so that their files do without `from __future__
+import annotations`.
 """
 
-from __future__ import annotations
-
 import sys
+from typing import Annotated
 
 import typer
 
@@ -19,7 +19,6 @@ from spacy_lpcfg.components.cli.convert import convert
 from spacy_lpcfg.components.cli.edit import edit
 from spacy_lpcfg.components.cli.evaluate import evaluate
 from spacy_lpcfg.components.cli.inspect import inspect
-from spacy_lpcfg.components.cli.learn import LearnCommands
 from spacy_lpcfg.components.cli.learn_bracketer import learn_bracketer
 from spacy_lpcfg.components.cli.learn_combined import learn_combined
 from spacy_lpcfg.components.cli.learn_isbn import learn_isbn
@@ -32,10 +31,10 @@ from spacy_lpcfg.components.cli.render import render
 from spacy_lpcfg.components.cli.sample import sample
 from spacy_lpcfg.components.cli.search import search
 from spacy_lpcfg.components.cli.serve import serve
-from spacy_lpcfg.components.cli.streams import Commands, settle
+from spacy_lpcfg.components.cli.shared.command_groups import Commands, LearnCommands
+from spacy_lpcfg.components.cli.shared.streams import settle
 from spacy_lpcfg.components.cli.surprisal import surprisal
 from spacy_lpcfg.components.cli.table import table
-from spacy_lpcfg.components.cli.version import version
 
 WRONG_USAGE = 2
 
@@ -71,7 +70,6 @@ learn_cli.command("bracketer")(learn_bracketer)
 learn_cli.command("unsupervised")(learn_unsupervised)
 learn_cli.command("lm")(learn_lm)
 lpcfg_cli.add_typer(learn_cli)
-lpcfg_cli.callback()(version)
 for command in (
     parse,
     evaluate,
@@ -90,6 +88,23 @@ for command in (
     perplexity,
 ):
     lpcfg_cli.command()(command)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        import spacy_lpcfg
+
+        print(f"spacy-lpcfg {spacy_lpcfg.__version__}")
+        raise typer.Exit()
+
+
+@lpcfg_cli.callback()
+def version(
+    show: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and stop.")
+    ] = False,
+) -> None:
+    """Define the options that may stand before any command."""
 
 
 def main() -> None:

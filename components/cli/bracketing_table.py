@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import progress, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import LARGEST_SEED, load_pipeline
-from spacy_lpcfg.components.cli.treebanks import Dialect, read_treebank
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.pipelines import find_bracketer, load_pipeline
+from spacy_lpcfg.components.cli.shared.treebanks import read_treebank
 
 if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.baselines.comparison import Table
-    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
 _SCORES = {
     "F1 of all brackets together": ("f", "f_with_sentence"),
@@ -27,16 +27,12 @@ def bracketing_table(
     model: Annotated[
         str, typer.Argument(metavar="DIR", help="Folder or package of a pipeline with a spectral_bracketer.")
     ],
-    trees: Annotated[
-        list[Path],
-        typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Files with the right trees."),
-    ],
+    trees: Annotated[list[Path], options.file_argument("TREES...", "Files with the right trees.")],
     text: Annotated[
-        list[Path] | None,
-        typer.Option(exists=True, dir_okay=False, help="Tagged text for CCM, beside TREES; may be given again."),
+        list[Path] | None, options.file_option("Tagged text for CCM, beside TREES; may be given again.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of the random trees.")] = 0,
-    dialect: Dialect = None,
+    seed: Annotated[int, typer.Option(min=0, max=options.LARGEST_SEED, help="Of the random trees.")] = 0,
+    dialect: options.Dialect = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as one JSON object.")] = False,
 ) -> None:
     """Score a bracketer beside others, on trees.
@@ -53,7 +49,7 @@ def bracketing_table(
     from spacy_lpcfg.bracketing.baselines.comparison import compare, gold_sentences
     from spacy_lpcfg.components.tagged_text import read_sentences
 
-    component = _load(model)
+    component = find_bracketer(load_pipeline(model))
     golds = list(gold_sentences(read_treebank(trees, False, dialect)))
     tagged = read_sentences(text or [], dialect=dialect)
     table = compare(component.bracket, golds, text=tagged, seed=seed, progress=progress)
@@ -62,19 +58,6 @@ def bracketing_table(
         print(json.dumps(scores))
     else:
         print("\n".join(_lines(table)))
-
-
-def _load(model: str) -> "SpectralBracketerPipe":
-    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
-
-    nlp = load_pipeline(model)
-    for _, component in nlp.pipeline:
-        if isinstance(component, SpectralBracketerPipe) and component.bracketer is not None:
-            return component
-    raise ValueError(
-        f"{model} has no spectral_bracketer that has learned, but {nlp.pipe_names}. Make one with `spacy-lpcfg learn "
-        "bracketer`."
-    )
 
 
 def _lines(table: "Table") -> Iterator[str]:

@@ -6,17 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log, progress, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import (
-    Component,
-    Force,
-    ParserModel,
-    check_folder,
-    find_parser,
-    load_pipeline,
-    save_pipeline,
-)
-from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, read_treebank
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import log, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.pipelines import check_folder, find_parser, load_pipeline, save_pipeline
+from spacy_lpcfg.components.cli.shared.treebanks import read_treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,24 +25,18 @@ _UNCHANGED = {"temperature": 1.0, "tag_temperature": 1.0}
 
 @reporting_errors
 def calibrate(
-    model: ParserModel,
+    model: options.ParserModel,
     trees: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="TREES...",
-            exists=True,
-            dir_okay=False,
-            help="Trees that it did not learn from; each file is a domain.",
-        ),
+        list[Path], options.file_argument("TREES...", "Trees that it did not learn from; each file is a domain.")
     ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline with the temperatures found."),
     ] = None,
-    component: Component = None,
-    dialect: Dialect = None,
-    skip_bad: SkipBad = False,
-    force: Force = False,
+    component: options.Component = None,
+    dialect: options.Dialect = None,
+    skip_bad: options.SkipBad = False,
+    force: options.Force = False,
 ) -> None:
     """Tell whether brackets, tags and whole trees are right as often as their scores say.
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.asked import AskedFiles, AskedReader
-from spacy_lpcfg.components.cli.console import begun, check_output, log_skipped, progress, reporting_errors
-from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
-from spacy_lpcfg.components.cli.inputs import Input, Kind, Source, trees_of
-from spacy_lpcfg.components.cli.pipelines import Component
-from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import begun, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.files import check_output
+from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
+from spacy_lpcfg.components.cli.shared.inputs import Source, trees_of
+from spacy_lpcfg.components.cli.shared.tree_sources import TreeSources
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries import Complexity
@@ -35,22 +35,22 @@ class Unit(str, Enum):
 
 @reporting_errors
 def complexity(
-    files: AskedFiles,
+    files: options.TreeFiles,
     unit: Annotated[Unit, typer.Option(help="A row for each document, or each sentence.")] = Unit.document,
-    kind: Kind = None,
-    model: Annotated[str, typer.Option(help="What parses text: a pipeline, or en.")] = "en",
-    component: Component = None,
+    kind: options.Kind = None,
+    model: options.TextModel = "en",
+    component: options.Component = None,
     with_surprisal: Annotated[
         bool, typer.Option("--surprisal/--no-surprisal", help="Compute surprisals of text, which takes the most time.")
     ] = True,
-    dialect: Dialect = None,
-    skip_bad: SkipBad = False,
+    dialect: options.Dialect = None,
+    skip_bad: options.SkipBad = False,
     form: Annotated[
         TableFormat | None,
         typer.Option("--format", help="A table apart by tabs, or by commas; or L2SCA's own. [default: tsv]"),
     ] = None,
-    output: OutputFile = None,
-    force: Replace = False,
+    output: options.OutputFile = None,
+    force: options.Replace = False,
 ) -> None:
     """Measure how complex English sentences are.
 
@@ -70,7 +70,7 @@ def complexity(
     name = format_of(output, form, TableFormat)
     if name == TableFormat.l2sca and unit == Unit.sentence:
         raise typer.BadParameter("L2SCA has documents only", param_hint="--unit")
-    reader = AskedReader(kind, model, component, dialect)
+    reader = TreeSources(kind, model, component, dialect)
     sources = [*reader.sources(files)]
     check_output(output, inputs=[*(source.file for source in sources), model], force=force)
     errors: list[Exception] = []
@@ -86,13 +86,13 @@ def complexity(
 
 
 def _documents(
-    reader: AskedReader, source: Source, with_surprisal: bool, on_error: Callable[[Exception], None] | None
+    reader: TreeSources, source: Source, with_surprisal: bool, on_error: Callable[[Exception], None] | None
 ) -> "Iterator[Complexity]":
     """Yield the complexity of a file, or of each Doc in it."""
     from spacy_lpcfg.components.complexity import sentence_complexity
     from spacy_lpcfg.queries import Complexity, complexity
 
-    if source.kind == Input.trees:
+    if source.kind == options.Input.trees:
         trees = iter(progress(trees_of(source, on_error), "trees"))
         parts = (complexity(some) for some in iter(lambda: [*islice(trees, _N_TREES)], []))
         yield Complexity.joined(parts)
@@ -100,7 +100,7 @@ def _documents(
     docs = progress(reader.docs(source), "documents")
     try:
         parts = (sentence_complexity(doc, with_surprisal=with_surprisal) for doc in docs)
-        yield from parts if source.kind == Input.spacy else [Complexity.joined(parts)]
+        yield from parts if source.kind == options.Input.spacy else [Complexity.joined(parts)]
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from error
 

@@ -1,45 +1,25 @@
 """`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each; to CoNLL-U and LaTeX."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import (
-    LONGEST_JSON,
-    ZIPPED,
-    check_output,
-    log,
-    log_skipped,
-    progress,
-    read_lines,
-    reporting_errors,
-)
-from spacy_lpcfg.components.cli.formats import format_of, output_formats, write_output
-from spacy_lpcfg.components.cli.pipelines import Jobs, Lang, Seed, find_lpcfg_parser, load_pipeline
-from spacy_lpcfg.components.cli.treebanks import (
-    Dialect,
-    Functions,
-    FunctionsName,
-    SkipBad,
-    TagDetail,
-    TreeTags,
-    with_tags,
-)
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import log, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.files import ZIPPED, check_output
+from spacy_lpcfg.components.cli.shared.formats import format_of, formats_of_trees, trees_as, write_output
+from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.tree_sources import files_below, no_trees, trees_of_path
+from spacy_lpcfg.components.cli.shared.treebanks import with_tags
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc
-
     from spacy_lpcfg.trees import Tree
     from spacy_lpcfg.trees.dependency_sentences import DependencySentence
-
-_OF_SPACY = ("spacy", "jsonl", "json")
-"""The formats of this package that are no formats of treebanks."""
 
 
 class LatexStyle(str, Enum):
@@ -79,14 +59,14 @@ def convert(
             help="Parse the sentences of .conllu files by this model; trees respect their tags and dependencies.",
         ),
     ] = None,
-    jobs: Jobs = 1,
-    seed: Seed = 0,
-    lang: Lang = "en",
+    jobs: options.Jobs = 1,
+    seed: options.Seed = 0,
+    lang: options.Lang = "en",
     style: Annotated[LatexStyle, typer.Option(help="The package of LaTeX, for a .tex file.")] = LatexStyle.forest,
-    dialect: Dialect = None,
-    functions: Functions = FunctionsName.cut,
-    tags: TreeTags = TagDetail.fine,
-    skip_bad: SkipBad = False,
+    dialect: options.Dialect = None,
+    functions: options.TreeFunctions = options.Functions.cut,
+    tags: options.TreeTags = options.TagDetail.fine,
+    skip_bad: options.SkipBad = False,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if there is one.")] = False,
 ) -> None:
     """Convert trees to Docs, brackets or JSON.
@@ -116,24 +96,27 @@ def convert(
         spacy-lpcfg convert en_ewt-ud-train.conllu ewt.mrg --by model/
     """
     from spacy_lpcfg.trees.noise import with_noise
+    from spacy_lpcfg.trees.transforms import normalize_rooted
 
     name = _format_of(output, style)
-    files = list(_files_of(trees, dialect) if by is None else _sentence_files(trees))
+    if by is None:
+        files = [file for path in trees for file in files_below(str(path), dialect)]
+    else:
+        files = list(_sentence_files(trees))
     check_output(output, "OUTPUT", inputs=files, force=force)
     errors: list[Exception] = []
-    on_error = errors.append if skip_bad else None
     if by is None:
-        read = _read(trees, on_error, dialect, functions == FunctionsName.keep)
+        on_error = errors.append if skip_bad else None
+        normalized = partial(normalize_rooted, functions=functions == options.Functions.keep)
+        parts = (trees_of_path(str(path), on_error, dialect) for path in trees)
+        read: Iterator[Tree] = filter(None, map(normalized, chain.from_iterable(parts)))
     else:
         read = _read_dependencies(files, by, jobs)
     converted = iter(progress(with_noise(with_tags(read, tags), share=noise, seed=seed), "trees"))
     first = next(converted, None)
     if first is None:
-        raise ValueError(
-            f"No trees in {', '.join(map(str, trees))}: expected such as (S (NP (PRP It)) (VP (VBZ works)))"
-        )
-    contents = contents_of(name, chain([first], converted), n_sents, lang)
-    write_output(output, name, contents, force=force)
+        raise no_trees(trees)
+    write_output(output, name, trees_as(name, chain([first], converted), lang=lang, n_sents=n_sents), force=force)
     log_skipped(errors)
 
 
@@ -142,22 +125,11 @@ def _format_of(output: Path, style: LatexStyle) -> str:
 
     RAISES (BadParameter): For an ending of none.
     """
-    from spacy_lpcfg.trees.formats import FORMATS
-
-    written = [form.name for form in FORMATS.values() if form.write is not None]
-    name = format_of(output, None, (*_OF_SPACY, *written), hint="OUTPUT", needs_ending=True)
+    name = format_of(output, None, formats_of_trees(), hint="OUTPUT", needs_ending=True)
     return style.value if name in list(LatexStyle) else name
 
 
 # Reading -----------------------------------------------------------------------------------------
-
-
-def _files_of(paths: Iterable[Path], dialect: str | None) -> Iterator[str]:
-    """Yield files, and those of folders that are read."""
-    from spacy_lpcfg.trees.files import treebank_files
-
-    for path in paths:
-        yield from treebank_files(str(path), dialect) if path.is_dir() else [str(path)]
 
 
 def _sentence_files(paths: Iterable[Path]) -> Iterator[str]:
@@ -191,23 +163,6 @@ def _sentences_of(file: str) -> "Iterator[DependencySentence]":
     return next(read(file) for suffix, read in _readers_of_sentences().items() if name.endswith(suffix))
 
 
-def _read(
-    paths: Iterable[Path], on_error: Callable[[Exception], None] | None, dialect: str | None, functions: bool
-) -> Iterator["Tree"]:
-    """Yield the normalized trees of files of any kind, below their roots."""
-    from spacy_lpcfg.components.cli.treebanks import trees_of_docs, trees_of_files
-    from spacy_lpcfg.trees.transforms import normalize_rooted
-
-    normalized, formats = partial(normalize_rooted, functions=functions), output_formats()
-    for path in paths:
-        if path.suffix in formats["spacy"].suffixes:
-            yield from filter(None, map(normalized, trees_of_docs(path)))
-        elif path.name.removesuffix(ZIPPED).endswith(formats["jsonl"].suffixes):
-            yield from filter(None, map(normalized, read_json(path, on_error=on_error)))
-        else:
-            yield from filter(None, map(normalized, trees_of_files([path], on_error, dialect)))
-
-
 def _read_dependencies(files: Iterable[str], by: str, n_jobs: int) -> Iterator["Tree"]:
     """Yield the trees that a model gives to sentences with dependencies, but for those with unknown local trees."""
     from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
@@ -228,54 +183,3 @@ def _read_dependencies(files: Iterable[str], by: str, n_jobs: int) -> Iterator["
         f"{n_kept:,} trees; left out {n_unknown:,} with local trees that the model's treebank never has, and "
         f"{n_none:,} sentences without a tree that respects the dependencies"
     )
-
-
-def read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:
-    """Yield the trees of JSON lines; null, of a sentence without words, is none."""
-    from spacy_lpcfg.trees import TreebankError, parse_trees
-    from spacy_lpcfg.trees.brackets import BrokenFileError
-
-    for number, line in enumerate(read_lines(str(path)), start=1):
-        if len(line) > LONGEST_JSON:
-            raise BrokenFileError(_TOO_LONG, str(path), number)
-        try:
-            text = json.loads(line)["tree"] if line.strip() else None
-            yield from parse_trees("" if text is None else text)
-        except TreebankError as error:
-            _report(TreebankError(error.message, str(path), number), on_error)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            message = f'Expected a JSON object such as {{"tree": "(NP (NN Rain))"}}, but got {line[:40]!r}.'
-            _report(TreebankError(message, str(path), number), on_error)
-
-
-_TOO_LONG = f"Expected a JSON object of at most {LONGEST_JSON:,} characters on a line, but it goes on."
-
-
-def _report(error: Exception, on_error: Callable[[Exception], None] | None) -> None:
-    if on_error is None:
-        raise error
-    on_error(error)
-
-
-# Writing -----------------------------------------------------------------------------------------
-
-
-def contents_of(name: str, trees: Iterator["Tree"], n_sents: int, lang: str) -> Iterator[Any]:
-    """Return the lines, objects or Docs that a file in a format holds of trees."""
-    from spacy_lpcfg.components.cli.outputs import tree_as_json
-    from spacy_lpcfg.trees.formats import FORMATS
-
-    if name == "spacy":
-        return _docs(trees, n_sents)
-    write = FORMATS[name].write if name in FORMATS else None
-    return map(tree_as_json, trees) if write is None else write(trees, lang)
-
-
-def _docs(trees: Iterator["Tree"], n_sents: int) -> Iterator["Doc"]:
-    from spacy.vocab import Vocab
-
-    from spacy_lpcfg.components.corpus import tree_to_doc
-
-    vocab = Vocab()
-    while group := list(islice(trees, n_sents)):
-        yield tree_to_doc(vocab, group)

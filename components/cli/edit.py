@@ -5,33 +5,23 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import partial
-from itertools import chain, islice, tee, zip_longest
+from itertools import tee, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import (
-    STDIN,
-    ZIPPED,
-    check_input,
-    check_output,
-    log,
-    log_skipped,
-    progress,
-    reporting_errors,
-)
-from spacy_lpcfg.components.cli.convert import contents_of, read_json
-from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
-from spacy_lpcfg.components.cli.inputs import Input, Source, trees_of
-from spacy_lpcfg.components.cli.pipelines import Lang
-from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, trees_of_docs
+from spacy_lpcfg.checks import counted
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.files import STDIN, check_input, check_output
+from spacy_lpcfg.components.cli.shared.formats import format_of, formats_of_trees, trees_as, write_output
+from spacy_lpcfg.components.cli.shared.tree_sources import DOCS, files_below, no_trees, trees_of_path
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries import EditRule
     from spacy_lpcfg.trees import Tree
 
-_DOCS, _JSON = ".spacy", ".jsonl"
 _N_SHOWN = 10  # changes of a dry run
 _N_AROUND = 2  # lines that are shown around a change
 
@@ -44,17 +34,15 @@ def edit(
             metavar="FILE...", help="Treebanks, .spacy or .jsonl, folders of the first two, or - for stdin."
         ),
     ],
-    rules: Annotated[
-        Path, typer.Argument(metavar="RULES", exists=True, dir_okay=False, help="A file of rules in Tsurgeon's format.")
-    ],
+    rules: Annotated[Path, options.file_argument("RULES", "A file of rules in Tsurgeon's format.")],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the first ten changes side by side, and write nothing.")
     ] = False,
-    lang: Lang = "en",
-    dialect: Dialect = None,
-    skip_bad: SkipBad = False,
-    output: OutputFile = None,
-    force: Replace = False,
+    lang: options.Lang = "en",
+    dialect: options.Dialect = None,
+    skip_bad: options.SkipBad = False,
+    output: options.OutputFile = None,
+    force: options.Replace = False,
 ) -> None:
     """Edit trees by rules.
 
@@ -72,10 +60,11 @@ def edit(
     """
     from spacy_lpcfg.queries import edit_trees, read_rules
     from spacy_lpcfg.trees import head_rules
+    from spacy_lpcfg.trees.formats import PENN
 
-    name = _format(output)
+    name = format_of(output, None, dict.fromkeys([PENN, *formats_of_trees()]))
     errors: list[Exception] = []
-    read = progress(_read(files, dialect, errors.append if skip_bad else None), "trees")
+    read = progress(_places_and_trees(files, errors.append if skip_bad else None, dialect), "trees")
     check_output(None if dry_run else output, inputs=[*files, rules], force=force)
     edit_rules, counts = read_rules(rules), Counter["EditRule"]()
     editing = partial(edit_trees, rules=edit_rules, heads=head_rules(lang), counts=counts)
@@ -85,44 +74,27 @@ def edit(
         _write(output, name, editing(tree for _, tree in read), lang, force)
     log_skipped(errors)
     for rule in edit_rules:
-        log(f"{rule.path}:{rule.line}: fired {counts[rule]:,} times: {' '.join(rule.pattern.text.split())}")
+        log(f"{rule.path}:{rule.line}: fired {counted(counts[rule], 'time')}: {' '.join(rule.pattern.text.split())}")
 
 
-def _format(output: Path | None) -> str:
-    from spacy_lpcfg.trees.formats import FORMATS, PENN
-
-    written = [form.name for form in FORMATS.values() if form.write is not None]
-    return format_of(output, None, dict.fromkeys([PENN, *written, "spacy", "jsonl", "json"]))
-
-
-def _read(
-    paths: Sequence[str], dialect: str | None, on_error: Callable[[Exception], None] | None
+def _places_and_trees(
+    paths: Sequence[str], on_error: Callable[[Exception], None] | None, dialect: str | None
 ) -> "Iterator[tuple[str, Tree]]":
     """Yield the trees of files with their places, such as dev.mrg:3 for the third tree.
 
     RAISES (BadParameter): For a file that there is not. (FileNotFoundError): For a folder without any.
         (ValueError): If no file has a tree.
     """
-    from spacy_lpcfg.trees.files import treebank_files
-
     n_trees = 0
     for path in paths:
         if not os.path.isdir(path):
             check_input(path)
-        for file in treebank_files(path, dialect, (_DOCS,)) if os.path.isdir(path) else [path]:
-            for number, tree in enumerate(_trees(file, dialect, on_error), start=1):
+        for file in files_below(path, dialect, (DOCS,)):
+            for number, tree in enumerate(trees_of_path(file, on_error, dialect), start=1):
                 n_trees += 1
                 yield f"{'<stdin>' if file == STDIN else file}:{number}", tree
     if not n_trees:
-        raise ValueError(f"No trees in {', '.join(paths)}: expected such as (S (NP (PRP It)) (VP (VBZ works)))")
-
-
-def _trees(file: str, dialect: str | None, on_error: Callable[[Exception], None] | None) -> "Iterator[Tree]":
-    if file.endswith(_DOCS):
-        return trees_of_docs(Path(file))
-    if file.removesuffix(ZIPPED).endswith(_JSON):
-        return read_json(Path(file), on_error=on_error)
-    return trees_of(Source(file, Input.trees, None, dialect=dialect, is_told=True), on_error)
+        raise no_trees(paths)
 
 
 def _write(output: Path | None, name: str, edited: "Iterator[Tree | None]", lang: str, force: bool) -> None:
@@ -140,11 +112,9 @@ def _write(output: Path | None, name: str, edited: "Iterator[Tree | None]", lang
             if result is not None:
                 yield result
 
-    trees = remaining()
-    first = [*islice(trees, 1)]  # what is wrong with files and rules is told before any output
-    write_output(output, name, contents_of(name, chain(first, trees), 1, lang), force=force)
+    write_output(output, name, trees_as(name, begun(remaining()), lang=lang), force=force)
     if n_deleted:
-        log(f"{n_deleted:,} trees were deleted as a whole, and are left out")
+        log(f"{counted(n_deleted, 'tree was', 'trees were')} deleted as a whole, and left out")
 
 
 # Changes side by side ----------------------------------------------------------------------------
@@ -164,7 +134,7 @@ def _changes(
             yield source
             yield from (f"  {line}" for line in _side_by_side(old, new))
             yield ""
-    yield f"{n_changed:,} trees would change"
+    yield f"{counted(n_changed, 'tree')} would change"
 
 
 def _side_by_side(old: "Tree", new: "Tree | None") -> Iterator[str]:

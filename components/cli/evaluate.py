@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import busy, log, looks_like_path, progress, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Component, find_parser, load_pipeline
-from spacy_lpcfg.components.cli.treebanks import Dialect, Functions, FunctionsName, TagDetail, TreeTags
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import busy, log, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.files import looks_like_path
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.tree_sources import DOCS, no_trees, trees_of_path
 
 if TYPE_CHECKING:
     from spacy_lpcfg.evaluation.evalb import PRF, Evaluation, Sentence, Totals
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     Normalize = Callable[[Tree], Tree | None]
 
-_BINARY = ".spacy"
 _OF_PARSES = "penn"  # the dialect that `parse` writes
 
 
@@ -28,25 +29,14 @@ def evaluate(
     source: Annotated[
         str, typer.Argument(metavar="GOLD", help="The right trees, or .spacy; or a MODEL to judge: a pipeline, or en.")
     ],
-    test: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TEST",
-            exists=True,
-            dir_okay=False,
-            help="The trees to judge, or .spacy; for a MODEL the right ones.",
-        ),
-    ],
-    params: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, help="An EVALB parameter file. [default: as COLLINS.prm]"),
-    ] = None,
+    test: Annotated[Path, options.file_argument("TEST", "The trees to judge, or .spacy; for a MODEL the right ones.")],
+    params: Annotated[Path | None, options.file_option("An EVALB parameter file. [default: as COLLINS.prm]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all scores as one JSON object.")] = False,
     reference: Annotated[bool, typer.Option("--reference", help="Print the report of evalb.c.")] = False,
-    dialect: Dialect = None,
-    functions: Functions = FunctionsName.cut,
-    tags: TreeTags = TagDetail.fine,
-    component: Component = None,
+    dialect: options.Dialect = None,
+    functions: options.TreeFunctions = options.Functions.cut,
+    tags: options.TreeTags = options.TagDetail.fine,
+    component: options.Component = None,
 ) -> None:
     """Score parsed trees, or a model, by EVALB.
 
@@ -74,13 +64,13 @@ def evaluate(
 
     if as_json and reference:
         raise typer.BadParameter("--json and --reference are two forms of output: choose one")
-    is_model, keeps = _is_model(source), functions == FunctionsName.keep
+    is_model, keeps = _is_model(source), functions == options.Functions.keep
     normalize = partial(_normalized, functions=keeps, tags=tags)
     gold = test if is_model else Path(source)
     with busy("reading"):
         golds = _read_treebank(gold, dialect, normalize)
     if not golds:
-        raise ValueError(f"{gold} has no trees: expected some such as (S (NP (PRP It)) (VP (VBZ works)))")
+        raise no_trees([gold])
     settings = replace(evalb.Params.from_file(params) if params else evalb.COLLINS, functions=keeps)
     parses = _parsed(source, component, golds, normalize) if is_model else _read_parses(test, len(golds), normalize)
     with busy("scoring"):
@@ -102,13 +92,13 @@ def _is_model(source: str) -> bool:
     return not Path(source).exists() or Path(source).is_dir()
 
 
-def _normalized(tree: "Tree", functions: bool, tags: TagDetail) -> "Tree | None":
+def _normalized(tree: "Tree", functions: bool, tags: options.TagDetail) -> "Tree | None":
     """Normalize a tree for scoring; None if it has no words."""
     from spacy_lpcfg.trees import clean
     from spacy_lpcfg.trees.tags import with_coarse_tags
 
     cleaned = clean(tree, functions=functions)
-    return with_coarse_tags(cleaned) if cleaned is not None and tags == TagDetail.coarse else cleaned
+    return with_coarse_tags(cleaned) if cleaned is not None and tags == options.TagDetail.coarse else cleaned
 
 
 def _parsed(model: str, component: str | None, golds: Sequence["Tree"], normalize: "Normalize") -> list["Tree | None"]:
@@ -118,10 +108,7 @@ def _parsed(model: str, component: str | None, golds: Sequence["Tree"], normaliz
 
 
 def _read_treebank(path: Path, dialect: str | None, normalize: "Normalize") -> list["Tree"]:
-    from spacy_lpcfg.components.cli.treebanks import trees_of_docs, trees_of_files
-
-    trees = trees_of_docs(path) if path.suffix == _BINARY else trees_of_files([path], None, dialect)
-    return [tree for tree in map(normalize, trees) if tree is not None]
+    return [tree for tree in map(normalize, trees_of_path(str(path), None, dialect)) if tree is not None]
 
 
 def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["Sentence"]:
@@ -129,7 +116,7 @@ def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["
     from spacy_lpcfg.evaluation.evalb import read_evalb
     from spacy_lpcfg.trees import TreebankError
 
-    if path.suffix == _BINARY:
+    if path.suffix == DOCS:
         return _read_treebank(path, None, normalize)
     try:
         lines = [[normalize(tree) for tree in trees] for trees in read_evalb(path)]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 import typer
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.cli.console import reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Component, ParserModel, find_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import reporting_errors
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 
 if TYPE_CHECKING:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
@@ -26,7 +27,7 @@ ALL = "all"
 
 @reporting_errors
 def inspect(
-    model: ParserModel,
+    model: options.ParserModel,
     symbol: Annotated[
         list[str] | None,
         typer.Option(
@@ -35,8 +36,8 @@ def inspect(
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Rules or words of each state.")] = 5,
     member: Annotated[int, typer.Option("--member", min=1, help="Which of several grammars' states.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    component: Component = None,
+    as_json: options.AsJson = False,
+    component: options.Component = None,
 ) -> None:
     """Show what a parser has learned.
 

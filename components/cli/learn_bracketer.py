@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
-from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors, tell
-from spacy_lpcfg.components.cli.learner_options import usage
-from spacy_lpcfg.components.cli.pipelines import (
-    Force,
-    Output,
-    Seed,
-    Variant,
-    blank_pipeline,
-    check_folder,
-    save_pipeline,
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.clusters import on_cluster
+from spacy_lpcfg.components.cli.shared.console import (
+    log_skipped,
+    progress_of_steps,
+    reporting_errors,
+    tell,
+    usage_errors,
 )
-from spacy_lpcfg.components.cli.treebanks import Dialect, check_files, log_dialect, names_of
+from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder, save_pipeline
+from spacy_lpcfg.components.cli.shared.treebanks import log_dialect, names_of
 from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
@@ -36,38 +34,23 @@ class Attribute(str, Enum):
     pos = "pos"
 
 
-def _check_text(context: typer.Context, paths: Any) -> list[Path]:  # see `treebanks.Trees`
-    from spacy_lpcfg.components.tagged_text import SUFFIXES
-
-    return check_files(context, paths, SUFFIXES)
-
-
 @reporting_errors
 def learn_bracketer(
-    tagged: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="TAGGED...",
-            callback=_check_text,
-            help="Files of trees or lines of word/tag, .gz or not, or .spacy; folders of treebanks, .tagged, "
-            ".spacy, or 'patterns*'. Of a folder with train.* only that is read.",
-        ),
-    ],
-    output: Output,
-    variant: Variant = DEFAULT,
+    tagged: options.TaggedText,
+    output: options.Output,
+    variant: options.Variant = DEFAULT,
     attr: Annotated[
         Attribute, typer.Option(help="Whether tags are token.tag_ or token.pos_, in .spacy files and when bracketing.")
     ] = Attribute.tag,
     tag_map: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, help="A file with a tag and its universal tag on each line."),
+        Path | None, options.file_option("A file with a tag and its universal tag on each line.")
     ] = None,
-    seed: Seed = 0,
-    scheduler: Scheduler = None,
-    lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
-    dialect: Dialect = None,
+    seed: options.Seed = 0,
+    scheduler: options.Scheduler = None,
+    lang: options.TokenizerLang = "en",
+    dialect: options.Dialect = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and lines, count them.")] = False,
-    force: Force = False,
+    force: options.Force = False,
 ) -> None:
     """Learn to bracket from tagged text: a blank pipeline with a spectral_bracketer.
 
@@ -101,7 +84,7 @@ def _add_bracketer(nlp: "Language", variant: str, attr: Attribute, seed: int) ->
     from spacy_lpcfg.bracketing import SpectralBracketer
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
-    with usage("--variant"):
+    with usage_errors("--variant"):
         SpectralBracketer.variant(variant)
     learner = {"@misc": "spacy-lpcfg.Learner.v1", "name": "bracketer", "variant": variant}
     config = {"learner": learner, "attr": attr.value, "seed": seed}

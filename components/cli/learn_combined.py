@@ -3,31 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
-from spacy_lpcfg.components.cli.console import busy, reporting_errors, tell
-from spacy_lpcfg.components.cli.learner_options import Settings, chosen_learner, learner_option
-from spacy_lpcfg.components.cli.pipelines import (
-    Force,
-    Jobs,
-    Lang,
-    Output,
-    Seed,
-    blank_pipeline,
-    check_folder,
-)
-from spacy_lpcfg.components.cli.treebanks import (
-    Dialect,
-    SkipBad,
-    TagDetail,
-    Trees,
-    TreeTags,
-    read_held_out,
-    read_training,
-    save_measured,
-)
-from spacy_lpcfg.components.cli.word_classes import ClassesFrom
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.clusters import on_cluster
+from spacy_lpcfg.components.cli.shared.console import busy, reporting_errors, tell
+from spacy_lpcfg.components.cli.shared.learner_options import Settings, chosen_learner, learner_option
+from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, read_training, save_measured
 
 if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Learner
@@ -35,31 +16,24 @@ if TYPE_CHECKING:
 
 @reporting_errors
 def learn_combined(
-    trees: Trees,
-    output: Output,
-    dev: Annotated[
-        list[Path] | None,
-        typer.Option(exists=True, dir_okay=False, help="Trees to measure on; may be given again."),
-    ] = None,
+    trees: options.TrainingTrees,
+    output: options.Output,
+    dev: Annotated[list[Path] | None, options.file_option("Trees to measure on; may be given again.")] = None,
     preset: Annotated[str, learner_option("combined")] = "balanced",
     settings: Settings = None,
     text: Annotated[
         Path | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
-            help="Raw text, a sentence a line, to learn from what models say of it; fast needs one.",
-        ),
+        options.file_option("Raw text, a sentence a line, to learn from what models say of it; fast needs one."),
     ] = None,
-    tags: TreeTags = TagDetail.fine,
-    classes_from: ClassesFrom = None,
-    seed: Seed = 0,
-    jobs: Jobs = 1,
-    scheduler: Scheduler = None,
-    lang: Lang = "en",
-    dialect: Dialect = None,
-    skip_bad: SkipBad = False,
-    force: Force = False,
+    tags: options.TreeTags = options.TagDetail.fine,
+    classes_from: options.ClassesFrom = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 1,
+    scheduler: options.Scheduler = None,
+    lang: options.Lang = "en",
+    dialect: options.Dialect = None,
+    skip_bad: options.SkipBad = False,
+    force: options.Force = False,
 ) -> None:
     """Learn by a preset: a blank pipeline with an lpcfg_parser.
 

@@ -8,27 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.learner_options import chosen_learner, settings_option
-from spacy_lpcfg.components.cli.pipelines import (
-    Force,
-    Jobs,
-    Output,
-    Seed,
-    blank_pipeline,
-    check_folder,
-)
-from spacy_lpcfg.components.cli.treebanks import (
-    Dialect,
-    SkipBad,
-    TagDetail,
-    Trees,
-    TreeTags,
-    read_held_out,
-    read_training,
-    save_measured,
-)
-from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell
+from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner, class_settings, settings_option
+from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, read_training, save_measured
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -40,11 +24,10 @@ if TYPE_CHECKING:
 
 @reporting_errors
 def learn_isbn(
-    trees: Trees,
-    output: Output,
+    trees: options.TrainingTrees,
+    output: options.Output,
     dev: Annotated[
-        list[Path] | None,
-        typer.Option(exists=True, dir_okay=False, help="Trees to choose the best pass by; may be given again."),
+        list[Path] | None, options.file_option("Trees to choose the best pass by; may be given again.")
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -53,15 +36,15 @@ def learn_isbn(
             "training.dropout=0.2, lexical.min_count=2 or functions=true (labels keep them, as NP-SBJ)"
         ),
     ] = None,
-    tags: TreeTags = TagDetail.fine,
-    classes_from: ClassesFrom = None,
-    seed: Seed = 0,
-    jobs: Jobs = 1,
+    tags: options.TreeTags = options.TagDetail.fine,
+    classes_from: options.ClassesFrom = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 1,
     beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses kept after each word when parsing.")] = None,
-    lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
-    dialect: Dialect = None,
-    skip_bad: SkipBad = False,
-    force: Force = False,
+    lang: options.TokenizerLang = "en",
+    dialect: options.Dialect = None,
+    skip_bad: options.SkipBad = False,
+    force: options.Force = False,
 ) -> None:
     """Learn a parser that reads from left to right: a blank pipeline with an isbn_parser.
 

@@ -10,17 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.learner_options import usage
-from spacy_lpcfg.components.cli.pipelines import (
-    Force,
-    Output,
-    Seed,
-    Variant,
-    blank_pipeline,
-    check_folder,
-    saving_folder,
-)
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell, usage_errors
+from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder, saving_folder
 from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
@@ -40,29 +32,25 @@ class LanguageModelMethod(str, Enum):
 
 @reporting_errors
 def learn_lm(
-    text: Annotated[
-        list[Path],
-        typer.Argument(metavar="TEXT...", exists=True, dir_okay=False, help="A sentence a line; also .gz."),
-    ],
-    output: Output,
+    text: Annotated[list[Path], options.file_argument("TEXT...", "A sentence a line; also .gz.")],
+    output: options.Output,
     dev: Annotated[
-        list[Path] | None,
-        typer.Option(exists=True, dir_okay=False, help="Text that chooses the iterations; may be given again."),
+        list[Path] | None, options.file_option("Text that chooses the iterations; may be given again.")
     ] = None,
     method: Annotated[LanguageModelMethod, typer.Option(help="How to learn.")] = LanguageModelMethod.pivot_em,
-    variant: Variant = DEFAULT,
+    variant: options.Variant = DEFAULT,
     states: Annotated[int, typer.Option(min=1, help="The most latent states.")] = 128,
     iterations: Annotated[
         int | None,
         typer.Option(min=0, help="The most iterations of EM. [default: em 10, pivot 0, pivot-em 1]"),
     ] = None,
-    seed: Seed = 0,
+    seed: options.Seed = 0,
     rare: Annotated[int, typer.Option(min=0, help="Words seen at most so often are unknown.")] = 1,
     kneser_ney: Annotated[
         bool, typer.Option("--kneser-ney", help="Mix with n-grams, weighed on the --dev text.")
     ] = False,
-    lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
-    force: Force = False,
+    lang: options.TokenizerLang = "en",
+    force: options.Force = False,
 ) -> None:
     """Learn a language model of plain text: a blank pipeline with a language_model, p(w2 | w1) by latent states.
 
@@ -85,7 +73,7 @@ def learn_lm(
     sentences, held_out = list(read_sentences(text)), list(read_sentences(dev or []))
     if dev and not held_out:
         raise ValueError(f"{dev[0]} has no words")
-    with usage("--variant"):
+    with usage_errors("--variant"):
         learner = LanguageModelLearner(method.value, variant, states, iterations, seed, rare)
     with busy("learning"):
         model, history = _fit(learner, sentences, held_out)

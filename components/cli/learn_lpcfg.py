@@ -8,29 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
-from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.learner_options import Settings, chosen_learner, learner_option
-from spacy_lpcfg.components.cli.pipelines import (
-    Force,
-    Jobs,
-    Lang,
-    Output,
-    Seed,
-    blank_pipeline,
-    check_folder,
-)
-from spacy_lpcfg.components.cli.treebanks import (
-    Dialect,
-    SkipBad,
-    TagDetail,
-    Trees,
-    TreeTags,
-    read_held_out,
-    save_measured,
-    tree_files,
-)
-from spacy_lpcfg.components.cli.word_classes import ClassesFrom
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.clusters import on_cluster
+from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell
+from spacy_lpcfg.components.cli.shared.learner_options import Settings, chosen_learner, learner_option
+from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, save_measured, tree_files
 from spacy_lpcfg.learners import learner_of
 
 if TYPE_CHECKING:
@@ -45,26 +28,21 @@ if TYPE_CHECKING:
 @reporting_errors
 def learn_lpcfg(
     context: typer.Context,
-    trees: Trees,
-    output: Output,
-    dev: Annotated[
-        list[Path] | None,
-        typer.Option(exists=True, dir_okay=False, help="Trees to tune on; may be given again."),
-    ] = None,
+    trees: options.TrainingTrees,
+    output: options.Output,
+    dev: Annotated[list[Path] | None, options.file_option("Trees to tune on; may be given again.")] = None,
     method: Annotated[str, learner_option("lpcfg")] = "pivot",
     settings: Settings = None,
-    text: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="For distil: raw text, a sentence a line.")
-    ] = None,
-    tags: TreeTags = TagDetail.fine,
-    classes_from: ClassesFrom = None,
-    seed: Seed = 0,
-    jobs: Jobs = 1,
-    scheduler: Scheduler = None,
-    lang: Lang = "en",
-    dialect: Dialect = None,
-    skip_bad: SkipBad = False,
-    force: Force = False,
+    text: Annotated[Path | None, options.file_option("For distil: raw text, a sentence a line.")] = None,
+    tags: options.TreeTags = options.TagDetail.fine,
+    classes_from: options.ClassesFrom = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 1,
+    scheduler: options.Scheduler = None,
+    lang: options.Lang = "en",
+    dialect: options.Dialect = None,
+    skip_bad: options.SkipBad = False,
+    force: options.Force = False,
 ) -> None:
     """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
 

@@ -10,37 +10,35 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.clusters import Scheduler
-from spacy_lpcfg.components.cli.console import check_output, log, one_line, progress, reporting_errors, writing
-from spacy_lpcfg.components.cli.formats import format_of, output_formats, write_output
-from spacy_lpcfg.components.cli.inputs import (
-    Input,
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import log, one_line, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.files import check_output, writing
+from spacy_lpcfg.components.cli.shared.formats import format_of, output_formats, write_output
+from spacy_lpcfg.components.cli.shared.inputs import (
     Source,
-    Tags,
     check_usage,
     kind_said,
     n_documents,
     run_pipeline,
     source_of,
 )
-from spacy_lpcfg.components.cli.outputs import EMPTY, ParsedSentence, ParseFormat, check_contents, contents_of
-from spacy_lpcfg.components.cli.parse_many import Made, parse_many
-from spacy_lpcfg.components.cli.pipelines import Component, Model, find_parser_or_bracketer, load_pipeline, n_jobs
-from spacy_lpcfg.components.cli.shards import Shard, is_corpus, shards_of
-from spacy_lpcfg.components.cli.treebanks import Dialect
+from spacy_lpcfg.components.cli.shared.outputs import EMPTY, ParsedSentence, ParseFormat, check_contents, contents_of
+from spacy_lpcfg.components.cli.shared.parse_many import Made, parse_many
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser_or_bracketer, load_pipeline, n_jobs
+from spacy_lpcfg.components.cli.shared.shards import Shard, is_corpus, shards_of
 from spacy_lpcfg.parsing.decodings import DECODINGS
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.components.cli.inputs import Parsed, Pipe
+    from spacy_lpcfg.components.cli.shared.inputs import Parsed, Pipe
 
 _FINE = ("parsed", EMPTY)
 
 
 @reporting_errors
 def parse(
-    model: Model,
+    model: options.Model,
     files: Annotated[
         list[str],
         typer.Argument(
@@ -50,7 +48,7 @@ def parse(
         ),
     ],
     kind: Annotated[
-        Input | None,
+        options.Input | None,
         typer.Option("--input", help="What FILE holds, see above. [default: by its name, or text]"),
     ] = None,
     form: Annotated[
@@ -70,7 +68,7 @@ def parse(
         bool, typer.Option("--marginals", help="The probabilities of all spans, and in JSON of all tags.")
     ] = False,
     tags: Annotated[
-        Tags | None,
+        options.Tags | None,
         typer.Option(
             help="Tag by the model, or take what is given. [default: given if tagged, model for tokens and trees, "
             "else as the pipeline is set]"
@@ -101,12 +99,12 @@ def parse(
             + ". [default: as it is set]",
         ),
     ] = None,
-    dialect: Dialect = None,
-    component: Component = None,
+    dialect: options.Dialect = None,
+    component: options.Component = None,
     n_process: Annotated[
         int, typer.Option("--n-process", help="Processes, of many files for one each; -1 is one for each processor.")
     ] = 1,
-    scheduler: Scheduler = None,
+    scheduler: options.Scheduler = None,
     force: Annotated[
         bool, typer.Option("--force", "-f", help="Replace the file of --output, or those that its folder has already.")
     ] = False,

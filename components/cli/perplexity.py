@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import busy, reporting_errors
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import busy, reporting_errors
 
 if TYPE_CHECKING:
     from spacy_lpcfg.language_model import LanguageModel, Perplexity
@@ -16,10 +17,8 @@ if TYPE_CHECKING:
 @reporting_errors
 def perplexity(
     model: Annotated[Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="As of `learn lm`.")],
-    text: Annotated[
-        Path, typer.Argument(metavar="TEXT", exists=True, dir_okay=False, help="A sentence a line; also .gz.")
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    text: Annotated[Path, options.file_argument("TEXT", "A sentence a line; also .gz.")],
+    as_json: options.AsJson = False,
 ) -> None:
     """Measure the perplexity of a text under a language model.
 

@@ -10,26 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.console import STDIN, check_input, check_output, progress, reporting_errors
-from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
-from spacy_lpcfg.components.cli.inputs import (
-    Input,
-    Kind,
-    Source,
-    check_usage,
-    kind_said,
-    run_pipeline,
-    source_of,
-    trees_of,
-)
-from spacy_lpcfg.components.cli.pipelines import Component, find_parser, find_parser_or_bracketer, load_pipeline
-from spacy_lpcfg.components.cli.treebanks import Dialect
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.files import STDIN, check_input, check_output
+from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
+from spacy_lpcfg.components.cli.shared.inputs import Source, check_usage, kind_said, run_pipeline, source_of, trees_of
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser, find_parser_or_bracketer, load_pipeline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from spacy.language import Language
 
-    from spacy_lpcfg.components.cli.inputs import Pipe
+    from spacy_lpcfg.components.cli.shared.inputs import Pipe
     from spacy_lpcfg.components.pictures import PicturedSentence
     from spacy_lpcfg.trees import Tree
 
@@ -77,16 +69,16 @@ def render(
         str | None, typer.Argument(metavar="FILE", help="For a pipeline: a file in UTF-8, - for stdin, or a text.")
     ] = None,
     picture: Annotated[Picture, typer.Option("--picture", "-p", help="What to draw, see above.")] = Picture.tree,
-    kind: Kind = None,
-    dialect: Dialect = None,
+    kind: options.Kind = None,
+    dialect: options.Dialect = None,
     form: Annotated[
         PictureFormat | None,
         typer.Option("--format", help="[default: by the ending of --output, or text of trees, else svg]"),
     ] = None,
     sentence: Annotated[int | None, typer.Option(min=1, help="Draw this one alone, counted from 1.")] = None,
-    output: OutputFile = None,
-    component: Component = None,
-    force: Replace = False,
+    output: options.OutputFile = None,
+    component: options.Component = None,
+    force: options.Replace = False,
 ) -> None:
     """Draw trees, or what a model thinks.
 
@@ -155,11 +147,16 @@ def _by_trees(source: str, file: str | None, picture: Picture, dialect: str | No
 
 
 def _treebank(file: str, dialect: str | None) -> Source:
-    return Source(file, Input.trees, None, dialect=dialect, is_told=True)
+    return Source(file, options.Input.trees, None, dialect=dialect, is_told=True)
 
 
 def _by_pipeline(
-    source: str, component: str | None, file: str | None, kind: Input | None, picture: Picture, dialect: str | None
+    source: str,
+    component: str | None,
+    file: str | None,
+    kind: options.Input | None,
+    picture: Picture,
+    dialect: str | None,
 ) -> Iterator[Drawable]:
     if (file is None) != (picture == Picture.learning):
         wanted = "no FILE" if picture == Picture.learning else "a FILE after its MODEL, such as en"

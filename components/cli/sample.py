@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors
-from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
-from spacy_lpcfg.components.cli.inputs import Kind, Source, Tags, check_usage, run_pipeline, source_of
-from spacy_lpcfg.components.cli.outputs import answers_of, printable, tree_of
-from spacy_lpcfg.components.cli.pipelines import LARGEST_SEED, Component, ParserModel, find_parser, load_pipeline
-from spacy_lpcfg.components.cli.treebanks import Dialect
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.files import check_output
+from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
+from spacy_lpcfg.components.cli.shared.inputs import Source, check_usage, run_pipeline, source_of
+from spacy_lpcfg.components.cli.shared.outputs import answers_of, printable, tree_of
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -28,7 +29,7 @@ class SampleFormat(str, Enum):
 
 @reporting_errors
 def sample(
-    model: ParserModel,
+    model: options.ParserModel,
     file: Annotated[
         str | None,
         typer.Argument(
@@ -38,19 +39,20 @@ def sample(
     n: Annotated[
         int, typer.Option("--n-samples", "-n", min=1, help="How many trees, of each sentence if there are any.")
     ] = 10,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same one draws the same trees.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=options.LARGEST_SEED, help="The same one draws the same trees.")] = 0,
     max_words: Annotated[int, typer.Option(min=1, help="Without FILE: longer sentences are drawn again.")] = 40,
-    kind: Kind = None,
-    dialect: Dialect = None,
+    kind: options.Kind = None,
+    dialect: options.Dialect = None,
     tags: Annotated[
-        Tags | None, typer.Option(help="Tags by the model, or given ones. [default: given if tagged, else model]")
+        options.Tags | None,
+        typer.Option(help="Tags by the model, or given ones. [default: given if tagged, else model]"),
     ] = None,
     form: Annotated[
         SampleFormat | None, typer.Option("--format", help="Trees, or their words. [default: brackets]")
     ] = None,
-    output: OutputFile = None,
-    component: Component = None,
-    force: Replace = False,
+    output: options.OutputFile = None,
+    component: options.Component = None,
+    force: options.Replace = False,
 ) -> None:
     """Draw trees, or sentences, at random.
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.asked import AskedFiles, AskedReader
-from spacy_lpcfg.components.cli.console import begun, check_output, log, log_skipped, progress, reporting_errors
-from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
-from spacy_lpcfg.components.cli.inputs import Input, Kind, Source, dialect_of_source, trees_of
-from spacy_lpcfg.components.cli.pipelines import Component, Lang
-from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.files import check_output
+from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
+from spacy_lpcfg.components.cli.shared.inputs import Source, dialect_of_source, trees_of
+from spacy_lpcfg.components.cli.shared.tree_sources import TreeSources
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries import TreeIndex, TreeMatch, TreePattern
@@ -47,20 +47,20 @@ class Searched(NamedTuple):
 @reporting_errors
 def search(
     text: Annotated[str, typer.Argument(metavar="PATTERN", help="In Tregex's language: 'NP < (PP <<# of)'.")],
-    files: AskedFiles,
+    files: options.TreeFiles,
     form: Annotated[
         SearchFormat | None,
         typer.Option("--format", help="Matches in context, as trees, or in a table. [default: kwic, or tsv of counts]"),
     ] = None,
     counts: Annotated[bool, typer.Option("--counts", help="How many matches there are, in a table.")] = False,
-    kind: Kind = None,
-    model: Annotated[str, typer.Option(help="What parses text: a pipeline, or en.")] = "en",
-    component: Component = None,
-    lang: Lang = "en",
-    dialect: Dialect = None,
-    skip_bad: SkipBad = False,
-    output: OutputFile = None,
-    force: Replace = False,
+    kind: options.Kind = None,
+    model: options.TextModel = "en",
+    component: options.Component = None,
+    lang: options.Lang = "en",
+    dialect: options.Dialect = None,
+    skip_bad: options.SkipBad = False,
+    output: options.OutputFile = None,
+    force: options.Replace = False,
 ) -> None:
     """Find a pattern in trees.
 
@@ -87,7 +87,7 @@ def search(
     except PatternError as error:
         raise typer.BadParameter(str(error), param_hint="PATTERN") from error
     errors: list[Exception] = []
-    reader = AskedReader(kind, model, component, dialect)
+    reader = TreeSources(kind, model, component, dialect)
     sources = [*reader.sources(files)]
     check_output(output, inputs=[*(source.file for source in sources), model], force=force)
     searched = _searched(reader, sources, head_rules(lang), errors if skip_bad else None)
@@ -108,11 +108,11 @@ def _format(output: Path | None, form: SearchFormat | None, counts: bool) -> str
 
 
 def _searched(
-    reader: AskedReader, sources: Iterable[Source], rules: "HeadRules", errors: list[Exception] | None
+    reader: TreeSources, sources: Iterable[Source], rules: "HeadRules", errors: list[Exception] | None
 ) -> Iterator[Searched]:
     """Yield the trees of files; errors (list or None): of broken trees, None if they are to be raised."""
     for source in sources:
-        if source.kind == Input.trees:
+        if source.kind == options.Input.trees:
             yield Searched(source.name, 0, _treebank(source, rules, errors))
         else:
             yield from _docs(reader, source, rules)
@@ -128,7 +128,7 @@ def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None
     return TreeIndex.from_trees(trees_of(source, on_error), rules)
 
 
-def _docs(reader: AskedReader, source: Source, rules: "HeadRules") -> Iterator[Searched]:
+def _docs(reader: TreeSources, source: Source, rules: "HeadRules") -> Iterator[Searched]:
     from spacy_lpcfg.components.tree_matcher import IndexedDocs
 
     n_before = 0

@@ -7,21 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import busy, check_input, check_output, log, progress, reporting_errors
-from spacy_lpcfg.components.cli.formats import format_of
-from spacy_lpcfg.components.cli.inputs import Input, Kind, run_pipeline, source_of
-from spacy_lpcfg.components.cli.pipelines import (
-    Component,
-    Model,
-    find_parser,
-    find_parser_or_bracketer,
-    load_pipeline,
-)
-from spacy_lpcfg.components.cli.treebanks import Dialect
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import busy, log, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.files import check_input, check_output
+from spacy_lpcfg.components.cli.shared.formats import format_of
+from spacy_lpcfg.components.cli.shared.inputs import run_pipeline, source_of
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser, find_parser_or_bracketer, load_pipeline
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.components.demo_page import DemoPage
-    from spacy_lpcfg.components.local_server import LocalServer
+    from spacy_lpcfg.components.serve.demo_page import DemoPage
+    from spacy_lpcfg.components.serve.local_server import LocalServer
 
 _PORT, _CORENLP_PORT = 8000, 9000
 _PAGE = "The page is"
@@ -30,7 +25,7 @@ _WARM_UP = ("It rained.", ") the ( of ) $ 's (")  # a sentence, and what few gra
 
 @reporting_errors
 def serve(
-    model: Model = "en",
+    model: options.Model = "en",
     port: Annotated[
         int | None,
         typer.Option(min=0, max=65535, help="0 is any that is free. [default: 8000, or 9000 with --corenlp]"),
@@ -39,7 +34,7 @@ def serve(
     tag_variants: Annotated[
         bool, typer.Option("--tag-variants", help="Among these, trees that differ in tags alone.")
     ] = False,
-    component: Component = None,
+    component: options.Component = None,
     corenlp: Annotated[bool, typer.Option("--corenlp", help="Answer clients of CoreNLP instead, see above.")] = False,
     host: Annotated[
         str | None,
@@ -51,8 +46,8 @@ def serve(
     correct: Annotated[
         str | None, typer.Option(metavar="FILE", help="Correct the trees of this file's sentences, see above.")
     ] = None,
-    kind: Kind = None,
-    dialect: Dialect = None,
+    kind: options.Kind = None,
+    dialect: options.Dialect = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="With --correct: a new file for the trees, such as trees.mrg.")
     ] = None,
@@ -110,7 +105,7 @@ def _refuse(why: str, **options: object) -> None:
 
 
 def _serve(server: "LocalServer", what: str, n_workers: int = 1) -> None:
-    from spacy_lpcfg.components.server_processes import interrupted_by_sigterm, serve_in_processes
+    from spacy_lpcfg.components.serve.server_processes import interrupted_by_sigterm, serve_in_processes
 
     with server, interrupted_by_sigterm():
         log(f"{what} at {server.url} - Ctrl-C ends it")
@@ -131,8 +126,8 @@ def _at(port: int, make: "Callable[[], LocalServer]") -> "LocalServer":
 
 
 def _demo(port: int, model: str, component: str | None, n_best: int, tag_variants: bool) -> "LocalServer":
-    from spacy_lpcfg.components.demo_page import DemoPage
-    from spacy_lpcfg.components.demo_server import DemoServer
+    from spacy_lpcfg.components.serve.demo_page import DemoPage
+    from spacy_lpcfg.components.serve.demo_server import DemoServer
 
     nlp = load_pipeline(model)
     page = DemoPage(nlp, find_parser_or_bracketer(nlp, component), n_best=n_best, tag_variants=tag_variants)
@@ -142,9 +137,9 @@ def _demo(port: int, model: str, component: str | None, n_best: int, tag_variant
 
 
 def _corenlp(port: int, model: str, component: str | None, host: str | None) -> "LocalServer":
-    from spacy_lpcfg.components.corenlp import CoreNLP
-    from spacy_lpcfg.components.corenlp_server import CoreNLPServer
-    from spacy_lpcfg.components.local_server import HOST
+    from spacy_lpcfg.components.serve.corenlp import CoreNLP
+    from spacy_lpcfg.components.serve.corenlp_server import CoreNLPServer
+    from spacy_lpcfg.components.serve.local_server import HOST
 
     nlp = load_pipeline(model)
     answers = CoreNLP(nlp, find_parser(nlp, component))
@@ -159,13 +154,13 @@ def _corrections(
     model: str,
     component: str | None,
     file: str,
-    kind: Input | None,
+    kind: options.Input | None,
     dialect: str | None,
     output: Path,
     resume: bool,
 ) -> "LocalServer":
-    from spacy_lpcfg.components.correction_server import CorrectionServer
-    from spacy_lpcfg.components.corrections import Corrections
+    from spacy_lpcfg.components.serve.correction_server import CorrectionServer
+    from spacy_lpcfg.components.serve.corrections import Corrections
 
     nlp = load_pipeline(model)
     parser = find_parser(nlp, component)

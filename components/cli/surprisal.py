@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import begun, check_output, progress, reporting_errors
-from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
-from spacy_lpcfg.components.cli.inputs import Kind, check_usage, run_pipeline, source_of
-from spacy_lpcfg.components.cli.outputs import answers_of
-from spacy_lpcfg.components.cli.pipelines import find_surprisal, load_pipeline, n_jobs
-from spacy_lpcfg.components.cli.treebanks import Dialect
-from spacy_lpcfg.components.cli.word_rows import read_frequencies, whole_words, word_rows
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import begun, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.files import check_output
+from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
+from spacy_lpcfg.components.cli.shared.inputs import check_usage, run_pipeline, source_of
+from spacy_lpcfg.components.cli.shared.outputs import answers_of
+from spacy_lpcfg.components.cli.shared.pipelines import find_surprisal, load_pipeline, n_jobs
+from spacy_lpcfg.components.cli.shared.word_rows import read_frequencies, whole_words, word_rows
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from spacy_lpcfg.components.cli.inputs import Parsed
+    from spacy_lpcfg.components.cli.shared.inputs import Parsed
 
     Surprise: TypeAlias = tuple[list[str], list[float]]
 
@@ -40,17 +41,10 @@ class Unit(str, Enum):
 
 @reporting_errors
 def surprisal(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="en, for the English that comes with the package; or a pipeline with an lpcfg_parser, an isbn_parser "
-            "or a language_model.",
-        ),
-    ],
+    model: options.SurprisalModel,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file in UTF-8 or .spacy, - for stdin, or a text.")],
-    kind: Kind = None,
-    dialect: Dialect = None,
+    kind: options.Kind = None,
+    dialect: options.Dialect = None,
     by: Annotated[
         Unit, typer.Option("--by", help="A row for each token, or for each word between blanks.")
     ] = Unit.token,
@@ -64,12 +58,12 @@ def surprisal(
         SurprisalFormat | None,
         typer.Option("--format", help="A row for each word, or an object for each sentence. [default: tsv]"),
     ] = None,
-    output: OutputFile = None,
+    output: options.OutputFile = None,
     component: Annotated[
         str | None, typer.Option(help="Name of what tells. [default: the first language_model, or else parser]")
     ] = None,
     n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
-    force: Replace = False,
+    force: options.Replace = False,
 ) -> None:
     """Tell the surprisal of each word, in bits.
 

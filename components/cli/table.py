@@ -8,8 +8,10 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.console import LONGEST_JSON, check_input, check_output, reporting_errors
-from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import reporting_errors
+from spacy_lpcfg.components.cli.shared.files import LONGEST_JSON, check_input, check_output
+from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
 
 _SCORES = {
     "evalb_p": "precision",
@@ -43,8 +45,8 @@ def table(
         typer.Argument(metavar="RESULTS...", help="Files of `spacy-lpcfg evaluate --json`, or NAME=FILE to name one."),
     ],
     by: Annotated[By, typer.Option(help="All scores; or F1 by label, or by length of sentences.")] = By.scores,
-    output: OutputFile = None,
-    force: Replace = False,
+    output: options.OutputFile = None,
+    force: options.Replace = False,
 ) -> None:
     """Put several evaluations side by side.
 

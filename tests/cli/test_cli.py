@@ -18,7 +18,7 @@ from typer.main import get_command
 from spacy_lpcfg.combination import Combination
 from spacy_lpcfg.combination.presets import preset
 from spacy_lpcfg.components.cli import lpcfg_cli
-from spacy_lpcfg.components.cli.learner_options import parsed_settings
+from spacy_lpcfg.components.cli.shared.learner_options import parsed_settings
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.stacking import StackedLearner
@@ -566,7 +566,7 @@ def test_cli_convert_names_what_it_cannot_read_and_replaces_only_by_force(raw, t
     raw.write_text(RAW + BROKEN, encoding="utf-8")
     assert "raw.mrg:6: " in run("convert", raw, out, code=1).stderr
     assert not out.exists()
-    assert "1 broken trees were skipped" in run("convert", raw, out, "--skip-bad").stderr
+    assert "1 broken tree was skipped" in run("convert", raw, out, "--skip-bad").stderr
     assert "exists" in run("convert", raw, out, "--skip-bad", code=2).stderr
     run("convert", raw, out, "--skip-bad", "--force")
     assert "should end in .spacy, .jsonl, .json, .mrg" in run("convert", raw, tmp_path / "out.conll", code=2).stderr

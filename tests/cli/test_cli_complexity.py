@@ -84,7 +84,7 @@ def test_cli_complexity_says_what_is_wrong(tmp_path):
     path = tmp_path / "broken.mrg"
     path.write_text(f"{BROKEN}(NP (NN Rain))\n", encoding="utf-8")
     assert f"{path}:1: " in run("complexity", path, code=1).stderr
-    assert "1 broken trees were skipped" in run("complexity", path, "--skip-bad").stderr
+    assert "1 broken tree was skipped" in run("complexity", path, "--skip-bad").stderr
     run("complexity", tmp_path / "none.mrg", code=2)
 
 

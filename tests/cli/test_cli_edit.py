@@ -36,9 +36,9 @@ def test_cli_edit_writes_trees_as_they_stand_and_tells_firings(trees, rules, tmp
     done = run("edit", trees, rules)
     assert done.stdout == EDITED
     assert done.stderr.splitlines() == [
-        "1 trees were deleted as a whole, and are left out",
-        f"{rules}:1: fired 1 times: SBARQ=n1 < SQ=n2",
-        f"{rules}:6: fired 1 times: X=x",
+        "1 tree was deleted as a whole, and left out",
+        f"{rules}:1: fired 1 time: SBARQ=n1 < SQ=n2",
+        f"{rules}:6: fired 1 time: X=x",
     ]
     assert run("edit", "-", rules, text=TREES).stdout == EDITED
     out = tmp_path / "out.mrg.gz"
@@ -91,7 +91,7 @@ def test_cli_edit_refuses_what_is_wrong(trees, rules, tmp_path):
     assert "should end in" in run("edit", trees, rules, "-o", tmp_path / "out.csv", code=2).stderr
     trees.write_text(TREES + BROKEN, encoding="utf-8")
     assert "some.mrg:" in run("edit", trees, rules, code=1).stderr
-    assert "1 broken trees were skipped" in run("edit", trees, rules, "--skip-bad").stderr
+    assert "1 broken tree was skipped" in run("edit", trees, rules, "--skip-bad").stderr
     rules.write_text("X=x\n\nremove x\n", encoding="utf-8")
     assert "rules.tsurgeon:3: Expected an operation" in run("edit", trees, rules, code=1).stderr
     rules.write_text("UH=x\n\ndelete x\n", encoding="utf-8")

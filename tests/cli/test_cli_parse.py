@@ -212,8 +212,8 @@ def test_cli_parse_names_the_line_in_processes_too(pcfg_model):
 
 def test_cli_parse_reads_a_stream(pcfg_model, monkeypatch):
     """No more of the input is taken than the output so far needs, but for a batch or two."""
-    from spacy_lpcfg.components.cli import inputs, processes
-    from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
+    from spacy_lpcfg.components.cli.shared import inputs, processes
+    from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 
     taken = []
 

@@ -16,10 +16,10 @@ from commands import console_script, run
 from killing import first_writer_killed, writers
 from spacy.tokens import DocBin
 
-from spacy_lpcfg.components.cli.inputs import Input, Source
 from spacy_lpcfg.components.cli.parse import _Work
-from spacy_lpcfg.components.cli.shards import Shard
-from spacy_lpcfg.components.cli.worker_processes import MOST_DEATHS, in_processes
+from spacy_lpcfg.components.cli.shared.inputs import Input, Source
+from spacy_lpcfg.components.cli.shared.shards import Shard
+from spacy_lpcfg.components.cli.shared.worker_processes import MOST_DEATHS, in_processes
 from spacy_lpcfg.components.constituents import trees
 from spacy_lpcfg.trees import read_trees
 
@@ -165,7 +165,7 @@ def test_parse_many_tells_of_unforeseen_errors_and_parses_the_others(pcfg_model,
     def wrong(parsed, *args):
         raise KeyError("label")
 
-    monkeypatch.setattr(import_module("spacy_lpcfg.components.cli.outputs"), "sentences_of", wrong)
+    monkeypatch.setattr(import_module("spacy_lpcfg.components.cli.shared.outputs"), "sentences_of", wrong)
     error = run("parse", pcfg_model, corpus, "-o", tmp_path, code=1).stderr
     assert f"{corpus / 'a.txt'}: KeyError: 'label'" in error
     assert f"{N_FILES} of {N_FILES} files" in error
@@ -217,7 +217,7 @@ def test_in_processes_gives_up_what_kills_each_process():
 
 def test_parse_many_says_what_kills_processes(pcfg_model, corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "spacy_lpcfg.components.cli.worker_processes.in_processes",
+        "spacy_lpcfg.components.cli.shared.worker_processes.in_processes",
         lambda work, shards, n_process: ((shard, None) for shard in shards),
     )
     error = run("parse", pcfg_model, corpus, "-o", tmp_path, code=1).stderr

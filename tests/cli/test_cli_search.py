@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from commands import BROKEN, SAMPLE, run
 
-from spacy_lpcfg.components.cli import asked
-from spacy_lpcfg.components.cli.pipelines import load_pipeline
+from spacy_lpcfg.components.cli.shared import tree_sources
+from spacy_lpcfg.components.cli.shared.pipelines import load_pipeline
 from spacy_lpcfg.queries import TreeIndex
 from spacy_lpcfg.trees import read_trees
 
@@ -90,7 +90,7 @@ def test_cli_search_parses_text(tmp_path):
 
 def test_cli_search_loads_the_model_once(tmp_path, monkeypatch):
     loaded = []
-    monkeypatch.setattr(asked, "load_pipeline", lambda model: loaded.append(model) or load_pipeline(model))
+    monkeypatch.setattr(tree_sources, "load_pipeline", lambda model: loaded.append(model) or load_pipeline(model))
     path = tmp_path / "text.txt"
     path.write_text("It left.", encoding="utf-8")
     found = run("search", "NP <: PRP", path, "It sank.", path, "--format", "tsv").stdout.splitlines()[1:]
@@ -132,7 +132,7 @@ def test_cli_search_of_bad_input(tmp_path, trees):
     assert "--skip-bad" in error
     skipped = run("search", "DT", broken, "--skip-bad", "--format", "brackets")
     assert skipped.stdout == "1\t(DT The)\n"
-    assert "1 broken trees were skipped" in skipped.stderr
+    assert "1 broken tree was skipped" in skipped.stderr
     assert "there is no file" in run("search", "NP", tmp_path / "absent.mrg", code=2).stderr
     assert "use --input trees" in run("search", "NP", "-", text=TREES, code=1).stderr
     (tmp_path / "none.spacy").write_bytes(b"no Docs")

@@ -9,8 +9,8 @@ import pytest
 import spacy
 from commands import BROKEN, SAMPLE, run
 
-from spacy_lpcfg.components.cli import inputs
-from spacy_lpcfg.components.cli.console import is_text, looks_like_path
+from spacy_lpcfg.components.cli.shared import inputs
+from spacy_lpcfg.components.cli.shared.files import is_text, looks_like_path
 from spacy_lpcfg.models import pretrained_model
 from spacy_lpcfg.trees import parse_trees, write_trees
 

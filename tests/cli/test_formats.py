@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from commands import SAMPLE, console_script, run, sample_part
 
-from spacy_lpcfg.components.cli.console import replacing
-from spacy_lpcfg.components.cli.formats import output_formats
+from spacy_lpcfg.components.cli.shared.files import replacing
+from spacy_lpcfg.components.cli.shared.formats import output_formats
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.formats import FORMATS as TREE_FORMATS
 

@@ -8,7 +8,7 @@ from pipelines import annotations, pipeline_of, treebank
 from spacy.tokens import Doc
 from srsly.msgpack import msgpack_decoders, msgpack_encoders
 
-from spacy_lpcfg.components.cli.processes import pipe
+from spacy_lpcfg.components.cli.shared.processes import pipe
 from spacy_lpcfg.components.lpcfg_parser import GrammarState
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")

@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from stored_models import model
 
 from spacy_lpcfg.bracketing import Bracketer
-from spacy_lpcfg.components.cli.pipelines import save_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import save_pipeline
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.parsing.model import model_from_disk

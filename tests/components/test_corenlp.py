@@ -9,8 +9,8 @@ import pytest
 import serving
 from pipelines import pipeline_by
 
-from spacy_lpcfg.components.corenlp import MAX_CHARACTERS, CoreNLP
-from spacy_lpcfg.components.corenlp_server import CoreNLPServer
+from spacy_lpcfg.components.serve.corenlp import MAX_CHARACTERS, CoreNLP
+from spacy_lpcfg.components.serve.corenlp_server import CoreNLPServer
 from spacy_lpcfg.trees import parse_trees
 
 TEXT = "The ferry came.  It was late (again)."

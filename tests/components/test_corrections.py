@@ -10,9 +10,9 @@ import serving
 from commands import run
 from pipelines import SAMPLE, pipeline_by
 
-from spacy_lpcfg.components.correction_server import CorrectionServer
-from spacy_lpcfg.components.corrections import Corrections
-from spacy_lpcfg.components.demo_server import DemoServer
+from spacy_lpcfg.components.serve.correction_server import CorrectionServer
+from spacy_lpcfg.components.serve.corrections import Corrections
+from spacy_lpcfg.components.serve.demo_server import DemoServer
 from spacy_lpcfg.learning import Spectral
 from spacy_lpcfg.trees import read_trees
 

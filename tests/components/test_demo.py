@@ -19,8 +19,8 @@ from commands import run
 from pipelines import SAMPLE, pipeline_by
 from serving import ask, browse, serving
 
-from spacy_lpcfg.components.demo_page import MAX_CHARACTERS, MAX_SENTENCES, DemoPage
-from spacy_lpcfg.components.demo_server import DemoServer
+from spacy_lpcfg.components.serve.demo_page import MAX_CHARACTERS, MAX_SENTENCES, DemoPage
+from spacy_lpcfg.components.serve.demo_server import DemoServer
 from spacy_lpcfg.learning import Spectral
 from spacy_lpcfg.trees import read_trees
 
@@ -273,7 +273,7 @@ def test_demo_server_hears_few_silent_connections_at_a_time(quick, monkeypatch):
 
 
 def test_demo_server_cuts_off_who_sends_a_letter_at_a_time(monkeypatch):
-    monkeypatch.setattr("spacy_lpcfg.components.local_server._SECONDS", 0.5)
+    monkeypatch.setattr("spacy_lpcfg.components.serve.local_server._SECONDS", 0.5)
     with serving(DemoServer(0, str)) as server, socket.create_connection(server.server_address[:2]) as connection:
         connection.settimeout(0.1)  # between two letters
         for _ in range(300):

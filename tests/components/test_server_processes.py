@@ -13,8 +13,8 @@ from urllib.request import Request, urlopen
 import pytest
 from pipelines import pipeline_of
 
-from spacy_lpcfg.components.local_server import LocalHandler, LocalServer
-from spacy_lpcfg.components.server_processes import serve_in_processes
+from spacy_lpcfg.components.serve.local_server import LocalHandler, LocalServer
+from spacy_lpcfg.components.serve.server_processes import serve_in_processes
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")]
 
@@ -68,7 +68,7 @@ def test_server_processes_that_end_at_once_begin_again_in_a_second(monkeypatch):
         if len(waited) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("spacy_lpcfg.components.server_processes.sleep", wait)
+    monkeypatch.setattr("spacy_lpcfg.components.serve.server_processes.sleep", wait)
     with LocalServer(0, LocalHandler) as server:
         monkeypatch.setattr(server, "serve_forever", lambda: os._exit(3))
         with pytest.raises(KeyboardInterrupt):

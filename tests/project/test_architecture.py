@@ -114,7 +114,7 @@ def test_architecture_names_no_module_in_a_string():
     assert modules_in_strings(files) == []
     assert importers_by_name(files) == {
         "spacy_lpcfg",
-        "spacy_lpcfg.components.demo_page",  # examples of a language, which spaCy has
+        "spacy_lpcfg.components.serve.demo_page",  # examples of a language, which spaCy has
         "spacy_lpcfg.extras",  # packages that may not be installed
         "spacy_lpcfg.lazy",
     }

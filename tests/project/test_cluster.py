@@ -308,7 +308,7 @@ class Tenfold:
 
 
 def test_cluster_is_sent_a_model_once_a_worker(client, tmp_path):
-    from spacy_lpcfg.components.cli.worker_plugin import on_workers
+    from spacy_lpcfg.components.cli.shared.worker_plugin import on_workers
 
     client.wait_for_workers(2, timeout=120)
     assert dict(on_workers(client, Tenfold(tmp_path), range(40))) == {i: 10 * i for i in range(40)}
@@ -321,7 +321,7 @@ def wait_a_little(item: int) -> None:
 
 def test_cluster_whose_scheduler_goes_is_an_error(client):
     """Its calls are cancelled then, as they are here."""
-    from spacy_lpcfg.components.cli.worker_plugin import on_workers
+    from spacy_lpcfg.components.cli.shared.worker_plugin import on_workers
 
     client.wait_for_workers(2, timeout=120)
     found = on_workers(client, wait_a_little, range(40))

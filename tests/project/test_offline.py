@@ -115,6 +115,6 @@ def test_offline_commands(folder):
 
 
 def test_offline_demo_listens_to_this_machine_alone(tmp_path):
-    code = "from spacy_lpcfg.components.demo_server import DemoServer\nDemoServer(0, str).server_close()"
+    code = "from spacy_lpcfg.components.serve.demo_server import DemoServer\nDemoServer(0, str).server_close()"
     done, tried = alone(tmp_path, code)
     assert (done.returncode, tried) == (0, []), done.stderr

@@ -15,7 +15,7 @@ import pytest
 import spacy
 from commands import console_script, run, sample_part
 
-from spacy_lpcfg.components.cli.pipelines import save_pipeline, saving_folder
+from spacy_lpcfg.components.cli.shared.pipelines import save_pipeline, saving_folder
 from spacy_lpcfg.storage.manifest import MANIFEST, reason_not_replaceable, write_manifest
 
 COMMANDS = {
@@ -271,7 +271,7 @@ def test_manifest_is_asked_by_the_console_script(known, tmp_path):
 SAVE = """
 import sys
 from pathlib import Path
-from spacy_lpcfg.components.cli.pipelines import saving_folder
+from spacy_lpcfg.components.cli.shared.pipelines import saving_folder
 print("ready", flush=True)
 while True:
     for text in ("b" * 100_000, "a" * 100_000):

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from spacy_lpcfg.checks import check_one_of, shown
-from spacy_lpcfg.components.cli.pipelines import n_jobs
-from spacy_lpcfg.components.cli.word_classes import class_settings, word_classes
+from spacy_lpcfg.components.cli.shared.console import usage_errors
+from spacy_lpcfg.components.cli.shared.pipelines import n_jobs
 from spacy_lpcfg.learners import Command, learner_of, learners_of
 from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Learner
+    from spacy_lpcfg.words import ClassLearner
 
 SET = "--set"
 
@@ -50,7 +50,7 @@ def learner_option(command: Command) -> Any:
     names = [entry.name for entry in learners]
 
     def check(value: str) -> str:
-        with usage():
+        with usage_errors():
             check_one_of("a name that is offered", value, names)
         return value
 
@@ -74,16 +74,16 @@ def chosen_learner(
     """
     from spacy_lpcfg.components.named_learner import make_learner
 
-    with usage("--text"):
+    with usage_errors("--text"):
         learner_of(name).check_text(is_given=text is not None)
     values = parsed_settings(settings or ())
     text, heads, variant = text and text.resolve(), values.pop("heads", None), str(values.pop("variant", DEFAULT))
     heads = heads and _checked_heads(str(heads))
     made, described = (
         _with_classes(values, classes)
-        for classes in ({"word_classes": word_classes(classes_from, lang)}, class_settings(classes_from, lang))
+        for classes in ({"word_classes": _word_classes(classes_from, lang)}, class_settings(classes_from, lang))
     )
-    with usage(SET):
+    with usage_errors(SET):
         learner = make_learner(name, text, seed, lang, {**made, "n_jobs": n_jobs(jobs)}, heads, variant)
     config = {"@misc": "spacy-lpcfg.Learner.v1", "name": name, "text": text and str(text), "seed": seed, "lang": lang}
     config |= {"heads": heads} if heads else {}
@@ -125,6 +125,22 @@ def _with_classes(settings: Mapping[str, Any], classes: Mapping[str, Any]) -> di
     return {**settings, "lexical": {**(settings.get("lexical") or {}), **classes}}
 
 
+def _word_classes(text: Path | None, lang: str) -> ClassLearner | None:
+    """Return the learner of a text's classes of words; None without a text."""
+    from spacy_lpcfg.components.raw_text import RawText
+    from spacy_lpcfg.words import ClassLearner
+
+    return None if text is None else ClassLearner(RawText(text.resolve(), lang))
+
+
+def class_settings(text: Path | None, lang: str) -> dict[str, Any]:
+    """Return the settings by which a learner's config names the text."""
+    if text is None:
+        return {}
+    raw = {"@misc": "spacy-lpcfg.RawText.v1", "path": str(text.resolve()), "lang": lang}
+    return {"word_classes": {"@misc": "spacy-lpcfg.WordClasses.v1", "text": raw}}
+
+
 def _checked_heads(heads: str) -> str:
     """Return head rules after checking that they can be read; a file by its whole path.
 
@@ -132,17 +148,6 @@ def _checked_heads(heads: str) -> str:
     """
     from spacy_lpcfg.trees import head_rules
 
-    try:
+    with usage_errors(SET, kinds=(ValueError, OSError)):
         head_rules(heads)
-    except (ValueError, OSError) as error:
-        raise typer.BadParameter(str(error), param_hint=SET) from error
     return str(Path(heads).resolve()) if Path(heads).is_file() else heads
-
-
-@contextmanager
-def usage(hint: str | None = None) -> Iterator[None]:
-    """Turn a ValueError in the block into wrong usage of the command."""
-    try:
-        yield
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=hint) from error

@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.cli.console import busy, is_within, one_line
+from spacy_lpcfg.components.cli.shared.console import busy, one_line, usage_errors
+from spacy_lpcfg.components.cli.shared.files import is_within
 from spacy_lpcfg.storage.files import replacing_folder
 from spacy_lpcfg.storage.manifest import reason_not_replaceable, write_manifest
 
@@ -24,30 +25,9 @@ if TYPE_CHECKING:
 
     from spacy_lpcfg.components.language_model import LanguageModelPipe
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
-    from spacy_lpcfg.components.model_pipe import ModelPipe
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
     from spacy_lpcfg.parsing.model import ParsingModel
-
-Component = Annotated[
-    str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
-]
-
-_BUNDLED = "en, for the English that comes with the package; or a pipeline with an lpcfg_parser"
-Model = Annotated[str, typer.Argument(metavar="MODEL", help=f"{_BUNDLED}, an isbn_parser or a spectral_bracketer.")]
-ParserModel = Annotated[str, typer.Argument(metavar="MODEL", help=f"{_BUNDLED} or an isbn_parser.")]
-
-LARGEST_SEED = 2**30  # models of one learner count on from it or from twice it, and scikit-learn takes 32 bits
-Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is drawn at random.")]
-Jobs = Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")]
-Lang = Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")]
-Variant = Annotated[
-    str, typer.Option(help="The best settings, or those of a paper: paper, or the year of one where there are two.")
-]
-Output = Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for what is learned.")]
-Force = Annotated[
-    bool, typer.Option("--force", "-f", help="Replace the folder whatever it holds, not only what was saved there.")
-]
 
 _LANG = (2, 3)  # letters of the code of a language
 _MOST_JOBS = 1_000
@@ -129,58 +109,48 @@ def _meta_version(model: str) -> str:
 def find_parser(nlp: Language, name: str | None) -> ParsingPipe:
     """Return the component of a name, or else the first, that has learned to parse.
 
-    RAISES (ValueError): If there is none.
+    RAISES (ValueError): If there is none, as for the functions below.
     """
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
-    pipe = _find(nlp, name, "lpcfg_parser or isbn_parser", (ParsingPipe,))
-    assert isinstance(pipe, ParsingPipe)
-    return pipe
+    return _find(nlp, name, "lpcfg_parser or isbn_parser", ParsingPipe)
 
 
 def find_lpcfg_parser(nlp: Language) -> tuple[LPCFGParser, ParsingModel]:
-    """Return the first lpcfg_parser that has learned, and its model.
-
-    RAISES (ValueError): If there is none.
-    """
+    """Return the first lpcfg_parser that has learned, and its model."""
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
-    pipe = _find(nlp, None, "lpcfg_parser", (LPCFGParser,))
-    assert isinstance(pipe, LPCFGParser)
+    pipe = _find(nlp, None, "lpcfg_parser", LPCFGParser)
     assert pipe.grammar is not None
     return pipe, pipe.grammar
 
 
-def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | SpectralBracketerPipe:
-    """Return the component of a name, or else the first, that has learned to parse or to bracket.
+def find_bracketer(nlp: Language, name: str | None = None) -> SpectralBracketerPipe:
+    """Return the component of a name, or else the first, that has learned to bracket."""
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
-    RAISES (ValueError): If there is none.
-    """
+    return _find(nlp, name, "spectral_bracketer", SpectralBracketerPipe)
+
+
+def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | SpectralBracketerPipe:
+    """Return the component of a name, or else the first, that has learned to parse or to bracket."""
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
-    kinds = (ParsingPipe, SpectralBracketerPipe)
-    pipe = _find(nlp, name, "lpcfg_parser, isbn_parser or spectral_bracketer", kinds)
-    assert isinstance(pipe, kinds)
-    return pipe
+    return _find(nlp, name, "lpcfg_parser, isbn_parser or spectral_bracketer", ParsingPipe, SpectralBracketerPipe)
 
 
 def find_surprisal(nlp: Language, name: str | None) -> ParsingPipe | LanguageModelPipe:
-    """Return the trained component of a name, or else the first language model, or else the first parser.
-
-    RAISES (ValueError): If there is none.
-    """
+    """Return the trained component of a name, or else the first language model, or else the first parser."""
     from spacy_lpcfg.components.language_model import LanguageModelPipe
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
     has_model = any(isinstance(pipe, LanguageModelPipe) and pipe.learned for _, pipe in nlp.pipeline)
     kinds = (LanguageModelPipe,) if has_model and name is None else (ParsingPipe, LanguageModelPipe)
-    pipe = _find(nlp, name, "lpcfg_parser, isbn_parser or language_model", kinds)
-    assert isinstance(pipe, (ParsingPipe, LanguageModelPipe))
-    return pipe
+    return _find(nlp, name, "lpcfg_parser, isbn_parser or language_model", *kinds)
 
 
-def _find(nlp: Language, name: str | None, what: str, kinds: tuple[type[ModelPipe], ...]) -> ModelPipe:
+def _find(nlp: Language, name: str | None, what: str, *kinds: type[Any]) -> Any:
     for pipe_name, pipe in nlp.pipeline:
         if isinstance(pipe, kinds) and name in (None, pipe_name) and pipe.learned is not None:
             return pipe
@@ -251,10 +221,8 @@ def blank_pipeline(lang: str) -> Language:
     """Return a pipeline with nothing but the component that finds sentences."""
     import spacy
 
-    try:
+    with usage_errors("--lang", kinds=(ImportError,)):
         nlp = spacy.blank(lang)
-    except ImportError as error:
-        raise typer.BadParameter(str(error), param_hint="--lang") from error
     nlp.add_pipe("lpcfg_sentencizer")
     return nlp
 

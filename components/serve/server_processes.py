@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic, sleep
 
-from spacy_lpcfg.components.local_server import LocalServer, logger
+from spacy_lpcfg.components.serve.local_server import LocalServer, logger
 
 _SECONDS = 1.0  # a worker that ends sooner may end again: another one begins as long after it
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import typer
-
-from spacy_lpcfg.components.cli.console import log, log_skipped, progress, tell
-from spacy_lpcfg.components.cli.pipelines import save_pipeline
+from spacy_lpcfg.components.cli.shared.console import log, log_skipped, progress, tell
+from spacy_lpcfg.components.cli.shared.options import TagDetail
+from spacy_lpcfg.components.cli.shared.pipelines import save_pipeline
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -22,97 +19,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree, TreeFiles
 
 
-class FunctionsName(str, Enum):
-    """Whether categories keep their functions, such as SBJ of NP-SBJ."""
-
-    cut = "strip"
-    keep = "keep"
-
-
-Functions = Annotated[
-    FunctionsName, typer.Option(help="Whether categories keep their functions, as NP-SBJ; indices go in any case.")
-]
-
-
-class TagDetail(str, Enum):
-    """Whether tags keep their morphology, such as A of N-A."""
-
-    fine = "fine"
-    coarse = "coarse"
-
-
-TreeTags = Annotated[
-    TagDetail, typer.Option("--tags", help="Tags of the trees as they are, or cut to parts of speech, N-A to N.")
-]
-
-
-def _parse_dialect(name: str) -> str:
-    """Return the name of a format that can be read.
-
-    RAISES (BadParameter): For another name; the message lists all.
-    """
-    from spacy_lpcfg.trees.reading import checked_dialect
-
-    try:
-        checked_dialect(name)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--dialect") from error
-    return name
-
-
-Dialect = Annotated[
-    str | None,
-    typer.Option(
-        parser=_parse_dialect,
-        is_eager=True,
-        metavar="NAME",
-        help="The form in which the trees are written, such as penn or negra; another name than there is lists all. "
-        "[default: what they look like]",
-    ),
-]
-
-
-def _check_trees(context: typer.Context, paths: Any) -> list[Path]:  # on Python 3.10 typer takes list[Path] for a class
-    return check_files(context, paths)
-
-
-def check_files(context: typer.Context, paths: list[Path], others: tuple[str, ...] = ()) -> list[Path]:
-    """Return the files to learn from: of paths of files, of folders, or patterns.
-
-    Of a folder treebanks count, of the --dialect if one was said, and files that end in one of `others`. A folder with
-    `train.*` in it stands for that alone: what lies beside it, such as `dev.*`, is there to measure on.
-    RAISES (BadParameter): If there are no files at one of them.
-    """
-    from spacy_lpcfg.trees.files import suffixes_of, treebank_files
-
-    dialect = context.params.get("dialect")
-    suffixes = suffixes_of(dialect) + others
-    try:
-        parts = [_training_part(path, suffixes) for path in paths]
-        return [Path(file) for part in parts for file in treebank_files(part, dialect, others)]
-    except FileNotFoundError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-def _training_part(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Return the files or folder called `train` in a folder; the path itself if there are none."""
-    if not path.is_dir():
-        return [path]
-    named = [part for part in sorted(path.iterdir()) if re.fullmatch(_TRAIN, part.name.split(".")[0])]
-    return [part for part in named if any(file.name.endswith(suffixes) for file in (part, *part.rglob("*")))] or [path]
-
-
-_TRAIN = r"(.*-)?train"  # also as Universal Dependencies has it, de_gsd-ud-train.conllu
 _NAMED = 5  # files of which the names are told
-Trees = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="TREES...",
-        callback=_check_trees,
-        help="Files of trees, .gz or not, folders of such, or 'patterns*'. Of a folder with train.* only that is read.",
-    ),
-]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")]
 
 
 @contextmanager
@@ -236,20 +143,3 @@ def save_measured(
         tell(f"dev F1 {f1:.2f} on {len(held_out)} trees")
     save_pipeline(nlp, output, force=force)
     tell(f"saved to {output}")
-
-
-def trees_of_docs(path: Path) -> Iterator[Tree]:
-    """Yield the trees of a .spacy file, below their roots, one at a time; sentences without words have none.
-
-    RAISES (ValueError): For a file that is none, or whose Docs have no trees.
-    """
-    from spacy.vocab import Vocab
-
-    from spacy_lpcfg.components.constituents import key_of, rooted_trees
-    from spacy_lpcfg.components.corpus import read_docs
-
-    for doc in read_docs(path, Vocab()):
-        try:
-            yield from filter(None, rooted_trees(doc, key_of(doc)))
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from error

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
-from spacy_lpcfg.components.demo_page import page
-from spacy_lpcfg.components.local_server import MOST_TEXTS, LocalHandler, LocalServer, logger
+from spacy_lpcfg.components.serve.demo_page import page
+from spacy_lpcfg.components.serve.local_server import MOST_TEXTS, LocalHandler, LocalServer, logger
 
 HEADERS = {
     "Content-Type": "text/html; charset=utf-8",

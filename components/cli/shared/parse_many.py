@@ -9,9 +9,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from spacy_lpcfg.components.cli.clusters import connected
-from spacy_lpcfg.components.cli.console import log, progress
-from spacy_lpcfg.components.cli.shards import Shard
+from spacy_lpcfg.components.cli.shared.clusters import connected
+from spacy_lpcfg.components.cli.shared.console import log, progress
+from spacy_lpcfg.components.cli.shared.shards import Shard
 
 _DIED = "several workers died at it, perhaps for want of memory: cut it into smaller files"
 
@@ -60,13 +60,13 @@ def _working(
 ) -> Iterator[Iterable[tuple[Shard, Made | None]]]:
     """Provide the result of each file as soon as it is there, from this process, others or a cluster."""
     if scheduler is None:
-        from spacy_lpcfg.components.cli.worker_processes import in_processes
+        from spacy_lpcfg.components.cli.shared.worker_processes import in_processes
 
         with closing(in_processes(work, shards, n_process)) as results:
             yield results
         return
     with connected(scheduler) as client:
-        from spacy_lpcfg.components.cli.worker_plugin import on_workers
+        from spacy_lpcfg.components.cli.shared.worker_plugin import on_workers
 
         with closing(on_workers(client, work, shards)) as results:
             yield results

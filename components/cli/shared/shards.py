@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.console import STDIN, is_text
-from spacy_lpcfg.components.cli.inputs import Input, kind_by_name
-from spacy_lpcfg.components.cli.pipelines import check_can_be_made
+from spacy_lpcfg.components.cli.shared.files import STDIN, is_text
+from spacy_lpcfg.components.cli.shared.inputs import kind_by_name
+from spacy_lpcfg.components.cli.shared.options import Input
+from spacy_lpcfg.components.cli.shared.pipelines import check_can_be_made
 
 _COMPRESSED = ".gz"
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
-from spacy_lpcfg.components.correction_page import correction_page
-from spacy_lpcfg.components.corrections import Corrections
-from spacy_lpcfg.components.demo_server import HEADERS, DemoHandler, DemoServer
-from spacy_lpcfg.components.local_server import logger
+from spacy_lpcfg.components.serve.correction_page import correction_page
+from spacy_lpcfg.components.serve.corrections import Corrections
+from spacy_lpcfg.components.serve.demo_server import HEADERS, DemoHandler, DemoServer
+from spacy_lpcfg.components.serve.local_server import logger
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 from spacy_lpcfg.trees.tree import Span
 

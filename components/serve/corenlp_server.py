@@ -9,8 +9,8 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
-from spacy_lpcfg.components.corenlp import MAX_CHARACTERS, CoreNLP
-from spacy_lpcfg.components.local_server import HOST, LocalHandler, LocalServer, logger
+from spacy_lpcfg.components.serve.corenlp import MAX_CHARACTERS, CoreNLP
+from spacy_lpcfg.components.serve.local_server import HOST, LocalHandler, LocalServer, logger
 
 _MAX_BYTES = 4 * MAX_CHARACTERS  # of a text in UTF-8
 _FORM = "application/x-www-form-urlencoded"

@@ -2,19 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from spacy_lpcfg.extras import extra
-
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Of a Dask cluster to work on, such as tcp://127.0.0.1:8786; its machines have files at the same paths.",
-    ),
-]
 
 
 @contextmanager

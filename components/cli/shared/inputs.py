@@ -7,16 +7,16 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import typer
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.cli.console import STDIN, check_input_or_text, is_text, read_lines
-from spacy_lpcfg.components.cli.processes import pipe
-from spacy_lpcfg.components.cli.streams import stdin
+from spacy_lpcfg.components.cli.shared.files import STDIN, check_input_or_text, is_text, read_lines
+from spacy_lpcfg.components.cli.shared.options import Input, Tags
+from spacy_lpcfg.components.cli.shared.processes import pipe
+from spacy_lpcfg.components.cli.shared.streams import stdin
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -32,26 +32,7 @@ if TYPE_CHECKING:
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
 _BINARY = ".spacy"
-_ANSWERS = "lpcfg_cli_answers"  # the name of a component; see `answers.py`
-
-
-class Input(str, Enum):
-    text = "text"
-    tokens = "tokens"
-    tagged = "tagged"
-    trees = "trees"
-    spacy = "spacy"
-
-
-Kind = Annotated[
-    Input | None,
-    typer.Option("--input", help="What FILE holds, see `parse`. [default: by its name, or text]"),
-]
-
-
-class Tags(str, Enum):
-    model = "model"
-    given = "given"
+_QUESTIONS = "lpcfg_cli_questions"  # the name of a component; see `questions.py`
 
 
 class Source(NamedTuple):
@@ -185,7 +166,7 @@ def run_pipeline(
 
     nlp (Language): changed so that it does what is asked, of one file after the other
     component (ParsingPipe or SpectralBracketerPipe): what parses; with words that are there already, nothing else runs
-    questions (dict of str to dict): methods of the component and their arguments; see `answers.py`
+    questions (dict of str to dict): methods of the component and their arguments; see `questions.py`
     with_trees (bool): whether to parse, and not just to answer
     n_process (int): how many processes work
     RAISES (ValueError): For a file that nobody can read, or with nothing in it
@@ -193,10 +174,13 @@ def run_pipeline(
     is_text = source.kind in (Input.text, Input.spacy)
     if is_text and not _assigned(nlp, besides=component.name) & {"doc.sents", "token.is_sent_start"}:
         nlp.add_pipe("lpcfg_sentencizer", first=True)
-    disabled = [] if is_text else [name for name in nlp.pipe_names if name not in (component.name, _ANSWERS)]
+    disabled = [] if is_text else [name for name in nlp.pipe_names if name not in (component.name, _QUESTIONS)]
     _use_tags(component, source)
-    if questions and _ANSWERS not in nlp.pipe_names:
-        _add_answers(nlp, component, questions)
+    if questions and _QUESTIONS not in nlp.pipe_names:
+        from spacy_lpcfg.components.cli.shared.questions import FACTORY
+
+        config = {"component": component.name, "questions": questions}
+        nlp.add_pipe(FACTORY, _QUESTIONS, before=component.name, config=config)
     is_empty = True
     with nlp.select_pipes(disable=disabled if with_trees else [*disabled, component.name]):
         for doc, words in pipe(nlp, _unparsed(nlp, component, source), n_process=n_process):
@@ -204,13 +188,6 @@ def run_pipeline(
             yield Parsed(doc, words)
     if is_empty:
         raise ValueError(f"{source.name}: there is nothing to parse in it. Expected {_EXPECTED[source.kind]}.")
-
-
-def _add_answers(nlp: Language, component: Pipe, questions: dict[str, dict[str, Any]]) -> None:
-    from spacy_lpcfg.components.cli import answers
-
-    config = {"component": component.name, "ask": questions}
-    nlp.add_pipe(answers.FACTORY, _ANSWERS, before=component.name, config=config)
 
 
 def n_documents(nlp: Language, source: Source) -> int | None:
@@ -331,7 +308,7 @@ def trees_of(source: Source, on_error: Callable[[TreebankError], None] | None = 
 
     on_error (callable or None): as in `read_trees`
     """
-    from spacy_lpcfg.components.cli.treebanks import log_dialect
+    from spacy_lpcfg.components.cli.shared.treebanks import log_dialect
     from spacy_lpcfg.trees.reading import read_dialect
 
     dialect, dropped = dialect_of_source(source), Counter[str]()

@@ -15,7 +15,7 @@ from multiprocessing import Pipe, Process, parent_process
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
-from spacy_lpcfg.components.cli.processes import interrupts_held_back
+from spacy_lpcfg.components.cli.shared.processes import interrupts_held_back
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

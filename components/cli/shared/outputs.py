@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.console import begun
-from spacy_lpcfg.components.cli.inputs import Parsed
+from spacy_lpcfg.components.cli.shared.console import begun
+from spacy_lpcfg.components.cli.shared.inputs import Parsed
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
@@ -82,7 +82,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
     key (str): of `doc.spans`
     root (str or None): label over every tree; None for none
     """
-    from spacy_lpcfg.components.cli.answers import KEY as ANSWERS
+    from spacy_lpcfg.components.cli.shared.questions import KEY as ANSWERS
     from spacy_lpcfg.components.constituents import trees
     from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
     from spacy_lpcfg.trees.transforms import rooted
@@ -116,8 +116,8 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
 
 
 def answers_of(parsed: Parsed, question: str) -> Iterator[tuple[list[str], Any]]:
-    """Yield the words of each sentence that has any, and the answer to a question about it; see `answers.py`."""
-    from spacy_lpcfg.components.cli.answers import KEY
+    """Yield the words of each sentence that has any, and the answer to a question about it; see `questions.py`."""
+    from spacy_lpcfg.components.cli.shared.questions import KEY
     from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
 
     doc, given = parsed
@@ -202,14 +202,6 @@ def as_json(sentence: ParsedSentence) -> dict[str, Any]:
 
 _JSON = ("words", "tags", "tree", "spans", "tag_scores", "status", "log_probability", "n_best", "marginals")
 _ANSWERS = ("tag_scores", "n_best", "marginals")
-
-
-def tree_as_json(tree: Tree) -> dict[str, Any]:
-    """Return a tree of a treebank as an object of JSON."""
-    from spacy_lpcfg.trees.transforms import strip_root
-
-    spans = [dict(zip(("start", "end", "label"), span, strict=True)) for span in strip_root(tree)[1].spans() if span[2]]
-    return {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}
 
 
 def span_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.cli.console import read_lines
-from spacy_lpcfg.components.cli.inputs import Parsed
+from spacy_lpcfg.components.cli.shared.files import read_lines
+from spacy_lpcfg.components.cli.shared.inputs import Parsed
 
 COLUMNS = ("sentence", "position", "word", "bits", "previous_bits", "length")
 MISSING = "NA"

@@ -8,38 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from typing import IO, Any
 
-import typer
-from typer.core import TyperGroup
-
-from spacy_lpcfg.components.cli.usage import clearer_usage
-
-
-class Commands(TyperGroup):
-    """Commands that run with all streams, and with one line instead of a traceback where stdout takes no help."""
-
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        open_closed()
-        with _one_line_errors(), clearer_usage():
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, ctx: Any) -> Any:
-        with _one_line_errors(), clearer_usage():
-            return super().invoke(ctx)
-
-
-@contextmanager
-def _one_line_errors() -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError as error:
-        settle(sys.stdout)
-        raise typer.Exit from error
-    except OSError as error:
-        settle(sys.stdout)
-        with suppress(OSError, ValueError):
-            print(f"Error: {error.strerror}: 'stdout'", file=sys.stderr)
-        raise typer.Exit(1) from error
-
 
 def open_closed() -> None:
     """Give what Python has no stream for, as it was closed, the null device, so that no other file gets its number.

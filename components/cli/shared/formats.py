@@ -8,21 +8,22 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import IO, Annotated, Any, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.console import ZIPPED, replacing, writing
+from spacy_lpcfg.components.cli.shared.files import ZIPPED, replacing, writing
 from spacy_lpcfg.storage.files import is_device
 
-OutputFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--output", "-o", help="File, not stdout; its ending decides the format.")
-]
-Replace: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace the file of --output.")]
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+    from spacy_lpcfg.trees import Tree
 
 _BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")  # where programs end a cell or a line
 
@@ -159,3 +160,45 @@ def output_formats() -> Mapping[str, OutputFormat]:
     of_trees = {form.name: form.suffixes for form in FORMATS.values() if form.write is not None}
     of_trees["brackets"] = of_trees[PENN]
     return {**_FORMATS, **{name: OutputFormat(suffixes, _write_lines) for name, suffixes in of_trees.items()}}
+
+
+# Trees -------------------------------------------------------------------------------------------
+
+
+def formats_of_trees() -> list[str]:
+    """Return the names of the formats in which trees can be written."""
+    from spacy_lpcfg.trees.formats import FORMATS
+
+    return ["spacy", "jsonl", "json", *(form.name for form in FORMATS.values() if form.write is not None)]
+
+
+def trees_as(name: str, trees: Iterator[Tree], *, lang: str, n_sents: int = 1) -> Iterator[Any]:
+    """Return the lines, objects or Docs that a file in a format holds of trees.
+
+    lang (str): The language of the head rules, for dependencies.
+    n_sents (int): The number of trees of a Doc.
+    """
+    from spacy_lpcfg.trees.formats import FORMATS
+
+    if name == "spacy":
+        return _trees_as_docs(trees, n_sents)
+    write = FORMATS[name].write if name in FORMATS else None
+    return map(_tree_as_json, trees) if write is None else write(trees, lang)
+
+
+def _trees_as_docs(trees: Iterator[Tree], n_sents: int) -> Iterator[Doc]:
+    from spacy.vocab import Vocab
+
+    from spacy_lpcfg.components.corpus import tree_to_doc
+
+    vocab = Vocab()
+    while group := list(islice(trees, n_sents)):
+        yield tree_to_doc(vocab, group)
+
+
+def _tree_as_json(tree: Tree) -> dict[str, Any]:
+    """Return a tree of a treebank as an object of JSON, like those of `parse`."""
+    from spacy_lpcfg.trees.transforms import strip_root
+
+    spans = [dict(zip(("start", "end", "label"), span, strict=True)) for span in strip_root(tree)[1].spans() if span[2]]
+    return {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}

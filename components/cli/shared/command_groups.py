@@ -1,0 +1,75 @@
+"""Groups of commands for typer: with all streams open, and with clearer messages for wrong usage."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.components.cli.shared.files import looks_like_path
+from spacy_lpcfg.components.cli.shared.streams import open_closed, settle
+
+_PYDANTIC = "Value error, "  # begins messages of a typer that checks by pydantic
+
+
+class Commands(TyperGroup):
+    """Commands that run with all streams, and with one line instead of a traceback where stdout takes no help."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        open_closed()
+        with _one_line_errors():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _one_line_errors():
+            return super().invoke(ctx)
+
+
+class LearnCommands(TyperGroup):
+    """The commands of `learn`; where a file comes in their place, the message says what comes before it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if self.get_command(ctx, name) is None and (looks_like_path(name) or os.path.exists(name)):
+            ctx.fail(
+                f"{name!r} comes after what to learn, one of {', '.join(self.list_commands(ctx))}: "
+                f"`spacy-lpcfg learn lpcfg {name}` learns a grammar, the usual parser."
+            )
+        return super().resolve_command(ctx, args)
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    """Shorten errors of usage, and end with one line where stdout cannot be written to."""
+    try:
+        yield
+    except typer.BadParameter as error:
+        error.message = error.message.removeprefix(_PYDANTIC) or _no_model(error)
+        raise
+    except BrokenPipeError as error:
+        settle(sys.stdout)
+        raise typer.Exit from error
+    except OSError as error:
+        settle(sys.stdout)
+        with suppress(OSError, ValueError):
+            print(f"Error: {error.strerror}: 'stdout'", file=sys.stderr)
+        raise typer.Exit(1) from error
+
+
+def _no_model(missing: typer.BadParameter) -> str:
+    """Return the message for a missing argument; "" unless the cause is that no MODEL comes before it."""
+    from spacy_lpcfg.models import has_pretrained
+
+    context = missing.ctx
+    if context is None or all(getattr(parameter, "metavar", None) != "MODEL" for parameter in context.command.params):
+        return ""
+    model = context.params.get("model")
+    if model is None or has_pretrained(model) or os.path.isdir(model):
+        return ""
+    return f"{shown(model)} stands where a MODEL is expected, which comes first, such as en."

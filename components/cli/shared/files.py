@@ -1,0 +1,176 @@
+"""Files that commands read and write: lines of text, what may be read or replaced, and files that appear when whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
+from itertools import count
+from pathlib import Path
+from typing import IO
+
+import typer
+
+from spacy_lpcfg.components.cli.shared.console import log, usage_errors
+from spacy_lpcfg.components.cli.shared.streams import stdin
+from spacy_lpcfg.storage import files
+
+STDIN = "-"
+ZIPPED = ".gz"
+LONGEST_JSON = 2**24
+"""The most characters of an object of JSON, of which each may take forty bytes when it is read."""
+_ONE_WORD_PATH = re.compile(r"\S*[/\\]\S*|\S+\.[A-Za-z]\w{0,6}")
+_TRAIN = r"(.*-)?train"  # also as Universal Dependencies has it, de_gsd-ud-train.conllu
+_FILE_NAME = re.compile(r".*\.(mrg|txt|spacy|jsonl?|tsv|gz|parsed)", re.DOTALL)
+
+
+def training_files(paths: Sequence[Path], dialect: str | None, others: tuple[str, ...] = ()) -> list[Path]:
+    """Return the files to learn from: of paths of files, of folders, or patterns.
+
+    Of a folder treebanks count, of the dialect if there is one, and files that end in one of `others`. A folder with
+    `train.*` in it stands for that alone: what lies beside it, such as `dev.*`, is there to measure on.
+    RAISES (BadParameter): If there are no files at one of them.
+    """
+    from spacy_lpcfg.trees.files import suffixes_of, treebank_files
+
+    suffixes = suffixes_of(dialect) + others
+    with usage_errors(kinds=(FileNotFoundError,)):
+        parts = [_training_part(path, suffixes) for path in paths]
+        return [Path(file) for part in parts for file in treebank_files(part, dialect, others)]
+
+
+def _training_part(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    """Return the files or folder called `train` in a folder; the path itself if there are none."""
+    if not path.is_dir():
+        return [path]
+    named = [part for part in sorted(path.iterdir()) if re.fullmatch(_TRAIN, part.name.split(".")[0])]
+    return [part for part in named if any(file.name.endswith(suffixes) for file in (part, *part.rglob("*")))] or [path]
+
+
+def read_lines(path: str) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file, plain or compressed with gzip, or of stdin for "-", without their ends.
+
+    RAISES (TreebankError): With file and line, where it is not UTF-8, or damaged.
+    """
+    from spacy_lpcfg.trees import brackets
+
+    lines = brackets.decode_lines(stdin(), path) if path == STDIN else brackets.read_lines(path)
+    for line in lines:
+        yield line.rstrip("\r\n")
+
+
+def check_input(path: str, hint: str = "FILE") -> None:
+    """Raise BadParameter unless an input is a file, or "-" for stdin, and ValueError if stdin is closed."""
+    if path == STDIN:
+        stdin()
+        return
+    if Path(path).is_dir():
+        raise typer.BadParameter(f"{path!r} is a folder: name a file in it", param_hint=hint)
+    if not Path(path).exists():
+        raise typer.BadParameter(f"there is no file {path!r}", param_hint=hint)
+
+
+def is_text(source: str) -> bool:
+    """Return whether an argument is a text: neither "-" for stdin, nor the name of a file or folder that exists."""
+    return source != STDIN and not os.path.exists(source)
+
+
+def looks_like_path(source: str) -> bool:
+    """Return whether an argument is one word that names a file, by a slash or an ending."""
+    return _ONE_WORD_PATH.fullmatch(source) is not None
+
+
+def check_input_or_text(source: str, hint: str = "FILE") -> None:
+    """Check an input that may also be a text; log it if the text could be the name of a file.
+
+    RAISES (BadParameter): For one word that looks like a path where nothing is, and for what is not UTF-8.
+    """
+    if not is_text(source):
+        return check_input(source, hint)
+    if looks_like_path(source):
+        raise typer.BadParameter(
+            f"there is no file {source!r}; if it is a text, give it by stdin, as -", param_hint=hint
+        )
+    try:
+        source.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise typer.BadParameter("the text is not UTF-8", param_hint=hint) from error
+    if len(source.split()) == 1 or _FILE_NAME.fullmatch(source):
+        log(f"There is no file {source!r}: it is taken for a text")
+
+
+def check_output(
+    path: Path | None, hint: str = "--output", *, inputs: Iterable[str | Path] = (), force: bool = False
+) -> None:
+    """Refuse a file that cannot be written, that is read, or that is there already.
+
+    path (Path or None): the file; None is stdout
+    inputs (iterable of str or Path): what the command reads: files, - for stdin, folders with all that is in them
+    force (bool): whether a file that is there may be replaced, if it is not read
+    RAISES (BadParameter): If the file is refused.
+    """
+    if path is None or files.is_device(path):
+        return
+    if path.is_dir():
+        raise typer.BadParameter(f"'{path}' is a folder: name a file", param_hint=hint)
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder '{path.parent}' for '{path.name}'", param_hint=hint)
+    if not os.access(path.parent, os.W_OK):
+        raise typer.BadParameter(f"the folder '{path.parent}' cannot be written to", param_hint=hint)
+    if path.exists() and any(is_within(path, source) for source in inputs):
+        raise typer.BadParameter(f"'{path}' is read, and would be replaced: name another file", param_hint=hint)
+    if path.exists() and not force:
+        raise typer.BadParameter(f"'{path}' exists: name another file, or use --force", param_hint=hint)
+
+
+def is_within(path: Path, source: str | Path) -> bool:
+    """Return whether a path where something is lies in a folder, or is that folder or file itself; - is stdin."""
+    if str(source) == STDIN:
+        try:
+            return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat())
+        except (OSError, ValueError, AttributeError):  # stdin is closed, or no file
+            return False
+    if not os.path.exists(source):
+        return False
+    return os.path.samefile(source, path) or path.resolve().is_relative_to(os.path.realpath(source))
+
+
+@contextmanager
+def replacing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
+    """Open a file that appears when the block succeeds and leaves no trace otherwise; stdout for None.
+
+    force (bool): whether it may replace a file
+    RAISES (ValueError): If a file has appeared there that may not be replaced. The new one is then beside it.
+    """
+    if path is None:
+        yield sys.stdout.buffer
+        return
+
+    def check(new: Path) -> None:
+        if path.exists():
+            beside = next(
+                candidate for n in count(1) if not os.path.lexists(candidate := path.with_stem(f"{path.stem}-{n}"))
+            )
+            new.rename(beside)
+            raise ValueError(f"'{path}' has appeared meanwhile, and stays. What was to be written is in '{beside}'")
+
+    with files.replacing(path, check=None if force else check) as file:
+        yield file
+
+
+@contextmanager
+def writing(path: Path | None, *, force: bool) -> Iterator[IO[str]]:
+    """Open a file as `replacing` does, for text in UTF-8, which is compressed if the name ends in `.gz`."""
+    if path is None:
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(encoding="utf-8")
+        yield sys.stdout
+        return
+    is_zipped = path.suffix == ZIPPED and not files.is_device(path)
+    with replacing(path, force=force) as file, files.gzipping(file, is_zipped=is_zipped) as stream:
+        text = TextIOWrapper(stream, encoding="utf-8", newline="\n")
+        yield text
+        text.detach()  # the file is not ours to close

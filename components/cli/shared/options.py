@@ -1,0 +1,185 @@
+"""Options and arguments that several commands take, as annotations of their parameters."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from spacy_lpcfg.components.cli.shared.console import usage_errors
+from spacy_lpcfg.components.cli.shared.files import training_files
+
+# Models and what they are learned from -----------------------------------------------------------
+
+_BUNDLED = "en, for the English that comes with the package; or a pipeline with an lpcfg_parser"
+Model = Annotated[str, typer.Argument(metavar="MODEL", help=f"{_BUNDLED}, an isbn_parser or a spectral_bracketer.")]
+ParserModel = Annotated[str, typer.Argument(metavar="MODEL", help=f"{_BUNDLED} or an isbn_parser.")]
+SurprisalModel = Annotated[
+    str, typer.Argument(metavar="MODEL", help=f"{_BUNDLED}, an isbn_parser or a language_model.")
+]
+TextModel = Annotated[str, typer.Option("--model", help="What parses text: a pipeline, or en.")]
+Component = Annotated[
+    str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
+]
+
+LARGEST_SEED = 2**30  # models of one learner count on from it or from twice it, and scikit-learn takes 32 bits
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is drawn at random.")]
+Jobs = Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Of a Dask cluster to work on, such as tcp://127.0.0.1:8786; its machines have files at the same paths.",
+    ),
+]
+Lang = Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")]
+TokenizerLang = Annotated[str, typer.Option("--lang", help="Language of the tokenizer.")]
+Variant = Annotated[
+    str, typer.Option(help="The best settings, or those of a paper: paper, or the year of one where there are two.")
+]
+ClassesFrom = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        metavar="TEXT",
+        help="Raw text, a sentence a line, for classes of words that the trees do not have.",
+    ),
+]
+Output = Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for what is learned.")]
+Force = Annotated[
+    bool, typer.Option("--force", "-f", help="Replace the folder whatever it holds, not only what was saved there.")
+]
+
+
+# Inputs and outputs ------------------------------------------------------------------------------
+
+
+class Input(str, Enum):
+    """What a file holds."""
+
+    text = "text"
+    tokens = "tokens"
+    tagged = "tagged"
+    trees = "trees"
+    spacy = "spacy"
+
+
+Kind = Annotated[
+    Input | None,
+    typer.Option("--input", help="What FILE holds, see `parse`. [default: by its name, or text]"),
+]
+
+
+class Tags(str, Enum):
+    """Where the tags of a parse come from."""
+
+    model = "model"
+    given = "given"
+
+
+OutputFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--output", "-o", help="File, not stdout; its ending decides the format.")
+]
+Replace: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace the file of --output.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+# Trees -------------------------------------------------------------------------------------------
+
+
+class Functions(str, Enum):
+    """Whether categories keep their functions, such as SBJ of NP-SBJ."""
+
+    cut = "strip"
+    keep = "keep"
+
+
+TreeFunctions = Annotated[
+    Functions,
+    typer.Option("--functions", help="Whether categories keep their functions, as NP-SBJ; indices go in any case."),
+]
+
+
+class TagDetail(str, Enum):
+    """Whether tags keep their morphology, such as A of N-A."""
+
+    fine = "fine"
+    coarse = "coarse"
+
+
+TreeTags = Annotated[
+    TagDetail, typer.Option("--tags", help="Tags of the trees as they are, or cut to parts of speech, N-A to N.")
+]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")]
+
+
+def _parse_dialect(name: str) -> str:
+    """Return the name of a format that can be read.
+
+    RAISES (BadParameter): For another name; the message lists all.
+    """
+    from spacy_lpcfg.trees.reading import checked_dialect
+
+    with usage_errors("--dialect"):
+        checked_dialect(name)
+    return name
+
+
+Dialect = Annotated[
+    str | None,
+    typer.Option(
+        parser=_parse_dialect,
+        is_eager=True,
+        metavar="NAME",
+        help="The form in which the trees are written, such as penn or negra; another name than there is lists all. "
+        "[default: what they look like]",
+    ),
+]
+
+
+def _training_files(
+    context: typer.Context, paths: Any
+) -> list[Path]:  # Python 3.10: typer takes list[Path] for a class
+    return training_files(paths, context.params.get("dialect"))
+
+
+def _tagged_files(context: typer.Context, paths: Any) -> list[Path]:
+    from spacy_lpcfg.components.tagged_text import SUFFIXES
+
+    return training_files(paths, context.params.get("dialect"), SUFFIXES)
+
+
+TrainingTrees = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TREES...",
+        callback=_training_files,
+        help="Files of trees, .gz or not, folders of such, or 'patterns*'. Of a folder with train.* only that is read.",
+    ),
+]
+TaggedText = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TAGGED...",
+        callback=_tagged_files,
+        help="Files of trees or lines of word/tag, .gz or not, or .spacy; folders of treebanks, .tagged, "
+        ".spacy, or 'patterns*'. Of a folder with train.* only that is read.",
+    ),
+]
+TreeFiles: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(metavar="FILE...", help="Treebanks, .spacy, folders of them, text in UTF-8, or - for stdin."),
+]
+
+
+def file_option(help: str) -> Any:
+    """Return an option whose value is a file to read, or several files."""
+    return typer.Option(exists=True, dir_okay=False, help=help)
+
+
+def file_argument(metavar: str, help: str) -> Any:
+    """Return an argument that is a file to read, or several files."""
+    return typer.Argument(metavar=metavar, exists=True, dir_okay=False, help=help)

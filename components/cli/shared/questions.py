@@ -1,0 +1,79 @@
+"""A pipeline component of the commands, which asks a parser about each Doc, so that worker processes do so too.
+
+Importing this module registers its factory.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_lpcfg.components.pictures import ask
+
+FACTORY = "lpcfg_cli_questions"
+KEY = "lpcfg_cli_answers"
+"""Key of `doc.user_data` for a dict with a list for each question, of an item a sentence, None if it has no words."""
+
+
+class Questions:
+    """A component that writes a parser's answers about a Doc to it, before the parser parses it.
+
+    component (ParsingPipe): The parser.
+    questions (dict of str to dict): Names of its methods that take a Doc, and their other arguments.
+    """
+
+    def __init__(self, component: Any, questions: dict[str, dict[str, Any]]) -> None:
+        self.component = component
+        self.questions = questions
+
+    def __call__(self, doc: Doc) -> Doc:
+        doc.user_data[KEY] = {
+            name: [
+                None if answer is None else _PLAIN[name](answer)
+                for answer in ask(self.component, name, doc, **arguments)
+            ]
+            for name, arguments in self.questions.items()
+        }
+        return doc
+
+
+@Language.factory(FACTORY)
+def make_questions(nlp: Language, name: str, component: str, questions: dict[str, dict[str, Any]]) -> Questions:
+    """Make the component; settings are those of `Questions`, with the name of the parser."""
+    return Questions(nlp.get_pipe(component), questions)
+
+
+# As plain values, which a Doc can be saved with --------------------------------------------------
+
+
+def _plain_tree(tree: Any) -> dict[str, Any]:
+    return {"spans": tree.spans(), "tags": tree.tags}
+
+
+def _plain_n_best(analyses: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            **_plain_tree(analysis.tree),
+            "log_probability": float(analysis.log_probability),
+            "probability": float(analysis.probability),
+        }
+        for analysis in analyses
+    ]
+
+
+def _plain_posteriors(posteriors: Any) -> dict[str, Any]:
+    spans = [
+        {"start": start, "end": end, "label": label, "score": round(float(p), 6)}
+        for (start, end, label), p in posteriors.brackets.items()
+    ]
+    tags = [{tag: round(float(p), 6) for tag, p in of_word.items()} for of_word in posteriors.tags]
+    return {"spans": spans, "tags": tags}
+
+
+_PLAIN: dict[str, Callable[[Any], Any]] = {
+    "n_best": _plain_n_best,
+    "posteriors": _plain_posteriors,
+    "samples": lambda trees: list(map(_plain_tree, trees)),
+    "surprisals": lambda bits: list(map(float, bits)),
+}

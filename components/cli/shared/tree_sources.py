@@ -1,0 +1,147 @@
+"""Trees of files that hold them in any form: treebanks, Docs, JSON lines, and text that a pipeline parses."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spacy_lpcfg.cached import cached_property
+from spacy_lpcfg.components.cli.shared.files import LONGEST_JSON, STDIN, ZIPPED, read_lines
+from spacy_lpcfg.components.cli.shared.inputs import (
+    Source,
+    check_usage,
+    docs_of_source,
+    kind_by_name,
+    kind_said,
+    run_pipeline,
+    source_of,
+    trees_of,
+)
+from spacy_lpcfg.components.cli.shared.options import Input
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.treebanks import trees_of_files
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+    from spacy_lpcfg.trees import Tree
+
+    OnError = Callable[[Exception], None] | None
+
+DOCS, _JSON_LINES = ".spacy", ".jsonl"
+_TOO_LONG = f"Expected a JSON object of at most {LONGEST_JSON:,} characters on a line, but it goes on."
+
+
+def files_below(path: str, dialect: str | None, others: tuple[str, ...] = ()) -> Iterable[str]:
+    """Return the treebanks of a folder, and its files that end in one of `others`; any other path as it is.
+
+    RAISES (FileNotFoundError): For a folder without any.
+    """
+    from spacy_lpcfg.trees.files import treebank_files
+
+    return treebank_files(path, dialect, others) if os.path.isdir(path) else [path]
+
+
+def trees_of_path(path: str, on_error: OnError, dialect: str | None) -> Iterator[Tree]:
+    """Yield the trees of a treebank, of a folder of treebanks, of a .spacy or a .jsonl file, or of stdin for "-".
+
+    on_error (callable or None): Called with the error of each broken tree; None raises it.
+    """
+    if path == STDIN:
+        return trees_of(Source(path, Input.trees, None, dialect=dialect, is_told=True), on_error)
+    if path.endswith(DOCS):
+        return trees_of_docs(path)
+    if path.removesuffix(ZIPPED).endswith(_JSON_LINES):
+        return _trees_of_json(path, on_error)
+    return trees_of_files([Path(path)], on_error, dialect)
+
+
+def no_trees(paths: Iterable[str | Path]) -> ValueError:
+    """Return the error that files hold no trees."""
+    names = ", ".join(map(str, paths))
+    return ValueError(f"No trees in {names}: expected such as (S (NP (PRP It)) (VP (VBZ works)))")
+
+
+def trees_of_docs(path: str | Path) -> Iterator[Tree]:
+    """Yield the trees of a .spacy file, below their roots, one at a time; sentences without words have none.
+
+    RAISES (ValueError): For a file that is none, or whose Docs have no trees.
+    """
+    from spacy.vocab import Vocab
+
+    from spacy_lpcfg.components.constituents import key_of, rooted_trees
+    from spacy_lpcfg.components.corpus import read_docs
+
+    for doc in read_docs(path, Vocab()):
+        try:
+            yield from filter(None, rooted_trees(doc, key_of(doc)))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+
+
+def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
+    """Yield the trees of JSON lines; null, of a sentence without words, is none."""
+    from spacy_lpcfg.trees import TreebankError, parse_trees
+    from spacy_lpcfg.trees.brackets import BrokenFileError
+
+    for number, line in enumerate(read_lines(path), start=1):
+        if len(line) > LONGEST_JSON:
+            raise BrokenFileError(_TOO_LONG, path, number)
+        try:
+            text = json.loads(line)["tree"] if line.strip() else None
+            yield from parse_trees("" if text is None else text)
+            continue
+        except TreebankError as error:
+            message = error.message
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            message = f'Expected a JSON object such as {{"tree": "(NP (NN Rain))"}}, but got {line[:40]!r}.'
+        if on_error is None:
+            raise TreebankError(message, path, number)
+        on_error(TreebankError(message, path, number))
+
+
+@dataclass(frozen=True)
+class TreeSources:
+    """A reader of files with trees, or with text that a pipeline parses.
+
+    kind (Input or None): What the files hold; None to tell it by their names.
+    model (str): The pipeline that parses text; it is loaded when the first text is read.
+    component (str or None): The component of the pipeline that parses; None for the first that has learned to.
+    dialect (str or None): The format of treebanks; None to recognize it.
+    """
+
+    kind: Input | None
+    model: str
+    component: str | None
+    dialect: str | None = None
+
+    def sources(self, paths: Sequence[str]) -> Iterator[Source]:
+        """Yield the files, and those in folders; they hold text unless an option or the name says more."""
+        for path in paths:
+            if not os.path.isdir(path):
+                check_usage(path, self.kind, None)
+        for file in chain.from_iterable(files_below(path, self.dialect, (DOCS,)) for path in paths):
+            kind = kind_by_name(file) if file.endswith(DOCS) and self.kind is None else None
+            kind = kind or kind_said(self.kind, self.dialect) or kind_by_name(file) or Input.text
+            yield Source(file, kind, None, dialect=self.dialect, is_told=True)
+
+    def docs(self, source: Source) -> Iterator[Doc]:
+        """Yield the Docs of a file, or its text parsed."""
+        from spacy.vocab import Vocab
+
+        if source.kind == Input.spacy:
+            return docs_of_source(source, Vocab())
+        text = source_of(*self._pipeline, source.file, self.kind, None)
+        return (doc for doc, _ in run_pipeline(*self._pipeline, text))
+
+    @cached_property
+    def _pipeline(self) -> tuple[Language, ParsingPipe]:
+        nlp = load_pipeline(self.model)
+        return nlp, find_parser(nlp, self.component)
