@@ -3,7 +3,7 @@
 import gc
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -31,17 +31,8 @@ _BINARY = ".spacy"
 Paths = str | Path | list[str] | list[Path]
 
 
-def make_treebank_reader(
-    path: Paths | None,
-    limit: int = 0,
-    skip_bad: bool = False,
-    gold_tags: bool = False,
-    spans_key: str = KEY,
-    dialect: str | None = None,
-    functions: bool = False,
-    coarse_tags: bool = False,
-) -> Callable[[Language], Iterator[Example]]:
-    """Create the corpus reader `spacy-lpcfg.Treebank.v1`, which yields an Example for each tree.
+class Treebank:
+    """The corpus reader `spacy-lpcfg.Treebank.v1`: `nlp -> iterator of Example`, one for each tree, at every call.
 
     path (path or list of paths): Files of trees, gzipped or not, `.spacy` files, folders of such, or `glob` patterns.
     limit (int): Maximum number of Docs to read, which are one for each tree, or as they are in a `.spacy` file; 0 for
@@ -53,21 +44,13 @@ def make_treebank_reader(
     dialect (str or None): One of `spacy_lpcfg.trees.formats.DIALECTS`; None to recognize it.
     functions (bool): Whether categories keep their function labels, as NP-SBJ.
     coarse_tags (bool): Whether tags are reduced to parts of speech, as N-A to N.
-    RETURNS (callable): `nlp -> iterator of Example`.
 
     Trees in `.spacy` files are used as `spacy-lpcfg convert` has written them.
     """
-    form: dict[str, Any] = {"dialect": dialect, "functions": functions, "coarse_tags": coarse_tags}
-    return Treebank(path, limit=limit, skip_bad=skip_bad, gold_tags=gold_tags, spans_key=spans_key, **form)
-
-
-class Treebank:
-    """A treebank corpus that can be read repeatedly; settings as for `make_treebank_reader`."""
 
     def __init__(
         self,
         path: Paths | None,
-        *,
         limit: int = 0,
         skip_bad: bool = False,
         gold_tags: bool = False,
@@ -88,13 +71,12 @@ class Treebank:
         self._warned = False
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        """Read the treebank as Examples.
+        """Yield an Example for each Doc, whose reference has words, tags, sentence starts and trees.
 
-        nlp (Language): its vocab; its tokenizer too, for Docs that know their text
-        YIELDS (Example): the reference has words, tags, sentence starts and spans
-        RAISES (ValueError): If there is no path, or there are no trees
-        RAISES (TreebankError): For a broken tree, unless `skip_bad`; it names file and line
-        RAISES (FileNotFoundError): For a path where there is no file
+        nlp (Language): Its tokenizer makes the Docs to be parsed, where the treebank has their text.
+        RAISES (ValueError): If there is no path, or there are no trees.
+        RAISES (TreebankError): For a broken tree, unless `skip_bad`; it names file and line.
+        RAISES (FileNotFoundError): For a path where there is no file.
         """
         for reference in self.docs(nlp.vocab):
             if reference.has_unknown_spaces:

@@ -81,7 +81,7 @@ def make_isbn(
         _forward,
         init=partial(_init, lexical=ISBNLexical(min_count, signatures, word_classes=word_classes)),
         layers=[_make_network(n_states, approximation, weight_decay, n_jobs) for _ in range(n_networks)],
-        shims=[ISBNShim(None)],
+        shims=[ISBNShim()],
         attrs={
             "min_count": min_count,
             "latent": [*relations.latent],
@@ -145,14 +145,10 @@ class ISBNShim(ModelShim[ISBN]):
     RAISES (ModelError): For damaged bytes
     """
 
-    def __init__(self, outline: ISBN | None) -> None:
-        super().__init__(outline)
+    def __init__(self) -> None:
+        super().__init__(ISBN.from_bytes)
         self._normalizers: _Normalizers | None = None
         self._forget()
-
-    @staticmethod
-    def read(data: bytes) -> ISBN:
-        return ISBN.from_bytes(data)
 
     @property
     def learned(self) -> ISBN | None:

@@ -10,14 +10,13 @@ which spaCy's optimizer learns, averages and resumes, whereas there a learner in
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from spacy.language import Language
 from spacy.training import Example
 from spacy.util import logger
-from spacy.vocab import Vocab
 from thinc.api import Model, set_dropout_rate
 
 from spacy_lpcfg.checks import TEXT, Check, instance_of, one_of
@@ -25,7 +24,7 @@ from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
 from spacy_lpcfg.components.model_pipe import refuse_sample
-from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
+from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.tree_group import ISBN_KEY
@@ -41,64 +40,10 @@ from spacy_lpcfg.trees import Tree, normalize
 register_extensions()
 
 TagUse = Literal["model", "given"]
-_LIMITS = Limits(max_words=400)
 _UNKNOWN = (
     "{!r} leaves out trees with labels or tags that it did not find in the corpus that it was initialized with: to "
     "learn these, train it anew."
 )
-
-
-@Language.factory(
-    "isbn_parser",
-    assigns=["doc.spans", "doc.sents", "token.is_sent_start", "token.tag"],
-    default_config={
-        "model": {"@architectures": "spacy-lpcfg.ISBN.v1"},
-        "spans_key": ISBN_KEY,
-        "gold_key": KEY,
-        "decoding": "mbr",
-        "tags": "model",
-        "constraints": None,
-        "pruning": {"@misc": "spacy-lpcfg.Beam.v1"},
-        "limits": {"@misc": "spacy-lpcfg.Limits.v1", **asdict(_LIMITS)},
-        "output": {"@misc": "spacy-lpcfg.Output.v1"},
-        "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
-    },
-    default_score_weights={
-        "evalb_f": 1.0,
-        "evalb_p": 0.0,
-        "evalb_r": 0.0,
-        "complete_match": 0.0,
-    },
-)
-def make_isbn_parser(
-    nlp: Language,
-    name: str,
-    model: Model,
-    spans_key: str,
-    gold_key: str,
-    decoding: str,
-    tags: TagUse,
-    constraints: ConstraintsOf | None,
-    pruning: BeamSettings,
-    limits: Limits,
-    output: Output,
-    scorer: Callable[..., dict[str, Any]] | None,
-) -> "ISBNParser":
-    """Create the component `isbn_parser`; settings as for `ISBNParser`."""
-    return ISBNParser(
-        nlp.vocab,
-        model,
-        name,
-        spans_key=spans_key,
-        gold_key=gold_key,
-        decoding=decoding,
-        tags=tags,
-        constraints=constraints,
-        pruning=pruning,
-        limits=limits,
-        output=output,
-        scorer=scorer,
-    )
 
 
 class Derived(NamedTuple):
@@ -110,23 +55,23 @@ class Derived(NamedTuple):
 
 
 class ISBNParser(ParsingPipe[ISBN]):
-    """A component that parses each sentence of a Doc by a network; see `constituents.py` for what it writes.
+    """The component `isbn_parser`: it parses each sentence of a Doc by networks; see `constituents.py`.
 
     The scores of spans and tags are shares of the probability of all trees that the beam holds at the end of a
     sentence, and the log-probability of the sentence is the logarithm of its sum: a lower bound, which rises with the
     beam.
 
-    vocab (Vocab): of the pipeline
-    model (Model): as made by `spacy-lpcfg.ISBN.v1`
-    name (str): of the component
-    gold_key (str): where the trees lie that are learned from
-    decoding (str): "mbr": of the trees in the beam the brackets of least expected loss; "most-probable": the tree of
-        `n_best(1)`
-    tags (str): "model" or "given": tags that the network does not know count as none
-    constraints (callable or None): trees in the beam at the end of a sentence that do not satisfy them are left out
-    pruning (BeamSettings): made by `spacy-lpcfg.Beam.v1`; `decoding` goes before it
-    limits (Limits): time and memory are proportional to the words of a piece and to the beam, and so there is no
-        `max_memory`, which has to be None
+    nlp (Language): The pipeline.
+    name (str): The name of the component in it.
+    model (Model): The networks, made by `spacy-lpcfg.ISBN.v1`.
+    gold_key (str): Key of the trees in `Doc.spans` that are learned from.
+    decoding (str): "mbr" for the brackets of least expected loss among the trees in the beam; "most-probable" for the
+        tree of `n_best(1)`.
+    tags (str): "model" or "given"; tags that the network does not know count as none.
+    constraints (callable or None): Trees in the beam at the end of a sentence that do not satisfy them are left out.
+    pruning (BeamSettings): Made by `spacy-lpcfg.Beam.v1`; `decoding` goes before it.
+    limits (Limits): Time and memory are proportional to the words of a piece and to the beam, and so there is no
+        `max_memory`, which has to be None.
 
     The other settings are those of `ParsingPipe`.
     """
@@ -150,21 +95,20 @@ class ISBNParser(ParsingPipe[ISBN]):
 
     def __init__(
         self,
-        vocab: Vocab,
+        nlp: Language,
+        name: str,
         model: Model,
-        name: str = "isbn_parser",
-        *,
-        spans_key: str = ISBN_KEY,
-        gold_key: str = KEY,
-        decoding: str = "mbr",
-        tags: TagUse = "model",
-        constraints: ConstraintsOf | None = None,
-        pruning: BeamSettings = BeamSettings(),
-        limits: Limits = _LIMITS,
-        output: Output = Output(),
-        scorer: Callable[..., dict[str, Any]] | None = None,
+        spans_key: str,
+        gold_key: str,
+        decoding: str,
+        tags: TagUse,
+        constraints: ConstraintsOf | None,
+        pruning: BeamSettings,
+        limits: Limits,
+        output: Output,
+        scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
-        super().__init__(vocab, model, name)
+        super().__init__(nlp.vocab, model, name)
         self.spans_key = spans_key
         self.gold_key = gold_key
         self.decoding = decoding
@@ -300,3 +244,23 @@ class ISBNParser(ParsingPipe[ISBN]):
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the predicted trees with the component's scorer."""
         return super().score(examples, **{"gold_key": self.gold_key, **kwargs})
+
+
+Language.factory(
+    "isbn_parser",
+    func=ISBNParser,
+    assigns=ASSIGNS,
+    default_config={
+        "model": {"@architectures": "spacy-lpcfg.ISBN.v1"},
+        "spans_key": ISBN_KEY,
+        "gold_key": KEY,
+        "decoding": "mbr",
+        "tags": "model",
+        "constraints": None,
+        "pruning": {"@misc": "spacy-lpcfg.Beam.v1"},
+        "limits": {"@misc": "spacy-lpcfg.Limits.v1", "max_words": 400},
+        "output": {"@misc": "spacy-lpcfg.Output.v1"},
+        "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
+    },
+    default_score_weights=SCORE_WEIGHTS,
+)

@@ -14,8 +14,6 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
-from spacy.vocab import Vocab
-from thinc.api import Model
 
 from spacy_lpcfg.checks import TEXT, Check, instance_of
 from spacy_lpcfg.components.constituents import set_sentence_starts
@@ -45,17 +43,6 @@ class SentenceLearner(Protocol):
     def learn(self, sentences: Sequence[Sequence[str]]) -> LanguageModel: ...
 
 
-@Language.factory(
-    "language_model",
-    assigns=["doc.spans", "doc.sents", "token.is_sent_start", "token._.surprisal"],
-    default_config={"learner": {"@misc": "spacy-lpcfg.LanguageModelLearner.v1"}, "spans_key": KEY},
-    default_score_weights={"token_probability": 1.0, "perplexity": None},
-)
-def make_language_model(nlp: Language, name: str, learner: SentenceLearner, spans_key: str) -> "LanguageModelPipe":
-    """Create the component `language_model`; settings as for `LanguageModelPipe`."""
-    return LanguageModelPipe(nlp.vocab, language_model_holder(), name, learner=learner, spans_key=spans_key)
-
-
 def read_language_model(path: Path) -> Callable[[], LanguageModel]:
     """Create the reader `spacy-lpcfg.read_language_model.v1`, which loads a language model.
 
@@ -64,19 +51,6 @@ def read_language_model(path: Path) -> Callable[[], LanguageModel]:
     """
     path = Path(path)
     return lambda: LanguageModel.from_disk(path / MODEL_FILE if path.is_dir() else path)
-
-
-class LanguageModelShim(ModelShim[LanguageModel]):
-    """A thinc Shim that holds a LanguageModel, if one has been learned."""
-
-    @staticmethod
-    def read(data: bytes) -> LanguageModel:
-        return LanguageModel.from_bytes(data)
-
-
-def language_model_holder() -> Model:
-    """Create a thinc Model that holds a language model for serialization; it computes nothing."""
-    return holder("language_model", LanguageModelShim(None))
 
 
 class DocSurprisal(NamedTuple):
@@ -91,13 +65,12 @@ class DocSurprisal(NamedTuple):
 
 
 class LanguageModelPipe(ModelPipe[LanguageModel]):
-    """A component that writes the surprisal of tokens and sentence ends to `doc.spans[key].attrs`.
+    """The component `language_model`: it writes the surprisal of tokens and sentence ends to `doc.spans[key].attrs`.
 
-    vocab (Vocab): of the pipeline
-    model (Model): as made by `language_model_holder`
-    name (str): of the component
-    learner (SentenceLearner): makes the language model of the words of the training corpus
-    spans_key (str): of the group in `Doc.spans`, which has no spans, only attrs
+    nlp (Language): The pipeline.
+    name (str): The name of the component in it.
+    learner (SentenceLearner): The learner of the language model.
+    spans_key (str): Key of the group in `Doc.spans`, which has no spans, only attrs.
 
     Words are spelled as the text spelled them that the model was learned from, such as -LRB- for a bracket. Those that
     it does not know have nan.
@@ -109,16 +82,8 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         "spans_key": TEXT,
     }
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model,
-        name: str = "language_model",
-        *,
-        learner: SentenceLearner,
-        spans_key: str = KEY,
-    ) -> None:
-        super().__init__(vocab, model, name)
+    def __init__(self, nlp: Language, name: str, learner: SentenceLearner, spans_key: str) -> None:
+        super().__init__(nlp.vocab, holder("language_model", ModelShim(LanguageModel.from_bytes)), name)
         self.learner = learner
         self.spans_key = spans_key
 
@@ -127,14 +92,8 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         """Empty, since all settings are in the pipeline's config."""
         raise AttributeError(f"{self.name!r} has no cfg: its settings are in nlp.config.")
 
-    @property
-    def language_model(self) -> LanguageModel | None:
-        """The language model; None before training."""
-        return self.model.shims[0].learned
-
-    @language_model.setter
-    def language_model(self, language_model: LanguageModel | None) -> None:
-        self.model.shims[0].learned = language_model
+    language_model = ModelPipe.learned
+    """The language model; None before training."""
 
     # Learning
 
@@ -155,14 +114,14 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         RAISES (ValueError): If there is neither, or if the corpus is streamed
         """
         if language_model is not None:
-            self.language_model = language_model()
+            self.learned = language_model()
             return
         sentences = [words for eg in get_examples() for words in _sentences(eg.reference)]
         if sentences:
             refuse_sample(nlp, "language model")
-            self.language_model = self.learner.learn(sentences)
-            logger.info("%s: learned a model of %d words", self.name, len(self.language_model.vocabulary))
-        if self.language_model is None:
+            self.learned = self.learner.learn(sentences)
+            logger.info("%s: learned a model of %d words", self.name, len(self.learned.vocabulary))
+        if self.learned is None:
             raise ValueError(
                 f"{self.name!r} found no text to learn from: no reference Doc has a word. Check the corpus, or give a "
                 "ready model in [initialize.components] by spacy-lpcfg.read_language_model.v1."
@@ -187,9 +146,9 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         return [self.surprisal(texts) if texts else None for texts in find_sentences(doc, self.spans_key).texts]
 
     def _ready(self) -> LanguageModel:
-        if self.language_model is None:
+        if self.learned is None:
             raise ValueError(_NOT_LEARNED.format(self.name))
-        return self.language_model
+        return self.learned
 
     def predict(self, docs: Iterable[Doc]) -> list[DocSurprisal]:
         """Compute the surprisal of the tokens of Docs, without changing these.
@@ -223,6 +182,15 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
             return {"perplexity": None, "token_probability": None}
         mean = float(known.mean())
         return {"perplexity": 2**mean, "token_probability": 2**-mean}
+
+
+Language.factory(
+    "language_model",
+    func=LanguageModelPipe,
+    assigns=["doc.spans", "doc.sents", "token.is_sent_start", "token._.surprisal"],
+    default_config={"learner": {"@misc": "spacy-lpcfg.LanguageModelLearner.v1"}, "spans_key": KEY},
+    default_score_weights={"token_probability": 1.0, "perplexity": None},
+)
 
 
 def _sentences(doc: Doc) -> Iterator[list[str]]:

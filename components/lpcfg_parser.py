@@ -18,8 +18,6 @@ from typing import Any, ClassVar, Literal
 from spacy.language import Language
 from spacy.training import Example
 from spacy.util import logger
-from spacy.vocab import Vocab
-from thinc.api import Model
 
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, ChartSettings
 from spacy_lpcfg.checks import Check, check_one_of, instance_of, one_of
@@ -27,7 +25,7 @@ from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.made_once import MadeOnce
 from spacy_lpcfg.components.model_pipe import ModelShim, holder, refuse_sample
-from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
+from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner, values_of_steps
@@ -53,77 +51,6 @@ _NO_TREES = (
 )
 
 
-@Language.factory(
-    "lpcfg_parser",
-    assigns=["doc.spans", "doc.sents", "token.is_sent_start", "token.tag"],
-    default_config={
-        "pretrained": None,
-        "learner": None,
-        "spans_key": KEY,
-        "decoding": None,
-        "tags": "prior",
-        "constraints": None,
-        "pruning": {"@misc": "spacy-lpcfg.Pruning.v1"},
-        "limits": {"@misc": "spacy-lpcfg.Limits.v1", **asdict(_LIMITS)},
-        "output": {"@misc": "spacy-lpcfg.Output.v1"},
-        "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
-    },
-    default_score_weights={
-        "evalb_f": 1.0,
-        "evalb_p": 0.0,
-        "evalb_r": 0.0,
-        "complete_match": 0.0,
-    },
-)
-def make_lpcfg_parser(
-    nlp: Language,
-    name: str,
-    pretrained: str | None,
-    learner: Learner | OnlineLearner | str | None,
-    spans_key: str,
-    decoding: str | None,
-    tags: TagUse,
-    constraints: ConstraintsOf | None,
-    pruning: ChartSettings,
-    limits: Limits,
-    output: Output,
-    scorer: Callable[..., dict[str, Any]] | None,
-) -> "LPCFGParser":
-    """Create the component `lpcfg_parser`; settings as for `LPCFGParser`.
-
-    pretrained (str or None): the model that the component begins with, one of `models.pretrained_names()`; None for
-        that of the pipeline's language, if there is one. It is read when it is first needed
-    learner (Learner, OnlineLearner, str or None): "pivot" is {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"} of
-        the pipeline's language, and so are others of `spacy_lpcfg.learners`. None is {"@misc": "spacy-lpcfg.Pivot.v1"}
-    RAISES (ValueError): If no model of that name comes with the package
-    """
-    lang = nlp.lang or ""
-    if pretrained is not None:
-        check_one_of("pretrained to be the name of a model of the package", pretrained, pretrained_names())
-    taken = pretrained or (lang if has_pretrained(lang) else None)
-    model = grammar_model(None if taken is None else partial(pretrained_model, taken))
-    return LPCFGParser(
-        nlp.vocab,
-        model,
-        name,
-        learner=_named_learner(learner, lang or "en") if isinstance(learner, str) else learner,
-        spans_key=spans_key,
-        decoding=decoding,
-        tags=tags,
-        constraints=constraints,
-        pruning=pruning,
-        limits=limits,
-        output=output,
-        scorer=scorer,
-    )
-
-
-def _named_learner(name: str, lang: str) -> Learner:
-    from spacy_lpcfg.components.named_learner import make_learner  # with all learners, which parsing does without
-
-    return make_learner(name, lang=lang)
-
-
 def read_grammar(path: Path) -> Callable[[], ParsingModel]:
     """Return what reads a grammar: the reader `spacy-lpcfg.read_grammar.v1`.
 
@@ -136,8 +63,8 @@ def read_grammar(path: Path) -> Callable[[], ParsingModel]:
 class GrammarState:
     """A grammar, or a function that loads it when it is first needed, with its parsers.
 
-    make (callable): gives the grammar, or None for none yet
-    is_pretrained (bool): whether the grammar is one that comes with the package
+    make (callable): Returns the grammar, or None for none yet.
+    is_pretrained (bool): Whether the grammar is one that comes with the package.
     """
 
     def __init__(self, make: Callable[[], ParsingModel | None], *, is_pretrained: bool = False) -> None:
@@ -171,16 +98,12 @@ class GrammarState:
 class GrammarShim(ModelShim[ParsingModel]):
     """A thinc Shim that holds a grammar, if one has been learned.
 
-    state (GrammarState): replaced as a whole with the grammar, so that no parser outlives its grammar
+    state (GrammarState): Replaced as a whole with the grammar, so that no parser outlives its grammar.
     """
 
     def __init__(self, state: GrammarState) -> None:
-        super().__init__(None)
+        super().__init__(model_from_bytes)
         self.state = state
-
-    @staticmethod
-    def read(data: bytes) -> ParsingModel:
-        return model_from_bytes(data)
 
     @property
     def learned(self) -> ParsingModel | None:
@@ -198,6 +121,16 @@ class GrammarShim(ModelShim[ParsingModel]):
         self.learned = state["state"]
 
 
+def _pretrained(name: str | None, lang: str) -> GrammarState:
+    """Return a model of the package that is not read yet: that of a name, or else of a language, if there is one."""
+    if name is not None:
+        check_one_of("pretrained to be the name of a model of the package", name, pretrained_names())
+    name = name or (lang if has_pretrained(lang) else None)
+    if name is None:
+        return GrammarState(lambda: None)
+    return GrammarState(partial(pretrained_model, name), is_pretrained=True)
+
+
 def _within(pruning: ChartSettings, limits: Limits) -> ChartSettings:
     """Return chart settings that respect the memory limit, if there is one."""
     if limits.max_memory is None:
@@ -205,29 +138,24 @@ def _within(pruning: ChartSettings, limits: Limits) -> ChartSettings:
     return replace(pruning, max_applications=int(min(limits.max_memory * 1e6 / APPLICATION_BYTES, sys.maxsize)))
 
 
-def grammar_model(make: Callable[[], ParsingModel] | None = None) -> Model:
-    """Create a thinc Model that holds a grammar for serialization; it computes nothing.
-
-    make (callable): gives the grammar, when one is first needed; None for none yet
-    """
-    return holder("lpcfg", GrammarShim(GrammarState(make or (lambda: None), is_pretrained=make is not None)))
-
-
 class LPCFGParser(ParsingPipe[ParsingModel]):
-    """A component that parses each sentence of a Doc by a grammar; see `constituents.py` for what it writes.
+    """The component `lpcfg_parser`: it parses each sentence of a Doc by a grammar; see `constituents.py`.
 
-    vocab (Vocab): of the pipeline
-    model (Model): as made by `grammar_model`
-    name (str): of the component
-    learner (Learner, OnlineLearner or None): makes the grammar of the trees of the training corpus; these lie where the
-        parser writes its own. None for `spacy-lpcfg.Pivot.v1`, made when it is first needed
+    nlp (Language): The pipeline.
+    name (str): The name of the component in it.
+    pretrained (str or None): The model that the component begins with, one of `models.pretrained_names()`; None for
+        that of the pipeline's language, if there is one. It is read when it is first needed.
+    learner (Learner, OnlineLearner, str or None): The learner of the grammar, from trees that lie where the parser
+        writes its own. "pivot" is {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"} of the pipeline's language, and
+        so are others of `spacy_lpcfg.learners`. None is {"@misc": "spacy-lpcfg.Pivot.v1"}.
     decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says; None for the
-        first that the grammar has. What the grammar cannot do is refused when it is set, learned or loaded
+        first that the grammar has. What the grammar cannot do is refused when it is set, learned or loaded.
     tags (str): "model", "given", or "prior": the parser may overrule given tags. Tags that the grammar does not know
-        count as none for a prior
-    pruning (ChartSettings): made by `spacy-lpcfg.Pruning.v1`; `decoding` and `limits` go before it
-    limits (Limits): the time of a piece grows with the square to the cube of its words. `max_memory` holds for its
-        chart: a piece with a larger one is cut in two
+        count as none for a prior.
+    pruning (ChartSettings): Made by `spacy-lpcfg.Pruning.v1`; `decoding` and `limits` go before it.
+    limits (Limits): The time of a piece grows with the square to the cube of its words. `max_memory` holds for its
+        chart: a piece with a larger one is cut in two.
+    RAISES (ValueError): If a setting is of another kind, or no model of the name `pretrained` comes with the package.
 
     The other settings are those of `ParsingPipe`. Surprisal is by one proper grammar only.
     """
@@ -244,22 +172,27 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     def __init__(
         self,
-        vocab: Vocab,
-        model: Model,
-        name: str = "lpcfg_parser",
-        *,
-        learner: Learner | OnlineLearner | None = None,
-        spans_key: str = KEY,
-        decoding: str | None = None,
-        tags: TagUse = "prior",
-        constraints: ConstraintsOf | None = None,
-        pruning: ChartSettings = ChartSettings(),
-        limits: Limits = _LIMITS,
-        output: Output = Output(),
-        scorer: Callable[..., dict[str, Any]] | None = None,
+        nlp: Language,
+        name: str,
+        pretrained: str | None,
+        learner: Learner | OnlineLearner | str | None,
+        spans_key: str,
+        decoding: str | None,
+        tags: TagUse,
+        constraints: ConstraintsOf | None,
+        pruning: ChartSettings,
+        limits: Limits,
+        output: Output,
+        scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
-        super().__init__(vocab, model, name)
+        lang = nlp.lang or ""
+        model = holder("lpcfg", GrammarShim(_pretrained(pretrained, lang)))
+        super().__init__(nlp.vocab, model, name)
         self._learner: Learner | OnlineLearner | None = None
+        if isinstance(learner, str):
+            from spacy_lpcfg.components.named_learner import make_learner  # with all learners: parsing does without
+
+            learner = make_learner(learner, lang=lang or "en")
         if learner is not None:
             self.learner = learner
         self.spans_key = spans_key
@@ -454,3 +387,23 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     def tag_weight(self) -> float:
         """The weight of given tags, by the setting `tags`."""
         return _TAG_WEIGHTS[self.tags]
+
+
+Language.factory(
+    "lpcfg_parser",
+    func=LPCFGParser,
+    assigns=ASSIGNS,
+    default_config={
+        "pretrained": None,
+        "learner": None,
+        "spans_key": KEY,
+        "decoding": None,
+        "tags": "prior",
+        "constraints": None,
+        "pruning": {"@misc": "spacy-lpcfg.Pruning.v1"},
+        "limits": {"@misc": "spacy-lpcfg.Limits.v1", **asdict(_LIMITS)},
+        "output": {"@misc": "spacy-lpcfg.Output.v1"},
+        "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
+    },
+    default_score_weights=SCORE_WEIGHTS,
+)

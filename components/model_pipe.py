@@ -25,14 +25,16 @@ _NOTHING, _FORMAT = "component that has learned nothing", 1
 
 
 class ModelShim(Shim, Generic[Kept]):
-    """A thinc Shim that holds a learned object, if there is one."""
+    """A thinc Shim that holds a learned object, if there is one.
+
+    read (callable): Deserializes a learned object from its `to_bytes`.
+    """
 
     _model: Kept | None
 
-    @staticmethod
-    def read(data: bytes) -> Kept:
-        """Deserialize a learned object from its `to_bytes`."""
-        raise NotImplementedError
+    def __init__(self, read: Callable[[bytes], Kept]) -> None:
+        super().__init__(None)
+        self._read = read
 
     @property
     def learned(self) -> Kept | None:
@@ -46,7 +48,7 @@ class ModelShim(Shim, Generic[Kept]):
         return bytes_of(self.learned)
 
     def from_bytes(self, data: bytes) -> "ModelShim":
-        self.learned = read_learned(data, self.read)
+        self.learned = read_learned(data, self._read)
         return self
 
     def finish_update(self, optimizer: Any) -> None:
@@ -112,8 +114,8 @@ def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
 class ModelPipe(TrainablePipe, Generic[Kept]):
     """A trainable component whose model is a `holder`.
 
-    error (type): what it raises for damaged and foreign data
-    checks (mapping of str to Check): what its settings may be, when it is made and whenever one is assigned
+    error (type): The exception for damaged and foreign data.
+    checks (mapping of str to Check): The values that settings may have, checked whenever one is assigned.
     """
 
     error: ClassVar[type[ValueError]]
@@ -133,6 +135,10 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
     def learned(self) -> Kept | None:
         """The learned object; None before training."""
         return self.model.shims[0].learned
+
+    @learned.setter
+    def learned(self, learned: Kept | None) -> None:
+        self.model.shims[0].learned = learned
 
     def update(
         self,
@@ -199,7 +205,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 def refuse_sample(nlp: Language | None, what: str) -> None:
     """Refuse to learn from the sample that spaCy passes to `initialize` if the corpus is streamed.
 
-    what (str): what would be learned
+    what (str): The thing that would be learned, for the message.
     """
     training = nlp.config.get("training", {}) if nlp is not None else {}
     if training.get("max_epochs") == -1:

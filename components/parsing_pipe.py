@@ -42,6 +42,9 @@ register_phrases()
 register_complexity()
 register_boundaries()
 
+ASSIGNS = ["doc.spans", "doc.sents", "token.is_sent_start", "token.tag"]
+SCORE_WEIGHTS: dict[str, float | None] = {"evalb_f": 1.0, "evalb_p": 0.0, "evalb_r": 0.0, "complete_match": 0.0}
+
 Found = TypeVar("Found")
 ParserModel = TypeVar("ParserModel", bound=ParsingModel)
 

@@ -16,8 +16,6 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import logger
-from spacy.vocab import Vocab
-from thinc.api import Model
 
 from spacy_lpcfg.bracketing.bracketer import MAX_WORDS, Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
@@ -56,48 +54,6 @@ class BracketLearner(Protocol):
     ) -> Bracketer: ...
 
 
-@Language.factory(
-    "spectral_bracketer",
-    assigns=["doc.spans", "doc.sents", "token.is_sent_start"],
-    default_config={
-        "learner": {"@misc": "spacy-lpcfg.SpectralBracketer.v1"},
-        "spans_key": KEY,
-        "attr": "pos",
-        "seed": 0,
-        "max_words": MAX_WORDS,
-        "scorer": {"@scorers": "spacy-lpcfg.bracket_scorer.v1"},
-    },
-    default_score_weights={
-        "brackets_f": 1.0,
-        "brackets_f_with_sentence": 0.0,
-        "brackets_sentence_f": 0.0,
-        "brackets_sentence_f_with_sentence": 0.0,
-    },
-)
-def make_spectral_bracketer(
-    nlp: Language,
-    name: str,
-    learner: BracketLearner,
-    spans_key: str,
-    attr: Attr,
-    seed: int,
-    max_words: int,
-    scorer: Callable[..., dict[str, Any]] | None,
-) -> "SpectralBracketerPipe":
-    """Create the component `spectral_bracketer`; settings as for `SpectralBracketerPipe`."""
-    return SpectralBracketerPipe(
-        nlp.vocab,
-        bracketer_model(),
-        name,
-        learner=learner,
-        spans_key=spans_key,
-        attr=attr,
-        seed=seed,
-        max_words=max_words,
-        scorer=scorer,
-    )
-
-
 def read_bracketer(path: Path) -> Callable[[], Bracketer]:
     """Return what reads a bracketer: the reader `spacy-lpcfg.read_bracketer.v1`.
 
@@ -105,19 +61,6 @@ def read_bracketer(path: Path) -> Callable[[], Bracketer]:
     RETURNS (callable): Gives the bracketer, and raises BracketerError for any other file.
     """
     return partial(Bracketer.from_disk, path)
-
-
-class BracketerShim(ModelShim[Bracketer]):
-    """A thinc Shim that holds a Bracketer, if one has been learned."""
-
-    @staticmethod
-    def read(data: bytes) -> Bracketer:
-        return Bracketer.from_bytes(data)
-
-
-def bracketer_model() -> Model:
-    """Create a thinc Model that holds a bracketer for serialization; it computes nothing."""
-    return holder("bracketer", BracketerShim(None))
 
 
 class DocBrackets(NamedTuple):
@@ -152,18 +95,17 @@ class Saved(dict[str, Any]):
 
 
 class SpectralBracketerPipe(ModelPipe[Bracketer]):
-    """A component that brackets each sentence of a tagged Doc; see `set_brackets` for what it writes.
+    """The component `spectral_bracketer`: it brackets each sentence of a tagged Doc; see `set_brackets`.
 
-    vocab (Vocab): of the pipeline
-    model (Model): as made by `bracketer_model`
-    name (str): of the component
-    learner (BracketLearner): makes the bracketer of tagged text
-    spans_key (str): where the brackets go in `Doc.spans`
-    attr (str): the tags: "pos" for `token.pos_`, "tag" for `token.tag_`
-    seed (int): of all that is random in learning
-    max_words (int): sentences of more words, punctuation left out, are bracketed in pieces, see `Bracketer.bracket`;
-        it bounds time and memory
-    scorer (callable): `examples -> scores`
+    nlp (Language): The pipeline.
+    name (str): The name of the component in it.
+    learner (BracketLearner): The learner of the bracketer.
+    spans_key (str): Key of the brackets in `Doc.spans`.
+    attr (str): "pos" for the tags `token.pos_`, "tag" for `token.tag_`.
+    seed (int): Seed of all that is random in learning.
+    max_words (int): Sentences of more words, punctuation left out, are bracketed in pieces, see `Bracketer.bracket`;
+        this bounds time and memory.
+    scorer (callable): `examples -> scores`.
     """
 
     error = BracketerError
@@ -178,18 +120,16 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
 
     def __init__(
         self,
-        vocab: Vocab,
-        model: Model,
-        name: str = "spectral_bracketer",
-        *,
+        nlp: Language,
+        name: str,
         learner: BracketLearner,
-        spans_key: str = KEY,
-        attr: Attr = "pos",
-        seed: int = 0,
-        max_words: int = MAX_WORDS,
-        scorer: Callable[..., dict[str, Any]] | None = None,
+        spans_key: str,
+        attr: Attr,
+        seed: int,
+        max_words: int,
+        scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
-        super().__init__(vocab, model, name)
+        super().__init__(nlp.vocab, holder("bracketer", ModelShim(Bracketer.from_bytes)), name)
         self.learner = learner
         self.spans_key = spans_key
         self.attr = attr
@@ -208,14 +148,8 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def mapping(self, mapping: dict[str, str]) -> None:
         self.cfg.update(mapping=mapping)
 
-    @property
-    def bracketer(self) -> Bracketer | None:
-        """The bracketer; None before training."""
-        return self.model.shims[0].learned
-
-    @bracketer.setter
-    def bracketer(self, bracketer: Bracketer | None) -> None:
-        self.model.shims[0].learned = bracketer
+    bracketer = ModelPipe.learned
+    """The bracketer; None before training."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -252,14 +186,14 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         if mapping is not None:
             self.mapping = mapping
         if bracketer is not None:
-            self.bracketer = bracketer()
+            self.learned = bracketer()
             return
         text = sentences or partial(self._text, get_examples)
         if self._has_words(text):
             if sentences is None:
                 refuse_sample(nlp, "bracketer")
             self.learn(text, progress=_StepLog(self.name))
-        if self.bracketer is None:
+        if self.learned is None:
             raise ValueError(
                 f"{self.name!r} found no text to learn from: no reference Doc has a word. Read the corpus with "
                 "spacy-lpcfg.TaggedText.v1, or give a ready bracketer in [initialize.components]."
@@ -273,7 +207,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         RAISES (ValueError): If there is too little text
         """
         mapped = partial(_mapped, sentences, self.mapping) if self.mapping else sentences
-        self.bracketer = self._learner().fit(mapped, seed=self.seed, progress=progress)
+        self.learned = self._learner().fit(mapped, seed=self.seed, progress=progress)
         logger.info("%s: learned a bracketer", self.name)
 
     def _learner(self) -> BracketLearner:
@@ -291,7 +225,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         try:
             return any(sentence.words for sentence in text())
         except Untagged:
-            if self.bracketer is None:
+            if self.learned is None:
                 raise
             self.warn_once(_KEPT)
             return False
@@ -311,14 +245,14 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         RAISES (ValueError): If there is no bracketer yet; never because of a text
         RAISES (Untagged): If a Doc has no tags
         """
-        if self.bracketer is None:
+        if self.learned is None:
             raise ValueError(_NOT_LEARNED.format(self.name))
         read_docs = []
         for doc in docs:
             read = find_sentences(doc, self.spans_key)
             read_docs.append((read.starts, self._sentences(doc, read.bounds)))
         tagged = [sentence.tagged for _, sentences in read_docs for sentence in self._retagged(sentences)]
-        brackets = iter(self.bracketer.bracket_all(tagged, max_words=self.max_words))
+        brackets = iter(self.learned.bracket_all(tagged, max_words=self.max_words))
         return [
             DocBrackets(starts, sents, [next(brackets) for _ in sents], [self._status(sentence) for sentence in sents])
             for starts, sents in read_docs
@@ -327,8 +261,8 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def _status(self, sentence: DocSentence) -> str:
         if not sentence.positions:
             return EMPTY
-        assert self.bracketer is not None
-        is_cut = self.bracketer.is_cut(*sentence.tagged, max_words=self.max_words)
+        assert self.learned is not None
+        is_cut = self.learned.is_cut(*sentence.tagged, max_words=self.max_words)
         return SEGMENTED if is_cut else PARSED
 
     def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
@@ -338,10 +272,10 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         RETURNS (Brackets): spans over the words, in pre-order, and a score for each
         RAISES (ValueError): If there is no bracketer yet, or not as many tags as words
         """
-        if self.bracketer is None:
+        if self.learned is None:
             raise ValueError(_NOT_LEARNED.format(self.name))
         sentence = _with(TaggedSentence(tuple(words), tuple(tags)), self.mapping)
-        return self.bracketer.bracket(*sentence, max_words=self.max_words)
+        return self.learned.bracket(*sentence, max_words=self.max_words)
 
     def _sentences(self, doc: Doc, bounds: list[tuple[int, int]]) -> list[DocSentence]:
         try:
@@ -366,6 +300,27 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the predicted brackets with the component's scorer."""
         return super().score(examples, **{"spans_key": self.spans_key, **kwargs})
+
+
+Language.factory(
+    "spectral_bracketer",
+    func=SpectralBracketerPipe,
+    assigns=["doc.spans", "doc.sents", "token.is_sent_start"],
+    default_config={
+        "learner": {"@misc": "spacy-lpcfg.SpectralBracketer.v1"},
+        "spans_key": KEY,
+        "attr": "pos",
+        "seed": 0,
+        "max_words": MAX_WORDS,
+        "scorer": {"@scorers": "spacy-lpcfg.bracket_scorer.v1"},
+    },
+    default_score_weights={
+        "brackets_f": 1.0,
+        "brackets_f_with_sentence": 0.0,
+        "brackets_sentence_f": 0.0,
+        "brackets_sentence_f_with_sentence": 0.0,
+    },
+)
 
 
 def set_brackets(

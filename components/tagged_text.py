@@ -1,6 +1,7 @@
 """Tagged text for the bracketer: from Docs, from files, and as a spaCy corpus."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -126,20 +127,16 @@ def required(path: Paths | None) -> Paths:
     return path
 
 
-def make_sentence_reader(path: str | Path | list[str] | list[Path] | None, attr: Attr = "tag") -> "SentenceReader":
-    """Create the reader `spacy-lpcfg.tagged_sentences.v1`; settings are those of `SentenceReader`."""
-    return SentenceReader(path, attr)
-
-
+@dataclass(frozen=True)
 class SentenceReader:
-    """Tagged sentences of files, from the start at every call, and never all of them in memory.
+    """The reader `spacy-lpcfg.tagged_sentences.v1`: tagged sentences of files, from the start at every call.
 
-    path (path or list of paths), attr ("pos" or "tag"): see `read_sentences`
+    path (path or list of paths): As for `read_sentences`.
+    attr ("pos" or "tag"): As for `read_sentences`.
     """
 
-    def __init__(self, path: Paths | None, attr: Attr = "tag") -> None:
-        self.path = path
-        self.attr = attr
+    path: str | Path | list[str] | list[Path] | None
+    attr: Attr = "tag"
 
     def __call__(self) -> Iterator[TaggedSentence]:
         return read_sentences(required(self.path), attr=self.attr)
@@ -165,25 +162,18 @@ def read_tag_map(path: str | Path) -> dict[str, str]:
 # Corpora -----------------------------------------------------------------------------------------
 
 
-def make_tagged_text_reader(
-    path: str | Path | list[str] | list[Path] | None, limit: int = 0, skip_bad: bool = False
-) -> "TaggedText":
-    """Create the reader `spacy-lpcfg.TaggedText.v1`; settings are those of `TaggedText`."""
-    return TaggedText(path, limit=limit, skip_bad=skip_bad)
-
-
+@dataclass(frozen=True)
 class TaggedText:
-    """A corpus of tagged sentences; only words and tags are read.
+    """The corpus reader `spacy-lpcfg.TaggedText.v1`: `nlp -> iterator of Example`, of tagged sentences.
 
-    path (path or list of paths): files, see `read_sentences`
-    limit (int): most sentences to read; 0 means all
-    skip_bad (bool): count broken trees and lines and log their number, instead of raising TreebankError
+    path (path or list of paths): As for `read_sentences`.
+    limit (int): The maximum number of sentences to read; 0 for all.
+    skip_bad (bool): Whether to skip broken trees and lines and log their number, instead of raising TreebankError.
     """
 
-    def __init__(self, path: Paths | None, *, limit: int = 0, skip_bad: bool = False) -> None:
-        self.path = path
-        self.limit = limit
-        self.skip_bad = skip_bad
+    path: str | Path | list[str] | list[Path] | None
+    limit: int = 0
+    skip_bad: bool = False
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Read the text as Examples of one sentence each, with the same words and tags on both sides.

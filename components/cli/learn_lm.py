@@ -116,7 +116,7 @@ def _add_model(nlp: "Language", model: "LanguageModel", learner: "LanguageModelL
     config = {"learner": {"@misc": "spacy-lpcfg.LanguageModelLearner.v1", **asdict(learner)}}
     component = nlp.add_pipe("language_model", config=config)
     assert isinstance(component, LanguageModelPipe)
-    component.language_model = model
+    component.learned = model
 
 
 def _save(nlp: "Language", history: Sequence["Iteration"], output: Path, *, force: bool) -> None:

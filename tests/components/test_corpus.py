@@ -16,7 +16,7 @@ import srsly
 from spacy.tokens import DocBin
 
 from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
-from spacy_lpcfg.components.corpus import Treebank, docs_of, make_treebank_reader, tree_to_doc
+from spacy_lpcfg.components.corpus import Treebank, docs_of, tree_to_doc
 from spacy_lpcfg.storage.reader import LIMIT_NAME
 from spacy_lpcfg.trees import TreebankError, parse_trees
 
@@ -48,16 +48,16 @@ def test_corpus_reads_treebanks_of_other_dialects(tmp_path, caplog):
     text = "( (IP-MAT (NP-SBJ *pro*) (VBDI fór-fara) (ADVP (ADV heim-heim))) (ID X,.1))\n"
     (tmp_path / "saga.psd").write_text(text, "utf-8")
     with caplog.at_level(logging.INFO, "spacy"):
-        (guessed,) = make_treebank_reader(tmp_path)(NLP)
+        (guessed,) = Treebank(tmp_path)(NLP)
     assert "trees were read as corpussearch: 1 empty categories, 2 lemmas left out" in caplog.text
     assert [token.text for token in guessed.reference] == ["fór", "heim"]
-    (said,) = make_treebank_reader(tmp_path / "saga.psd", dialect="penn")(NLP)
+    (said,) = Treebank(tmp_path / "saga.psd", dialect="penn")(NLP)
     assert [token.text for token in said.reference] == ["*pro*", "fór-fara", "heim-heim"]
     with pytest.raises(ValueError, match="Expected one of the dialects penn, "):
-        make_treebank_reader(tmp_path, dialect="ppche")
+        Treebank(tmp_path, dialect="ppche")
     (tmp_path / "ja.psd").write_text("( (FRAG (NP (N 本))) (ID 1_x;JP))\n", "utf-8")
     with pytest.raises(TreebankError, match="Expected files of one dialect"):
-        list(make_treebank_reader(tmp_path)(NLP))
+        list(Treebank(tmp_path)(NLP))
 
 
 def test_corpus_shows_the_parser_words_and_sentences_only(good):
@@ -101,7 +101,7 @@ def test_corpus_reads_docbins(tmp_path, good):
 
 
 def test_corpus_can_be_read_again_and_streams(good):
-    treebank = make_treebank_reader(good)
+    treebank = Treebank(good)
     assert len(list(treebank(NLP))) == len(list(treebank(NLP))) == 2
     good.write_text(GOOD + BROKEN, encoding="utf-8")
     assert len(list(islice(treebank(NLP), 2))) == 2
@@ -131,7 +131,7 @@ def test_corpus_without_trees_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         list(Treebank(tmp_path / "absent.mrg")(NLP))
     with pytest.raises(ValueError, match=r"no path.*--paths\.train"):
-        next(make_treebank_reader(None)(NLP))
+        next(Treebank(None)(NLP))
 
 
 def test_corpus_makes_a_word_of_white_space_visible():

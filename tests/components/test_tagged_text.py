@@ -14,7 +14,6 @@ from spacy_lpcfg.components.tagged_text import (
     TaggedText,
     Untagged,
     doc_sentences,
-    make_sentence_reader,
     read_sentences,
     tagged_doc,
 )
@@ -122,7 +121,7 @@ def test_tagged_text_corpus_says_what_is_wrong(tmp_path, nlp, caplog):
     with pytest.raises(ValueError, match="has no path"):
         next(TaggedText(None)(nlp))
     with pytest.raises(ValueError, match="has no path"):
-        make_sentence_reader(None)()
+        SentenceReader(None)()
     path = tmp_path / "text"
     path.write_text("", encoding="utf-8")
     with pytest.raises(ValueError, match=r"No sentences in .*text"):

@@ -8,7 +8,7 @@ import pytest
 import spacy
 from commands import run
 
-from spacy_lpcfg.components.corpus import make_treebank_reader
+from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import TreeFiles, parse_trees, read_trees
 from spacy_lpcfg.trees.tags import coarse_tag, with_coarse_tags
@@ -67,8 +67,7 @@ def test_tags_are_cut_by_the_reader(tmp_path):
     path.write_text(FINE, "utf-8")
     nlp = spacy.blank("is")
     found = {
-        cut: [token.tag_ for token in next(make_treebank_reader(path, coarse_tags=cut)(nlp)).reference]
-        for cut in (False, True)
+        cut: [token.tag_ for token in next(Treebank(path, coarse_tags=cut)(nlp)).reference] for cut in (False, True)
     }
     assert found == {False: ["PRO-N", "VBDI", "P", "N+D-G", "."], True: ["PRO", "VBD", "P", "N+D", "."]}
 
