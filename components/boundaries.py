@@ -5,7 +5,6 @@ from __future__ import annotations
 from spacy.tokens import Doc, Token
 
 from spacy_lpcfg.components.constituents import doc_constituency, span_constituency
-from spacy_lpcfg.components.extensions import register_getters
 from spacy_lpcfg.components.sentences import sentence_of
 from spacy_lpcfg.components.tree_group import head_rules_of
 from spacy_lpcfg.queries.boundaries import Boundary, boundaries
@@ -35,8 +34,3 @@ def token_boundary(token: Token) -> Boundary:
     if root is None or token not in leaves:
         return Boundary()
     return boundaries(root.tree, head_rules_of(token.doc))[leaves.index(token)]
-
-
-def register_boundaries() -> None:
-    """Register `_.boundary` of Tokens, see `register_getters`."""
-    register_getters({Token: {"boundary": token_boundary}})

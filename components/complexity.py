@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from spacy.tokens import Doc, Span
 
 from spacy_lpcfg.components.constituents import Constituent
-from spacy_lpcfg.components.extensions import register_getters
 from spacy_lpcfg.components.surprisal import surprisal_of
 
 if TYPE_CHECKING:
@@ -41,8 +40,3 @@ def _surprisals(root: Constituent) -> list[float]:
         return [surprisal_of(token) for token in root.leaves]
     except ValueError:
         return []
-
-
-def register_complexity() -> None:
-    """Register `_.complexity` of Docs and Spans, see `register_getters`."""
-    register_getters({kind: {"complexity": doc_complexity} for kind in (Doc, Span)})

@@ -32,9 +32,8 @@ root label "".
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from itertools import compress
 from math import isnan, nan
@@ -45,7 +44,6 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.extensions import register_getters
 from spacy_lpcfg.components.noun_chunks import offer_noun_chunks
 from spacy_lpcfg.components.pipe_registry import find_pipe
 from spacy_lpcfg.components.sentences import (
@@ -738,62 +736,3 @@ def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
             "its root (doc._.constituency) or from a token, or catch this error."
         )
     return Constituent(sentence, word_range)
-
-
-# Extension attributes ----------------------------------------------------------------------------
-
-
-def register_extensions() -> None:
-    """Register `_.constituency`, and benepar's accessors under names that nobody else holds.
-
-    The getters read `doc.spans["constituents"]`, or else what another component wrote; nothing is
-    stored twice. Where somebody else holds a name, ours begins with `lpcfg_`, and a warning says so. benepar refuses to
-    share names: to have both in one process, import benepar first.
-    """
-    register_getters({Doc: {"constituency": doc_constituency}, Span: _SPAN_GETTERS, Token: _TOKEN_GETTERS})
-
-
-def span_labels(span: Span) -> tuple[str, ...]:
-    """Return labels of the constituent, outermost first; () for a bare word. As in benepar."""
-    node = span_constituency(span)
-    return node.labels if node else ()
-
-
-def span_parse_string(span: Span) -> str:
-    """Return the constituent in brackets. As in benepar."""
-    node = span_constituency(span)
-    return node.bracketed if node else ""
-
-
-def span_constituents(span: Span) -> Iterator[Span]:
-    """Yield the constituent and all below it, in pre-order, words included. As in benepar."""
-    node = span_constituency(span)
-    return iter([span.doc[n.start : n.end] for n in node.nodes()] if node else [])
-
-
-def span_children(span: Span) -> Iterator[Span]:
-    """Yield the children of the constituent. As in benepar."""
-    node = span_constituency(span)
-    return iter([span.doc[n.start : n.end] for n in node.children] if node else [])
-
-
-def span_parent(span: Span) -> Span | None:
-    """Return the constituent above; None above the root. As in benepar."""
-    node = span_constituency(span)
-    above = node.parent if node else None
-    return span.doc[above.start : above.end] if above else None
-
-
-def _of_token(getter: Callable[[Span], Any], token: Token) -> Any:
-    return getter(token.doc[token.i : token.i + 1])
-
-
-_SPAN_GETTERS: dict[str, Callable[[Span], Any]] = {
-    "constituency": span_constituency,
-    "labels": span_labels,
-    "parse_string": span_parse_string,
-    "constituents": span_constituents,
-    "children": span_children,
-    "parent": span_parent,
-}
-_TOKEN_GETTERS = {name: partial(_of_token, getter) for name, getter in _SPAN_GETTERS.items()}

@@ -1,12 +1,19 @@
-"""Registration of extension attributes, with a prefix if a name is already taken."""
+"""The extension attributes of Docs, Spans and Tokens, such as `doc._.constituency`."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from spacy.tokens import Doc, Span, Token
+
+from spacy_lpcfg.components.boundaries import token_boundary
+from spacy_lpcfg.components.complexity import doc_complexity
+from spacy_lpcfg.components.constituents import doc_constituency, span_constituency
+from spacy_lpcfg.components.phrases import doc_clauses, doc_phrases
+from spacy_lpcfg.components.surprisal import surprisal_of
 
 Getters = Mapping[str, Callable[[Any], Any]]
 
@@ -15,6 +22,27 @@ _TAKEN = (
     "Extensions that are set already stay as they are: {}. Those of spacy-lpcfg have other names instead: {}. They "
     "have the usual ones if you give other names to yours."
 )
+
+
+def register_extensions() -> None:
+    """Register all attributes of trees, among them benepar's accessors, under names that nobody else holds.
+
+    The getters read `doc.spans["constituents"]`, or else what another component wrote; nothing is stored twice. benepar
+    refuses to share names: to have both in one process, import benepar first.
+    """
+    of_trees = {"phrases": _phrases, "clauses": doc_clauses, "complexity": doc_complexity}
+    register_getters(
+        {
+            Doc: {"constituency": doc_constituency, **of_trees},
+            Span: {**_SPAN_GETTERS, **of_trees},
+            Token: {**_TOKEN_GETTERS, "surprisal": surprisal_of, "boundary": token_boundary},
+        }
+    )
+
+
+def register_surprisal() -> None:
+    """Register `token._.surprisal` alone, for pipelines without trees."""
+    register_getters({Token: {"surprisal": surprisal_of}})
 
 
 def register_getters(of_class: Mapping[type[Doc] | type[Span] | type[Token], Getters]) -> None:
@@ -44,3 +72,56 @@ def _register(kind: Any, name: str, getter: Callable[[Any], Any]) -> bool:
         if kind.get_extension(candidate)[2] is getter:
             return True
     return True  # somebody has set both names
+
+
+# As in benepar -----------------------------------------------------------------------------------
+
+
+def span_labels(span: Span) -> tuple[str, ...]:
+    """Return labels of the constituent, outermost first; () for a bare word. As in benepar."""
+    node = span_constituency(span)
+    return node.labels if node else ()
+
+
+def span_parse_string(span: Span) -> str:
+    """Return the constituent in brackets. As in benepar."""
+    node = span_constituency(span)
+    return node.bracketed if node else ""
+
+
+def span_constituents(span: Span) -> Iterator[Span]:
+    """Yield the constituent and all below it, in pre-order, words included. As in benepar."""
+    node = span_constituency(span)
+    return iter([span.doc[n.start : n.end] for n in node.nodes()] if node else [])
+
+
+def span_children(span: Span) -> Iterator[Span]:
+    """Yield the children of the constituent. As in benepar."""
+    node = span_constituency(span)
+    return iter([span.doc[n.start : n.end] for n in node.children] if node else [])
+
+
+def span_parent(span: Span) -> Span | None:
+    """Return the constituent above; None above the root. As in benepar."""
+    node = span_constituency(span)
+    above = node.parent if node else None
+    return span.doc[above.start : above.end] if above else None
+
+
+def _of_token(getter: Callable[[Span], Any], token: Token) -> Any:
+    return getter(token.doc[token.i : token.i + 1])
+
+
+_SPAN_GETTERS: dict[str, Callable[[Span], Any]] = {
+    "constituency": span_constituency,
+    "labels": span_labels,
+    "parse_string": span_parse_string,
+    "constituents": span_constituents,
+    "children": span_children,
+    "parent": span_parent,
+}
+_TOKEN_GETTERS = {name: partial(_of_token, getter) for name, getter in _SPAN_GETTERS.items()}
+
+
+def _phrases(doclike: Doc | Span) -> partial[Any]:
+    return partial(doc_phrases, doclike)

@@ -20,7 +20,7 @@ from spacy.util import logger
 from thinc.api import Model, set_dropout_rate
 
 from spacy_lpcfg.checks import TEXT, Check, instance_of, one_of
-from spacy_lpcfg.components.constituents import KEY, register_extensions
+from spacy_lpcfg.components.constituents import KEY
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
 from spacy_lpcfg.components.model_pipe import refuse_sample
@@ -36,8 +36,6 @@ from spacy_lpcfg.isbn.settings import DECODINGS, BeamSettings
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree, normalize
-
-register_extensions()
 
 TagUse = Literal["model", "given"]
 _UNKNOWN = (

@@ -21,7 +21,7 @@ from spacy.util import logger
 
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, ChartSettings
 from spacy_lpcfg.checks import Check, check_one_of, instance_of, one_of
-from spacy_lpcfg.components.constituents import KEY, register_extensions
+from spacy_lpcfg.components.constituents import KEY
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.made_once import MadeOnce
 from spacy_lpcfg.components.model_pipe import ModelShim, holder, refuse_sample
@@ -34,8 +34,6 @@ from spacy_lpcfg.parsing.decodings import check_decoding
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel, model_from_bytes, model_from_disk
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree
-
-register_extensions()
 
 TagUse = Literal["model", "given", "prior"]
 _LIMITS = Limits(max_words=150, max_memory=ChartSettings.max_applications * APPLICATION_BYTES / 1e6)

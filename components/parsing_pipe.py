@@ -13,17 +13,15 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.checks import FUNCTION, TEXT, Check, instance_of, shown
-from spacy_lpcfg.components.boundaries import register_boundaries
-from spacy_lpcfg.components.complexity import register_complexity
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
+from spacy_lpcfg.components.extensions import register_extensions
 from spacy_lpcfg.components.model_pipe import ModelPipe
 from spacy_lpcfg.components.noun_chunks import offer_noun_chunks
-from spacy_lpcfg.components.phrases import register_phrases
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.sentences import DocSentences, find_sentences
 from spacy_lpcfg.components.settings import Output
-from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
+from spacy_lpcfg.components.surprisal import set_surprisal
 from spacy_lpcfg.components.unknown_words import UnknownWords
 from spacy_lpcfg.evaluation.calibration import tempered, tempered_tags
 from spacy_lpcfg.parsing.alternatives import best_bracketings
@@ -37,10 +35,7 @@ from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.transforms import escape_tokens
 
-register_surprisal()
-register_phrases()
-register_complexity()
-register_boundaries()
+register_extensions()
 
 ASSIGNS = ["doc.spans", "doc.sents", "token.is_sent_start", "token.tag"]
 SCORE_WEIGHTS: dict[str, float | None] = {"evalb_f": 1.0, "evalb_p": 0.0, "evalb_r": 0.0, "complete_match": 0.0}

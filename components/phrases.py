@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from spacy.tokens import Doc, Span, Token
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.extensions import register_getters
 from spacy_lpcfg.components.pipe_registry import find_pipe
 from spacy_lpcfg.components.tree_group import head_rules_of, key_of
 from spacy_lpcfg.components.tree_matcher import IndexedDocs
@@ -120,13 +118,3 @@ def _check_labels(doc: Doc, labels: Iterable[str]) -> None:
     unknown = [label for label in labels if label not in known]
     if known and unknown:
         raise ValueError(f"Expected a label of the model's trees, one of {', '.join(known)}, got {shown(unknown[0])}.")
-
-
-def register_phrases() -> None:
-    """Register `_.phrases` and `_.clauses` of Docs and Spans, see `register_getters`."""
-    getters = {"phrases": _asked, "clauses": doc_clauses}
-    register_getters({Doc: getters, Span: getters})
-
-
-def _asked(doclike: Doc | Span) -> partial[Phrases[Phrase]]:
-    return partial(doc_phrases, doclike)

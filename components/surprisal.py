@@ -16,7 +16,6 @@ from collections.abc import Sequence
 import numpy as np
 from spacy.tokens import Doc, Token
 
-from spacy_lpcfg.components.extensions import register_getters
 from spacy_lpcfg.components.pipe_registry import SurprisalModel, find_pipe
 from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
 from spacy_lpcfg.components.tree_group import KEYS, LANGUAGE_MODEL_KEY, group_at
@@ -68,11 +67,6 @@ def set_surprisal(doc: Doc, key: str, model: SurprisalModel) -> None:
 
 
 # The extension attribute -------------------------------------------------------------------------
-
-
-def register_surprisal() -> None:
-    """Register `token._.surprisal`, see `register_getters`."""
-    register_getters({Token: {_SURPRISAL: surprisal_of}})
 
 
 def surprisal_of(token: Token) -> float:

@@ -7,12 +7,13 @@ import spacy
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.components.boundaries import doc_boundaries, register_boundaries
+from spacy_lpcfg.components.boundaries import doc_boundaries
 from spacy_lpcfg.components.constituents import set_trees
+from spacy_lpcfg.components.extensions import register_extensions
 from spacy_lpcfg.queries.boundaries import SENTENCE_END, Boundary, boundaries
 from spacy_lpcfg.trees import parse_trees
 
-register_boundaries()
+register_extensions()
 TREES = [
     *parse_trees("(S (NP (NN Rain)) (VP (VBD fell)) (. .)) (S (NP (PRP We)) (VP (VBD left) (SBAR (S (VP (VBD ran))))))")
 ]

@@ -9,13 +9,14 @@ from pipelines import pipeline_of
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.components.complexity import register_complexity, sentence_complexity
+from spacy_lpcfg.components.complexity import sentence_complexity
 from spacy_lpcfg.components.constituents import NonConstituentError
 from spacy_lpcfg.components.corpus import tree_to_doc
+from spacy_lpcfg.components.extensions import register_extensions
 from spacy_lpcfg.queries import complexity
 from spacy_lpcfg.trees import parse_trees
 
-register_complexity()
+register_extensions()
 TREES = [
     *parse_trees("(S (NP (NN Rain)) (VP (VBD fell)) (. .)) (S (NP (PRP We)) (VP (VBD left) (SBAR (S (VP (VBD ran))))))")
 ]

@@ -23,13 +23,13 @@ from spacy_lpcfg.components.constituents import (
     KEY,
     NonConstituentError,
     doc_constituency,
-    register_extensions,
     set_parses,
     set_trees,
     span_constituency,
     trees,
 )
 from spacy_lpcfg.components.corpus import tree_to_doc
+from spacy_lpcfg.components.extensions import register_extensions
 from spacy_lpcfg.pictures import tree_svg
 from spacy_lpcfg.trees import HeadRules, Tree, dependencies, from_nltk, parse_trees, to_latex
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads

@@ -10,10 +10,11 @@ from spacy.vocab import Vocab
 
 from spacy_lpcfg.components.constituents import NonConstituentError
 from spacy_lpcfg.components.corpus import tree_to_doc
-from spacy_lpcfg.components.phrases import doc_clauses, register_phrases
+from spacy_lpcfg.components.extensions import register_extensions
+from spacy_lpcfg.components.phrases import doc_clauses
 from spacy_lpcfg.trees import parse_trees
 
-register_phrases()
+register_extensions()
 TREES = """
 (TOP (S (NP (NP (DT The) (NN man)) (SBAR (WHNP (WP who)) (S (VP (VBD ran))))) (VP (VBD fell)) (. .)))
 (TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))
