@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import json
 from email.message import Message
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
 from spacy_lpcfg.components.serve.corenlp import MAX_CHARACTERS, CoreNLP
-from spacy_lpcfg.components.serve.local_server import HOST, LocalHandler, LocalServer, logger
+from spacy_lpcfg.components.serve.local_server import HOST, LocalHandler, LocalServer
 
 _MAX_BYTES = 4 * MAX_CHARACTERS  # of a text in UTF-8
 _FORM = "application/x-www-form-urlencoded"
@@ -65,32 +66,21 @@ class _Handler(LocalHandler):
         elif (body := self.read_body(_MAX_BYTES)) is None:
             message = f"Expected a Content-Length, and a text of at most {MAX_CHARACTERS:,} characters.\n"
             self._send(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
-        elif not self.server.texts.acquire(blocking=False):
-            self._send(HTTPStatus.SERVICE_UNAVAILABLE, "There are enough texts to parse already: try again.\n")
         else:
-            try:
-                status, answer = self._done(path, dict(parse_qsl(query, errors="replace")), body)
-            finally:
-                self.server.texts.release()
-            is_json = isinstance(answer, dict)
-            text = json.dumps(answer, ensure_ascii=False, indent=2) if is_json else str(answer)
+            answer = partial(self._answer, path, dict(parse_qsl(query, errors="replace")), body)
+            status, content = self.answer_if_free(answer, "{}\n".format)
+            is_json = isinstance(content, dict)
+            text = json.dumps(content, ensure_ascii=False, indent=2) if is_json else str(content)
             self._send(status, text, **{"Content-Type": _JSON if is_json else _PLAIN})
 
     def _refuse(self) -> None:
         self._send(HTTPStatus.FORBIDDEN, f"This server answers programs of this machine, at {self.server.url}.\n")
 
-    def _done(self, path: str, query: dict[str, str], body: bytes) -> tuple[HTTPStatus, str | dict[str, Any]]:
-        try:
-            text, properties = _text(body, self.headers), _properties(query)
-            with self.server.lock:
-                if path == "/":
-                    return HTTPStatus.OK, self.server.answers.annotate(text, properties)
-                return HTTPStatus.OK, self.server.answers.tregex(text, query.get("pattern", ""), properties)
-        except ValueError as error:
-            return HTTPStatus.BAD_REQUEST, f"{error}\n"
-        except Exception as error:
-            logger.exception("no answer to %.1000r", body)
-            return HTTPStatus.INTERNAL_SERVER_ERROR, f"Something went wrong: {error!r}\n"
+    def _answer(self, path: str, query: dict[str, str], body: bytes) -> str | dict[str, Any]:
+        text, properties = _text(body, self.headers), _properties(query)
+        if path == "/":
+            return self.server.answers.annotate(text, properties)
+        return self.server.answers.tregex(text, query.get("pattern", ""), properties)
 
 
 def _text(body: bytes, headers: Message) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 from spacy_lpcfg.components.serve.correction_page import correction_page
 from spacy_lpcfg.components.serve.corrections import Corrections
 from spacy_lpcfg.components.serve.demo_server import HEADERS, DemoHandler, DemoServer
-from spacy_lpcfg.components.serve.local_server import logger
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 from spacy_lpcfg.trees.tree import Span
 
@@ -60,29 +59,20 @@ class _Handler(DemoHandler):
         token = self.headers.get("X-Token", "")
         action = self.server.actions.get(self.path)
         if not self._is_own() or not secrets.compare_digest(token.encode(), self.server.token.encode()):
-            self._send_json(
-                HTTPStatus.FORBIDDEN, {"error": "This is for the page of this server alone: load it again."}
-            )
+            self._send_json(HTTPStatus.FORBIDDEN, _error("This is for the page of this server alone: load it again."))
         elif action is None:
-            self._send_json(HTTPStatus.NOT_FOUND, {"error": "There is nothing here."})
+            self._send_json(HTTPStatus.NOT_FOUND, _error("There is nothing here."))
         elif (body := self.read_body(_MAX_BYTES)) is None:
-            self._send_json(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": "This is too much for one sentence."})
+            self._send_json(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _error("This is too much for one sentence."))
         else:
-            self._send_json(*self._done(action, body))
-
-    def _done(self, action: Callable[..., dict[str, Any]], body: bytes) -> tuple[HTTPStatus, dict[str, Any]]:
-        try:
-            number, required, forbidden = _decisions(body)
-            with self.server.lock:
-                return HTTPStatus.OK, action(number, required, forbidden)
-        except (ValueError, OSError) as error:
-            return HTTPStatus.BAD_REQUEST, {"error": str(error)}
-        except Exception as error:
-            logger.exception("no answer to %r", body)
-            return HTTPStatus.INTERNAL_SERVER_ERROR, {"error": f"Something went wrong: {error!r}"}
+            self._send_json(*self.answer_in_turn(lambda: action(*_decisions(body)), _error))
 
     def _send_json(self, status: HTTPStatus, value: dict[str, Any]) -> None:
         self._send(status, json.dumps(value), **{"Content-Type": "application/json"})
+
+
+def _error(message: str) -> dict[str, Any]:
+    return {"error": message}
 
 
 def _decisions(body: bytes) -> tuple[int, list[Span], list[Span]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
 from spacy_lpcfg.components.serve.demo_page import page
-from spacy_lpcfg.components.serve.local_server import MOST_TEXTS, LocalHandler, LocalServer, logger
+from spacy_lpcfg.components.serve.local_server import LocalHandler, LocalServer
 
 HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
@@ -48,19 +49,5 @@ class DemoHandler(LocalHandler):
         elif path != "/":
             self._send(HTTPStatus.NOT_FOUND, page("", message="There is only one page here."))
         else:
-            self._send(*self._answer(parse_qs(query, errors="replace").get("text", [""])[0]))
-
-    def _answer(self, text: str) -> tuple[HTTPStatus, str]:
-        if not self.server.texts.acquire(blocking=False):
-            message = f"There are {MOST_TEXTS} texts to parse already: try again when they are done."
-            return HTTPStatus.SERVICE_UNAVAILABLE, page(text, message=message)
-        try:
-            with self.server.lock:
-                return HTTPStatus.OK, self.server.answer(text)
-        except ValueError as error:
-            return HTTPStatus.BAD_REQUEST, page(text, message=str(error))
-        except Exception as error:
-            logger.exception("no page of %r", text)
-            return HTTPStatus.INTERNAL_SERVER_ERROR, page(text, message=f"Something went wrong: {error!r}")
-        finally:
-            self.server.texts.release()
+            text = parse_qs(query, errors="replace").get("text", [""])[0]
+            self._send(*self.answer_if_free(partial(self.server.answer, text), lambda error: page(text, message=error)))

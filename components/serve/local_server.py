@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BufferedReader, RawIOBase
@@ -11,7 +12,9 @@ from socket import socket
 from socketserver import TCPServer
 from threading import BoundedSemaphore, Lock
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
+
+Answer = TypeVar("Answer")
 
 HOST = "127.0.0.1"
 MOST_TEXTS = 4  # one that is parsed, and those that wait for it
@@ -139,6 +142,35 @@ class LocalHandler(BaseHTTPRequestHandler):
         if not length.isdecimal() or len(length) > n_digits or int(length) > most:
             return None
         return self.rfile.read(int(length))
+
+    def answer_if_free(
+        self, answer: Callable[[], Answer], refuse: Callable[[str], Answer]
+    ) -> tuple[HTTPStatus, Answer]:
+        """Answer as `answer_in_turn` does, unless `MOST_TEXTS` texts are parsed or wait for it."""
+        if not self.server.texts.acquire(blocking=False):
+            message = f"There are {MOST_TEXTS} texts to parse already: try again when they are done."
+            return HTTPStatus.SERVICE_UNAVAILABLE, refuse(message)
+        try:
+            return self.answer_in_turn(answer, refuse)
+        finally:
+            self.server.texts.release()
+
+    def answer_in_turn(
+        self, answer: Callable[[], Answer], refuse: Callable[[str], Answer]
+    ) -> tuple[HTTPStatus, Answer]:
+        """Return the status and content of a response: the answer, which one thread at a time makes, or what is wrong.
+
+        answer (callable): Returns the content, or raises ValueError or OSError for a request that is wrong.
+        refuse (callable): Returns the content that tells of an error by its message.
+        """
+        try:
+            with self.server.lock:
+                return HTTPStatus.OK, answer()
+        except (ValueError, OSError) as error:
+            return HTTPStatus.BAD_REQUEST, refuse(str(error))
+        except Exception as error:
+            logger.exception("no answer to %.1000r", self.requestline)
+            return HTTPStatus.INTERNAL_SERVER_ERROR, refuse(f"Something went wrong: {error!r}")
 
     def _send(self, status: HTTPStatus, text: str, **headers: str) -> None:
         body = text.encode("utf-8", errors="replace")
