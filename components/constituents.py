@@ -5,18 +5,18 @@ sentence by sentence: this order alone determines the trees, unary chains includ
 word stands in `attrs["tags"]`, or is its `token.tag_` where there are none. The attributes of the
 group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker processes:
 
-    format (int): 1
-    offsets (int32 array (n_tokens,)): character at which each token begins, see `tree_group.py`
-    root (str): label of the artificial root of the treebank's trees, if they have one
-    spellings (list of str): treebank's spelling of each token, where it is not what `escape_tokens` makes of the text;
-        "" for all others
-    tags (list of str): tag of each token in the trees; "" for whitespace
-    given_tags (list of str): `token.tag_` of each token before a parser wrote its own there; "" where there was none
-    scores (float32 array (n_spans,)): posterior probability of each span
-    tag_scores (float32 array (n_tokens,)): posterior probability of each tag, nan for whitespace
-    log_probabilities (float64 array (n_sentences,)): natural logarithm; nan where there is none
-    status (list of str): how each sentence was parsed: "parsed", a fall-back, or "empty"; "retokenized" if its tree
-        lost brackets to merged tokens
+    format (int): 1.
+    offsets (int32 array (n_tokens,)): Character at which each token begins, see `tree_group.py`.
+    root (str): Label of the artificial root of the treebank's trees, if they have one.
+    spellings (list of str): Treebank's spelling of each token, where it is not what `escape_tokens` makes of the text;
+        "" for all others.
+    tags (list of str): Tag of each token in the trees; "" for whitespace.
+    given_tags (list of str): `token.tag_` of each token before a parser wrote its own there; "" where there was none.
+    scores (float32 array (n_spans,)): Posterior probability of each span.
+    tag_scores (float32 array (n_tokens,)): Posterior probability of each tag, nan for whitespace.
+    log_probabilities (float64 array (n_sentences,)): Natural logarithm; nan where there is none.
+    status (list of str): How each sentence was parsed: "parsed", a fall-back, or "empty"; "retokenized" if its tree
+        lost brackets to merged tokens.
     surprisal (float64 array (n_tokens,)), end_surprisal (float64 array (n_sentences,)): bits of each
         token and of each sentence's end after what is before it; see `surprisal.py`
 
@@ -96,10 +96,10 @@ class NonConstituentError(ValueError):
 def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
     """Write the trees of a treebank to `doc.spans[key]` and `token.tag_`.
 
-    doc (Doc): with sentence boundaries
-    trees (sequence of Tree or None): one a sentence, rooted or not; None for one without words
-    key (str): key of `doc.spans`
-    RAISES (ValueError): Unless there is a tree for each sentence and a leaf for each word
+    doc (Doc): A Doc with sentence boundaries.
+    trees (sequence of Tree or None): A tree for each sentence, rooted or not; None for one without words.
+    key (str): Key of `doc.spans`.
+    RAISES (ValueError): Unless there is a tree for each sentence and a leaf for each word.
     """
     spans: list[Span] = []
     attrs: dict[str, Any] = {"format": FORMAT}
@@ -154,13 +154,13 @@ def set_parses(
 ) -> None:
     """Write what a parser found to `doc.spans[key]`, with all scores.
 
-    doc (Doc): with sentence boundaries
-    parses (sequence of Parse or None): one a sentence; None for one without words
-    sentences (DocSentences): what was parsed, of which the boundaries are written; None to read them from the Doc
-    key (str): key of `doc.spans`
+    doc (Doc): A Doc with sentence boundaries.
+    parses (sequence of Parse or None): A parse for each sentence; None for one without words.
+    sentences (DocSentences): The parsed sentences, whose boundaries are written; None to read them from the Doc.
+    key (str): Key of `doc.spans`.
     threshold (float): Spans with a lower posterior are left out, and go to `doc.spans[key + LEFT_OUT]`.
-    set_tags ("missing" or bool): which tags are written to `token.tag_` too, as `Output` has it
-    RAISES (ValueError): Unless there is a parse for each sentence and a tag for each word
+    set_tags ("missing" or bool): Tags that are written to `token.tag_` too, as for `Output`.
+    RAISES (ValueError): Unless there is a parse for each sentence and a tag for each word.
     """
     spans, scores, tags = [], [np.zeros(0, np.float32)], [""] * len(doc)
     left_out: list[Rival] = []
@@ -207,7 +207,7 @@ def _set_left_out(doc: Doc, key: str, left_out: Sequence[Rival]) -> None:
 def set_sentence_starts(doc: Doc, starts: Sequence[bool] | None) -> None:
     """Write the sentence boundaries that were found, if there were none.
 
-    starts (sequence of bool, or None): for each token whether it begins a sentence
+    starts (sequence of bool, or None): Whether each token begins a sentence.
     """
     if starts is not None:
         for token, is_start in zip(doc, starts, strict=True):
@@ -261,10 +261,10 @@ def _set_tags(doc: Doc, tags: list[str]) -> None:
 def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
     """Return the trees of a Doc, one a sentence; None for a sentence without words.
 
-    doc (Doc): annotated under `key`
-    key (str): key of `doc.spans`
-    RETURNS (list of Tree or None): words in treebank form (`escape_tokens`)
-    RAISES (ValueError): If the Doc is not annotated, or if the spans make no tree
+    doc (Doc): Annotated under `key`.
+    key (str): Key of `doc.spans`.
+    RETURNS (list of Tree or None): Words in treebank form (`escape_tokens`).
+    RAISES (ValueError): If the Doc is not annotated, or if the spans make no tree.
     """
     sentences = [_sentence(doc, start, end, key) for start, end in sentence_bounds(doc)]
     return [sentence.tree() if sentence.words else None for sentence in sentences]
@@ -280,13 +280,13 @@ def rooted_trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
 class _Sentence:
     """The brackets of one sentence; ranges count its words, not the tokens of the Doc.
 
-    doc (Doc): where it stands
-    key (str): key of `doc.spans`
-    words (tuple of int): positions of the words in the Doc
-    tags (tuple of str): one a word
-    spellings (tuple of str): in the treebank, one a word; "" where it is that of `escape_tokens`
-    brackets (tuple of (start, end, label)): in pre-order, half-open
-    scores, tag_scores (tuple of float, or None): one a bracket, one a word
+    doc (Doc): The Doc.
+    key (str): Key of `doc.spans`.
+    words (tuple of int): Positions of the words in the Doc.
+    tags (tuple of str): The tag of each word.
+    spellings (tuple of str): The treebank's spelling of each word; "" where it is that of `escape_tokens`.
+    brackets (tuple of (start, end, label)): The brackets in pre-order, half-open.
+    scores, tag_scores (tuple of float, or None): Posterior probabilities of the brackets, and of the words' tags.
     """
 
     doc: Doc
@@ -337,7 +337,7 @@ class _Sentence:
     def posteriors(self) -> dict[_Bracket, float]:
         """Return probabilities of the brackets that the sentence may have, by the component that wrote the tree.
 
-        RAISES (ValueError): If there is no such component
+        RAISES (ValueError): If there is no such component.
         """
         pipe = find_pipe(self.doc, self.key)
         if pipe is None:
@@ -536,7 +536,7 @@ class Constituent:
 
         Of the node's own labels too; labels may stand over each other, so that they need not add up to 1. The component
         that wrote the tree, and that shares the Doc's vocabulary, parses the sentence again for it.
-        RAISES (ValueError): If there is no such component
+        RAISES (ValueError): If there is no such component.
         """
         posteriors = self._sentence.posteriors().items()
         of_words = [(label, p) for (start, end, label), p in posteriors if (start, end) == self._range]
@@ -548,7 +548,7 @@ class Constituent:
         The component that wrote the tree parses the sentence again for it, as for `alternatives`.
 
         threshold (float): Brackets with a lower probability are uncertain.
-        RAISES (ValueError): If the tree has no probabilities, or if its component is not there
+        RAISES (ValueError): If the tree has no probabilities, or if its component is not there.
         """
         sentence, (first, last) = self._sentence, self._range
         if sentence.scores is None:
@@ -607,7 +607,7 @@ class Constituent:
     def dependencies(self, rules: HeadRules | None = None) -> list[TokenDependency]:
         """Return the dependency of each word within this node.
 
-        rules (HeadRules or None): Which children are heads; None for `head_rules` of the language.
+        rules (HeadRules or None): Head rules; None for `head_rules` of the language.
         """
         words = self.leaves
         arcs = dependencies(self.tree, rules or self._rules)
@@ -707,7 +707,7 @@ class Constituency(tuple[Constituent, ...]):
 def doc_constituency(doc: Doc, key: str | None = None) -> Constituency:
     """Return the root node of each sentence of a Doc that has words; `span_constituency` of a sentence gives its own.
 
-    key (str or None): key of `doc.spans`; None for that of `key_of`
+    key (str or None): Key of `doc.spans`; None for that of `key_of`.
     """
     roots = [span_constituency(doc[start:end], key) for start, end in sentence_bounds(doc)]
     return Constituency(root for root in roots if root is not None)
@@ -716,9 +716,9 @@ def doc_constituency(doc: Doc, key: str | None = None) -> Constituency:
 def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
     """Return the node over the words of a span, whitespace at its edges aside; None if it has no words.
 
-    key (str or None): key of `doc.spans`; None for that of `key_of`
-    RAISES (NonConstituentError): If the words are not a constituent
-    RAISES (ValueError): As `trees`
+    key (str or None): Key of `doc.spans`; None for that of `key_of`.
+    RAISES (NonConstituentError): If the words are not a constituent.
+    RAISES (ValueError): As `trees`.
     """
     doc = span.doc
     key = key_of(doc) if key is None else key

@@ -141,10 +141,10 @@ def refuse_broken(error: TreebankError) -> None:
 def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:
     """Create a Doc with a sentence for each tree: words as in text, tags, sentence starts and spans.
 
-    vocab (Vocab): of the Doc
-    trees (sequence of Tree): normalized trees over words in treebank form
-    key (str): where the trees go in `doc.spans`
-    RETURNS (Doc): with unknown spaces, so that nobody tokenizes its text anew; its `trees` are these, word by word
+    vocab (Vocab): The vocabulary of the Doc.
+    trees (sequence of Tree): Normalized trees over words in treebank form.
+    key (str): Key of the trees in `doc.spans`.
+    RETURNS (Doc): A Doc with these `trees`, and with unknown spaces, so that nobody tokenizes its text anew.
     """
     doc = Doc(
         vocab,
@@ -163,8 +163,8 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
 def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
     """Yield the Docs of a serialized DocBin.
 
-    name (str): what to call it in errors
-    RAISES (ValueError): If it is none, or damaged, or takes more memory than is allowed
+    name (str): Its name in errors.
+    RAISES (ValueError): If it is none, or damaged, or takes more memory than is allowed.
     """
     try:
         _check_memory(data)
@@ -180,8 +180,8 @@ def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
 
 def _check_memory(data: bytes) -> None:
     """Count the memory that the bytes of a DocBin will take when they are read.
-    RAISES (TooLargeError): If that is too much
-    RAISES (StorageError, zlib.error): If they are no DocBin
+    RAISES (TooLargeError): If that is too much.
+    RAISES (StorageError, zlib.error): If they are no DocBin.
     """
     max_bytes, budget = limit() // _COPIES, MemoryBudget()
     unzipped = zlib.decompressobj().decompress(data, max_bytes + 1)

@@ -48,7 +48,7 @@ def register_surprisal() -> None:
 def register_getters(of_class: Mapping[type[Doc] | type[Span] | type[Token], Getters]) -> None:
     """Register getters of extension attributes, once.
 
-    of_class (mapping): for Doc, Span and Token, names and their getters
+    of_class (mapping): Names and their getters for Doc, Span and Token.
 
     A name that somebody else has set stays theirs, with a warning; the getter then has the name with `PREFIX`.
     """

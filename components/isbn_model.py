@@ -50,21 +50,21 @@ def make_isbn(
 ) -> Model:
     """Make the architecture `spacy-lpcfg.ISBN.v1`.
 
-    n_states (int or None): latent units of each position; None for what the variant says, 120 or 40
-    approximation (str): "feed-forward", "mean-field" or "mean-field-step"; see `spacy_lpcfg.isbn.network.Network`
-    n_networks (int): several decide together, by the geometric mean of their distributions
-    min_count (int or None): words seen less often with a tag are unknown to it; None for what the variant says, 3 or 20
-    latent, decisions (sequence of str): relations between positions; see `spacy_lpcfg.isbn.Relations`
-    weight_decay (float): the precision of a normal prior of all weights but the biases, see `ISBNTraining`: the share
-        of a batch is its share of the trees, whose number is known from `initialize`; an optimizer's L2 comes on top
-    n_jobs (int): threads that learn; the result is the same for any number
-    word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have
-    signatures (bool or None): whether signatures of unknown words are inputs; None for what the variant says
+    n_states (int or None): Latent units of each position; None for what the variant says, 120 or 40.
+    approximation (str): "feed-forward", "mean-field" or "mean-field-step"; see `spacy_lpcfg.isbn.network.Network`.
+    n_networks (int): Number of networks, which decide together by the geometric mean of their distributions.
+    min_count (int or None): Words seen less often with a tag are unknown to it; None for the variant's, 3 or 20.
+    latent, decisions (sequence of str): Relations between positions; see `spacy_lpcfg.isbn.Relations`.
+    weight_decay (float): The precision of a normal prior of all weights but the biases, see `ISBNTraining`: the share
+        of a batch is its share of the trees, whose number is known from `initialize`; an optimizer's L2 comes on top.
+    n_jobs (int): Threads that learn; the result is the same for any number.
+    word_classes (ClassLearner or None): Learner of classes, for words that the treebank does not have.
+    signatures (bool or None): Whether signatures of unknown words are inputs; None for what the variant says.
     variant (str or int): "default", or "paper" or its year; see `ISBNLearner`, of which the config's training has the
-        steps, dropout and averages
-    functions (bool): whether categories have their functions, as NP-SBJ
-    RETURNS (Model): takes `DecisionEvents`; trees, when it is initialized
-    RAISES (ValueError): If a setting is out of range
+        steps, dropout and averages.
+    functions (bool): Whether categories have their functions, as NP-SBJ.
+    RETURNS (Model): A Model of `DecisionEvents`, which is initialized with trees.
+    RAISES (ValueError): If a setting is out of range.
     """
     defaults = ISBNLearner.variant(variant)
     n_states = defaults.n_states_of(0) if n_states is None else n_states  # how many trees there are is not known yet
@@ -106,8 +106,8 @@ def _make_network(n_states: int, approximation: str, weight_decay: float, n_jobs
 def read_isbn(path: Path) -> Callable[[], ISBN]:
     """Make the reader `spacy-lpcfg.read_isbn.v1`.
 
-    path (Path): a file written by `ISBN.to_disk`
-    RETURNS (callable): gives the networks, or an ModelError for anything else
+    path (Path): A file written by `ISBN.to_disk`.
+    RETURNS (callable): Function that reads the networks, or raises ModelError for any other file.
     """
     return partial(ISBN.from_disk, path)
 
@@ -121,7 +121,7 @@ class ISBNModel(StoredModel):
     def from_bytes(self, bytes_data: bytes) -> Model:
         """Load the Model.
 
-        RAISES (ModelError): For damaged or foreign bytes, and for those of other settings; the Model stays as it was
+        RAISES (ModelError): For damaged or foreign bytes, and for those of other settings; the Model stays as it was.
         """
         try:
             set_isbn(self, read_learned(bytes_data, ISBN.from_bytes))
@@ -142,7 +142,7 @@ class ISBNModel(StoredModel):
 
 class ISBNShim(ModelShim[ISBN]):
     """A thinc Shim that holds an ISBN without parameters, and caches parsers and derivations.
-    RAISES (ModelError): For damaged bytes
+    RAISES (ModelError): For damaged bytes.
     """
 
     def __init__(self) -> None:
@@ -174,7 +174,7 @@ class ISBNShim(ModelShim[ISBN]):
     def known(self) -> ISBN:
         """Return the networks' vocabulary and relations.
 
-        RAISES (ValueError): If nothing was yet
+        RAISES (ValueError): If nothing was yet.
         """
         if self._model is None:
             raise ValueError("Expected networks that know a treebank's labels, got none yet: call nlp.initialize.")
@@ -242,7 +242,7 @@ _EXCHANGE = ProcessLock()
 
 def isbn_of(model: Model) -> ISBN | None:
     """Return the networks of a Model, with copies of its parameters; None if it was not initialized.
-    RAISES (ModelError): If parameters and vocabulary do not fit
+    RAISES (ModelError): If parameters and vocabulary do not fit.
     """
     with _EXCHANGE.held():
         return _isbn_of(model)
@@ -272,7 +272,7 @@ def _parameters(layer: Model) -> dict[str, Any]:
 
 def set_isbn(model: Model, isbn: ISBN | None) -> None:
     """Put networks into a Model of the same settings.
-    RAISES (ValueError): If the settings are others
+    RAISES (ValueError): If the settings are others.
     """
     if isbn is not None:
         _check(model, isbn)

@@ -168,13 +168,13 @@ class ISBNParser(ParsingPipe[ISBN]):
     ) -> None:
         """Collect the vocabulary of the reference trees and draw random parameters; or take learned networks.
 
-        get_examples (callable): gives the whole training corpus
-        nlp (Language): the pipeline, for its training settings
-        labels (list of str): categories that trees may have; None allows all
-        isbn (callable): gives ready networks, of the settings of the model; the examples are not used
+        get_examples (callable): Returns the whole training corpus.
+        nlp (Language): The pipeline, for its training settings.
+        labels (list of str): Categories that trees may have; None allows all.
+        isbn (callable): Returns ready networks, of the settings of the model; the examples are not used.
 
         Without trees in the examples what was learned stays.
-        RAISES (ValueError): If there is neither, if the corpus is streamed, or if the treebank has other categories
+        RAISES (ValueError): If there is neither, if the corpus is streamed, or if the treebank has other categories.
         """
         if isbn is not None:
             self.isbn = isbn()
@@ -201,13 +201,13 @@ class ISBNParser(ParsingPipe[ISBN]):
     ) -> dict[str, float]:
         """Learn from the trees of a batch: add up the gradients of their mean negative log-likelihood.
 
-        drop (float): share of the means of earlier latent units that are left out
-        sgd (Optimizer): takes a step with the gradients, unless it is None or False
-        losses (dict): gets the negative log-likelihood of the batch per word added, in nats, mean over the networks
+        drop (float): Share of the means of earlier latent units that are left out.
+        sgd (Optimizer): Optimizer that takes a step with the gradients, unless it is None or False.
+        losses (dict): Gets the negative log-likelihood of the batch per word added, in nats, mean over the networks.
 
         The derivations of a reference Doc are kept as long as the Doc lives. Trees with labels or tags that were not
         in the corpus of `initialize` are left out, with a warning.
-        RAISES (ValueError): Before `initialize`
+        RAISES (ValueError): Before `initialize`.
         """
         examples = list(examples)
         losses = super().update(examples, losses=losses)

@@ -47,8 +47,8 @@ class SentenceLearner(Protocol):
 def read_language_model(path: Path) -> Callable[[], LanguageModel]:
     """Create the reader `spacy-lpcfg.read_language_model.v1`, which loads a language model.
 
-    path (Path): a file written by `LanguageModel.to_disk`, or a folder that `spacy-lpcfg learn lm` saved
-    RETURNS (callable): gives the language model; raises LanguageModelError for anything else
+    path (Path): A file written by `LanguageModel.to_disk`, or a folder that `spacy-lpcfg learn lm` saved.
+    RETURNS (callable): Function that reads the language model, or raises LanguageModelError for anything else.
     """
     path = Path(path)
     return lambda: LanguageModel.from_disk(path / MODEL_FILE if path.is_dir() else path)
@@ -57,8 +57,8 @@ def read_language_model(path: Path) -> Callable[[], LanguageModel]:
 class DocSurprisal(NamedTuple):
     """The prediction for a Doc.
 
-    starts (list of bool, or None): for each token, where the Doc had no sentence boundaries
-    attrs (dict): "surprisal", float64 (n_tokens,), and "end_surprisal", float64 (n_sentences,)
+    starts (list of bool, or None): Whether each token begins a sentence; None if the Doc had sentence boundaries.
+    attrs (dict): "surprisal", float64 (n_tokens,), and "end_surprisal", float64 (n_sentences,).
     """
 
     starts: list[bool] | None
@@ -107,12 +107,12 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     ) -> None:
         """Learn a language model from the words of the reference Docs, or take a learned one.
 
-        get_examples (callable): gives the whole training corpus
-        nlp (Language): the pipeline, for its training settings
-        language_model (callable): gives a ready language model; the examples are not used
+        get_examples (callable): Returns the whole training corpus.
+        nlp (Language): The pipeline, for its training settings.
+        language_model (callable): Returns a ready language model; the examples are not used.
 
         Without words in the examples a language model that is already there stays.
-        RAISES (ValueError): If there is neither, or if the corpus is streamed
+        RAISES (ValueError): If there is neither, or if the corpus is streamed.
         """
         if language_model is not None:
             self.learned = language_model()
@@ -133,7 +133,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
         """Return the surprisal in bits of each word of a sentence as in text, and of its end, float64 (n_words + 1,).
 
-        RAISES (ValueError): If nothing was learned yet
+        RAISES (ValueError): If nothing was learned yet.
         """
         model = self._ready()
         return model.surprisal(escape_tokens(words, known=model.vocabulary))
@@ -141,7 +141,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
         """Return the surprisal in bits of the words of each sentence, and of its end, float64 (n_words + 1,).
 
-        RETURNS (list): an item for each sentence, None for one without words; nothing on the Doc changes
+        RETURNS (list): An item for each sentence, None for one without words; nothing on the Doc changes.
         """
         self._ready()
         return [self.surprisal(texts) if texts else None for texts in find_sentences(doc, self.spans_key).texts]
@@ -154,8 +154,8 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     def predict(self, docs: Iterable[Doc]) -> list[DocSurprisal]:
         """Compute the surprisal of the tokens of Docs, without changing these.
 
-        docs (iterable of Doc): with or without sentence boundaries
-        RAISES (ValueError): If nothing was learned yet; never because of a text
+        docs (iterable of Doc): Docs with or without sentence boundaries.
+        RAISES (ValueError): If nothing was learned yet; never because of a text.
         """
         self._ready()
         predictions = []
@@ -174,7 +174,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Compute the perplexity of the words of the reference Docs, and its inverse as `token_probability`.
 
-        RETURNS (dict): both None for Docs without known words
+        RETURNS (dict): Both None for Docs without known words.
         """
         sentences = [words for eg in examples for words in _sentences(eg.reference)]
         bits = np.concatenate([np.zeros(0), *map(self.surprisal, sentences)])

@@ -53,7 +53,7 @@ def read_grammar(path: Path) -> Callable[[], ParsingModel]:
     """Return what reads a grammar: the reader `spacy-lpcfg.read_grammar.v1`.
 
     path (Path): A file written by `to_disk` of a Grammar, an Ensemble or a Combined.
-    RETURNS (callable): Gives the grammar, and raises ModelError for any other file.
+    RETURNS (callable): Function that reads the grammar, or raises ModelError for any other file.
     """
     return partial(model_from_disk, path)
 
@@ -290,14 +290,14 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     ) -> None:
         """Learn the grammar from the reference trees, start online learning, or take a learned grammar.
 
-        get_examples (callable): gives the whole training corpus
-        nlp (Language): the pipeline, for its training settings; its meta gets the steps of EM as "fit"
-        labels (list of str): categories that the grammar may have; None allows all
-        grammar (callable): gives a ready grammar; the examples are not used
+        get_examples (callable): Returns the whole training corpus.
+        nlp (Language): The pipeline, for its training settings; its meta gets the steps of EM as "fit".
+        labels (list of str): Categories that the grammar may have; None allows all.
+        grammar (callable): Returns a ready grammar; the examples are not used.
 
         Without trees in the examples a grammar that is already there stays, with a warning, and so
         does the one that comes with the package.
-        RAISES (ValueError): If there is neither, if the corpus is streamed, or if the treebank has other categories
+        RAISES (ValueError): If there is neither, if the corpus is streamed, or if the treebank has other categories.
         """
         self._fit = None
         if grammar is not None:
@@ -336,11 +336,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     ) -> dict[str, float]:
         """Learn from the trees of a batch, if the learner is an online learner; otherwise do nothing.
 
-        losses (dict): gets the negative log-likelihood of the batch per word added, in nats, or 0
+        losses (dict): Gets the negative log-likelihood of the batch per word added, in nats, or 0.
 
         An online learner begins in `initialize`, which spaCy leaves out for a component that comes
         from a trained pipeline: such a one keeps its grammar, with a warning.
-        RAISES (ValueError): For trees that `initialize` did not get
+        RAISES (ValueError): For trees that `initialize` did not get.
         """
         examples = list(examples)
         losses = super().update(examples, losses=losses)

@@ -83,7 +83,7 @@ class StoredModel(Model):
     def from_bytes(self, bytes_data: bytes) -> Model:
         """Load the Model.
 
-        RAISES (ValueError): For damaged or foreign bytes
+        RAISES (ValueError): For damaged or foreign bytes.
         """
         self.shims[0].from_bytes(bytes_data)
         return self
@@ -94,7 +94,7 @@ class StoredModel(Model):
     def from_disk(self, path: PathLike) -> Model:
         """Load the Model.
 
-        RAISES (ValueError): For a damaged, foreign or too large file
+        RAISES (ValueError): For a damaged, foreign or too large file.
         """
         return self.from_bytes(read_file(path))
 
@@ -162,7 +162,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "ModelPipe":
         """Load the component.
 
-        RAISES (ValueError): The component's `error` for damaged or foreign data; it stays as it was
+        RAISES (ValueError): The component's `error` for damaged or foreign data; it stays as it was.
         """
         with self._as_before():
             try:
@@ -175,7 +175,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
     def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "ModelPipe":
         """Load the component.
 
-        RAISES (ValueError): The component's `error` for a damaged or foreign folder; it stays as it was
+        RAISES (ValueError): The component's `error` for a damaged or foreign folder; it stays as it was.
         """
         with self._as_before():
             try:

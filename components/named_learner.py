@@ -32,7 +32,7 @@ def make_learner(
 
     name (str): One of `spacy_lpcfg.learners.LEARNERS`.
     text (Path or None): A file with a sentence a line, for the tokenizer of the language, to learn from too.
-    seed (int): For learners that draw at random.
+    seed (int): Seed of learners that draw at random.
     lang (str): Language of the text and of the head rules; signatures of unknown words are learned for all but "en".
     settings (dict): Settings of the learner by name; all have defaults. A part of the settings, such as `lexical`, is a
         block of the config, or a dict of the values that differ from the default part.

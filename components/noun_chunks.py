@@ -28,7 +28,7 @@ _POSSESSIVE = "POS"
 class NounChunks:
     """A pickleable function that returns the noun chunks of a Doc or Span.
 
-    of_dependencies (callable or None): the language's own function
+    of_dependencies (callable or None): The language's own function.
     """
 
     of_dependencies: Callable[[Any], Chunks] | None
@@ -47,7 +47,7 @@ class NounChunks:
 def offer_noun_chunks(vocab: Vocab, doc: Any = None) -> None:
     """Make Docs of a vocabulary take noun chunks from their trees if they have no dependencies.
 
-    doc (Doc or None): one that was made before
+    doc (Doc or None): A Doc that was made before.
     """
     if not isinstance(vocab.get_noun_chunks, NounChunks):
         chunker: Any = NounChunks(cast("Callable[[Any], Chunks] | None", vocab.get_noun_chunks))
@@ -59,7 +59,7 @@ def offer_noun_chunks(vocab: Vocab, doc: Any = None) -> None:
 def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
     """Return start and end of noun phrases that only contain possessors as noun phrases, in text order.
 
-    key (str): of `doc.spans`, where the trees are
+    key (str): Key of the trees in `doc.spans`.
     """
     group = group_at(doc, key, 0, None)
     tags = group.attrs.get(TAGS) or [token.tag_ for token in doc]

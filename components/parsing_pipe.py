@@ -47,8 +47,8 @@ ParserModel = TypeVar("ParserModel", bound=ParsingModel)
 class TextParser:
     """A parser that accepts words as in text, and converts them to treebank spelling.
 
-    parser (SentenceParser): takes words in the spelling of the treebank
-    known (container of str): words of the treebank
+    parser (SentenceParser): A parser of words in the spelling of the treebank.
+    known (container of str): Words of the treebank.
     """
 
     def __init__(self, parser: SentenceParser, known: Container[str]) -> None:
@@ -76,8 +76,8 @@ class TextParser:
 class DocParse(NamedTuple):
     """The prediction for a Doc.
 
-    sentences (DocSentences): where its sentences and words are
-    parses (list of Parse or None): one a sentence; None for one without words
+    sentences (DocSentences): The sentences and their words.
+    parses (list of Parse or None): The parse of each sentence; None for a sentence without words.
     """
 
     sentences: DocSentences
@@ -87,22 +87,22 @@ class DocParse(NamedTuple):
 class ParsingPipe(ModelPipe[ParserModel]):
     """The base class of components that parse each sentence of a Doc; see `constituents.py` for what they write.
 
-    what (str): what is learned
-    command (str): the command of `spacy-lpcfg learn` that learns it
-    gold_key (str): where the trees lie in `Doc.spans` that are learned from
+    what (str): The kind of model, for messages.
+    command (str): The command of `spacy-lpcfg learn` that learns such a model.
+    gold_key (str): Key of the trees in `Doc.spans` that are learned from.
 
     Settings, which are attributes that one can assign:
 
-    spans_key (str): where the trees go in `Doc.spans`
-    decoding (str or None): how one tree is chosen
+    spans_key (str): Key of the trees in `Doc.spans`.
+    decoding (str or None): The way in which one tree is chosen.
     tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one. Tags that the
-        component wrote itself count as none
-    constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
-    pruning (ChartSettings or BeamSettings): what the search for a tree may leave out for speed
-    limits (Limits): words, seconds and MB that a sentence may take. One of more words than that is parsed in pieces,
-        and gets no surprisals, nor answers about other trees than its one
-    output (Output): what is written to a Doc
-    scorer (callable or None): `examples -> scores`
+        component wrote itself count as none.
+    constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`.
+    pruning (ChartSettings or BeamSettings): Limits of the search for a tree, for speed.
+    limits (Limits): Words, seconds and MB that a sentence may take. One of more words than that is parsed in pieces,
+        and gets no surprisals, nor answers about other trees than its one.
+    output (Output): Settings of what is written to a Doc.
+    scorer (callable or None): `examples -> scores`.
 
     A group of settings is frozen: assign another one, such as `replace(pipe.limits, max_words=80)`.
 
@@ -201,9 +201,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def predict(self, docs: Iterable[Doc]) -> list[DocParse]:
         """Parse Docs without changing them.
 
-        docs (iterable of Doc): with or without sentence boundaries
-        RETURNS (list of DocParse): one a Doc
-        RAISES (ValueError): If nothing was learned yet; never because of a text
+        docs (iterable of Doc): Docs with or without sentence boundaries.
+        RETURNS (list of DocParse): A prediction for each Doc.
+        RAISES (ValueError): If nothing was learned yet; never because of a text.
         """
         parser = self.ready_parser()
         predictions = []
@@ -222,7 +222,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def ready_parser(self) -> TextParser:
         """Return the parser.
 
-        RAISES (ValueError): If nothing was learned yet
+        RAISES (ValueError): If nothing was learned yet.
         """
         parser = self.parser
         if parser is None:
@@ -289,7 +289,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         proper grammar answers, here and to the questions below.
 
         tag_variants (bool): False for trees whose brackets differ: of trees that differ in tags alone, the best.
-        RAISES (ValueError): If n is no whole number from 1 to `MAX_N_BEST`, 10,000
+        RAISES (ValueError): If n is no whole number from 1 to `MAX_N_BEST`, 10,000.
         """
         check_n_best(n)
         if tag_variants:
@@ -300,7 +300,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         """Draw n trees of each sentence independently from P(tree | words); none if the model has no tree.
 
         Sentence number i is drawn by `seed` + i.
-        RAISES (ValueError): If n is no whole number from 1 to `MAX_SAMPLES`, 100,000, or seed none of at least 0
+        RAISES (ValueError): If n is no whole number from 1 to `MAX_SAMPLES`, 100,000, or seed none of at least 0.
         """
         check_samples(n, seed)
         seeds = count(seed)
@@ -318,12 +318,12 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def log_probabilities(self, doc: Doc, trees: Sequence[Tree | None] | None = None) -> list[float | None]:
         """Return ln P(words) of each sentence in nats, or with trees ln P(tree, words).
 
-        trees (sequence of Tree or None): one a sentence, with a leaf for each word; tags count, words are the Doc's
+        trees (sequence of Tree or None): A tree for each sentence, with a leaf for each word; words are the Doc's.
 
         Tags and constraints on the Doc have no part in it. By a grammar as exact as `surprisals`, by a belief network a
         lower bound: of the derivations in the beam; that of a tree with its tags is exact by both. -inf if the model
         cannot make the words or the tree.
-        RAISES (ValueError): Unless trees fit sentences
+        RAISES (ValueError): Unless trees fit sentences.
         """
         if trees is None:
             return self._ask(doc, lambda parser, query: parser.log_probability(query.words))

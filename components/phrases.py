@@ -20,7 +20,7 @@ class Phrase(Span):
 
     probability (float or None): The posterior probability of its bracket; None where nothing is known.
     head (Token): The word that is its head.
-    depth (int): How many brackets are around it.
+    depth (int): The number of brackets around it.
     """
 
     probability: float | None
@@ -40,7 +40,7 @@ class ClausePhrase(Phrase):
 
     verb (Token): Its main verb.
     subject (Phrase or None): Its subject.
-    is_finite, is_subordinate, is_relative (bool): What kind of a clause it is.
+    is_finite, is_subordinate, is_relative (bool): Whether it is a clause of this kind.
     """
 
     verb: Token
@@ -66,7 +66,7 @@ class Phrases(tuple[AnyPhrase, ...]):
 def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Phrases[Phrase]:
     """Return the constituents with a label: `doc._.phrases("NP")`.
 
-    doclike (Doc or Span): With trees; of a Span, which has to be a constituent such as a sentence, what is in it.
+    doclike (Doc or Span): A Doc with trees; or a constituent of one, such as a sentence.
     label (str): A category, or several with | between them.
     maximal (bool): Only those that are not within another of them.
     RAISES (ValueError): For a label that the model that made the trees does not have; and if there are no trees.

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 class PicturedSentence(NamedTuple):
     """A non-empty sentence of a Doc with what is drawn of it.
 
-    number (int): among all sentences of the Doc, from 0
-    text (str): as it stands in the Doc
-    words (list of str): (n_words,)
-    tree (Tree): of the words
-    scores (pair of list of float, or None): probabilities of the tree's brackets and tags, None where there are none
+    number (int): Among all sentences of the Doc, from 0.
+    text (str): The sentence as it stands in the Doc.
+    words (list of str): (n_words,).
+    tree (Tree): The tree over the words.
+    scores (pair of list of float, or None): Probabilities of the tree's brackets and tags, None where there are none.
     """
 
     number: int
@@ -35,8 +35,8 @@ class PicturedSentence(NamedTuple):
 def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
     """Yield the non-empty sentences of a Doc.
 
-    doc (Doc): parsed
-    key (str): of `doc.spans`, where the trees are
+    doc (Doc): Parsed.
+    key (str): Key of the trees in `doc.spans`.
     """
     for number, (start, end) in enumerate(sentence_bounds(doc)):
         root = span_constituency(doc[start:end], key)
@@ -48,8 +48,8 @@ def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
 def ask(component: ModelPipe, question: str, doc: Doc, *arguments: Any, **settings: Any) -> list[Any]:
     """Return the answer of a component for each sentence of a Doc.
 
-    component (ModelPipe): of a pipeline
-    question (str): "posteriors", "n_best" or "surprisals", a method that takes a Doc, and the arguments and settings
+    component (ModelPipe): The component.
+    question (str): "posteriors", "n_best" or "surprisals", a method that takes a Doc, and the arguments and settings.
     RAISES (ValueError): If the component cannot say it.
     """
     method = getattr(component, question, None)

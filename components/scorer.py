@@ -23,8 +23,8 @@ _NAMES = ("p", "r", "f")
 def make_constituency_scorer(params: Path | None = None) -> Callable[..., dict[str, Any]]:
     """Create the scorer `spacy-lpcfg.constituency_scorer.v1`.
 
-    params (path): an EVALB parameter file; without it, the settings of COLLINS.prm
-    RETURNS (callable): `examples -> scores`; it can be pickled
+    params (path): An EVALB parameter file; without it, the settings of COLLINS.prm.
+    RETURNS (callable): `examples -> scores`; it can be pickled.
     """
     loaded = COLLINS if params is None else Params.from_file(params)
     return partial(score_constituents, params=loaded)
@@ -44,11 +44,11 @@ def score_constituents(
     of both make of the text. Neither need the sentences: what one side takes for one sentence and
     the other for two is compared as one.
 
-    examples (iterable of Example): those whose reference lacks trees do not count
-    spans_key (str): where the trees lie in `Doc.spans`
-    gold_key (str or None): where those of the references lie; None for the same
-    params (Params): what counts
-    RETURNS (dict): as fractions, None if no reference has trees: evalb_p, evalb_r, evalb_f,
+    examples (iterable of Example): Those whose reference lacks trees do not count.
+    spans_key (str): Key of the predicted trees in `Doc.spans`.
+    gold_key (str or None): Key of the gold trees; None for the same.
+    params (Params): Settings of EVALB.
+    RETURNS (dict): As fractions, None if no reference has trees: evalb_p, evalb_r, evalb_f,
         complete_match, tag_acc; the first three again as spans_<key>_p and so on, and by label in
         spans_<key>_per_type. As numbers: evalb_n_sentences, evalb_n_error (see `evaluate`).
     """
@@ -75,8 +75,8 @@ def _fractions(prf: PRF) -> dict[str, float]:
 def make_bracket_scorer(gold_key: str = KEY) -> Callable[..., dict[str, Any]]:
     """Create the scorer `spacy-lpcfg.bracket_scorer.v1`.
 
-    gold_key (str): where the gold trees lie in `Doc.spans`
-    RETURNS (callable): `examples -> scores`; it can be pickled
+    gold_key (str): Key of the gold trees in `Doc.spans`.
+    RETURNS (callable): `examples -> scores`; it can be pickled.
     """
     return partial(score_unlabelled, gold_key=gold_key)
 
@@ -88,10 +88,10 @@ def score_unlabelled(
 
     Tokens and sentences need not be the same: see `score_constituents`. Punctuation is what the gold tags say it is.
 
-    examples (iterable of Example): those whose reference lacks gold trees do not count
-    spans_key (str): where the predicted brackets lie in `Doc.spans`
-    gold_key (str): where the gold trees lie
-    RETURNS (dict): as fractions, None if no reference has trees: brackets_f, brackets_f_with_sentence,
+    examples (iterable of Example): Those whose reference lacks gold trees do not count.
+    spans_key (str): Key of the predicted brackets in `Doc.spans`.
+    gold_key (str): Key of the gold trees.
+    RETURNS (dict): As fractions, None if no reference has trees: brackets_f, brackets_f_with_sentence,
         brackets_sentence_f, brackets_sentence_f_with_sentence, and precision, recall and F1 without the whole
         sentence's bracket as spans_<key>_p and so on. As a number: brackets_n_sentences, which have two words or more.
     """

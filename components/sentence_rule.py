@@ -75,7 +75,7 @@ def sentence_starts(doc: Doc) -> list[bool]:
     White space belongs to the sentence before it.
 
     doc (Doc): Tokenised; only its tokens and white space are read.
-    RETURNS (list of bool): One for each token.
+    RETURNS (list of bool): Whether each token begins a sentence, (n_tokens,).
     """
     words = _Words.of(doc)
     starts = [i == 0 for i in range(len(doc))]
@@ -97,9 +97,9 @@ class _Words:
     """The tokens of a Doc other than white space.
 
     texts (list of str): Their texts.
-    positions (list of int): Where they are in the Doc.
+    positions (list of int): Their positions in the Doc.
     spaced (list of bool): Whether white space follows.
-    line_breaks (list of int): How many line breaks follow.
+    line_breaks (list of int): The number of line breaks that follow.
     """
 
     texts: list[str]
@@ -142,7 +142,7 @@ class _Words:
     def _closes_quotation(self, k: int, is_closer: bool) -> bool:
         """Return whether a quotation mark closes, by the white space and the marks beside it.
 
-        is_closer (bool): What holds if these do not tell.
+        is_closer (bool): The answer if these do not tell.
         """
         before, after = k == 0 or self.spaced[k - 1], self.spaced[k] or k == len(self.texts) - 1
         if before != after:

@@ -19,11 +19,11 @@ _MADE_BY = {Span: "use the span's Doc, span.doc", Token: "use the token's Doc, t
 class DocSentences(NamedTuple):
     """The sentences of a Doc with their words.
 
-    starts (list of bool, or None): for each token whether it begins a sentence, if the Doc had no sentence boundaries
-    bounds (list of (int, int)): start and end of each sentence
-    words (list of list of int): positions of the words of each, see `words_of`
-    texts (list of list of str): the words, see `texts_of`
-    given_tags (list of str): tag of each token of the Doc, see `given_tags_of`
+    starts (list of bool, or None): Whether each token begins a sentence; None if the Doc had sentence boundaries.
+    bounds (list of (int, int)): Start and end of each sentence.
+    words (list of list of int): Positions of the words of each, see `words_of`.
+    texts (list of list of str): The words, see `texts_of`.
+    given_tags (list of str): Tag of each token of the Doc, see `given_tags_of`.
     """
 
     starts: list[bool] | None
@@ -36,8 +36,8 @@ class DocSentences(NamedTuple):
 def find_sentences(doc: Doc, key: str) -> DocSentences:
     """Return the sentences of a Doc; where it has no sentence boundaries, by `sentence_starts`.
 
-    key (str): of `doc.spans`, where what is found in the sentences goes
-    RAISES (TypeError): For what is no Doc, such as a text
+    key (str): Key of `doc.spans` to which the component writes that asks.
+    RAISES (TypeError): For what is no Doc, such as a text.
     """
     _check_doc(doc)
     starts = None if doc.has_annotation("SENT_START") else sentence_starts(doc)
@@ -51,7 +51,7 @@ def find_sentences(doc: Doc, key: str) -> DocSentences:
 def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
     """Return start and end of each sentence; a Doc without sentence boundaries is one sentence.
 
-    RAISES (TypeError): For what is no Doc, such as a text
+    RAISES (TypeError): For what is no Doc, such as a text.
     """
     _check_doc(doc)
     if doc.has_annotation("SENT_START"):

@@ -21,15 +21,15 @@ _TEMPERATURE = number("above 0 and finite", is_temperature)
 class Output:
     """Settings of what a parsing component writes to a Doc, `output`, in a config `spacy-lpcfg.Output.v1`.
 
-    set_tags ("missing" or bool): which tags of the trees are written to `token.tag_` too: "missing": those of tokens
-        without a tag; True: all, also over the tags of others, whose `pos_` and `lemma_` stay as they were; False: none
-    surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
-    threshold (float): score below which a span is left out; 0 keeps all
-    temperature (float or None): the log-odds of the spans' scores are divided by it, for scores that are right as often
-        as they say (`spacy-lpcfg calibrate` finds it); 1 for the posteriors as they are, None for the model's own
-    tag_temperature (float): likewise of the tags' scores; models are too sure of tags in texts that are unlike those
-        they learned from, which the default makes up for
-    RAISES (ValueError): If one of them is something else
+    set_tags ("missing" or bool): Tags of the trees that are written to `token.tag_` too: "missing" for tokens without a
+        tag, True for all, also over the tags of others, whose `pos_` and `lemma_` stay as they were; False for none.
+    surprisal (bool): Write the surprisal of each token too, instead of when `token._.surprisal` is first asked for.
+    threshold (float): Score below which a span is left out; 0 keeps all.
+    temperature (float or None): The log-odds of the spans' scores are divided by it, for scores that are right as often
+        as they say (`spacy-lpcfg calibrate` finds it); 1 for the posteriors as they are, None for the model's own.
+    tag_temperature (float): Likewise of the tags' scores; models are too sure of tags in texts that are unlike those
+        they learned from, which the default makes up for.
+    RAISES (ValueError): If one of them is something else.
     """
 
     set_tags: SetTags = "missing"
@@ -49,7 +49,7 @@ class Output:
 def make_limits(max_words: int, max_seconds: float | None = None, max_memory: float | None = None) -> Limits:
     """Create `spacy-lpcfg.Limits.v1`, the setting `limits`; see `spacy_lpcfg.parsing.segmentation.Limits`.
 
-    RAISES (ValueError): If a limit is no number, or too small
+    RAISES (ValueError): If a limit is no number, or too small.
     """
     return Limits(max_words, max_seconds, max_memory)
 
@@ -67,7 +67,7 @@ def make_pruning(
 ) -> ChartSettings:
     """Create `spacy-lpcfg.Pruning.v1`, the setting `pruning` of `lpcfg_parser`; see `spacy_lpcfg.chart.ChartSettings`.
 
-    RAISES (ValueError): If a share or a probability is not from 0 to 1
+    RAISES (ValueError): If a share or a probability is not from 0 to 1.
     """
     return ChartSettings(
         threshold=threshold,
@@ -85,6 +85,6 @@ def make_pruning(
 def make_beam(beam: int = BeamSettings.beam, branching: int = BeamSettings.branching) -> BeamSettings:
     """Create `spacy-lpcfg.Beam.v1`, the setting `pruning` of `isbn_parser`; see `spacy_lpcfg.isbn.BeamSettings`.
 
-    RAISES (ValueError): If a number is not whole, or not from 1 to 100,000,000
+    RAISES (ValueError): If a number is not whole, or not from 1 to 100,000,000.
     """
     return BeamSettings(beam=beam, branching=branching)

@@ -58,7 +58,7 @@ def read_bracketer(path: Path) -> Callable[[], Bracketer]:
     """Return what reads a bracketer: the reader `spacy-lpcfg.read_bracketer.v1`.
 
     path (Path): A file written by `Bracketer.to_disk`.
-    RETURNS (callable): Gives the bracketer, and raises BracketerError for any other file.
+    RETURNS (callable): Function that reads the bracketer, or raises BracketerError for any other file.
     """
     return partial(Bracketer.from_disk, path)
 
@@ -66,10 +66,10 @@ def read_bracketer(path: Path) -> Callable[[], Bracketer]:
 class DocBrackets(NamedTuple):
     """The prediction for a Doc.
 
-    sent_starts (list of bool, or None): for each token, where the Doc had no sentence boundaries
-    sentences (list of DocSentence): with the words' positions in the Doc
-    brackets (list of Brackets): one a sentence, over its words
-    status (list of str): one a sentence: "parsed"; "segmented" if it was bracketed in pieces; or "empty"
+    sent_starts (list of bool, or None): Whether each token begins a sentence; None if the Doc had sentence boundaries.
+    sentences (list of DocSentence): The sentences.
+    brackets (list of Brackets): The brackets over the words of each sentence.
+    status (list of str): "parsed", "segmented" if it was bracketed in pieces, or "empty", for each sentence.
     """
 
     sent_starts: list[bool] | None
@@ -84,7 +84,7 @@ class Saved(dict[str, Any]):
     def update(self, *args: Any, **kwargs: Any) -> None:
         """Take new values.
 
-        RAISES (BracketerError): For anything but a mapping of str to str; nothing changes
+        RAISES (BracketerError): For anything but a mapping of str to str; nothing changes.
         """
         new = dict(*args, **kwargs)
         mapping = new.get("mapping", {})
@@ -170,16 +170,16 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     ) -> None:
         """Learn from the tags of the reference Docs, or of a text, or take a learned bracketer.
 
-        get_examples (callable): gives the whole training corpus; it is gone through several times
-        nlp (Language): the pipeline, for its training settings
-        labels (list of str): has to hold `LABEL`, if it is not None
-        mapping (dict of str to str): universal tags of tags not known otherwise; None keeps those that are there
-        sentences (callable): gives a tagged text to learn from instead; it is called several times
-        bracketer (callable): gives a ready bracketer; nothing is learned
+        get_examples (callable): Returns the whole training corpus; it is read several times.
+        nlp (Language): The pipeline, for its training settings.
+        labels (list of str): Has to hold `LABEL`, if it is not None.
+        mapping (dict of str to str): Universal tags of tags not known otherwise; None keeps those that are there.
+        sentences (callable): Returns a tagged text to learn from instead; it is called several times.
+        bracketer (callable): Returns a ready bracketer; nothing is learned.
 
         Without words in the text a bracketer that is already there stays.
-        RAISES (ValueError): If there is neither, if the corpus is streamed, or if there is too little text
-        RAISES (Untagged): If the text has no tags
+        RAISES (ValueError): If there is neither, if the corpus is streamed, or if there is too little text.
+        RAISES (Untagged): If the text has no tags.
         """
         if labels is not None and LABEL not in labels:
             raise ValueError(f"Expected {LABEL!r} among the labels, which all brackets have, but got {shown(labels)}.")
@@ -202,9 +202,9 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def learn(self, sentences: Sentences, *, progress: Callable[[str, int], None] | None = None) -> None:
         """Learn the bracketer.
 
-        sentences (callable): gives a tagged text, anew at every call
-        progress (callable): told the name of each step, and how far it has come
-        RAISES (ValueError): If there is too little text
+        sentences (callable): Returns a tagged text, anew at every call.
+        progress (callable): Called with the name of each step, and how far it has come.
+        RAISES (ValueError): If there is too little text.
         """
         mapped = partial(_mapped, sentences, self.mapping) if self.mapping else sentences
         self.learned = self._learner().fit(mapped, seed=self.seed, progress=progress)
@@ -240,10 +240,10 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def predict(self, docs: Iterable[Doc]) -> list[DocBrackets]:
         """Bracket Docs without changing them.
 
-        docs (iterable of Doc): tagged, with or without sentence boundaries
-        RETURNS (list of DocBrackets): one a Doc
-        RAISES (ValueError): If there is no bracketer yet; never because of a text
-        RAISES (Untagged): If a Doc has no tags
+        docs (iterable of Doc): Tagged, with or without sentence boundaries.
+        RETURNS (list of DocBrackets): A prediction for each Doc.
+        RAISES (ValueError): If there is no bracketer yet; never because of a text.
+        RAISES (Untagged): If a Doc has no tags.
         """
         if self.learned is None:
             raise ValueError(_NOT_LEARNED.format(self.name))
@@ -268,9 +268,9 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
         """Return the brackets of a sentence outside of any Doc.
 
-        words, tags (sequence of str): with punctuation; tags are those of the text that was learned from
-        RETURNS (Brackets): spans over the words, in pre-order, and a score for each
-        RAISES (ValueError): If there is no bracketer yet, or not as many tags as words
+        words, tags (sequence of str): Words and their tags, punctuation included; tags are those of the learned text.
+        RETURNS (Brackets): Spans over the words, in pre-order, and a score for each.
+        RAISES (ValueError): If there is no bracketer yet, or not as many tags as words.
         """
         if self.learned is None:
             raise ValueError(_NOT_LEARNED.format(self.name))
@@ -333,10 +333,10 @@ def set_brackets(
 ) -> None:
     """Write brackets to `doc.spans[key]`: one Span a bracket, in pre-order, sentence by sentence.
 
-    doc (Doc): with sentence boundaries
+    doc (Doc): A Doc with sentence boundaries.
     sentences (sequence of DocSentence), brackets (sequence of Brackets): one a sentence
-    key (str): key of `doc.spans`
-    set_tags (bool): write the tags to the group's attrs, which has them where `token.tag_` has others
+    key (str): Key of `doc.spans`.
+    set_tags (bool): Write the tags to the group's attrs, which has them where `token.tag_` has others.
 
     The attrs are those of `constituents.py`: `scores` (float32, (n_spans,)), one of each span, from 0 to 1; `status`,
     one of each sentence; `tags`.

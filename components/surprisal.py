@@ -26,11 +26,11 @@ _SURPRISAL, _END = "surprisal", "end_surprisal"
 def token_surprisal(doc: Doc, model: SurprisalModel) -> np.ndarray:
     """Return the surprisal of every token given those before it in its sentence.
 
-    doc (Doc): with sentence boundaries, or else one sentence. Its tokenizer has to split words as those of the text
-        that the model was learned from are.
-    model (LanguageModel or parser): as `spacy-lpcfg learn lm` saves it, or `spacy_lpcfg.language_model.fit` makes it;
-        or what `nlp.get_pipe("lpcfg_parser").ready_parser()` gives.
-    RETURNS (float64, (n_tokens,)): bits; nan for white space and for words that a language model does not know.
+    doc (Doc): A Doc with sentence boundaries, or else of one sentence. Its tokenizer has to split words as those of the
+        text that the model was learned from are.
+    model (LanguageModel or parser): A model that `spacy-lpcfg learn lm` saves or `spacy_lpcfg.language_model.fit`
+        makes, or what `nlp.get_pipe("lpcfg_parser").ready_parser()` gives.
+    RETURNS (float64, (n_tokens,)): Bits; nan for white space and for words that a language model does not know.
     """
     return doc_surprisal(doc, model)[0]
 
@@ -50,7 +50,7 @@ def surprisal_attrs(
 ) -> dict[str, np.ndarray]:
     """Compute the attrs "surprisal" and "end_surprisal" of a Doc, as `doc_surprisal` returns them.
 
-    words (sequence of sequence of int): positions of the words of each sentence; texts: the words
+    words (sequence of sequence of int): Positions of the words of each sentence; texts: the words.
     """
     tokens, ends = np.full(n_tokens, np.nan), np.full(len(words), np.nan)
     for i, (positions, sentence) in enumerate(zip(words, texts, strict=True)):
@@ -71,7 +71,7 @@ def set_surprisal(doc: Doc, key: str, model: SurprisalModel) -> None:
 
 def surprisal_of(token: Token) -> float:
     """Return the surprisal of a token in bits; nan for white space.
-    RAISES (ValueError): If the Doc has none, and no component that shares its vocabulary wrote its trees
+    RAISES (ValueError): If the Doc has none, and no component that shares its vocabulary wrote its trees.
     """
     doc = token.doc
     keys = [key for key in dict.fromkeys((LANGUAGE_MODEL_KEY, *KEYS, *sorted(doc.spans))) if key in doc.spans]

@@ -41,8 +41,8 @@ class Untagged(ValueError):
 class DocSentence(NamedTuple):
     """A sentence of a Doc without its whitespace tokens.
 
-    positions (list of int): of its words in the Doc
-    tagged (TaggedSentence): their texts and tags
+    positions (list of int): Positions of its words in the Doc.
+    tagged (TaggedSentence): Their texts and tags.
     """
 
     positions: list[int]
@@ -52,10 +52,10 @@ class DocSentence(NamedTuple):
 def doc_sentences(doc: Doc, bounds: Iterable[tuple[int, int]], attr: Attr) -> list[DocSentence]:
     """Return the words and tags of the sentences of a Doc.
 
-    doc (Doc): with tags; a word that has none gets the tag ""
-    bounds (iterable of (int, int)): start and end of each sentence
-    attr ("pos" or "tag"): whether the tags are `token.pos_` or `token.tag_`
-    RETURNS (list of DocSentence): one a sentence, without words perhaps
+    doc (Doc): A Doc with tags; a word that has none gets the tag "".
+    bounds (iterable of (int, int)): Start and end of each sentence.
+    attr ("pos" or "tag"): Whether the tags are `token.pos_` or `token.tag_`.
+    RETURNS (list of DocSentence): The sentences, some of which may have no words.
     RAISES (Untagged): If no word has a tag.
     """
     texts = [token.text for token in doc]
@@ -98,14 +98,15 @@ def read_sentences(
 ) -> Iterator[TaggedSentence]:
     """Yield the tagged sentences of files.
 
-    paths (path or sequence of paths): bracketed files, lines of `word/tag`, either gzipped or not, or `.spacy` files;
-        folders, of which all treebanks and files in `SUFFIXES` below them count, sorted; patterns as for `glob`, sorted
-    attr ("pos" or "tag"): the tags of Docs in `.spacy` files
-    on_error (callable), dialect (str or None): see `read_tagged`
-    RAISES (TreebankError): For a broken line; it names file and line
-    RAISES (Untagged): If no word of a file has a tag
-    RAISES (ValueError): For a `.spacy` file that is damaged or something else
-    RAISES (FileNotFoundError): For a path where there is no file
+    paths (path or sequence of paths): Bracketed files, lines of `word/tag`, either gzipped or not, or `.spacy` files;
+        folders with treebanks and files that end in `SUFFIXES`; or `glob` patterns. Files of both are sorted.
+    attr ("pos" or "tag"): The tags of Docs in `.spacy` files.
+    on_error (callable or None): As for `read_tagged`.
+    dialect (str or None): As for `read_tagged`.
+    RAISES (TreebankError): For a broken line; it names file and line.
+    RAISES (Untagged): If no word of a file has a tag.
+    RAISES (ValueError): For a `.spacy` file that is damaged or something else.
+    RAISES (FileNotFoundError): For a path where there is no file.
     """
     for path in map(Path, treebank_files(paths, dialect, SUFFIXES)):
         if path.suffix != _BINARY:
@@ -145,8 +146,8 @@ class SentenceReader:
 def read_tag_map(path: str | Path) -> dict[str, str]:
     """Read `spacy-lpcfg.tag_map.v1`: universal tags of the tags of a treebank.
 
-    path (path): a file with a tag and one of `UNIVERSAL` on each line, apart by blanks
-    RAISES (TreebankError): For anything else; it names file and line
+    path (path): A file with a tag and one of `UNIVERSAL` on each line, apart by blanks.
+    RAISES (TreebankError): For anything else; it names file and line.
     """
     tag_map = {}
     for number, line in enumerate(read_lines(path), start=1):
@@ -180,7 +181,7 @@ class TaggedText:
 
         YIELDS (Example): token.tag_ is the tag of the file, and token.pos_ its universal tag; of a `.spacy` file both
             are as there, and an Example is a Doc.
-        RAISES (ValueError): If there is no path, or no sentence; other errors are those of `read_sentences`
+        RAISES (ValueError): If there is no path, or no sentence; other errors are those of `read_sentences`.
         """
         paths = required(self.path)
         errors: list[TreebankError] = []

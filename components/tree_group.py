@@ -125,9 +125,9 @@ def key_of(doc: Doc) -> str:
 def follow(group: Any, start: int = 0, end: int | None = 0) -> None:
     """Fit spans and attributes to the tokens of the Doc, if these are no more what they were.
 
-    group (SpanGroup): of any kind
-    start, end (int, or None for the last): tokens that are looked at, besides how many there are: a merge and a split
-        may leave as many
+    group (SpanGroup): A group of any kind.
+    start, end (int, or None for the last): Tokens that are looked at, besides how many there are: a merge and a split
+        may leave as many.
     """
     doc, attrs = group._doc_ref(), _ATTRS.__get__(group)
     offsets = attrs.get(_OFFSETS)
@@ -213,7 +213,7 @@ class _Words:
 def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
     """Fit the attributes of tokens to the tokens as they are.
 
-    old (list of int): Where the tokens of the attributes began.
+    old (list of int): The characters at which the tokens of the attributes began.
     """
     text, new = doc.text, [token.idx for token in doc]
     first = {start: i for i, start in enumerate(old)}
@@ -311,7 +311,7 @@ def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
 def _joined(parts: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
     """Return attributes of groups after each other, as far as all have them.
 
-    parts (sequence of (int, dict)): where each of the Docs begins, and the attributes of its group
+    parts (sequence of (int, dict)): The character at which each Doc begins, and the attributes of its group.
     """
     joined: dict[str, Any] = {}
     if any(SPELLINGS in attrs for _, attrs in parts):

@@ -23,7 +23,7 @@ OnMatch = Callable[["TreeMatcher", Doc, int, list["DocTreeMatch"]], Any]
 class DocTreeMatch(NamedTuple):
     """A match of a pattern in a Doc.
 
-    key (str): What the patterns were added as.
+    key (str): The key that the patterns were added under.
     span (Span): The words below the node, with its label, its tag, or the word as its label.
     names (dict of str to Span): The nodes that the pattern names, in the same way.
     probability (float or None): The least posterior probability of these nodes' brackets and tags; None if unknown.
@@ -38,8 +38,8 @@ class DocTreeMatch(NamedTuple):
 class TreeMatcher:
     """A matcher of tree patterns in the trees of Docs.
 
-    vocab (Vocab): Of the Docs.
-    rules (HeadRules or None): For relations such as <#; None for those of the vocab's language.
+    vocab (Vocab): The vocabulary of the Docs.
+    rules (HeadRules or None): Head rules for relations such as <#; None for those of the vocab's language.
     spans_key (str or None): Key of `doc.spans` with the trees; None for the first that a Doc has.
     """
 
@@ -53,8 +53,8 @@ class TreeMatcher:
     def add(self, key: str, patterns: Sequence[str], *, on_match: OnMatch | None = None) -> None:
         """Add patterns under a key, to those that it already has.
 
-        key (str): What matches are called.
-        patterns (list of str): In Tregex's language.
+        key (str): The name of the matches.
+        patterns (list of str): Patterns in Tregex's language.
         on_match (callable or None): Called with the matcher, the Doc, the number of the match and all matches.
         RAISES (PatternError): With the column, for what is no pattern; nothing is added then.
         RAISES (ValueError): For a text instead of a list of them, and for no patterns.
@@ -88,7 +88,7 @@ class TreeMatcher:
     def __call__(self, doclike: Doc | Span) -> list[DocTreeMatch]:
         """Return the matches, key by key and pattern by pattern, each in the order of the trees and their nodes.
 
-        doclike (Doc or Span): With trees; of a Span, which has to be a constituent such as a sentence, what is below.
+        doclike (Doc or Span): A Doc with trees; or a constituent of one, such as a sentence, for the nodes below.
         RAISES (ValueError): If it has no trees, the Span is no constituent, or a regular expression takes too long.
         """
         rules = self.rules or head_rules_of(doclike.doc if isinstance(doclike, Span) else doclike)
@@ -145,8 +145,8 @@ def _unpickled(vocab: Vocab, data: bytes, callbacks: dict[str, OnMatch | None], 
 class IndexedDocs:
     """An index of the trees of Docs, with the positions of nodes; errors are those of `TreeMatcher`.
 
-    docs (iterable of Doc or Span): With trees.
-    rules (HeadRules): Of their language.
+    docs (iterable of Doc or Span): Docs with trees, or constituents of such.
+    rules (HeadRules): Head rules of their language.
     spans_key (str or None): Key of `doc.spans`; None for the first that a Doc has.
     """
 

@@ -25,7 +25,7 @@ class UnknownWords:
         """Count the words of a Doc that consist of letters; a word whose lower case is known is known.
 
         known (container of str): The words of the model.
-        name, lang (str): Of the component, and of its pipeline.
+        name, lang (str): The name of the component, and the language of its pipeline.
         """
         if self._is_said:
             return

@@ -197,8 +197,8 @@ def parse(
 class _Unsure(NamedTuple):
     """Sentences whose trees are less likely to be right go to a file of their own.
 
-    least (float): the probability of a whole tree that is sure enough
-    file (Path): what the words of the others are written to
+    least (float): The probability of a whole tree that is sure enough.
+    file (Path): The file for the words of the others.
     """
 
     least: float
@@ -287,10 +287,15 @@ def _root_label(pipe: "Pipe", root: str | None) -> str | None:
 class _Work:
     """A task that parses files and writes the result; it can be sent to other processes.
 
-    component (str): the name of what parses; first (Source): what a file is like; questions (dict): see
-    `run_pipeline`; form (str): name of the format; answer_options (str): see `check_contents`; root (str or None): over
-    every tree; force (bool): whether files may be replaced; unsure (_Unsure or None): what is not written with the
-    others
+    nlp (Language): The pipeline.
+    component (str): The name of its component that parses.
+    first (Source): The first file, whose kind and dialect are those of all.
+    questions (dict): As for `run_pipeline`.
+    form (str): The name of the format of output.
+    answer_options (str): As for `check_contents`.
+    root (str or None): The label over every tree.
+    force (bool): Whether files may be replaced.
+    unsure (_Unsure or None): The file for sentences that are not written with the others.
     """
 
     nlp: "Language"

@@ -80,8 +80,8 @@ class ParsedSentence(NamedTuple):
 
     doc (Doc): The Doc of its part of the text.
     places (list of int): The positions in the Doc of its words.
-    offsets (list of (int, int)): Where each word begins and ends in the text, in characters.
-    tree (Tree or None): Its tree; None unless it was asked for.
+    offsets (list of (int, int)): The characters of the text at which each word begins and ends.
+    tree (Tree or None): The tree; None unless it was asked for.
     """
 
     doc: Doc

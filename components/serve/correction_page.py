@@ -78,9 +78,10 @@ goes to the field for a label, <kbd>Esc</kbd> back to the tree.</p>
 def correction_page(labels: Sequence[str], n_sentences: int, first: int, token: str, nonce: str) -> str:
     """Return the HTML of the page.
 
-    labels (sequence of str): that brackets may have
-    first (int): number of the sentence that is shown first
-    token (str): that requests of its script have; nonce (str): that the script is run by
+    labels (sequence of str): The labels that brackets may have.
+    first (int): Number of the sentence that is shown first.
+    token (str): A secret that requests of its script carry.
+    nonce (str): The nonce of the script.
     """
     options = "".join(f'<option value="{escape(label)}">' for label in labels)
     settings = json.dumps({"token": token, "n": n_sentences, "first": first}).replace("<", "\\u003c")

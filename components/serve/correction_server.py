@@ -20,9 +20,9 @@ _MAX_BYTES = 100_000  # of a request
 class CorrectionServer(DemoServer):
     """A server on 127.0.0.1 that only answers its own page, whose requests carry a secret token.
 
-    port (int): 0 for any that is free
-    corrections (Corrections): what is shown, and written to its file
-    RAISES (OSError): If the port is taken
+    port (int): 0 for any that is free.
+    corrections (Corrections): The trees that are shown, and written to a file.
+    RAISES (OSError): If the port is taken.
     """
 
     def __init__(self, port: int, corrections: Corrections) -> None:

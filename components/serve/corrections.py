@@ -32,10 +32,10 @@ _MAX_LABELS = 20  # of brackets over the same words
 class OpenSentence:
     """A sentence to correct.
 
-    position (int): Its number in the text, from 0.
-    text (str): As it stands in the Doc.
-    words (list of str): As they stand in the text.
-    entropy (float): Of its trees, in bits; -1 where it is not known.
+    position (int): The number of the sentence in the text, from 0.
+    text (str): The sentence as it stands in the Doc.
+    words (list of str): The words as they stand in the text.
+    entropy (float): The entropy of its trees, in bits; -1 if it is not known.
     """
 
     position: int
@@ -49,7 +49,7 @@ class Corrections:
 
     component (ParsingPipe): Parses what is not decided yet.
     docs (iterable of Doc): Parsed by it.
-    output (path): Where trees are written, in the order of the Docs, whenever one is saved. The file belongs to this
+    output (path): The file of the trees, in the order of the Docs, written whenever one is saved. It belongs to this
         object until `close`.
     resume (bool): Whether to go on with a file that is there, with trees of some of these sentences.
     RAISES (ValueError): If there is a file and `resume` is false, or it has another tree; and if another process
@@ -84,7 +84,7 @@ class Corrections:
     def opened(self, number: int) -> dict[str, Any]:
         """Return the tree of a sentence as saved, or else as parsed, with the decisions that lead to it.
 
-        number (int): Of `sentences`.
+        number (int): The number of the sentence in `sentences`.
         RAISES (ValueError): If there is no such sentence.
         """
         self._check(number)
@@ -97,7 +97,7 @@ class Corrections:
     def parsed(self, number: int, required: Sequence[Span] = (), forbidden: Sequence[Span] = ()) -> dict[str, Any]:
         """Parse a sentence under the decisions of the page.
 
-        number (int): Of `sentences`.
+        number (int): The number of the sentence in `sentences`.
         required, forbidden (sequence of (start, end, label)): Brackets that it has, and that it does not have.
         RAISES (ValueError): If there is no such sentence, or brackets cross or are not within it.
         """

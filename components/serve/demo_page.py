@@ -55,10 +55,10 @@ del { opacity: .6 }
 class DemoPage:
     """A function from a text to an HTML page of its trees.
 
-    nlp (Language): the pipeline
-    component (ModelPipe): that of its components which parses
-    n_best (int): trees of each sentence
-    tag_variants (bool): whether trees that differ in tags alone are among them
+    nlp (Language): The pipeline.
+    component (ModelPipe): The component of the pipeline that parses.
+    n_best (int): Trees of each sentence.
+    tag_variants (bool): Whether trees that differ in tags alone are among them.
     """
 
     def __init__(self, nlp: Language, component: ModelPipe, *, n_best: int = 5, tag_variants: bool = False) -> None:
@@ -71,8 +71,8 @@ class DemoPage:
     def __call__(self, text: str) -> str:
         """Return the page of a text, with a section for each of the first `MAX_SENTENCES` non-empty sentences.
 
-        text (str): at most `MAX_CHARACTERS` characters and `MAX_WORDS` tokens; nothing for an example
-        RAISES (ValueError): For more text than that.
+        text (str): At most `MAX_CHARACTERS` characters and `MAX_WORDS` tokens; nothing for an example.
+        RAISES (ValueError): If the text is longer.
         """
         if text.strip():
             return self._page(text)
@@ -122,10 +122,10 @@ def page(
 ) -> str:
     """Return the HTML page with a text in its field.
 
-    text (str): as it was typed
-    sections (iterable of (str, str)): captions in plain text and what stands under them in HTML
-    message (str): what went wrong, in plain text
-    examples (sequence of str): sentences to click; that in the field is left out
+    text (str): The text as it was typed.
+    sections (iterable of (str, str)): Captions in plain text and what stands under them in HTML.
+    message (str): The reason why a picture is missing, in plain text.
+    examples (sequence of str): Sentences to click; that in the field is left out.
     """
     form = (
         f'<form><textarea name="text" maxlength="{MAX_CHARACTERS}" aria-label="Text" autofocus>\n{escape(text)}'

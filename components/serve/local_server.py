@@ -36,7 +36,7 @@ class LocalServer(ThreadingHTTPServer):
     No more than 16 connections are served at a time: others wait until one is closed, which a silent or slow one is
     after ten seconds. No more than four texts are parsed or wait for it: others get status 503.
 
-    RAISES (OSError): If the port is taken, or the address is not of this machine
+    RAISES (OSError): If the port is taken, or the address is not of this machine.
     """
 
     daemon_threads = True

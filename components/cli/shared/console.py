@@ -156,10 +156,10 @@ def log_skipped(errors: Sequence[Exception]) -> None:
 def progress(items: Iterable[Item], unit: str, *, hidden: bool = False, total: int | None = None) -> Iterable[Item]:
     """Return the items, counted by a bar on stderr if that is a terminal and they take some seconds.
 
-    items (iterable): what is gone through.
-    unit (str): what to call one of them.
-    hidden (bool): whether to do without the bar in any case.
-    total (int or None): how many there are, if the bar cannot see: then it says how long the rest will take.
+    items (iterable): The items.
+    unit (str): Name of the items, in the plural.
+    hidden (bool): Whether to show no bar in any case.
+    total (int or None): The number of items, with which the bar says how long the rest will take.
     """
     from tqdm import tqdm
 
@@ -191,10 +191,10 @@ def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
 def busy(what: str, n_steps: int | None = None, unit: str = "steps") -> Iterator[Callable[[int], None]]:
     """Count the seconds that the block takes, on stderr if that is a terminal.
 
-    what (str): what is being done.
-    n_steps (int or None): how many steps that has, if it is known: the time that is left is told as well.
-    unit (str): what steps are called.
-    YIELDS (callable): takes how many steps are done.
+    what (str): The work, as a participle such as "learning".
+    n_steps (int or None): The number of steps, with which the time that is left is told as well.
+    unit (str): Name of the steps, in the plural.
+    YIELDS (callable): Function that takes the number of steps that are done.
     """
     from tqdm import tqdm
 

@@ -107,9 +107,9 @@ def check_output(
 ) -> None:
     """Refuse a file that cannot be written, that is read, or that is there already.
 
-    path (Path or None): the file; None is stdout
-    inputs (iterable of str or Path): what the command reads: files, - for stdin, folders with all that is in them
-    force (bool): whether a file that is there may be replaced, if it is not read
+    path (Path or None): The file; None is stdout.
+    inputs (iterable of str or Path): Files that the command reads, - for stdin, and folders with all their files.
+    force (bool): Whether a file that is there may be replaced, if it is not read.
     RAISES (BadParameter): If the file is refused.
     """
     if path is None or files.is_device(path):
@@ -142,7 +142,7 @@ def is_within(path: Path, source: str | Path) -> bool:
 def replacing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
     """Open a file that appears when the block succeeds and leaves no trace otherwise; stdout for None.
 
-    force (bool): whether it may replace a file
+    force (bool): Whether it may replace a file.
     RAISES (ValueError): If a file has appeared there that may not be replaced. The new one is then beside it.
     """
     if path is None:

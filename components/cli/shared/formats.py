@@ -31,9 +31,9 @@ _BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")  # where programs
 class OutputFormat(NamedTuple):
     """A format of output: its name, the endings of its files, and how items are written.
 
-    suffixes (tuple of str): endings of files in this format, the usual one first
-    write (callable): writes items to an open file: lines, rows of cells, objects of JSON, Docs, or bytes
-    is_binary (bool): whether the file takes bytes; a text may be compressed, with `.gz` after its ending
+    suffixes (tuple of str): Endings of files in this format, the usual one first.
+    write (callable): Writes items to an open file: lines, rows of cells, objects of JSON, Docs, or bytes.
+    is_binary (bool): Whether the file takes bytes; a text may be compressed, with `.gz` after its ending.
     """
 
     suffixes: tuple[str, ...]
@@ -55,10 +55,10 @@ def format_of(
 ) -> str:
     """Return the name of the format to write: the given one, or that of the file's ending, or the first possible one.
 
-    output (Path or None): the file; None for stdout
-    form (Enum or None): what --format says
-    possible (iterable of Enum or str): formats that the command can write; of two with one ending the first is meant
-    needs_ending (bool): whether a file without an ending is refused
+    output (Path or None): The file; None for stdout.
+    form (Enum or None): The value of --format.
+    possible (iterable of Enum or str): Formats that the command can write; of two with one ending the first is meant.
+    needs_ending (bool): Whether a file without an ending is refused.
     RAISES (BadParameter): For an ending that the command cannot write, or that is another format's.
     """
     names = [choice.value if isinstance(choice, Enum) else choice for choice in possible]
@@ -84,7 +84,7 @@ def _endings(names: Iterable[str]) -> str:
 def write_output(output: Path | None, name: str, items: Iterable[Any], *, force: bool) -> None:
     """Write items in a format to a file that appears when it is complete, or to stdout for None.
 
-    force (bool): whether to replace a file that has appeared since `check_output`
+    force (bool): Whether to replace a file that has appeared since `check_output`.
     RAISES (ValueError): If there is such a file and it may not be replaced. What was to be written is then beside it.
     """
     form = output_formats()[name]

@@ -38,9 +38,9 @@ _QUESTIONS = "lpcfg_cli_questions"  # the name of a component; see `questions.py
 class Source(NamedTuple):
     """A file, "-" for stdin, or a text; what it holds; and where tags are to come from, None for what is usual.
 
-    is_guessed (bool): whether nobody said what it holds
-    dialect (str or None): of trees; None for that which a file looks like
-    is_told (bool): whether it is said what the dialect changes
+    is_guessed (bool): Whether `kind` is a guess.
+    dialect (str or None): The dialect of trees; None for the one that a file looks like.
+    is_told (bool): Whether to log what the dialect changes.
     """
 
     file: str
@@ -164,12 +164,12 @@ def run_pipeline(
 ) -> Iterator[Parsed]:
     """Yield the Docs of a file, parsed, in its order; neither file nor Docs are ever in memory as a whole.
 
-    nlp (Language): changed so that it does what is asked, of one file after the other
-    component (ParsingPipe or SpectralBracketerPipe): what parses; with words that are there already, nothing else runs
-    questions (dict of str to dict): methods of the component and their arguments; see `questions.py`
-    with_trees (bool): whether to parse, and not just to answer
-    n_process (int): how many processes work
-    RAISES (ValueError): For a file that nobody can read, or with nothing in it
+    nlp (Language): The pipeline, which is changed for what is asked of one file after the other.
+    component (ParsingPipe or SpectralBracketerPipe): The component that parses; of given words, it runs alone.
+    questions (dict of str to dict): Names of methods of the component and their arguments; see `questions.py`.
+    with_trees (bool): Whether to parse, besides answering questions.
+    n_process (int): The number of processes.
+    RAISES (ValueError): For a file that nobody can read, or with nothing in it.
     """
     is_text = source.kind in (Input.text, Input.spacy)
     if is_text and not _assigned(nlp, besides=component.name) & {"doc.sents", "token.is_sent_start"}:
@@ -306,7 +306,7 @@ def _read_trees(source: Source) -> Iterator[_Words]:
 def trees_of(source: Source, on_error: Callable[[TreebankError], None] | None = None) -> Iterator[Tree]:
     """Yield the trees of a file, of stdin or of a text, in the dialect that was said, or that a file looks like.
 
-    on_error (callable or None): as in `read_trees`
+    on_error (callable or None): As for `read_trees`.
     """
     from spacy_lpcfg.components.cli.shared.treebanks import log_dialect
     from spacy_lpcfg.trees.reading import read_dialect

@@ -41,15 +41,15 @@ class Span(NamedTuple):
 class ParsedSentence(NamedTuple):
     """A sentence of a Doc.
 
-    words (list of str): as they stand in the text
-    tree (Tree or None): over the words in treebank form, under the root label if there is one; None without words
-    spans (list of Span): in pre-order
-    tag_scores (list of float, or None): the posterior probability of each tag
-    status (str): of its `Parse`, or "empty"
-    log_probability (float or None): natural logarithm
+    words (list of str): The words as they stand in the text.
+    tree (Tree or None): The tree over words in treebank form, with the root label if any; None without words.
+    spans (list of Span): The brackets, in pre-order.
+    tag_scores (list of float, or None): The posterior probability of each tag.
+    status (str): The status of its `Parse`, or "empty".
+    log_probability (float or None): Natural logarithm.
     n_best (list of dict, or None): "tree", "log_probability", "probability", and "added" and "missing" spans of each,
-        beside the first
-    marginals (dict or None): "spans" and "tags" that may be, with their probabilities
+        beside the first.
+    marginals (dict or None): "spans" and "tags" that may be, with their probabilities.
     """
 
     words: list[str]
@@ -79,8 +79,8 @@ NOTHING = ParsedSentence([], None, [], None, EMPTY, None, None, None)
 def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedSentence]:
     """Yield the sentences of a parsed Doc that have words, or, if it was made of a list of none, `NOTHING`.
 
-    key (str): of `doc.spans`
-    root (str or None): label over every tree; None for none
+    key (str): Key of the trees in `doc.spans`.
+    root (str or None): Label over every tree; None for none.
     """
     from spacy_lpcfg.components.cli.shared.questions import KEY as ANSWERS
     from spacy_lpcfg.components.constituents import trees
@@ -270,10 +270,10 @@ def contents_of(
 ) -> Iterator[Any]:
     """Yield the items of a file in the format: Docs, or lines, objects or rows of their sentences.
 
-    parsed (iterable of Parsed): Docs
-    asked (str): as in `check_contents`
+    parsed (iterable of Parsed): The Docs.
+    asked (str): As in `check_contents`.
     key, root: as in `sentences_of`
-    keep (callable or None): whether to write a sentence, which Docs are not asked for; None for all
+    keep (callable or None): Whether to write a sentence, which Docs are not asked for; None for all.
     """
     if form == ParseFormat.spacy:
         return (doc for doc, _ in parsed)

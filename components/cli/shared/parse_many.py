@@ -32,9 +32,9 @@ def parse_many(
 ) -> Counter[str]:
     """Parse files, but those that are parsed already; how many sentences of them have each status.
 
-    work (callable): parses one; it can be sent to other processes
-    n_process (int): of this machine, where there is no cluster
-    force (bool): whether to parse all of them
+    work (callable): Parses a file; it can be sent to other processes.
+    n_process (int): Number of processes of this machine, if there is no cluster.
+    force (bool): Whether to parse those too that are there already.
     RAISES (ValueError): If some could not be parsed, when all others are.
     """
     left = [shard for shard in shards if force or not os.path.exists(shard.output)]

@@ -167,7 +167,7 @@ def _find(nlp: Language, name: str | None, what: str, *kinds: type[Any]) -> Any:
 def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), force: bool) -> Path:
     """Return the folder that is meant, with links followed.
 
-    inputs (iterable of str, Path or None): what the command reads
+    inputs (iterable of str, Path or None): Files that the command reads.
     RAISES (BadParameter): If it may not be replaced, or where no folder can be made.
     """
     target = Path(os.path.realpath(output))

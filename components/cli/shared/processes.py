@@ -32,7 +32,7 @@ def pipe(
 ) -> Iterator[tuple[Doc, Context]]:
     """Run a pipeline over Docs or texts, each with something that goes with it.
 
-    n_process (int): 1 is this process
+    n_process (int): The number of processes; 1 is this process.
 
     Raises what a component raises; ValueError if a process dies.
     """

@@ -50,8 +50,8 @@ def _is_pattern(file: str) -> bool:
 def shards_of(files: Sequence[str], kind: Input | None, output: Path | None, suffix: str) -> list[Shard]:
     """Return the files to parse, and where their trees go: below the folder, by the same names with another suffix.
 
-    files (sequence of str): files; folders, of which all files below them that hold `kind` count; patterns
-    kind (Input or None): what they hold; None for text, trees or Docs, by their names; of a folder for text or Docs
+    files (sequence of str): Files; folders, of which all files below them that hold `kind` count; patterns.
+    kind (Input or None): Their contents; None for text, trees or Docs, by their names; of a folder text or Docs.
     RAISES (BadParameter): If there is no file at one of them, if that folder cannot be, if only some files hold Docs or
         trees, and if a file would be written twice, or over one that is read.
     """

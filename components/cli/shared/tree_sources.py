@@ -111,7 +111,7 @@ def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
 class TreeSources:
     """A reader of files with trees, or with text that a pipeline parses.
 
-    kind (Input or None): What the files hold; None to tell it by their names.
+    kind (Input or None): The contents of the files; None to tell by their names.
     model (str): The pipeline that parses text; it is loaded when the first text is read.
     component (str or None): The component of the pipeline that parses; None for the first that has learned to.
     dialect (str or None): The format of treebanks; None to recognize it.

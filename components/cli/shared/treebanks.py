@@ -135,7 +135,7 @@ def save_measured(
 ) -> None:
     """Tell the F1 on held-out trees, if there are any, and save the pipeline with it; errors as in `saving_folder`.
 
-    parser (callable): gives the pipeline's parser, if it is needed
+    parser (callable): Returns the pipeline's parser; called if there are held-out trees.
     """
     if held_out:
         f1 = held_out_f1(parser().parse, held_out)

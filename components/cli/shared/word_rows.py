@@ -23,7 +23,7 @@ def whole_words(
     """Join the tokens of each sentence that no blank parts, and add up their surprisals.
 
     parsed (Parsed): A Doc; if it was made of words, each is one.
-    sentences (iterable): For each sentence with words its tokens, and their bits with those of its end.
+    sentences (iterable): The tokens of each sentence with words, and their bits with those of its end.
     """
     from spacy_lpcfg.components.sentences import sentence_bounds, words_of
 

@@ -45,7 +45,7 @@ def on_workers(
 ) -> Generator[tuple[Item, Any], None, None]:
     """Yield the result of a function for each item, as it is done; another worker repeats a call whose worker died.
 
-    YIELDS (tuple): the item, and what it gives; None for one at which more workers have died than
+    YIELDS (tuple): The item, and what it gives; None for one at which more workers have died than
         `distributed.scheduler.allowed-failures` says.
     RAISES (ConnectionError): If the scheduler has gone.
     """

@@ -64,9 +64,9 @@ def in_processes(
 ) -> Generator[tuple[Item, Result | None], None, None]:
     """Yield the result of a function for each item, as it is done.
 
-    function (callable): sent to each process once; it raises nothing.
-    n_process (int): 1 is this process.
-    YIELDS (tuple): the item, and what it gives; None for one at which `MOST_DEATHS` processes have died.
+    function (callable): Sent to each process once; it raises nothing.
+    n_process (int): The number of processes; 1 is this process.
+    YIELDS (tuple): The item, and what it gives; None for one at which `MOST_DEATHS` processes have died.
     """
     if n_process == 1:
         yield from ((item, function(item)) for item in items)
