@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 class Choices:
     """Choices that bytes make, one after the other; when the bytes are used up, all are the first or the least.
 
-    data (bytes): any.
+    data (bytes): Any bytes.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -19,7 +19,7 @@ class Choices:
         self._position = 0
 
     def number(self, low: int, high: int) -> int:
-        """A whole number, both bounds included."""
+        """Choose a whole number, both bounds included."""
         size = ((high - low).bit_length() + 7) // 8
         return low + int.from_bytes(self._take(size), "little") % (high - low + 1)
 
@@ -27,15 +27,15 @@ class Choices:
         return items[self.number(0, len(items) - 1)]
 
     def some(self, make: Callable[[], Item], most: int) -> list[Item]:
-        """Up to so many items."""
+        """Make up to `most` items."""
         return [make() for _ in range(self.number(0, most))]
 
     def text(self, most: int) -> str:
-        """Up to so many bytes as `text_of` has them."""
+        """Take up to `most` bytes, as `text_of` has them."""
         return text_of(self._take(self.number(0, most)))
 
     def rest(self) -> str:
-        """All bytes that are left, as `text_of` has them."""
+        """Take all bytes that are left, as `text_of` has them."""
         return text_of(self._take(len(self._data)))
 
     def _take(self, n: int) -> bytes:
@@ -45,10 +45,10 @@ class Choices:
 
 
 def text_of(data: bytes) -> str:
-    """Bytes as a text that can be read, and that JSON keeps; `bytes_of` undoes it."""
+    """Return bytes as a text that can be read, and that JSON keeps; `bytes_of` undoes it."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def bytes_of(text: str) -> bytes:
-    """The bytes of which `text_of` made a text."""
+    """Return the bytes of which `text_of` made a text."""
     return text.encode("utf-8", "surrogateescape")

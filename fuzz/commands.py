@@ -115,7 +115,7 @@ _USUAL = {
 
 @cache
 def _commands() -> list[tuple[tuple[str, ...], Any]]:
-    """All commands but the one that serves a page, with their names."""
+    """Return all commands but the one that serves a page, with their names."""
 
     def walk(command: Any, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
         if not hasattr(command, "commands"):
@@ -139,7 +139,7 @@ def _values_of(command: Any) -> Iterator[str]:
 
 
 def case(choices: Choices) -> dict[str, Any]:
-    """Arguments of a command, most of them such as it takes; what comes from stdin; and a file with something else."""
+    """Make arguments of a command, most of them such as it takes; its stdin; and a file with something else."""
     names, command = choices.one_of(_commands())
     arguments = list(names)
     for parameter in command.params:
@@ -174,7 +174,7 @@ def _value(name: str, choices: Choices) -> str:
 
 @cache
 def _folder() -> Path:
-    """The files and models that arguments name."""
+    """Make a folder with the files and models that arguments name."""
     folder = Path(tempfile.mkdtemp(prefix="fuzz"))
     for name, text in _FILES.items():
         (folder / name).write_bytes(bytes_of(text))
@@ -188,7 +188,7 @@ def _folder() -> Path:
 
 
 def check(case: dict[str, Any]) -> None:
-    """A result and code 0, or a message and code 1 or 2; no traceback, and nothing left over."""
+    """Expect a result and code 0, or a message and code 1 or 2; no traceback, and nothing left over."""
     names = [argument for argument in case["arguments"] if "/" in argument or "~" in argument or ".." in argument]
     expect(not names and "serve" not in case["arguments"], f"these arguments are not to be tried: {names}")
     folder = _folder()
@@ -210,7 +210,7 @@ def check(case: dict[str, Any]) -> None:
 
 @contextmanager
 def _inside(folder: Path) -> Iterator[None]:
-    """A block in another folder."""
+    """Run a block in another folder."""
     before = Path.cwd()
     os.chdir(folder)
     try:
@@ -239,7 +239,7 @@ _NEVER = ("socket.bind", "socket.connect", "subprocess.Popen", "os.system", "os.
 
 @contextmanager
 def _only_within(folder: str) -> Iterator[None]:
-    """A block that may write to a folder, to devices and nowhere else."""
+    """Run a block that may write to a folder, to devices and nowhere else."""
     global _within
     _watch()
     before = sys.dont_write_bytecode
@@ -269,7 +269,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def seeds() -> list[bytes]:
-    """Each command with the first of all that it takes, and with later ones."""
+    """Return each command with the first of all that it takes, and with later ones."""
     return [bytes([number, *([more] * 20)]) for number in range(len(_commands())) for more in (0, 1)]
 
 

@@ -22,11 +22,11 @@ Case = Any
 class Target(NamedTuple):
     """Something that takes input from outside.
 
-    case (callable): makes an input of choices.
-    check (callable): gives the input to what is tested, and raises unless the contract holds: what comes back is
-        valid, or a documented error with a message that says where and what to do.
-    seeds (callable): bytes to begin with, of which `case` makes valid inputs.
-    seconds (float): of processor time that a check may take.
+    case (callable): Function that makes an input of choices.
+    check (callable): Function that tests an input, and raises unless the contract holds: the result is valid,
+        or a documented error with a message that says where and what to do.
+    seeds (callable): Function that returns bytes to begin with, of which `case` makes valid inputs.
+    seconds (float): Processor time that a check may take.
     """
 
     case: Callable[[Choices], Case]
@@ -50,7 +50,7 @@ class TooSlow(BaseException):
 
 @contextmanager
 def bounded(seconds: float = SECONDS, memory: int = MEMORY) -> Iterator[None]:
-    """A block that raises TooSlow after so much processor time, and MemoryError where it wants too much.
+    """Run a block that raises TooSlow after so much processor time, and MemoryError where it wants too much.
 
     Where the system has no such limits, on Windows and partly on macOS, it has none. Kernels are not interrupted, but
     ended by the fuzzer's own limit of time.
@@ -95,7 +95,7 @@ def _memory_limit(memory: int) -> Iterator[None]:
 
 @contextmanager
 def files(*texts: str) -> Iterator[list[Path]]:
-    """Temporary files of these contents, as of `choices.text_of`."""
+    """Provide temporary files of these contents, which are texts as of `choices.text_of`."""
     with tempfile.TemporaryDirectory(dir=_SHARED_MEMORY) as folder:
         paths = [Path(folder, f"file{i}") for i in range(len(texts))]
         for path, text in zip(paths, texts, strict=True):
@@ -107,6 +107,6 @@ _SHARED_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def expect(holds: bool, what: str) -> None:
-    """RAISES (AssertionError): Unless it holds."""
+    """Raise AssertionError unless a condition holds."""
     if not holds:
         raise AssertionError(what)

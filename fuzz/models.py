@@ -97,7 +97,7 @@ def _parse_by_beam(model: ISBN) -> None:
 
 
 def _check_parser(parser: Any) -> None:
-    """Trees of any words, with probabilities that are such."""
+    """Expect trees of any words, with probabilities from 0 to 1."""
     for words in SENTENCES:
         parse = parser.parse(words)
         expect(parse.tree.words == words and parse.tree.tags == parse.tags, "a tree of other words")
@@ -135,7 +135,7 @@ KINDS = {
 
 @cache
 def saved(kind: str) -> bytes:
-    """The model of a kind as it is saved."""
+    """Return the model of a kind as it is saved."""
     return KINDS[kind].make().to_bytes()
 
 
@@ -165,7 +165,7 @@ def _put(array: np.ndarray, place: Any, value: Any) -> np.ndarray:
 
 
 def _as(value: Any, dtype: np.dtype) -> Any:
-    """The number of a type that is nearest to a value."""
+    """Return the number of a type that is nearest to a value."""
     if dtype.kind == "f":
         return np.float64(value).astype(dtype)
     bounds = np.iinfo(dtype)
@@ -180,7 +180,7 @@ def _swap(array: np.ndarray, place: int, other: Any) -> np.ndarray:
 
 
 def case(choices: Choices) -> dict[str, Any]:
-    """A kind of model and what is changed: parts by their names, or bytes by their places.
+    """Choose a kind of model and its changes: parts by their names, or bytes by their places.
 
     A change is the path of a part, through models within models, what is done, where, and with what value.
     """
@@ -225,7 +225,7 @@ def _version(data: bytes) -> int:
 
 
 def changed(data: bytes, changes: list[list[Any]]) -> bytes:
-    """A saved model with parts of it changed, and the right checksums."""
+    """Return a saved model with parts of it changed, and the right checksums."""
     values = _values(data)
     for (name, *inner), done, place, value in changes:
         if name not in values:
@@ -250,7 +250,7 @@ def _changed_value(old: Any, done: str, place: int, value: Any) -> Any:
 
 
 def check(case: dict[str, Any]) -> None:
-    """A model that can be used and saved, or a ValueError that says which part is wrong."""
+    """Expect a model that can be used and saved, or a ValueError that says which part is wrong."""
     kind = KINDS[case["kind"]]
     data = bytearray(changed(saved(case["kind"]), case["changes"]))
     for place, value in case["bytes"]:
@@ -265,7 +265,7 @@ def check(case: dict[str, Any]) -> None:
 
 
 def seeds() -> list[bytes]:
-    """No change of each kind, and one of each kind of change."""
+    """Return no change of each kind, and one of each kind of change."""
     return [
         bytes([kind, 0, 0, 1, part, done, part, 0, 3])
         for kind in range(len(KINDS))

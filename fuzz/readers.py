@@ -49,12 +49,12 @@ EQ_WORD Its It's
 
 
 def whole_text(choices: Choices) -> str:
-    """All of the bytes, so that they are the file."""
+    """Take all of the bytes, so that they are the file."""
     return choices.rest()
 
 
 def seeds_of(*texts: str) -> Callable[[], list[bytes]]:
-    """Texts as they are, after a byte order mark, zipped, and with other ends of lines."""
+    """Return seeds of texts as they are, after a byte order mark, zipped, and with other ends of lines."""
 
     def seeds() -> list[bytes]:
         plain = [bytes_of(text) for text in texts]
@@ -68,7 +68,7 @@ def seeds_of(*texts: str) -> Callable[[], list[bytes]]:
 
 
 def check_brackets(text: str) -> None:
-    """Trees or errors that name the place; what was read can be written, read again, and goes through all that follows.
+    """Expect trees or errors that name the place; trees can be written, read again, and go through all that follows.
 
     Where errors are collected, nothing is read before the first of them that is not read where it is raised.
     """
@@ -104,7 +104,7 @@ def _until_error(items: Iterator[Any]) -> tuple[TreebankError | None, list[Any]]
 
 
 def check_treebank_error(error: TreebankError, path: Path, text: str) -> None:
-    """It says where and what, in a line of the file or of its zipped contents."""
+    """Expect an error that says where and what, in a line of the file or of its zipped contents."""
     expect(error.path == str(path) and str(error).startswith(f"{path}:{error.line}: "), f"no place in {error}")
     is_zipped = text.startswith("\x1f\udc8b")
     expect(error.line >= 1 and (is_zipped or error.line <= text.count("\n") + 1), f"there is no line {error.line}")
@@ -112,7 +112,7 @@ def check_treebank_error(error: TreebankError, path: Path, text: str) -> None:
 
 
 def check_tree(tree: Tree) -> None:
-    """Brackets, spans, transforms and Docs give a tree back."""
+    """Expect that brackets, spans, transforms and Docs give a tree back."""
     expect(list(parse_trees(str(tree))) == [tree], "brackets of a tree are read as something else")
     expect(Tree.from_spans(tree.words, tree.tags, tree.spans()) == tree, "spans are those of another tree")
     expect(expand_unaries(collapse_unaries(tree)) == tree, "collapsed chains are expanded to others")
@@ -131,7 +131,7 @@ def check_tree(tree: Tree) -> None:
 
 
 def check_tagged(text: str) -> None:
-    """Sentences with a tag for each word, or errors that name the place; Docs can be made of them."""
+    """Expect sentences with a tag for each word, or errors that name the place; Docs can be made of them."""
     with files(text) as (path,):
         found = _read_both_ways(read_tagged, path, text, "sentences")
     for words, tags in found:
@@ -141,7 +141,7 @@ def check_tagged(text: str) -> None:
 
 
 def check_tag_map(text: str) -> None:
-    """Universal tags, or an error that names the place."""
+    """Expect universal tags, or an error that names the place."""
     with files(text) as (path,):
         try:
             found = read_tag_map(path)
@@ -155,7 +155,7 @@ def check_tag_map(text: str) -> None:
 
 
 def check_text(text: str) -> None:
-    """Sentences with words, or an error that names the place."""
+    """Expect sentences with words, or an error that names the place."""
     with files(text) as (path,):
         try:
             found = list(read_sentences(path))
@@ -167,18 +167,18 @@ def check_text(text: str) -> None:
 
 @cache
 def _docs() -> bytes:
-    """The Docs of some trees, before they are zipped."""
+    """Return the Docs of some trees, before they are zipped."""
     docs = [tree_to_doc(VOCAB, [tree]) for tree in map(normalize_rooted, parse_trees(TREES)) if tree is not None]
     return zlib.decompress(DocBin(docs=docs).to_bytes())
 
 
 def docs_case(choices: Choices) -> list[list[int]]:
-    """Places of bytes, and what they become."""
+    """Choose places of bytes, and their new values."""
     return choices.some(lambda: [choices.number(0, len(_docs()) - 1), choices.number(0, 255)], 6)
 
 
 def check_docs(case: list[list[int]]) -> None:
-    """Docs whose spans are trees, or a ValueError; the garbage collection goes on."""
+    """Expect Docs whose spans are trees, or a ValueError; the garbage collection goes on."""
     data = bytearray(_docs())
     for place, value in case:
         data[place % len(data)] = value
@@ -194,7 +194,7 @@ def check_docs(case: list[list[int]]) -> None:
 
 
 def evalb_case(choices: Choices) -> dict[str, str]:
-    """Gold and test trees, of which one is mostly a changed copy of the other, and parameters."""
+    """Make gold and test trees, of which one is mostly a changed copy of the other, and parameters."""
     gold, test, params, shared = choices.text(200), choices.text(200), choices.text(60), choices.rest()
     return {"gold": gold + shared, "test": test + shared, "params": params}
 
@@ -207,7 +207,7 @@ def evalb_seeds() -> list[bytes]:
 
 
 def check_params(text: str) -> None:
-    """Parameters, or an error that names the place."""
+    """Expect parameters, or an error that names the place."""
     with files(text) as (path,):
         read_params(path)
 
@@ -221,7 +221,7 @@ def read_params(path: Path) -> Params | None:
 
 
 def check_evalb(case: dict[str, str]) -> None:
-    """Scores within their bounds, of a tree with itself the best, and tables; or errors that name the place."""
+    """Expect scores within their bounds, of a tree with itself the best, and tables; or errors that name the place."""
     with files(case["gold"], case["test"], case["params"]) as (gold_path, test_path, params_path):
         params = read_params(params_path)
         (gold_error, golds), (test_error, tests) = (_until_error(read_evalb(path)) for path in (gold_path, test_path))

@@ -55,7 +55,7 @@ def _names(factory: str) -> list[str]:
 
 
 def case(choices: Choices) -> dict[str, Any]:
-    """A component and up to four of its settings."""
+    """Choose a component and up to four of its settings."""
     factory = choices.one_of([*_CHEAP])
     drawn = choices.some(lambda: choices.one_of(_names(factory)), 4)
     return {"factory": factory, "settings": {name: _value(name, choices) for name in drawn}}
@@ -86,7 +86,7 @@ def _learned(factory: str) -> bytes:
 
 
 def check(case: dict[str, Any]) -> None:
-    """A message about a setting, or a component that parses a Doc of usual words, and of one, and of none."""
+    """Expect a message about a setting, or a component that parses a Doc of usual words, and of one, and of none."""
     factory, settings = case["factory"], case["settings"]
     nlp = spacy.blank("xx")
     try:
@@ -107,7 +107,7 @@ def check(case: dict[str, Any]) -> None:
 
 
 def seeds() -> list[bytes]:
-    """Each component with each of the first values for its settings."""
+    """Return each component with each of the first values for its settings."""
     places = [(n, place, value) for n in range(len(_CHEAP)) for place in range(10) for value in range(12)]
     alone = [bytes([n, 1, place, 0, value]) for n, place, value in places]
     return alone + [bytes([n, 1, place, 1, 1, value % 5, 0, value]) for n, place, value in places]

@@ -26,7 +26,7 @@ WORDS = ["The", "ferry", "was", "late", ".", "xyzzy"]
 
 
 def nltk_case(choices: Choices, depth: int = 5) -> Any:
-    """A tree as [label, child, ...], where anything may stand in place of labels and children."""
+    """Make a tree as [label, child, ...], where anything may stand in place of labels and children."""
     if depth == 0 or choices.number(0, 3) == 3:
         return choices.one_of(["word", "", None, 7, 0.5, True, {}, ["list of strings"]])
     if choices.number(0, 3) == 3:
@@ -36,7 +36,7 @@ def nltk_case(choices: Choices, depth: int = 5) -> Any:
 
 
 def check_nltk(case: Any) -> None:
-    """The same tree back, or a ValueError that says what was expected."""
+    """Expect the same tree back, or a ValueError that says what was expected."""
     from nltk.tree import Tree as NltkTree
 
     def build(value: Any) -> Any:
@@ -55,7 +55,7 @@ def check_nltk(case: Any) -> None:
 
 
 def constraints_case(choices: Choices) -> dict[str, Any]:
-    """Words, and spans of which some are none of the sentence."""
+    """Make words, and spans of which some are none of the sentence."""
     words = [choices.one_of(WORDS) for _ in range(choices.number(1, 6))]
 
     def span() -> list[Any]:
@@ -76,7 +76,7 @@ def _parsers() -> list[Any]:
 
 
 def check_constraints(case: dict[str, Any]) -> None:
-    """A tree that satisfies them, or says that it does not; or an error on spans that are none of the sentence."""
+    """Expect a tree that satisfies constraints or says that it does not, or an error on spans outside of a sentence."""
     words, n = case["words"], len(case["words"])
     names = ("required", "forbidden", "whole")
     constraints = Constraints(*(tuple(map(tuple, case[name])) for name in names))
@@ -103,12 +103,12 @@ TREE = Tree("S", [Tree("NP", [Tree("NN", word="a")]), Tree("VP", word="a")])
 
 
 def pattern_case(choices: Choices) -> str:
-    """Pieces of patterns, and any text."""
+    """Join pieces of patterns, and any text."""
     return "".join(choices.one_of(PIECES) for _ in range(choices.number(1, 9))) + choices.text(2)
 
 
 def check_pattern(case: str) -> None:
-    """The same nodes in both ways of asking, or an error with the column."""
+    """Expect the same nodes in both ways of asking, or an error with the column."""
     index = TreeIndex.from_trees([TREE, TREE])
     try:
         pattern = TreePattern(case)
@@ -135,12 +135,12 @@ PRODUCTIONS = [
 
 
 def pcfg_case(choices: Choices) -> str:
-    """Productions, one a line or not, and any text."""
+    """Join productions, one a line or not, and any text."""
     return "".join(choices.one_of([*PRODUCTIONS, "\n", "\n"]) for _ in range(choices.number(1, 12))) + choices.text(2)
 
 
 def check_pcfg(case: str) -> None:
-    """A grammar that parses its words, and has the text of the same grammar; or an error of one line."""
+    """Expect a grammar that parses its words and has the text of the same grammar, or an error of one line."""
     try:
         grammar = grammar_from_pcfg(case)
     except ModelError as error:

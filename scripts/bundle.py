@@ -155,7 +155,7 @@ def sparse(array: np.ndarray, least: float) -> np.ndarray:
 
 
 def file_rows(path: Path) -> dict[str, str]:
-    """Size and checksum of a file."""
+    """Return the size and the checksum of a file."""
     data = path.read_bytes()
     return {"size, MB": f"{len(data) / 1e6:.2f}", "SHA-256": hashlib.sha256(data).hexdigest()}
 
@@ -177,7 +177,7 @@ def cost_rows(name: str) -> dict[str, str]:
 
 
 def scores(parser: TextParser, trees: Path, temperature: float) -> dict[str, str]:
-    """Scores of a parser on gold trees, from their words alone, and whether its own are right as often as they say."""
+    """Return scores of a parser on gold trees, from their words alone, and the calibration of its own scores."""
     golds = read_gold(trees)
     start = time.process_time()
     parses = [parser.parse(gold.words) for gold in golds]
@@ -197,12 +197,12 @@ def scores(parser: TextParser, trees: Path, temperature: float) -> dict[str, str
 
 
 def read_gold(path: Path) -> list[Tree]:
-    """The trees of a file as scoring sees them."""
+    """Return the trees of a file, normalized for scoring."""
     return [tree for tree in map(clean, read_trees(path)) if tree is not None]
 
 
 def other_rows(parser: TextParser, files: list[Path]) -> dict[str, str]:
-    """F1 on other gold trees, and how many sentences that is of."""
+    """Return F1 on other gold trees, and their numbers of sentences."""
     rows = {}
     for path in files:
         golds = read_gold(path)

@@ -27,8 +27,7 @@ from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
 from spacy_lpcfg.queries import edit_trees, read_rules
-from spacy_lpcfg.storage.files import write_atomically
-from spacy_lpcfg.trees import Tree, read_trees
+from spacy_lpcfg.trees import Tree, read_trees, write_trees
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu, subtree_spans
 from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
 
@@ -65,7 +64,7 @@ def main() -> None:
 
 def write(path: Path, trees: list[Tree]) -> None:
     """Write trees to a file, one a line, and print how many."""
-    write_atomically(path, "".join(f"{tree}\n" for tree in trees).encode())
+    write_trees(path, trees)
     print(f"{path.name}: {len(trees):,} trees")
 
 

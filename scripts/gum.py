@@ -15,8 +15,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from spacy_lpcfg.storage.files import write_atomically
-from spacy_lpcfg.trees import Tree, read_trees
+from spacy_lpcfg.trees import Tree, read_trees, write_trees
 
 PARTS = ("train", "dev", "test")
 LEFT_OUT = {"all": {"reddit"}, "free": {"reddit", "essay", "fiction", "letter", "podcast", "whow"}}
@@ -35,12 +34,12 @@ def main() -> None:
     args.folder.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         trees = list(read_part(args.gum / "const", documents.get(part, []), LEFT_OUT[args.genres]))
-        write_atomically(args.folder / f"{part}.mrg", "".join(f"{tree}\n" for tree in trees).encode())
+        write_trees(args.folder / f"{part}.mrg", trees)
         print(f"{part}: {len(trees):,} trees, {sum(map(len, trees)):,} tokens")
 
 
 def split(text: str) -> dict[str, list[str]]:
-    """The documents of each part, by the headings and lists of `splits.md`."""
+    """Return the documents of each part, by the headings and lists of `splits.md`."""
     documents: dict[str, list[str]] = {}
     part = ""
     for kind, name in re.findall(r"^\s*(##|\*)\s+(\S+)\s*$", text, re.MULTILINE):
@@ -52,7 +51,7 @@ def split(text: str) -> dict[str, list[str]]:
 
 
 def read_part(const: Path, documents: list[str], left_out: set[str]) -> Iterator[Tree]:
-    """The trees of documents, but for those of some genres."""
+    """Yield the trees of documents, but for those of some genres."""
     for name in documents:
         if name.split("_")[1] not in left_out:
             yield from read_trees(const / f"{name}.ptb")

@@ -18,8 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from zipfile import ZipFile
 
-from spacy_lpcfg.storage.files import write_atomically
-from spacy_lpcfg.trees import Tree, normalize, parse_trees
+from spacy_lpcfg.trees import Tree, normalize, parse_trees, write_trees
 
 DEV = frozenset(
     (
@@ -56,7 +55,7 @@ def main() -> None:
     for part in ("train", "dev"):
         names = [name for name in documents if (name in DEV) == (part == "dev")]
         trees = [tree for name in names for tree in cleaned(parse(documents[name]))]
-        write_atomically(args.folder / f"{part}.mrg", "".join(f"{tree}\n" for tree in trees).encode())
+        write_trees(args.folder / f"{part}.mrg", trees)
         print(f"{part}: {len(trees):,} trees, {sum(map(len, trees)):,} tokens of {len(names)} documents")
 
 

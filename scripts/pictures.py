@@ -44,25 +44,25 @@ def main() -> None:
 
 
 def draw_tree() -> str:
-    """The tree of the sentence as SVG, each constituent with its probability."""
+    """Return the tree of the sentence as SVG, each constituent with its probability."""
     return f"{parsed(SENTENCE)._.constituency[0].svg()}\n"
 
 
 def draw_boundaries() -> str:
-    """The boundary after each word of a sentence as SVG."""
+    """Return the boundary after each word of a sentence as SVG."""
     doc = parsed(SPOKEN)
     return f"{boundaries_svg([token.text for token in doc], doc_boundaries(doc))}\n"
 
 
 def parsed(text: str) -> Doc:
-    """A text with its trees by the English model."""
+    """Return a text with its trees by the English model."""
     nlp = spacy.blank("en")
     nlp.add_pipe("lpcfg_parser")
     return nlp(text)
 
 
 def figures() -> dict[str, dict[str, tuple[float, float]]]:
-    """F1 and sentences per CPU second of each model on each treebank, by the first table in docs/performance.md."""
+    """Return F1 and sentences per CPU second of each model on each treebank, as in docs/performance.md."""
     text = (ROOT / "docs" / "performance.md").read_text("utf-8")
     number = r"([\d.]+)(?: \([\d.]+\))?"
     row = re.compile(rf"^\| `?(.*?)`? \| {number} \| {number} \| [^|]* \| (\d+) and (\d+) \|", re.MULTILINE)
@@ -74,7 +74,7 @@ def figures() -> dict[str, dict[str, tuple[float, float]]]:
 
 
 def draw_accuracy() -> str:
-    """F1 against speed as SVG, a panel for each treebank; its figures stand in its description."""
+    """Return F1 against speed as SVG, a panel for each treebank; its figures stand in its description."""
     figure = new_figure(7.5, 3)
     for axes, (treebank, points) in zip(figure.subplots(1, 2), figures().items(), strict=True):
         draw_points(axes, points)

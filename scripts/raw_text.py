@@ -57,7 +57,7 @@ def sentences(source: Path) -> Iterator[str]:
 
 
 def universal_dependencies(folder: Path) -> Iterator[str]:
-    """The sentences of its files, in the order of their paths."""
+    """Yield the sentences of the files of a treebank, in the order of their paths."""
     for path in sorted(folder.rglob("*.conllu")):
         for line in path.read_text("utf-8").splitlines():
             if line.startswith(MARK):
@@ -65,7 +65,7 @@ def universal_dependencies(folder: Path) -> Iterator[str]:
 
 
 def masc(archive: ZipFile) -> Iterator[str]:
-    """Its sentences, their words between blanks."""
+    """Yield the sentences of MASC, their words between blanks."""
     kinds = archive.read("masc_tagged/categories.txt").decode().splitlines()
     for name, kind in sorted(line.split() for line in kinds):
         if kind not in LEFT_OUT and Path(name).stem not in DEV and not Path(name).name.startswith("wsj_"):
@@ -74,13 +74,13 @@ def masc(archive: ZipFile) -> Iterator[str]:
 
 
 def speeches(archive: ZipFile) -> Iterator[str]:
-    """The texts of years."""
+    """Yield the texts that are named by years."""
     for name in sorted(name for name in archive.namelist() if re.search(r"/\d{4}-[^/]*\.txt$", name)):
         yield archive.read(name).decode("utf-8", "replace")
 
 
 def split(texts: Iterable[str]) -> Iterator[str]:
-    """Their sentences; quotation marks of which one has the first and another the last are left out."""
+    """Yield the sentences of texts, without quotation marks that open in one and close in another."""
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     for doc in nlp.pipe(" ".join(text.translate(PLAIN).split()) for text in texts):
@@ -89,7 +89,7 @@ def split(texts: Iterable[str]) -> Iterator[str]:
 
 
 def is_sentence(text: str) -> bool:
-    """Whether it has two words at least, and no signs that could not be read."""
+    """Return whether a text has two words at least, and no signs that could not be read."""
     return len(re.findall(r"[A-Za-z]+", text)) > 1 and "\ufffd" not in text
 
 

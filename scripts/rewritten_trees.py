@@ -31,8 +31,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from spacy_lpcfg.storage.files import write_atomically
-from spacy_lpcfg.trees import Tree, clean, read_trees
+from spacy_lpcfg.trees import Tree, clean, read_trees, write_trees
 
 
 def words(text: str) -> frozenset[str]:
@@ -67,8 +66,7 @@ def main() -> None:
     args = arguments.parse_args()
     trees = [tree for path in args.trees for tree in map(clean, read_trees(path)) if tree is not None]
     rewritten = rewrite(trees, args.most, random.Random(args.seed))
-    lines = [f"{Tree('ROOT', (tree,))}\n" for of_one in rewritten.values() for tree in of_one]
-    write_atomically(args.output, "".join(lines).encode())
+    write_trees(args.output, (Tree("ROOT", (tree,)) for of_one in rewritten.values() for tree in of_one))
     print(", ".join(f"{len(of_one):,} {name}" for name, of_one in rewritten.items()))
 
 
@@ -100,7 +98,7 @@ def rewrite(trees: Iterable[Tree], most: int, rng: random.Random) -> dict[str, l
 
 
 def is_plain(tree: Tree) -> bool:
-    """Whether a sentence has one subject and one verb phrase with a finite verb first, and a full stop or no end."""
+    """Return whether a sentence has one subject, one verb phrase with a finite verb first, and no end but a full stop."""
     labels = [child.label for child in tree.children]
     if labels.count("NP") != 1 or labels.count("VP") != 1 or labels.index("NP") > labels.index("VP"):
         return False

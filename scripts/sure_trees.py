@@ -20,8 +20,7 @@ from joblib import Parallel, delayed
 from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.result import PARSED, Parse
-from spacy_lpcfg.storage.files import write_atomically
-from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees import Tree, write_trees
 from spacy_lpcfg.trees.transforms import escape_tokens
 
 LENGTHS = range(2, 41)
@@ -44,13 +43,13 @@ def main() -> None:
         if len(words := [token.text for token in nlp.make_doc(line) if not token.is_space]) in LENGTHS
     ]
     counts: Counter[str] = Counter()
-    lines = []
+    trees: list[Tree] = []
     for parse in parses(model, sentences, args.jobs):
         verdict = judge(parse, model, args.least)
         counts[verdict] += 1
         if verdict == WRITTEN:
-            lines.append(f"{Tree(model.root_label, (parse.tree,)) if model.root_label else parse.tree}\n")
-    write_atomically(args.output, "".join(lines).encode())
+            trees.append(Tree(model.root_label, (parse.tree,)) if model.root_label else parse.tree)
+    write_trees(args.output, trees)
     print(", ".join(f"{counts[verdict]:,} {verdict}" for verdict in (WRITTEN, UNSURE, UNSEEN, UNPARSED)))
 
 

@@ -57,15 +57,15 @@ it.{note} Who passes this pipeline on does so under the treebank's licence, {lic
 
 @dataclass(frozen=True)
 class Source:
-    """Where a treebank is from, and under which terms.
+    """The origin of a treebank, and its terms.
 
-    title (str), author (str), license (str), url (str): for the sources in a pipeline's meta.json
-    lang (str): the language of a pipeline that learns from it; xx where spaCy has none
-    files (str): which of its files have trees, as a pattern of `fnmatch`
-    coarse_tags (bool): whether its tags are cut to parts of speech, as they are too many to learn
-    learner (str): which learner the config has
-    is_universal (bool): whether its trees are made of dependencies; then all of its own parts are kept whole
-    note (str): what else to tell of its trees
+    title, author, license, url (str): The source as the meta.json of a pipeline has it.
+    lang (str): The language of a pipeline that learns from it; xx where spaCy has none.
+    files (str): The pattern of `fnmatch` of its files with trees.
+    coarse_tags (bool): Whether its tags are cut to parts of speech, as they are too many to learn.
+    learner (str): The learner of the config.
+    is_universal (bool): Whether its trees are made of dependencies; then all of its own parts are kept whole.
+    note (str): A sentence on its trees for the card.
     """
 
     title: str
@@ -168,7 +168,7 @@ def main() -> None:
 
 
 def write_parts(source: Source, name: str, assets: Path, folder: Path, most: int, seed: int) -> None:
-    """Trees to learn from, to tune on and to test on, and the config that learns from them."""
+    """Write trees to learn from, to tune on and to test on, and the config that learns from them."""
     with unpacked(assets / name, source.files) as root:
         parts = split(root, list(files_of(root, source.files)), random.Random(seed), fill=not source.is_universal)
     if not parts["train"]:
@@ -191,7 +191,7 @@ def write_parts(source: Source, name: str, assets: Path, folder: Path, most: int
 
 @contextmanager
 def unpacked(folder: Path, pattern: str) -> Iterator[Path]:
-    """The folder, or one of what the zip file of this name has by the pattern."""
+    """Provide the folder, or a temporary one of the members of its zip file that fit the pattern."""
     archive = folder.with_name(f"{folder.name}.zip")
     if not archive.is_file():
         yield folder
@@ -202,7 +202,7 @@ def unpacked(folder: Path, pattern: str) -> Iterator[Path]:
 
 
 def files_of(root: Path, pattern: str) -> Iterator[Path]:
-    """The files with trees below a folder, but for those of texts that not everyone may use."""
+    """Yield the files with trees below a folder, but for those of texts that not everyone may use."""
     for path in sorted(root.rglob("*")):
         if path.is_file() and fnmatch(str(path.relative_to(root)), pattern):
             terms = root / "metadata" / f"{path.stem}.txt"
@@ -211,10 +211,9 @@ def files_of(root: Path, pattern: str) -> Iterator[Path]:
 
 
 def split(root: Path, files: list[Path], rng: random.Random, fill: bool) -> dict[str, list[Tree]]:
-    """The trees of each part: of the treebank's own test and dev, or of documents that are drawn for them.
+    """Return the trees of each part: the treebank's own test and dev, or documents that are drawn for them.
 
-    fill (bool): whether documents are drawn for a part of the treebank's own that is small, and not only for one that
-        it has not
+    fill (bool): Whether documents are drawn for a small part of the treebank's own, besides for one that is missing.
     """
     parts: dict[str, list[Tree]] = {part: [] for part in PARTS}
     documents: list[list[Tree]] = []
@@ -238,7 +237,7 @@ def split(root: Path, files: list[Path], rng: random.Random, fill: bool) -> dict
 
 
 def drawn(trees: list[Tree], most: int, rng: random.Random) -> list[Tree]:
-    """At most so many trees, in their order."""
+    """Return at most `most` of the trees, in their order."""
     return [trees[i] for i in sorted(rng.sample(range(len(trees)), min(most, len(trees))))]
 
 
@@ -246,7 +245,7 @@ def drawn(trees: list[Tree], most: int, rng: random.Random) -> list[Tree]:
 
 
 def write_card(source: Source, name: str, folder: Path, parsed: Path, pipeline: Path) -> None:
-    """Data, licence and scores in the meta.json of a pipeline."""
+    """Write data, licence and scores into the meta.json of a pipeline."""
     read = partial(read_trees, coarse_tags=source.coarse_tags)
     train, golds = (list(read(folder / f"{part}.mrg")) for part in ("train", "test"))
     scores = evaluate(golds, list(read_trees(parsed))).scores()
