@@ -98,7 +98,7 @@ def rewrite(trees: Iterable[Tree], most: int, rng: random.Random) -> dict[str, l
 
 
 def is_plain(tree: Tree) -> bool:
-    """Return whether a sentence has one subject, one verb phrase with a finite verb first, and no end but a full stop."""
+    """Return whether a sentence has one subject, one verb phrase with a finite verb first, and at most a full stop."""
     labels = [child.label for child in tree.children]
     if labels.count("NP") != 1 or labels.count("VP") != 1 or labels.index("NP") > labels.index("VP"):
         return False

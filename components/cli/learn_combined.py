@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from spacy_lpcfg.components.cli.learn_lpcfg import add_parser
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.clusters import on_cluster
-from spacy_lpcfg.components.cli.shared.console import busy, reporting_errors, tell
+from spacy_lpcfg.components.cli.shared.console import busy, reporting_errors
 from spacy_lpcfg.components.cli.shared.learner_options import Settings, chosen_learner, learner_option
 from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder
 from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, read_training, save_measured
@@ -48,7 +49,6 @@ def learn_combined(
         spacy-lpcfg learn combined train.mrg --dev dev.mrg --preset accurate -o model/
         spacy-lpcfg learn combined train.mrg --preset fast --text raw.txt -o model/
     """
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
     from spacy_lpcfg.learning.base import ModelLearned, values_of_steps
 
     output = check_folder(output, inputs=[*trees, *(dev or ()), text, classes_from], force=force)
@@ -57,8 +57,6 @@ def learn_combined(
         preset, settings, text=text, seed=seed, lang=lang, classes_from=classes_from, jobs=jobs
     )
     held_out = read_held_out(dev, skip_bad, dialect, tags)
-    component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
-    assert isinstance(component, LPCFGParser)
     told: list[object] = []
     with on_cluster(scheduler), busy("learning", n_models(learner), "models") as reach:
 
@@ -68,9 +66,8 @@ def learn_combined(
                 reach(step.number)
 
         train = read_training(trees, skip_bad, dialect, tags)
-        component.grammar = learned = learner.fit(train, on_step=on_step)
-    tell(learned.summary)
-    nlp.meta["fit"] = values_of_steps(told)
+        learned = learner.fit(train, on_step=on_step)
+    add_parser(nlp, learned, config, {"fit": values_of_steps(told)})
     save_measured(nlp, output, learned.parser, held_out, force=force)
 
 

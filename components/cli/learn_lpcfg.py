@@ -76,7 +76,8 @@ def learn_lpcfg(
         tree_files(trees, skip_bad, dialect, tags) as train,
     ):
         learned = _learn(learner, train, held_out, reach)
-    _add_parser(nlp, learned, {**config, "settings": {**config["settings"], **learned.settings}})
+    config = {**config, "settings": {**config["settings"], **learned.settings}}
+    add_parser(nlp, learned.grammar, config, learned.meta)
     save_measured(nlp, output, learned.grammar.parser, held_out, force=force)
 
 
@@ -178,12 +179,12 @@ def _log_step(step: "Step", n_steps: int | None) -> None:
 # The pipeline ------------------------------------------------------------------------------------
 
 
-def _add_parser(nlp: "Language", learned: Learned, learner: dict[str, Any]) -> None:
-    """Add an `lpcfg_parser`: its config says how it was learned, and the pipeline's meta what the steps found."""
+def add_parser(nlp: "Language", model: "ParsingModel", learner: dict[str, Any], meta: dict[str, Any]) -> None:
+    """Add an `lpcfg_parser` by a model, with its learner in the config, and in the pipeline's meta what steps found."""
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
     component = nlp.add_pipe("lpcfg_parser", config={"learner": learner})
     assert isinstance(component, LPCFGParser)
-    component.grammar = learned.grammar
-    tell(learned.grammar.summary)
-    nlp.meta.update(learned.meta)
+    component.grammar = model
+    tell(model.summary)
+    nlp.meta.update(meta)

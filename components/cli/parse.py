@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.console import log, one_line, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.console import log, one_line, progress, reporting_errors, usage_errors
 from spacy_lpcfg.components.cli.shared.files import check_output, writing
-from spacy_lpcfg.components.cli.shared.formats import format_of, output_formats, write_output
+from spacy_lpcfg.components.cli.shared.formats import check_terminal, format_of, output_formats, write_output
 from spacy_lpcfg.components.cli.shared.inputs import (
     Source,
     check_usage,
@@ -173,16 +173,15 @@ def parse(
     if not many:
         check_output(output, inputs=[first, model], force=force)
         check_output(rest, "--rest", inputs=[first, model, *filter(None, [output])], force=force)
-        _check_terminal(output, name)
+        check_terminal(output, name)
     n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
     pipe = find_parser_or_bracketer(nlp, component)
     _set_beam(pipe, beam)
     _set_decoding(pipe, decoding)
-    questions: dict[str, dict[str, Any]] = {}
+    questions: dict[str, dict[str, Any]] = {"posteriors": {}} if marginals else {}
     if n_best:
         questions["n_best"] = {"n": n_best, "tag_variants": tag_variants}
-    questions |= {"posteriors": {}} if marginals else {}
     source = source_of(nlp, pipe, first, kind, tags, dialect)
     # files of a folder were chosen by whether they are there, and a worker that died may have written its own
     label = _root_label(pipe, root)
@@ -240,12 +239,6 @@ def _unsure(above: float | None, file: Path | None, output: Path | None, *, many
     return _Unsure(above, file)
 
 
-def _check_terminal(output: Path | None, form: str) -> None:
-    """Raise BadParameter if Docs would go to a terminal."""
-    if form == ParseFormat.spacy and output is None and sys.stdout.isatty():
-        raise typer.BadParameter("Docs are nothing to read: name a file by --output", param_hint="--format")
-
-
 def _set_beam(pipe: "Pipe", beam: int | None) -> None:
     from spacy_lpcfg.combination import Combined
     from spacy_lpcfg.components.isbn_parser import ISBNParser
@@ -268,12 +261,10 @@ def _set_decoding(pipe: "Pipe", decoding: str | None) -> None:
         return
     if not isinstance(pipe, ParsingPipe):
         raise typer.BadParameter(f"{pipe.name} has one way to decode", param_hint="--decoding")
-    try:
+    with usage_errors("--decoding"):
         pipe.ready_parser()  # reads the model, which then says what it can do
         pipe.decoding = decoding
         pipe.ready_parser()
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--decoding") from error
 
 
 def _root_label(pipe: "Pipe", root: str | None) -> str | None:

@@ -1,6 +1,5 @@
 """`spacy-lpcfg render`: pictures of trees, of what a model thinks of a sentence, and of how it learned."""
 
-import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import partial
@@ -13,7 +12,7 @@ import typer
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import STDIN, check_input, check_output
-from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
+from spacy_lpcfg.components.cli.shared.formats import check_terminal, format_of, write_output
 from spacy_lpcfg.components.cli.shared.inputs import Source, check_usage, kind_said, run_pipeline, source_of, trees_of
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, find_parser_or_bracketer, load_pipeline
 
@@ -107,8 +106,7 @@ def render(
     """
     form = _format(picture, form, output)
     check_output(output, inputs=[source, *([file] if file else [])], force=force)
-    if form == PictureFormat.png and output is None and sys.stdout.isatty():
-        raise typer.BadParameter("a png is nothing to read: name a file by --output", param_hint="--format")
+    check_terminal(output, form.value)
     if source == STDIN or Path(source).is_file():
         drawables = _by_trees(source, file, picture, dialect)
     else:

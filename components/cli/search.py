@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors, usage_errors
 from spacy_lpcfg.components.cli.shared.files import check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
 from spacy_lpcfg.components.cli.shared.inputs import Source, dialect_of_source, trees_of
@@ -82,10 +82,8 @@ def search(
     from spacy_lpcfg.trees import head_rules
 
     name = _format(output, form, counts)
-    try:
+    with usage_errors("PATTERN", kinds=(PatternError,)):
         pattern = TreePattern(text)
-    except PatternError as error:
-        raise typer.BadParameter(str(error), param_hint="PATTERN") from error
     errors: list[Exception] = []
     reader = TreeSources(kind, model, component, dialect)
     sources = [*reader.sources(files)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cache
@@ -74,6 +75,12 @@ def format_of(
         or_so = ", or --format say what it is" if len(names) > 1 and not needs_ending else ""
         raise typer.BadParameter(f"{str(output)!r} should end in {_endings(names)}{or_so}", param_hint=hint)
     return wanted or (fitting or names)[0]
+
+
+def check_terminal(output: Path | None, name: str) -> None:
+    """Raise BadParameter if a format of bytes would go to a terminal."""
+    if output_formats()[name].is_binary and output is None and sys.stdout.isatty():
+        raise typer.BadParameter(f"{name} is nothing to read: name a file by --output", param_hint="--format")
 
 
 def _endings(names: Iterable[str]) -> str:

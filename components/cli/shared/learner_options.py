@@ -17,7 +17,6 @@ from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Learner
-    from spacy_lpcfg.words import ClassLearner
 
 SET = "--set"
 
@@ -72,6 +71,8 @@ def chosen_learner(
 
     RAISES (BadParameter): For settings that the learner cannot have.
     """
+    from spacy import registry
+
     from spacy_lpcfg.components.named_learner import make_learner
 
     with usage_errors("--text"):
@@ -79,10 +80,8 @@ def chosen_learner(
     values = parsed_settings(settings or ())
     text, heads, variant = text and text.resolve(), values.pop("heads", None), str(values.pop("variant", DEFAULT))
     heads = heads and _checked_heads(str(heads))
-    made, described = (
-        _with_classes(values, classes)
-        for classes in ({"word_classes": _word_classes(classes_from, lang)}, class_settings(classes_from, lang))
-    )
+    classes = class_settings(classes_from, lang)
+    made, described = _with_classes(values, registry.resolve(classes)), _with_classes(values, classes)
     with usage_errors(SET):
         learner = make_learner(name, text, seed, lang, {**made, "n_jobs": n_jobs(jobs)}, heads, variant)
     config = {"@misc": "spacy-lpcfg.Learner.v1", "name": name, "text": text and str(text), "seed": seed, "lang": lang}
@@ -120,17 +119,9 @@ def parsed_settings(settings: Iterable[str]) -> dict[str, Any]:
 
 def _with_classes(settings: Mapping[str, Any], classes: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings with classes of words in their part `lexical`, if there are any."""
-    if not classes.get("word_classes"):
+    if not classes:
         return dict(settings)
     return {**settings, "lexical": {**(settings.get("lexical") or {}), **classes}}
-
-
-def _word_classes(text: Path | None, lang: str) -> ClassLearner | None:
-    """Return the learner of a text's classes of words; None without a text."""
-    from spacy_lpcfg.components.raw_text import RawText
-    from spacy_lpcfg.words import ClassLearner
-
-    return None if text is None else ClassLearner(RawText(text.resolve(), lang))
 
 
 def class_settings(text: Path | None, lang: str) -> dict[str, Any]:
