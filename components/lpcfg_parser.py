@@ -231,6 +231,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
             check_decoding(decoding)
         self._decoding = decoding
 
+    def _check_decoding(self) -> None:
+        """Raise ValueError if the grammar, as far as it is read, cannot decode as the setting says."""
+        if self.decoding is not None and not self._state.is_unread and self.grammar is not None:
+            self.grammar.check_decoding(self.decoding)
+
     @property
     def gold_key(self) -> str:  # type: ignore[override]
         """Key of the trees to learn from, which is the key that the parser writes to."""
@@ -305,8 +310,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         else:
             self._learn(self.gold_trees(get_examples()), nlp)
         self.check_learned(labels)
-        if self.grammar is not None and self.decoding is not None:
-            self.grammar.check_decoding(self.decoding)
+        self._check_decoding()
 
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None) -> None:
         first = next(treebank, None)
@@ -371,8 +375,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         before = shim.state
         yield
         try:
-            if self.decoding is not None and not shim.state.is_unread and self.grammar is not None:
-                self.grammar.check_decoding(self.decoding)
+            self._check_decoding()
         except ValueError as error:
             shim.state = before
             raise ModelError(f"{self.name!r} cannot parse by what was loaded: {error}") from error
