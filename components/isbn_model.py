@@ -185,7 +185,7 @@ class ISBNShim(ModelShim[ISBN]):
         self.forget_parsers()
 
     def forget_parsers(self) -> None:
-        """Have parsers made anew: parameters have changed."""
+        """Drop the cached parsers, since parameters have changed."""
         self._parsers = MadeOnce()
 
     def parser(self, settings: Hashable, make: Callable[[], Made]) -> Made:
@@ -328,7 +328,7 @@ def _init(
     *,
     lexical: ISBNLexical,
 ) -> None:
-    """Take the vocabulary of trees, rooted or not, and draw parameters at random, as `random.seed` has it."""
+    """Make the vocabulary of trees, rooted or not, and draw parameters by the random numbers of `random`."""
     if X is None:
         return
     relations = _relations(model)

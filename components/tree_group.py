@@ -94,7 +94,7 @@ def set_group(doc: Doc, key: str, spans: Sequence[Span], attrs: dict[str, Any]) 
 
 
 def group_at(doc: Doc, key: str, start: int = 0, end: int | None = 0) -> SpanGroup:
-    """`doc.spans[key]`, fitted to the tokens, see `follow`, and with its attributes if Docs were put together."""
+    """Return `doc.spans[key]`, fitted to the tokens by `follow`, with its attributes if Docs were put together."""
     group = doc.spans[key]
     if "format" not in group.attrs:
         _recall(doc, key, group)
@@ -286,7 +286,7 @@ def _is_record(name: Any, key: str) -> bool:
 
 
 def _remember(doc: Doc, key: str, attrs: dict[str, Any]) -> None:
-    """Leave the attributes of a group where `Doc.from_docs` takes them along."""
+    """Store the attributes of a group in `doc.user_data`, which `Doc.from_docs` keeps."""
     data: dict[Any, Any] = doc.user_data
     for old in [name for name in data if _is_record(name, key)]:
         del data[old]
@@ -294,7 +294,7 @@ def _remember(doc: Doc, key: str, attrs: dict[str, Any]) -> None:
 
 
 def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
-    """Give a group that `Doc.from_docs` made the attributes of the groups that it was made of."""
+    """Restore the attributes of a group that `Doc.from_docs` made, from those of the groups that it joined."""
     data: dict[Any, Any] = doc.user_data
     records = sorted(record[2:] for record in data if _is_record(record, key))
     inside = [(start, end) for start, end in records if 0 <= start < end <= len(doc.text)]

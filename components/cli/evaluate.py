@@ -127,7 +127,7 @@ def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["
 
 
 def _check_words(gold: Path, test: Path, evaluation: "Evaluation") -> None:
-    """Tell of sentences that are in no score; raise ValueError if that is true of all."""
+    """Log the number of sentences that are in no score; raise ValueError if all are."""
     total = evaluation.total()
     wrong = [(i, score) for i, score in enumerate(evaluation.sentences, start=1) if score.reason]
     if not wrong:

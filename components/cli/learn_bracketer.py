@@ -116,7 +116,7 @@ class _Text:
             yield sentence
 
     def log_dialects(self) -> None:
-        """Say in which dialects trees were read."""
+        """Log the dialects in which trees were read."""
         from spacy_lpcfg.trees.reading import dialect_of
 
         dialects = {dialect_of(path) for path in self.paths if path.suffix != ".spacy"} if self.dialect is None else ()

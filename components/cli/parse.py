@@ -300,7 +300,7 @@ class _Work:
     unsure: _Unsure | None = None
 
     def parse(self, source: Source, output: Path | None, *, n_process: int = 1, is_told: bool = False) -> Counter[str]:
-        """Parse a file into another; how many sentences there are of each status. A bar shows it if `is_told`."""
+        """Parse a file into another, and return the number of sentences with each status; with a bar if `is_told`."""
         pipe = find_parser_or_bracketer(self.nlp, self.component)
         documents = run_pipeline(self.nlp, pipe, source, questions=self.questions, n_process=n_process)
         is_seen = not is_told or (output is None and sys.stdout.isatty())

@@ -86,7 +86,7 @@ def usage_errors(hint: str | None = None, *, kinds: tuple[type[Exception], ...] 
 
 @contextmanager
 def _noticing(interrupted: Event) -> Iterator[None]:
-    """Note Ctrl-C in the block before it is raised, if it is raised at all."""
+    """Set an event when Ctrl-C interrupts the block, since a library may turn that into an error of its own."""
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or current_thread() is not main_thread():
         yield
@@ -105,7 +105,7 @@ def _noticing(interrupted: Event) -> Iterator[None]:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Tell by `log` of warnings in the block, and of those that the library logs."""
+    """Log warnings in the block, and what the library logs, as a line each."""
     logger, handler = logging.getLogger("spacy_lpcfg"), _Telling(logging.WARNING)
     logger.addHandler(handler)
     try:
@@ -122,7 +122,7 @@ class _Telling(logging.Handler):
 
 
 def log(message: str) -> None:
-    """Say what is not a result, on stderr, beside any progress bar; if nobody can read it, it is not said."""
+    """Write a message to stderr, beside any progress bar; drop it if stderr cannot be written to."""
     from tqdm import tqdm
 
     from spacy_lpcfg.pictures.visible import visible_lines
@@ -134,7 +134,7 @@ def log(message: str) -> None:
 
 
 def tell(message: str) -> None:
-    """Print what is no result: a command that saves what it has learned goes on if stdout cannot be written to."""
+    """Print a message on stdout; if that cannot be written to, only warn, so that a command goes on to save."""
     try:
         print(message, flush=True)
     except BrokenPipeError:
@@ -145,7 +145,7 @@ def tell(message: str) -> None:
 
 
 def log_skipped(errors: Sequence[Exception]) -> None:
-    """Say how many broken trees were left out."""
+    """Log the number of broken trees that were left out."""
     if errors:
         log(f"{counted(len(errors), 'broken tree was', 'broken trees were')} skipped, the first at {errors[0]}")
 
@@ -168,7 +168,7 @@ def progress(items: Iterable[Item], unit: str, *, hidden: bool = False, total: i
 
 @contextmanager
 def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
-    """Return a callback for the name of a step and how far it has come; each step has a bar on stderr in turn."""
+    """Provide a callback for the name of a step and how far it has come; each step has a bar on stderr in turn."""
     from tqdm import tqdm
 
     bars: dict[str, tqdm] = {}
@@ -189,7 +189,7 @@ def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
 
 @contextmanager
 def busy(what: str, n_steps: int | None = None, unit: str = "steps") -> Iterator[Callable[[int], None]]:
-    """Count the seconds that the block takes, on stderr if that is a terminal.
+    """Show the seconds that the block has taken on stderr, if that is a terminal.
 
     what (str): The work, as a participle such as "learning".
     n_steps (int or None): The number of steps, with which the time that is left is told as well.
@@ -227,7 +227,7 @@ def _tick(bar: Any, done: Event) -> None:
 
 
 def begun(items: Iterable[Item]) -> Iterator[Item]:
-    """Return the same items once the first is made, so that its errors are told before any output."""
+    """Return the items after making the first of them, so that its errors come before any output."""
     iterator = iter(items)
     first = list(islice(iterator, 1))
     return chain(first, iterator)

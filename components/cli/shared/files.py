@@ -127,7 +127,7 @@ def check_output(
 
 
 def is_within(path: Path, source: str | Path) -> bool:
-    """Return whether a path where something is lies in a folder, or is that folder or file itself; - is stdin."""
+    """Return whether an existing path is a source, or lies in one that is a folder; - is stdin."""
     if str(source) == STDIN:
         try:
             return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat())

@@ -74,7 +74,7 @@ class _Words(NamedTuple):
     tags: list[str] | None
 
 
-# What there is -----------------------------------------------------------------------------------
+# Kinds of input ---------------------------------------------------------------------------------
 
 
 def lines_of(source: str) -> Iterator[str]:
@@ -94,7 +94,7 @@ def check_usage(file: str, kind: Input | None, tags: Tags | None) -> None:
 def source_of(
     nlp: Language, component: Pipe, file: str, kind: Input | None, tags: Tags | None, dialect: str | None = None
 ) -> Source:
-    """Return the file, or text, as what it was said to hold, or looks like.
+    """Return the source of a FILE or text, with its kind by the options, or by what it looks like.
 
     RAISES (BadParameter): If a bracketer cannot have its tags.
     """
@@ -202,7 +202,7 @@ def _is_watched() -> bool:
 
 
 def _use_tags(component: Pipe, source: Source) -> None:
-    """Have a component take tags from where they are to come: those of given words are `token.tag_`."""
+    """Set the tags that a component uses: given ones, which are in `token.tag_`, or its own."""
     if _is_bracketer(component):
         if source.kind in _DEFAULT_TAGS:
             component.attr = "tag"

@@ -1,4 +1,4 @@
-"""Many files parsed into a folder: what is there stays, what cannot be read is told of, and any worker may die."""
+"""Parsing of many files into a folder, which goes on where it stopped, past files and workers that fail."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Work: TypeAlias = Callable[[Shard], Made]
 def parse_many(
     work: Work, shards: Sequence[Shard], *, n_process: int, scheduler: str | None, force: bool
 ) -> Counter[str]:
-    """Parse files, but those that are parsed already; how many sentences of them have each status.
+    """Parse the files that are not parsed yet, and return the number of sentences with each status.
 
     work (callable): Parses a file; it can be sent to other processes.
     n_process (int): Number of processes of this machine, if there is no cluster.

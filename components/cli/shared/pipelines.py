@@ -1,4 +1,4 @@
-"""Pipelines that commands load, and that they make: begun, and saved where nothing else is."""
+"""Pipelines: loading them, finding components in them, and saving new ones where nothing is lost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OTHER_SPACY = r"\[W095\]"  # spaCy warns of a model for another version of it
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Do not look for garbage within: nearly all that imports and models make stays, and looking takes 0.2 s."""
+    """Turn off garbage collection in the block: nearly all that loading makes stays, and looking takes 0.2 s."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -165,7 +165,7 @@ def _find(nlp: Language, name: str | None, what: str, *kinds: type[Any]) -> Any:
 
 
 def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), force: bool) -> Path:
-    """Return the folder that is meant, with links followed.
+    """Check the folder for a new pipeline, and return it with links followed.
 
     inputs (iterable of str, Path or None): Files that the command reads.
     RAISES (BadParameter): If it may not be replaced, or where no folder can be made.

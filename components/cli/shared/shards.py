@@ -1,4 +1,4 @@
-"""A corpus in files, each of them a shard: which files there are, and where the trees of each go."""
+"""The shards of a corpus: its files to parse, each with the file for its trees."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def shards_of(files: Sequence[str], kind: Input | None, output: Path | None, suf
     shards = [
         Shard(os.path.abspath(file), os.path.abspath(folder / _renamed(os.path.relpath(file, root), suffix)))
         for path in files
-        for root, file in _found(path, kind, folder)
+        for root, file in _files_at(path, kind, folder)
     ]
     if not shards:
         raise typer.BadParameter(f"all its files are below {str(output)!r}, where trees go", param_hint="FILE")
@@ -98,8 +98,8 @@ def _checked_folder(output: Path | None) -> Path:
     return output
 
 
-def _found(path: str, kind: Input | None, output: Path) -> list[tuple[str, str]]:
-    """Return the files of a path, each after the folder that its name begins below; none of those that were written."""
+def _files_at(path: str, kind: Input | None, output: Path) -> list[tuple[str, str]]:
+    """Return the files of a path that are not in the output folder, each after the folder that its new name is below."""
     from spacy_lpcfg.trees.files import files_of
 
     if path == STDIN:

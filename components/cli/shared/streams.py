@@ -1,4 +1,4 @@
-"""stdin, stdout and stderr, which may be closed, full or a terminal: errors that name them, and nothing that harms."""
+"""stdin, stdout and stderr, where they are closed, full or a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import IO, Any
 
 
 def open_closed() -> None:
-    """Give what Python has no stream for, as it was closed, the null device, so that no other file gets its number.
+    """Open the null device for each standard stream that is closed, so that no other file gets its descriptor.
 
     stdout is then one that cannot be written to, and stderr one that nobody reads; stdin is still None.
     """
@@ -31,7 +31,7 @@ def stdin() -> IO[bytes]:
 
 @contextmanager
 def careful_stdout() -> Iterator[None]:
-    """Name stdout in its errors within the block, and send a terminal no control characters."""
+    """Wrap stdout within the block: its errors name it, and a terminal gets no control characters."""
     stream = sys.stdout
     with redirect_stdout(_Careful(stream)):
         yield
@@ -39,7 +39,7 @@ def careful_stdout() -> Iterator[None]:
 
 
 class _Careful:
-    """A stream of text, but for `write` and `flush`."""
+    """A wrapper of stdout that names it in errors, and makes control characters visible on a terminal."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -73,7 +73,7 @@ def _naming_stdout() -> Iterator[None]:
 
 
 def settle(stream: Any) -> None:
-    """Have a stream that failed swallow what it still holds, which Python would try to write again when it ends."""
+    """Discard the unwritten content of a stream that failed, which Python would try to write again at its exit."""
     try:
         stream.flush()
     except (OSError, ValueError):

@@ -49,7 +49,7 @@ def tree_files(
 
 
 def log_dialect(dialect: str | None, asked_for: str | None, dropped: Counter[str]) -> None:
-    """Say in which dialect trees were read, unless it is that of the Penn Treebank, and what this changed."""
+    """Log the dialect in which trees were read, unless it is that of the Penn Treebank, and what it changed."""
     from spacy_lpcfg.trees.formats import told
 
     if dialect in (None, "penn"):

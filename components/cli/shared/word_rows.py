@@ -1,4 +1,4 @@
-"""Surprisals of the words between blanks, with what regressions of reading times need beside them."""
+"""Tables of surprisal by words between blanks, with columns for regressions of reading times."""
 
 from __future__ import annotations
 
