@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import typer
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.cli.shared.files import STDIN, check_input_or_text, is_text, read_lines
+from spacy_lpcfg.components.cli.shared.files import STDIN, ZIPPED, check_input_or_text, is_text, read_lines
 from spacy_lpcfg.components.cli.shared.options import Input, Tags
 from spacy_lpcfg.components.cli.shared.processes import pipe
 from spacy_lpcfg.components.cli.shared.streams import stdin
@@ -65,6 +65,21 @@ class Parsed(NamedTuple):
 
     doc: Doc
     words: list[str] | None
+
+
+class _Kind(NamedTuple):
+    """A kind of input.
+
+    read (callable): Yields texts or Docs, each with its words as they came, if it was made of words.
+    expected (str): A description for the message that there is nothing to parse.
+    suffixes (tuple of str): Ends of the names of files in folders that hold it.
+    tags (Tags or None): Where tags come from unless an option says; None as the pipeline is set.
+    """
+
+    read: Callable[[Language, Source], Iterator[tuple[Any, Any]]]
+    expected: str
+    suffixes: tuple[str, ...]
+    tags: Tags | None = None
 
 
 class _Words(NamedTuple):
@@ -122,13 +137,8 @@ def _is_bracketer(component: Pipe) -> bool:
 
 def kind_by_name(file: str) -> Input | None:
     """Return whether a file holds Docs or trees by its name; None if the name does not say."""
-    if is_text(file):
-        return None
-    from spacy_lpcfg.trees.formats.table import suffixes_of_trees
-
-    if file.endswith(_BINARY):
-        return Input.spacy
-    return Input.trees if file.removesuffix(".gz").endswith(suffixes_of_trees()) else None
+    kinds = () if is_text(file) else (Input.spacy, Input.trees)
+    return next((kind for kind in kinds if file.endswith(suffixes_of(kind))), None)
 
 
 def _kind_of(nlp: Language, component: Pipe, file: str) -> Input:
@@ -187,14 +197,14 @@ def run_pipeline(
             is_empty = False
             yield Parsed(doc, words)
     if is_empty:
-        raise ValueError(f"{source.name}: there is nothing to parse in it. Expected {_EXPECTED[source.kind]}.")
+        raise ValueError(f"{source.name}: there is nothing to parse in it. Expected {_KINDS[source.kind].expected}.")
 
 
 def n_documents(nlp: Language, source: Source) -> int | None:
     """Count the documents of a file for a progress bar; None without a bar, or if the file cannot be read twice."""
     if not _is_watched() or not os.path.isfile(source.file):
         return None
-    return sum(1 for _ in _READERS[source.kind](nlp, source._replace(is_told=False)))
+    return sum(1 for _ in _KINDS[source.kind].read(nlp, source._replace(is_told=False)))
 
 
 def _is_watched() -> bool:
@@ -203,11 +213,12 @@ def _is_watched() -> bool:
 
 def _use_tags(component: Pipe, source: Source) -> None:
     """Set the tags that a component uses: given ones, which are in `token.tag_`, or its own."""
+    usual = _KINDS[source.kind].tags
     if _is_bracketer(component):
-        if source.kind in _DEFAULT_TAGS:
+        if usual is not None:
             component.attr = "tag"
-    elif hasattr(component, "tags") and (source.tags or source.kind in _DEFAULT_TAGS):
-        component.tags = (source.tags or _DEFAULT_TAGS[source.kind]).value
+    elif hasattr(component, "tags") and (tags := source.tags or usual):
+        component.tags = tags.value
 
 
 # Files -------------------------------------------------------------------------------------------
@@ -216,7 +227,7 @@ def _use_tags(component: Pipe, source: Source) -> None:
 def _unparsed(nlp: Language, component: Pipe, source: Source) -> Iterator[tuple[Any, Any]]:
     """Yield texts or Docs to parse, without the tags of a treebank's trees unless these are asked for."""
     may_be_used = source.tags == Tags.given or _is_bracketer(component)
-    for doc, words in _READERS[source.kind](nlp, source):
+    for doc, words in _KINDS[source.kind].read(nlp, source):
         if not may_be_used and (source.kind == Input.trees or (source.kind == Input.spacy and _has_gold(doc))):
             for token in doc:
                 token.tag_ = ""
@@ -327,18 +338,32 @@ def dialect_of_source(source: Source) -> str:
     return source.dialect or (dialect_of(source.file) if is_file else PENN)
 
 
-_READERS: dict[Input, Callable[[Language, Source], Iterator[tuple[Any, Any]]]] = {
-    Input.text: _read_text,
-    Input.tokens: partial(_read_words, _read_tokens),
-    Input.tagged: partial(_read_words, _read_tagged),
-    Input.trees: partial(_read_words, _read_trees),
-    Input.spacy: _read_docs,
+_TEXTS = (".txt", ".txt.gz")
+_KINDS = {
+    Input.text: _Kind(_read_text, "text, a document a line", _TEXTS),
+    Input.tokens: _Kind(
+        partial(_read_words, _read_tokens), "a sentence a line, its words separated by blanks", _TEXTS, Tags.model
+    ),
+    Input.tagged: _Kind(
+        partial(_read_words, _read_tagged),
+        "a sentence a line, as word/TAG separated by blanks",
+        (".tagged", ".tagged.gz"),
+        Tags.given,
+    ),
+    Input.trees: _Kind(
+        partial(_read_words, _read_trees),
+        "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))",
+        (),  # as `spacy_lpcfg.trees.formats` has them
+        Tags.model,
+    ),
+    Input.spacy: _Kind(_read_docs, "Docs", (_BINARY,)),
 }
-_DEFAULT_TAGS = {Input.tokens: Tags.model, Input.tagged: Tags.given, Input.trees: Tags.model}
-_EXPECTED = {
-    Input.text: "text, a document a line",
-    Input.tokens: "a sentence a line, its words separated by blanks",
-    Input.tagged: "a sentence a line, as word/TAG separated by blanks",
-    Input.trees: "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))",
-    Input.spacy: "Docs",
-}
+
+
+def suffixes_of(kind: Input) -> tuple[str, ...]:
+    """Return the ends of the names of those files of a folder that hold input of a kind."""
+    from spacy_lpcfg.trees.formats.table import suffixes_of_trees
+
+    if kind == Input.trees:
+        return tuple(suffix + end for suffix in suffixes_of_trees() for end in ("", ZIPPED))
+    return _KINDS[kind].suffixes

@@ -10,25 +10,10 @@ from typing import NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.shared.files import STDIN, is_text
-from spacy_lpcfg.components.cli.shared.inputs import kind_by_name
+from spacy_lpcfg.components.cli.shared.files import STDIN, ZIPPED, is_text
+from spacy_lpcfg.components.cli.shared.inputs import kind_by_name, suffixes_of
 from spacy_lpcfg.components.cli.shared.options import Input
 from spacy_lpcfg.components.cli.shared.pipelines import check_can_be_made
-
-_COMPRESSED = ".gz"
-
-
-def _suffixes() -> dict[Input, tuple[str, ...]]:
-    """Return the ends of names of those files of a folder that count, by what they hold."""
-    from spacy_lpcfg.trees.formats.table import suffixes_of_trees
-
-    return {
-        Input.text: (".txt", ".txt.gz"),
-        Input.tokens: (".txt", ".txt.gz"),
-        Input.tagged: (".tagged", ".tagged.gz"),
-        Input.trees: tuple(suffix + end for suffix in suffixes_of_trees() for end in ("", _COMPRESSED)),
-        Input.spacy: (".spacy",),
-    }
 
 
 class Shard(NamedTuple):
@@ -99,14 +84,14 @@ def _checked_folder(output: Path | None) -> Path:
 
 
 def _files_at(path: str, kind: Input | None, output: Path) -> list[tuple[str, str]]:
-    """Return the files of a path that are not in the output folder, each after the folder that its new name is below."""
+    """Return the files of a path outside of the output folder, each after the folder that its name begins below."""
     from spacy_lpcfg.trees.files import files_of
 
     if path == STDIN:
         raise typer.BadParameter("stdin is no file: parse it alone", param_hint="FILE")
     kinds = (Input.text, Input.spacy) if kind is None else (kind,)
     try:
-        files = list(files_of(path, tuple(suffix for kind_of_input in kinds for suffix in _suffixes()[kind_of_input])))
+        files = list(files_of(path, tuple(suffix for kind_of_input in kinds for suffix in suffixes_of(kind_of_input))))
     except FileNotFoundError as error:
         hint = "" if os.path.isdir(path) else " Or put quotes around a text, and name nothing besides."
         raise typer.BadParameter(f"{error}{hint}", param_hint="FILE") from error
@@ -126,8 +111,8 @@ def _root(path: str) -> str:
 
 
 def _renamed(name: str, suffix: str) -> str:
-    """Replace the suffixes of `_suffixes` by another; any other suffix may tell files apart, and stays."""
-    name = name.removesuffix(_COMPRESSED)
-    known = {known_suffix for of_kind in _suffixes().values() for known_suffix in of_kind}
+    """Replace a suffix of input by another; any other suffix may tell files apart, and stays."""
+    name = name.removesuffix(ZIPPED)
+    known = {known_suffix for kind in Input for known_suffix in suffixes_of(kind)}
     stem, suffix_of_name = os.path.splitext(name)
     return (stem if suffix_of_name in known else name) + suffix
