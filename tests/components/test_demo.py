@@ -231,7 +231,7 @@ def test_demo_server_survives_what_should_not_happen(caplog):
         assert status == 500
         assert "Something went wrong: RuntimeError(&#x27;&lt;script&gt;&#x27;)" in body
         assert get(server, "/?text=Go")[0] == 500
-    assert "no page of 'Go'" in caplog.text
+    assert "no answer to 'GET /?text=Go " in caplog.text
 
 
 def test_demo_server_answers_many_while_one_is_silent(server):

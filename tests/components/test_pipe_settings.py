@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from inspect import signature
 from math import inf, nan
 
 import pytest
@@ -84,9 +85,9 @@ def test_pipe_settings_are_checked_when_assigned_and_when_a_pipe_is_made(pipes, 
     with pytest.raises(ValueError, match=f"Expected {name} to be .*[,;] got {re.escape(repr(value)[:40])}"):
         setattr(pipe, name, value)
     assert getattr(pipe, name) is before
-    learner = {"learner": pipe.learner} if hasattr(pipe, "learner") else {}
+    settings = {key: getattr(pipe, key, None) for key in [*signature(CLASSES[factory]).parameters][2:]}
     with pytest.raises(ValueError, match=f"Expected {name} to be "):
-        CLASSES[factory](pipes.vocab, pipe.model, **{**learner, name: value})
+        CLASSES[factory](pipes, "another", **{**settings, name: value})
 
 
 @pytest.mark.parametrize("factory", ["lpcfg_parser", "isbn_parser"])
