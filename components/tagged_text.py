@@ -1,7 +1,6 @@
 """Tagged text for the bracketer: from Docs, from files, and as a spaCy corpus."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -128,7 +127,6 @@ def required(path: Paths | None) -> Paths:
     return path
 
 
-@dataclass(frozen=True)
 class SentenceReader:
     """The reader `spacy-lpcfg.tagged_sentences.v1`: tagged sentences of files, from the start at every call.
 
@@ -136,8 +134,10 @@ class SentenceReader:
     attr ("pos" or "tag"): As for `read_sentences`.
     """
 
-    path: str | Path | list[str] | list[Path] | None
-    attr: Attr = "tag"
+    # spaCy would pass a dataclass on as a dict
+    def __init__(self, path: str | Path | list[str] | list[Path] | None, attr: Attr = "tag") -> None:
+        self.path = path
+        self.attr = attr
 
     def __call__(self) -> Iterator[TaggedSentence]:
         return read_sentences(required(self.path), attr=self.attr)
@@ -163,7 +163,6 @@ def read_tag_map(path: str | Path) -> dict[str, str]:
 # Corpora -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class TaggedText:
     """The corpus reader `spacy-lpcfg.TaggedText.v1`: `nlp -> iterator of Example`, of tagged sentences.
 
@@ -172,9 +171,12 @@ class TaggedText:
     skip_bad (bool): Whether to skip broken trees and lines and log their number, instead of raising TreebankError.
     """
 
-    path: str | Path | list[str] | list[Path] | None
-    limit: int = 0
-    skip_bad: bool = False
+    def __init__(
+        self, path: str | Path | list[str] | list[Path] | None, limit: int = 0, skip_bad: bool = False
+    ) -> None:
+        self.path = path
+        self.limit = limit
+        self.skip_bad = skip_bad
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Read the text as Examples of one sentence each, with the same words and tags on both sides.
