@@ -30,7 +30,7 @@ PARSERS = {
     "scorer": [3],
 }
 BAD = {
-    "lpcfg_parser": {**PARSERS, "learner": [3, "pivot"], "decoding": ["zzz", ""]},
+    "lpcfg_parser": {**PARSERS, "learner": [3], "decoding": ["zzz", ""]},
     "isbn_parser": {
         **PARSERS,
         "gold_key": ["", None],
