@@ -145,7 +145,7 @@ def _by_trees(source: str, file: str | None, picture: Picture, dialect: str | No
 
 
 def _treebank(file: str, dialect: str | None) -> Source:
-    return Source(file, options.Input.trees, None, dialect=dialect, is_told=True)
+    return Source(file, options.Input.trees, dialect=dialect, is_told=True)
 
 
 def _by_pipeline(

@@ -36,8 +36,11 @@ _QUESTIONS = "lpcfg_cli_questions"  # the name of a component; see `questions.py
 
 
 class Source(NamedTuple):
-    """A file, "-" for stdin, or a text; what it holds; and where tags are to come from, None for what is usual.
+    """An input of a command.
 
+    file (str): The name of a file, "-" for stdin, or a text.
+    kind (Input): The kind of its contents.
+    tags (Tags or None): Where tags are to come from; None for what is usual.
     is_guessed (bool): Whether `kind` is a guess.
     dialect (str or None): The dialect of trees; None for the one that a file looks like.
     is_told (bool): Whether to log what the dialect changes.
@@ -45,7 +48,7 @@ class Source(NamedTuple):
 
     file: str
     kind: Input
-    tags: Tags | None
+    tags: Tags | None = None
     is_guessed: bool = False
     dialect: str | None = None
     is_told: bool = False

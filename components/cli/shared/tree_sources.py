@@ -55,7 +55,7 @@ def trees_of_path(path: str, on_error: OnError, dialect: str | None) -> Iterator
     on_error (callable or None): Called with the error of each broken tree; None raises it.
     """
     if path == STDIN:
-        return trees_of(Source(path, Input.trees, None, dialect=dialect, is_told=True), on_error)
+        return trees_of(Source(path, Input.trees, dialect=dialect, is_told=True), on_error)
     if path.endswith(DOCS):
         return trees_of_docs(path)
     if path.removesuffix(ZIPPED).endswith(_JSON_LINES):
@@ -130,7 +130,7 @@ class TreeSources:
         for file in chain.from_iterable(files_below(path, self.dialect, (DOCS,)) for path in paths):
             kind = kind_by_name(file) if file.endswith(DOCS) and self.kind is None else None
             kind = kind or kind_said(self.kind, self.dialect) or kind_by_name(file) or Input.text
-            yield Source(file, kind, None, dialect=self.dialect, is_told=True)
+            yield Source(file, kind, dialect=self.dialect, is_told=True)
 
     def docs(self, source: Source) -> Iterator[Doc]:
         """Yield the Docs of a file, or its text parsed."""
