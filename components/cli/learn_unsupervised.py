@@ -3,30 +3,24 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from spacy_lpcfg.components.cli.console import busy, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Output, Seed, blank_pipeline, check_folder, save_pipeline
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import busy, reporting_errors, tell
+from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder, save_pipeline
 
 
 @reporting_errors
 def learn_unsupervised(
     text: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="TEXT...", exists=True, dir_okay=False, help="A sentence a line, a million words or more; also .gz."
-        ),
+        list[Path], options.file_argument("TEXT...", "A sentence a line, a million words or more; also .gz.")
     ],
-    output: Output,
+    output: options.Output,
     grammar_text: Annotated[
         list[Path] | None,
-        typer.Option(
-            exists=True, dir_okay=False, help="Some thousand sentences like those to parse. [default: a sample of TEXT]"
-        ),
+        options.file_option("Some thousand sentences like those to parse. [default: a sample of TEXT]"),
     ] = None,
-    seed: Seed = 0,
-    lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
-    force: Force = False,
+    seed: options.Seed = 0,
+    lang: options.TokenizerLang = "en",
+    force: options.Force = False,
 ) -> None:
     """Learn to bracket from raw text: a blank pipeline with an lpcfg_parser whose only labels are S and X.
 
