@@ -148,6 +148,9 @@ cdef class _Chart:
     cdef vector[double] merits           # (n_symbols,): of the cell at hand
     cdef const int32_t[:, ::1] cells     # as in `CellMask`
     cdef const char[:, ::1] allowed
+    cdef const double[:, ::1] symbol_weights, left_fit, right_fit    # as in `SentenceContext`, and so the next
+    cdef const char[::1] may_begin, may_end
+    cdef double beam
 
     def __cinit__(self, CoarseGrammar grammar):
         self.grammar = grammar
@@ -185,17 +188,17 @@ cdef class _Chart:
             <uint64_t>1 << (symbol % 64)
         )
 
-    cdef void emit(self, int position, int terminal, int tag, const double* symbol_weights) noexcept nogil:
+    cdef void emit(self, int position, int terminal, int tag) noexcept nogil:
         """Items of one word: the rows of its terminal, weighted by symbol; and those of a given tag that it lacks."""
         cdef int cell = self.cell(position, position + 1)
         self.first_item[cell] = <int32_t>self.items.size()
-        cdef bint found = self.emit_rows(position, terminal, tag, symbol_weights)
+        cdef bint found = self.emit_rows(position, terminal, tag)
         if tag >= 0 and not found:
-            self.emit_rows(position, self.grammar.tag_terminals[tag], tag, symbol_weights)
+            self.emit_rows(position, self.grammar.tag_terminals[tag], tag)
         self.end_item[cell] = <int32_t>self.items.size()
         self.normalize(cell)
 
-    cdef bint emit_rows(self, int position, int terminal, int tag, const double* symbol_weights) noexcept nogil:
+    cdef bint emit_rows(self, int position, int terminal, int tag) noexcept nogil:
         """Items for the rows of a terminal; whether any of them has the tag."""
         cdef int row, symbol, cell = self.cells[position, position + 1]
         cdef bint found = False
@@ -203,7 +206,7 @@ cdef class _Chart:
         for row in range(self.grammar.row_offsets[terminal], self.grammar.row_offsets[terminal + 1]):
             symbol = self.grammar.row_symbols[row]
             found |= self.grammar.tag_of[symbol] == tag
-            scale = symbol_weights[symbol]
+            scale = self.symbol_weights[position, symbol]
             if scale > 0 and self.allowed[cell, symbol]:
                 self.add_item(position, position + 1, symbol, row, scale * self.grammar.row_weights[row], scale)
         return found
@@ -263,10 +266,11 @@ cdef class _Chart:
                 self.listed.push_back(block * 64 + lowest_bit(bits))
                 bits &= bits - 1
 
-    cdef void close(self, int start, int end, double beam, const double* left_fit, const double* right_fit,
-                    size_t first_application) noexcept nogil:
+    cdef void close(self, int start, int end, size_t first_application) noexcept nogil:
         """Turn the sums of a cell into its items, within `beam` of the best by inside times figure of merit."""
-        cdef int cell = self.cell(start, end)
+        cdef int cell = self.cell(start, end), before = self.exponents[cell]
+        cdef const double* left_fit = &self.left_fit[start, 0]
+        cdef const double* right_fit = &self.right_fit[end, 0]
         cdef int symbol
         cdef double best = 0
         cdef size_t k, kept = first_application
@@ -281,7 +285,7 @@ cdef class _Chart:
             best = max(best, self.merits[symbol])
         for symbol in self.listed:
             self.item_of[symbol] = -1
-            if self.merits[symbol] >= beam * best and self.sums[symbol] > TINY:
+            if self.merits[symbol] >= self.beam * best and self.sums[symbol] > TINY:
                 self.add_item(start, end, symbol, -1, self.sums[symbol], 1.0)
             self.sums[symbol] = 0
         self.end_item[cell] = <int32_t>self.items.size()
@@ -292,42 +296,40 @@ cdef class _Chart:
                 self.applications[kept].target = self.item_of[symbol]
                 kept += 1
         self.applications.resize(kept)
-        cdef int before = self.exponents[cell]
         self.normalize(cell)
         cdef double factor = ldexp(1.0, before - self.exponents[cell])
         for k in range(first_application, kept):
             self.applications[k].weight *= factor
 
-    cdef bint fill(self, double beam, const double[:, ::1] left_fit, const double[:, ::1] right_fit,
-                   const char[::1] may_begin, const char[::1] may_end, size_t max_applications) noexcept nogil:
+    cdef bint fill(self, size_t max_applications) noexcept nogil:
         """The inside pass, cells by growing width; False, and unfinished, if it records too much."""
-        cdef int width, start, end, split, left_cell, right_cell, cell, exponent, largest
-        cdef size_t first_application
+        cdef int width, start, end
         for width in range(2, self.n + 1):
             for start in range(self.n - width + 1):
                 end = start + width
-                if not may_begin[start] or self.cells[start, end] == 0:
-                    continue
-                cell = self.cell(start, end)
-                largest = -(1 << 28)
-                for split in range(start + 1, end):
-                    left_cell, right_cell = self.cell(start, split), self.cell(split, end)
-                    if self.first_item[left_cell] < self.end_item[left_cell] and (
-                            self.first_item[right_cell] < self.end_item[right_cell]):
-                        largest = max(largest, self.exponents[left_cell] + self.exponents[right_cell])
-                self.exponents[cell] = largest
-                first_application = self.applications.size()
-                for split in range(start + 1, end):
-                    left_cell, right_cell = self.cell(start, split), self.cell(split, end)
-                    exponent = self.exponents[left_cell] + self.exponents[right_cell] - largest
-                    if exponent > -1000 and may_end[end]:
-                        self.combine(self.grammar.all_rules, left_cell, right_cell, ldexp(1.0, exponent))
-                    elif exponent > -1000:
-                        self.combine(self.grammar.open_rules, left_cell, right_cell, ldexp(1.0, exponent))
-                self.close(start, end, beam, &left_fit[start, 0], &right_fit[end, 0], first_application)
+                if self.may_begin[start] and self.cells[start, end] != 0:
+                    self.fill_cell(start, end)
             if self.applications.size() > max_applications:
                 return False
         return True
+
+    cdef void fill_cell(self, int start, int end) noexcept nogil:
+        """The items of a cell, and the applications of rules that they are made by."""
+        cdef int split, left, right, exponent, largest = -(1 << 28)
+        cdef size_t first_application = self.applications.size()
+        for split in range(start + 1, end):
+            left, right = self.cell(start, split), self.cell(split, end)
+            if self.first_item[left] < self.end_item[left] and self.first_item[right] < self.end_item[right]:
+                largest = max(largest, self.exponents[left] + self.exponents[right])
+        self.exponents[self.cell(start, end)] = largest
+        for split in range(start + 1, end):
+            left, right = self.cell(start, split), self.cell(split, end)
+            exponent = self.exponents[left] + self.exponents[right] - largest
+            if exponent > -1000 and self.may_end[end]:
+                self.combine(self.grammar.all_rules, left, right, ldexp(1.0, exponent))
+            elif exponent > -1000:
+                self.combine(self.grammar.open_rules, left, right, ldexp(1.0, exponent))
+        self.close(start, end, first_application)
 
     cdef double total(self) noexcept nogil:
         """Mantissa of the sentence's probability; seeds the outside values of the roots."""
@@ -478,17 +480,14 @@ def build_forest(
 cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] tags, context, allowed, double beam,
                 size_t max_applications):
     """Emit the words and run the inside pass; False if the chart grew too large."""
-    cdef const double[:, ::1] symbol_weights = context.symbol_weights
-    cdef const double[:, ::1] left_fit = context.left_fit
-    cdef const double[:, ::1] right_fit = context.right_fit
-    cdef const char[::1] may_begin = context.may_begin
-    cdef const char[::1] may_end = context.may_end
     cdef int i
-    chart.cells, chart.allowed = allowed.cells, allowed.rows
+    chart.cells, chart.allowed, chart.beam = allowed.cells, allowed.rows, beam
+    chart.symbol_weights, chart.left_fit, chart.right_fit = context.symbol_weights, context.left_fit, context.right_fit
+    chart.may_begin, chart.may_end = context.may_begin, context.may_end
     with nogil:
         for i in range(chart.n):
-            chart.emit(i, terminals[i], tags[i], &symbol_weights[i, 0])
-        return chart.fill(beam, left_fit, right_fit, may_begin, may_end, max_applications)
+            chart.emit(i, terminals[i], tags[i])
+        return chart.fill(max_applications)
 
 
 def root_logs(

@@ -172,14 +172,10 @@ cdef class Marginals:
         The outside vector is divided by the sentence's weight and has the opposite exponent, so that the product of
         both adds up to the item's marginal.
         """
-        cdef int64_t start = self.offsets[item]
-        cdef int h, n = self.grammar.n_states[self.forest.items[item].symbol]
-        inside, outside = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.float32)
-        cdef float[::1] of_inside = inside, of_outside = outside
-        for h in range(n):
-            of_inside[h] = self.inside[start + h]
-            of_outside[h] = <float>(self.outside[start + h] / self.total)
-        return inside, outside, self.exponents[item]
+        cdef int n = self.grammar.n_states[self.forest.items[item].symbol]
+        inside = np.array(<float[:n]>self.inside_of(item))
+        outside = np.array(<float[:n]>self.outside_of(item), dtype=np.float64) / self.total
+        return inside, outside.astype(np.float32), self.exponents[item]
 
     def draw(self, const double[::1] uniforms):
         """The items of a tree, int32 (2 n_words - 1,) in pre-order, drawn by the weights of a proper grammar.
