@@ -40,7 +40,7 @@ register_extensions()
 ASSIGNS = ["doc.spans", "doc.sents", "token.is_sent_start", "token.tag"]
 SCORE_WEIGHTS: dict[str, float | None] = {"evalb_f": 1.0, "evalb_p": 0.0, "evalb_r": 0.0, "complete_match": 0.0}
 
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
 ParserModel = TypeVar("ParserModel", bound=ParsingModel)
 
 
@@ -352,7 +352,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def _distributions(self, doc: Doc) -> list[Distribution | None]:
         return self._ask(doc, lambda parser, query: parser.distribution(query))
 
-    def _ask(self, doc: Doc, question: Callable[[SentenceParser, Query], Found]) -> list[Found | None]:
+    def _ask(self, doc: Doc, question: Callable[[SentenceParser, Query], Answer]) -> list[Answer | None]:
         """Return the parser's answer for each sentence of a Doc."""
         parser, queries = self._asked(doc)
         return [question(parser.parser, query) if query else None for query in queries]

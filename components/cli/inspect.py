@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.isbn import ISBN
     from spacy_lpcfg.parsing.model import ParsingModel
 
-Found: TypeAlias = dict[str, Any]
+Details: TypeAlias = dict[str, Any]
 
 _COMMONEST = 3  # symbols with and without words whose states are shown if none are named
 ALL = "all"
@@ -58,7 +58,7 @@ def inspect(
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
     members = _members(pipe)
-    details: Found = {
+    details: Details = {
         "component": pipe.name,
         "members": [_sizes(model) for model in members],
         "symbols": _symbols(members, member, symbol, top),
@@ -82,13 +82,13 @@ def _members(pipe: "ParsingPipe") -> list["Grammar | ISBN"]:
     return cast("list[Grammar | ISBN]", list(cast("ParsingModel", model).single_models()))
 
 
-def _sizes(member: "Grammar | ISBN") -> Found:
+def _sizes(member: "Grammar | ISBN") -> Details:
     if member.is_network:
         return _sizes_of_networks(cast("ISBN", member))
     return _sizes_of_grammar(cast("Grammar", member))
 
 
-def _sizes_of_grammar(grammar: "Grammar") -> Found:
+def _sizes_of_grammar(grammar: "Grammar") -> Details:
     order = (-grammar.symbol_weights).argsort(kind="stable").tolist()
     return {
         "kind": "grammar",
@@ -107,7 +107,7 @@ def _sizes_of_grammar(grammar: "Grammar") -> Found:
     }
 
 
-def _sizes_of_networks(isbn: "ISBN") -> Found:
+def _sizes_of_networks(isbn: "ISBN") -> Details:
     vocabulary = isbn.vocabulary
     return {
         "kind": "networks",
@@ -129,7 +129,7 @@ def _sizes_of_networks(isbn: "ISBN") -> Found:
     }
 
 
-def _symbols(members: Sequence["Grammar | ISBN"], number: int, wanted: list[str] | None, top: int) -> Found:
+def _symbols(members: Sequence["Grammar | ISBN"], number: int, wanted: list[str] | None, top: int) -> Details:
     """Return the likeliest rules or words of each state of the wanted symbols of one of the grammars."""
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.grammar.summary import top_rules, top_words
@@ -169,7 +169,7 @@ def _names(grammar: "Grammar", wanted: list[str] | None) -> list[str]:
 # As text -----------------------------------------------------------------------------------------
 
 
-def _lines(details: Found) -> Iterator[str]:
+def _lines(details: Details) -> Iterator[str]:
     for number, sizes in enumerate(details["members"], start=1):
         yield f"{details['component']}, {number} of {len(details['members'])}: {sizes['kind']}"
         yield from (_grammar_lines if sizes["kind"] == "grammar" else _network_lines)(sizes)
@@ -182,7 +182,7 @@ def _lines(details: Found) -> Iterator[str]:
         yield from _fit_lines(details["fit"])
 
 
-def _grammar_lines(sizes: Found) -> Iterator[str]:
+def _grammar_lines(sizes: Details) -> Iterator[str]:
     yield f"{sizes['n_labels']} categories, {sizes['n_tags']} tags, root label {sizes['root_label'] or 'none'}"
     yield f"{sizes['n_symbols']} symbols, {sizes['n_preterminals']} of them over words; {sizes['n_rules']} binary rules"
     yield f"{sizes['n_terminals']} words and signatures; {sizes['n_rare_words']} rare words by their signatures"
@@ -194,7 +194,7 @@ def _grammar_lines(sizes: Found) -> Iterator[str]:
         yield f"{name:<24}{sizes['shares'][name]:>8.4f}{n_states:>8}"
 
 
-def _network_lines(sizes: Found) -> Iterator[str]:
+def _network_lines(sizes: Details) -> Iterator[str]:
     yield f"{len(sizes['labels'])} categories: {' '.join(sizes['labels'])}"
     yield f"{len(sizes['tags'])} tags: {' '.join(sizes['tags'])}"
     yield f"{sizes['n_words']} words, {sizes['n_signatures']} signatures, {sizes['n_outcomes']} outcomes of decisions"
@@ -205,7 +205,7 @@ def _network_lines(sizes: Found) -> Iterator[str]:
         yield f"network, {network['approximation']}, {network['n_states']} states: {', '.join(shapes)}"
 
 
-def _state_lines(name: str, of_symbol: Found) -> Iterator[str]:
+def _state_lines(name: str, of_symbol: Details) -> Iterator[str]:
     for number, best in enumerate(of_symbol["states"], start=1):
         yield f"{name}, state {number}"
         for item, weight in best:
@@ -224,7 +224,7 @@ def _singular_lines(values: dict[str, list[float]]) -> Iterator[str]:
     yield ""
 
 
-def _fit_lines(steps: list[Found]) -> Iterator[str]:
+def _fit_lines(steps: list[Details]) -> Iterator[str]:
     """Yield the steps of learning, apart by tabs."""
     names = [name for name, value in steps[0].items() if not isinstance(value, (dict, list))]
     yield "\t".join(names)
