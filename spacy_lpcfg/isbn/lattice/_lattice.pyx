@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, uint64_t, uint8_t
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
-from spacy_lpcfg.isbn.mean_field cimport Choice, add_products, normalise, product_of
+from spacy_lpcfg.isbn.mean_field cimport add_products, product_of
 from spacy_lpcfg.isbn.search._networks cimport (
     ATTACH, DONE, LEAF, MODIFY, NONE, PROJECT, ROOT, SHIFT, Model, NetworkTable, Networks, Scorer, SentenceWords)
 from spacy_lpcfg.isbn.search._positions cimport History, Hypothesis, Positions, State
@@ -320,12 +320,10 @@ cdef class Scores:
     cdef vector[float*] targets
     cdef int n_outcomes                       # of the decision at hand
     cdef vector[float] logits                 # (n, n_outcomes)
-    cdef vector[float] probabilities          # (max_outcomes,): scratch
 
     def __init__(self, Positions positions):
         self.positions, self.model = positions, positions.model
         self.slots.resize(self.model.n_products)
-        self.probabilities.resize(self.model.max_outcomes)
 
     # Means
 
@@ -336,7 +334,7 @@ cdef class Scores:
             self.collect_products(vertices[v])
         for p in range(<int>self.slots.size()):
             if not self.slots[p].empty():
-                self.positions.make_products(p, self.slots[p])
+                self.positions.make_products(p, self.slots[p].data(), <int>self.slots[p].size())
                 self.slots[p].clear()
         for v in range(first, end):
             self.positions.compute(vertices[v].state)
@@ -379,13 +377,7 @@ cdef class Scores:
     cdef const float* decide(self, int number, const uint8_t* allowed) noexcept nogil:
         """log P of the outcomes whose logits there are, by one of the means at hand."""
         cdef float* found = &self.logits[<size_t>number * self.n_outcomes]
-        cdef Choice choice
-        cdef float normaliser
-        cdef int d
-        choice.n_outcomes, choice.allowed = self.n_outcomes, allowed
-        normaliser = normalise(found, &self.probabilities[0], choice)
-        for d in range(self.n_outcomes):
-            found[d] -= normaliser
+        self.positions.scorer.to_logs(found, self.n_outcomes, allowed)
         return found
 
     cdef double log_word(self, int tag, int outcome, const float* means) noexcept nogil:

@@ -103,6 +103,7 @@ cdef class Scorer:
     cdef void sigmoids(self, float* means, const float* theta) noexcept nogil
     cdef void decide(self, int stage, int first, int end, const uint8_t* allowed, const float* means,
                      float* log_probabilities) noexcept nogil
+    cdef void to_logs(self, float* logits, int n, const uint8_t* allowed) noexcept nogil
     cdef double log_word(self, int outcome, int first, int end, const float* means) noexcept nogil
     cdef void add_all_logits(self, int first, int end, const float* means, float* logits) noexcept nogil
     cdef void update(self, int stage, int first, int end, const uint8_t* allowed, int chosen, float* theta,

@@ -5,12 +5,12 @@ The networks of an ensemble stand side by side in every vector: only their produ
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from spacy_lpcfg.isbn.mean_field cimport (
-    FEED_FORWARD, MEAN_FIELD_STEP, add_inputs, add_logits, log_sum_exp, normalise, padded, settle, sigmoid, softmax,
-    step)
+    FEED_FORWARD, MEAN_FIELD_STEP, add_inputs, add_logits, log_sum_exp, padded, settle, sigmoid, softmax, step)
 
 from spacy_lpcfg.isbn.likelihood import pad, pad_rows
 from spacy_lpcfg.isbn.network import APPROXIMATIONS
@@ -181,16 +181,29 @@ cdef class Scorer:
                      float* log_probabilities) noexcept nogil:
         """log P of each outcome of a range."""
         cdef const Model* n = self.model
-        cdef Choice choice = choice_of(n.tables[0], first, end, allowed)
         cdef float normaliser
         cdef int d
         if n.settles and n.n_networks == 1:
-            normaliser = softmax(log_probabilities, &self.q[<size_t>stage * n.max_outcomes], means, choice)
+            normaliser = softmax(log_probabilities, &self.q[<size_t>stage * n.max_outcomes], means,
+                                 choice_of(n.tables[0], first, end, allowed))
+            for d in range(end - first):
+                log_probabilities[d] -= normaliser
         else:
             self.add_all_logits(first, end, means, log_probabilities)
-            normaliser = normalise(log_probabilities, &self.logits[0], choice)
-        for d in range(end - first):
-            log_probabilities[d] -= normaliser
+            self.to_logs(log_probabilities, end - first, allowed)
+
+    cdef void to_logs(self, float* logits, int n, const uint8_t* allowed) noexcept nogil:
+        """Make log P of n outcomes from their logits, -inf for those that are not allowed."""
+        cdef float normaliser
+        cdef int d
+        if allowed != NULL:
+            for d in range(n):
+                if not allowed[d]:
+                    logits[d] = -INFINITY
+        memcpy(&self.logits[0], logits, n * sizeof(float))
+        normaliser = log_sum_exp(&self.logits[0], n)
+        for d in range(n):
+            logits[d] -= normaliser
 
     cdef double log_word(self, int outcome, int first, int end, const float* means) noexcept nogil:
         """log P of a word under its tag; leaves in `logits` what is proportional to P of all words of the tag."""
@@ -206,7 +219,7 @@ cdef class Scorer:
         memset(logits, 0, (end - first) * sizeof(float))
         for k in range(self.model.n_networks):
             table = &self.model.tables[k]
-            add_logits(logits, &self.spare_q[0], means + table.start, 1.0 / self.model.n_networks,
+            add_logits(logits, means + table.start, 1.0 / self.model.n_networks,
                        choice_of(table[0], first, end, NULL))
 
     cdef void update(self, int stage, int first, int end, const uint8_t* allowed, int chosen, float* theta,

@@ -86,7 +86,6 @@ cdef class Positions:
     cdef vector[float] thetas                 # (n, width)
     cdef int n_thetas
     cdef vector[const float*] summands
-    cdef vector[int32_t] lacking              # slots
     cdef vector[const float*] sources
     cdef vector[float*] targets
     cdef vector[int32_t] related              # branches, by relation
@@ -105,7 +104,7 @@ cdef class Positions:
     cdef void add_products(self, const State& state) noexcept nogil
     cdef void find_products(self, const State& state) noexcept nogil
     cdef void want(self, int32_t branch, int32_t product) noexcept nogil
-    cdef void make_products(self, int product, vector[int32_t]& slots) noexcept nogil
+    cdef void make_products(self, int product, const int32_t* slots, int n) noexcept nogil
     cdef void add_inputs(self, const State& state) noexcept nogil
     cdef int32_t unsettled_slot(self, const float* theta) noexcept nogil
     cdef void settle_branch(self, int32_t branch, int parent) noexcept nogil

@@ -263,8 +263,7 @@ cdef class Positions:
         self.find_products(state)
         for wanted in self.wanted:
             if self.history.lacks_product(wanted.first, wanted.second):
-                self.lacking.assign(1, wanted.first)
-                self.make_products(wanted.second, self.lacking)
+                self.make_products(wanted.second, &wanted.first, 1)
             self.summands.push_back(
                 self.history.means(wanted.first) + <size_t>(1 + wanted.second) * self.model.width)
 
@@ -289,23 +288,22 @@ cdef class Positions:
     cdef void want(self, int32_t branch, int32_t product) noexcept nogil:
         self.wanted.push_back(pair[int32_t, int32_t](self.history.branches[branch].slot, product))
 
-    cdef void make_products(self, int product, vector[int32_t]& slots) noexcept nogil:
-        """Multiply a matrix with the means in some slots, and put the products there."""
+    cdef void make_products(self, int product, const int32_t* slots, int n) noexcept nogil:
+        """Multiply a matrix with the means in n slots, and put the products there."""
         cdef const NetworkTable* table
         cdef float* means
-        cdef int k
-        cdef int32_t slot
+        cdef int k, i
         for k in range(self.model.n_networks):
             table = &self.model.tables[k]
             self.sources.clear()
             self.targets.clear()
-            for slot in slots:
-                means = self.history.means(slot)
+            for i in range(n):
+                means = self.history.means(slots[i])
                 self.sources.push_back(means + table.start)
                 self.targets.push_back(means + <size_t>(1 + product) * self.model.width + table.start)
                 memset(self.targets.back(), 0, table.width * sizeof(float))
             add_products(self.targets.data(), table.latent_weights + <size_t>product * table.n_states * table.width,
-                         self.sources.data(), <int>slots.size(), table.n_states, table.n_states)
+                         self.sources.data(), n, table.n_states, table.n_states)
 
     cdef void add_inputs(self, const State& state) noexcept nogil:
         """Point to the rows of the decisions that decision relations lead to."""
