@@ -39,6 +39,22 @@ def run(*arguments: object, text: str = "", code: int = 0):
     return result
 
 
+def stderr_of(result) -> str:
+    """Return the stderr of a command without lines, and the box that they stand in."""
+    return " ".join(result.stderr.replace("│", " ").split())
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    """Return the bytes of each file in a folder and below, and None for each folder."""
+    return {str(path): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+def written(folder: Path) -> dict[str, str]:
+    """Return the text of each file in a folder and below, by its name there."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in files}
+
+
 def sets(*settings: str) -> tuple[str, ...]:
     """The options `--set` of settings NAME=VALUE."""
     return tuple(part for setting in settings for part in ("--set", setting))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from commands import BROKEN, GOLD, RAW, SAMPLE, console_script, process, run, sample_part, sets, trees_in
+from commands import BROKEN, GOLD, RAW, SAMPLE, console_script, process, run, sample_part, sets, stderr_of, trees_in
 from spacy.tokens import DocBin
 from spacy.training.converters import conllu_to_docs
 from typer.main import get_command
@@ -44,11 +44,6 @@ def raw(tmp_path):
     path = tmp_path / "raw.mrg"
     path.write_text(RAW, encoding="utf-8")
     return path
-
-
-def said(result) -> str:
-    """Return the stderr of a command, without the lines and the box that it stands in."""
-    return " ".join(result.stderr.replace("│", " ").split())
 
 
 def grammar_of(model: Path):
@@ -197,14 +192,9 @@ def test_cli_says_when_a_treebank_is_too_small_for_the_states(tmp_path, method):
     [
         (("--set", "n_states=7"), "pcfg", "--set: Expected a setting of the learner 'pcfg', got 'n_states'"),
         (("--seed", 0), "pcfg", "--seed: pcfg has no use for it"),
-        (("--set", "span_layer=true"), "em", "got 'span_layer'"),
-        (("--set", "n_grammars=12"), "pivot", "got 'n_grammars'"),
-        (("--set", "teacher=ensemble"), "ensemble", "got 'teacher'"),
-        (("--set", "n_iterations=3"), "spectral", "got 'n_iterations'"),
         (("--set", "n_states"), "pivot", "--set: expected NAME=VALUE, such as n_states=24; got 'n_states'"),
         (("--set", "=3"), "pivot", "--set: expected NAME=VALUE"),
         (("--set", "n_jobs=2"), "pivot", "--set: expected --jobs in place of n_jobs"),
-        (("--set", "n_states=many"), "pivot", "Expected the setting n_states to be int, got 'many'"),
         (("--set", "pivots=1", "--set", "pivots.shrink=1"), "pivot", "pivots is given twice"),
     ],
     ids=str,
@@ -212,7 +202,7 @@ def test_cli_says_when_a_treebank_is_too_small_for_the_states(tmp_path, method):
 def test_cli_refuses_options_that_the_method_has_no_use_for(raw, tmp_path, option, method, message):
     """Even where their value is the default, and before anything is learned."""
     done = run("learn", "lpcfg", raw, "--method", method, *option, "-o", tmp_path / "out", code=2)
-    assert message in said(done)
+    assert message in stderr_of(done)
     assert not (tmp_path / "out").exists()
 
 
@@ -225,13 +215,8 @@ def test_cli_settings_are_json_or_text_and_may_be_within_a_part():
         "pivots.more_inside=[]",
         "heads=a=b",
     ]
-    assert parsed_settings(given) == {
-        "n_states": 24,
-        "span_layer": False,
-        "variant": "paper",
-        "pivots": {"shrink": 0.5, "more_inside": []},
-        "heads": "a=b",
-    }
+    values = {"n_states": 24, "span_layer": False, "variant": "paper", "heads": "a=b"}
+    assert parsed_settings(given) == {**values, "pivots": {"shrink": 0.5, "more_inside": []}}
 
 
 @pytest.mark.parametrize("method", ["em", "split-merge", "clusters", "pivot"])
@@ -285,16 +270,19 @@ def test_cli_distils_text(folder, tmp_path):
     teacher = spacy.load(tmp_path / "other").get_pipe("lpcfg_parser").learner.teacher
     assert teacher.learners == preset("balanced").learners
     options = ("--text", text, "--set", "n_grammars=8", "--set", "teacher=accurate", "-o", tmp_path / "none")
-    assert "for which the accurate teacher has no use" in said(run(*distil, *options, code=2))
-    assert "--text: Expected a text" in said(run(*distil, "-o", tmp_path / "none", code=2))
+    assert "for which the accurate teacher has no use" in stderr_of(run(*distil, *options, code=2))
+    assert "--text: Expected a text" in stderr_of(run(*distil, "-o", tmp_path / "none", code=2))
     options = ("--method", "em", "--text", text, "-o", tmp_path / "none")
-    assert "for which 'em' has no use" in said(run("learn", "lpcfg", folder / "train.mrg", *options, code=2))
+    assert "for which 'em' has no use" in stderr_of(run("learn", "lpcfg", folder / "train.mrg", *options, code=2))
     assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize("method", ["pcfg", "pivot"])
 def test_cli_takes_classes_of_words_from_text(folder, tmp_path, method):
     path, model = tmp_path / "text.txt", tmp_path / "model"
+    path.write_text("One line of text.\n", encoding="utf-8")
+    short = run("learn", "lpcfg", folder / "train.mrg", "--method", method, "--classes-from", path, "-o", model, code=1)
+    assert "Give more text" in short.stderr
     words = " ".join(word for tree in read_trees(folder / "train.mrg") for word in normalize(tree).words)
     path.write_text(f"{words}\n" * 3, encoding="utf-8")
     run("learn", "lpcfg", folder / "train.mrg", "--method", method, "--classes-from", path, "-o", model)
@@ -303,30 +291,6 @@ def test_cli_takes_classes_of_words_from_text(folder, tmp_path, method):
     learner = spacy.load(model).config["components"]["lpcfg_parser"]["learner"]["settings"]
     raw = {"@misc": "spacy-lpcfg.RawText.v1", "path": str(path), "lang": "en"}
     assert learner["lexical"]["word_classes"]["text"] == raw
-
-
-def test_cli_says_that_a_text_is_too_short_for_classes(folder, tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_text("One line of text.\n", encoding="utf-8")
-    arguments = "--method", "pcfg", "--classes-from", path, "-o", tmp_path / "model"
-    result = run("learn", "lpcfg", folder / "train.mrg", *arguments, code=1)
-    assert "Give more text" in result.stderr
-
-
-def test_cli_learn_replaces_a_pipeline_but_nothing_else(folder, model, tmp_path, raw):
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter1.txt").write_text("It", encoding="utf-8")
-    result = run("learn", "lpcfg", raw, "--method", "pcfg", "-o", tmp_path / "thesis", code=2)
-    assert "which was not saved there by this package" in " ".join(result.stderr.split())
-    for trees in (raw, folder / "train.mrg"):
-        run("learn", "lpcfg", trees, "--method", "pcfg", "-o", tmp_path / "model")
-    assert grammar_of(tmp_path / "model").labels == grammar_of(model).labels
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "raw.mrg", "thesis"]
-
-
-def test_cli_learn_says_at_once_where_nothing_can_be_written(raw):
-    result = run("learn", "lpcfg", raw, "--method", "pcfg", "-o", raw / "model", code=2)
-    assert "is no folder that can be written to" in " ".join(result.stderr.split())
 
 
 def test_cli_learn_names_broken_trees_or_counts_them(raw, tmp_path):
@@ -363,9 +327,7 @@ def test_cli_parses_tokens_line_by_line(model):
         "\u05e9\u05dc\u05d5\u05dd",
         "\U0001f600",
         "a\u00a0b",
-        "\x00",
-        '"',
-        "[",
+        *'\x00"[',
         "1/2",
         "-RRB-",
     ]
@@ -545,13 +507,6 @@ def test_cli_converts_to_latex(tmp_path):
         drawn = [to_latex(tree, style) for tree in parse_trees(f"{first} (ROOT {second})")]
         expected = "\n\n".join([f"% needs \\usepackage{{{style}}}", *drawn]) + "\n"
         assert (tmp_path / "raw.tex").read_text("utf-8") == expected
-
-
-def test_cli_convert_adds_noise(tmp_path):
-    trees, out = tmp_path / "some.mrg", tmp_path / "out.mrg"
-    trees.write_text("(ROOT (S (NP-SBJ (NN rain)) (VP (VBD fell))))")
-    run("convert", trees, out, "--noise", "1")
-    assert [" ".join(tree.words) for tree in read_trees(out)] == ["rain fell", "RAIN FELL", "Rain Fell"]
 
 
 @pytest.mark.parametrize("seed", [0, 1])

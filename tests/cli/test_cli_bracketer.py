@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from commands import SAMPLE, console_script, process, run, trees_in
+from commands import SAMPLE, console_script, process, run, stderr_of, trees_in
 from spacy.tokens import DocBin
 
 from spacy_lpcfg.bracketing import SpectralBracketer
@@ -120,15 +120,11 @@ def test_cli_bracketer_names_broken_lines_or_counts_them(tmp_path, model):
     assert bracketer_of(tmp_path / "model").to_bytes() == bracketer_of(model).to_bytes()
 
 
-def test_cli_bracketer_needs_tags_text_and_a_free_folder(tmp_path, tagged):
+def test_cli_bracketer_needs_tags_and_enough_text(tmp_path, tagged):
     DocBin(docs=[spacy.blank("en")("Go home")]).to_disk(tmp_path / "bare.spacy")
     arguments = ("learn", "bracketer", tmp_path / "bare.spacy", "-o", tmp_path / "model")
     assert "token.tag_" in run(*arguments, code=1).stderr
     assert "Expected" in run("learn", "bracketer", tagged, "-o", tmp_path / "model", code=1).stderr
-    tagged.write_text("", encoding="utf-8")
-    assert "Expected" in run("learn", "bracketer", tagged, "-o", tmp_path / "model", code=1).stderr
-    result = run("learn", "bracketer", tagged, "-o", tmp_path, code=2)
-    assert "which was not saved there by this package" in " ".join(result.stderr.split())
 
 
 # parse
@@ -185,7 +181,7 @@ def test_cli_brackets_text_where_the_pipeline_tags_it(model, tmp_path):
 
 def test_cli_brackets_nothing_without_tags(model, tagged):
     for options in (("--input", "tokens"), ("--input", "tagged", "--tags", "model")):
-        assert "has no tags of its own" in " ".join(run("parse", model, tagged, *options, code=2).stderr.split())
+        assert "has no tags of its own" in stderr_of(run("parse", model, tagged, *options, code=2))
     assert "Expected word/TAG" in run("parse", model, "-", text="Go home", code=1).stderr
 
 
@@ -219,12 +215,6 @@ def test_cli_table_shows_what_is_to_be_beaten(model):
     ]
 
 
-def test_cli_table_names_what_it_cannot_use(model, tmp_path):
-    spacy.blank("en").to_disk(tmp_path / "blank")
-    error = run("bracketing-table", tmp_path / "blank", SAMPLE / "dev.mrg", code=1).stderr
-    assert "no spectral_bracketer that has learned" in error
-    bad = tmp_path / "bad.mrg"
-    bad.write_text("(S (NP a)", encoding="utf-8")
-    assert "bad.mrg:1: Expected" in run("bracketing-table", model, bad, code=1).stderr
-    bad.write_text("(S (NN a) (. .))", encoding="utf-8")
-    assert "at least two words" in run("bracketing-table", model, bad, code=1).stderr
+def test_cli_table_needs_trees_of_two_words(model, tmp_path):
+    (tmp_path / "short.mrg").write_text("(S (NN a) (. .))", encoding="utf-8")
+    assert "at least two words" in run("bracketing-table", model, tmp_path / "short.mrg", code=1).stderr

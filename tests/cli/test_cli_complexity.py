@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 
 import pytest
+import spacy
 from commands import BROKEN, SAMPLE, run
+from spacy.tokens import DocBin
 
 from spacy_lpcfg.queries import complexity
 from spacy_lpcfg.queries.complexity import COLUMNS
@@ -86,12 +88,6 @@ def test_cli_complexity_says_what_is_wrong(tmp_path):
     assert f"{path}:1: " in run("complexity", path, code=1).stderr
     assert "1 broken tree was skipped" in run("complexity", path, "--skip-bad").stderr
     run("complexity", tmp_path / "none.mrg", code=2)
-
-
-def test_cli_complexity_refuses_docs_without_trees(tmp_path):
-    import spacy
-    from spacy.tokens import DocBin
-
     DocBin(docs=[spacy.blank("en")("Rain fell.")]).to_disk(tmp_path / "bare.spacy")
     error = run("complexity", tmp_path / "bare.spacy", code=1).stderr
     assert "bare.spacy: This Doc has no constituents" in error

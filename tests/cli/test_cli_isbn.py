@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from commands import BROKEN, RAW, run, sample_part, sets, trees_in
+from commands import run, sample_part, sets, trees_in
 
 from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -69,52 +69,13 @@ def test_cli_isbn_learns_an_ensemble_and_measures_it(folder, tmp_path):
     assert nlp.meta["fit"]
 
 
-def test_cli_isbn_names_broken_trees_or_counts_them(tmp_path):
-    raw = tmp_path / "raw.mrg"
-    raw.write_text(RAW + BROKEN + RAW + BROKEN, encoding="utf-8")
-    arguments = ("learn", "isbn", raw, *TINY, "-o", tmp_path / "model")
-    assert "raw.mrg:6: Expected" in run(*arguments, code=1).stderr
-    assert not (tmp_path / "model").exists()
-    assert "2 broken trees were skipped, the first at" in run(*arguments, "--skip-bad").stderr
-    raw.write_text("\n", encoding="utf-8")
-    assert "Expected" in run(*arguments, code=1).stderr
-
-
 def test_cli_isbn_wrong_usage_is_code_2(tmp_path, folder):
     run("learn", "isbn", tmp_path / "absent.mrg", "-o", tmp_path / "out", code=2)
     for options in (*map(sets, ("n_states=0", "n_networks=0", "approximation=exact", "heads=en")), ("--beam", 0)):
         run("learn", "isbn", folder / "train.mrg", *options, "-o", tmp_path / "out", code=2)
-    (tmp_path / "thesis.txt").write_text("It", encoding="utf-8")
-    result = run("learn", "isbn", folder / "train.mrg", "-o", tmp_path, code=2)
-    assert "which was not saved there by this package" in " ".join(result.stderr.split())
 
 
 # parse
-
-
-def test_cli_isbn_parses_text(model):
-    done = run("parse", model, "-", text='Lena opened the (old) gate. He said "no".\n')
-    first, second = trees_in(done.stdout)
-    assert "ROOT" not in (first.label, second.label)
-    assert first.words == ["Lena", "opened", "the", "-LRB-", "old", "-RRB-", "gate", "."]
-    assert second.words == ["He", "said", "``", "no", "''", "."]
-
-
-def test_cli_isbn_parses_tokens_and_tagged_words_and_trees(model, folder):
-    parser = component_of(model).ready_parser()
-    (tree,) = trees_in(run("parse", model, "-", "--input", "tokens", text="Who left (\n").stdout)
-    assert tree.words == ["Who", "left", "-LRB-"]
-    assert tree.tags == parser.parse(["Who", "left", "("]).tags
-    text = "The/DT ferry/NN left/NEVERSEEN ./.\n"
-    (tree,) = trees_in(run("parse", model, "-", "--input", "tagged", text=text).stdout)
-    assert tree.tags == ["DT", "NN", "NEVERSEEN", "."]
-    (tree,) = trees_in(run("parse", model, "-", "--input", "tagged", "--tags", "model", text=text).stdout)
-    assert "NEVERSEEN" not in tree.tags
-    golds = [normalize(tree) for tree in read_trees(folder / "dev.mrg")]
-    for tags in ("model", "given"):
-        found = trees_in(run("parse", model, folder / "dev.mrg", "--input", "trees", "--tags", tags).stdout)
-        assert [tree.words for tree in found] == [gold.words for gold in golds]
-    assert [tree.tags for tree in found] == [gold.tags for gold in golds]
 
 
 def test_cli_isbn_parses_with_the_beam_that_it_is_told(model, folder):
@@ -128,9 +89,8 @@ def test_cli_isbn_parses_with_the_beam_that_it_is_told(model, folder):
         assert found == [normalize(parser.parse(escape_tokens(gold.words, known=known)).tree) for gold in golds]
 
 
-def test_cli_beam_is_of_isbn_parsers_only(tmp_path, folder):
-    run("learn", "lpcfg", folder / "train.mrg", "--method", "pcfg", "-o", tmp_path / "pcfg")
-    error = run("parse", tmp_path / "pcfg", "-", "--beam", 5, text="Go", code=2).stderr
+def test_cli_beam_is_of_isbn_parsers_only(pcfg_model):
+    error = run("parse", pcfg_model, "-", "--beam", 5, text="Go", code=2).stderr
     assert "lpcfg_parser has no beam" in " ".join(error.split())
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from commands import console_script, run
+from commands import console_script, run, written
 from killing import first_writer_killed, writers
 from spacy.tokens import DocBin
 
@@ -57,11 +57,6 @@ def parsed_alone(corpus: Path, pcfg_model: Path) -> dict[str, str]:
     """The trees of each file by itself, by the name of the file that they go into."""
     files = {"a.mrg": "a.txt", "b.mrg": "b.txt.gz", "c.mrg": "c.txt", "below/a.mrg": "below/a.txt"}
     return {name: run("parse", pcfg_model, corpus / file).stdout for name, file in files.items()}
-
-
-def written(folder: Path) -> dict[str, str]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in files}
 
 
 @pytest.mark.parametrize("n_process", [1, 2])

@@ -42,7 +42,7 @@ def test_cli_search_shortens_long_context(tmp_path):
     assert after == f"{('aaa ' * 20)[:37]}..."
 
 
-def test_cli_search_has_brackets_tables_and_counts(trees):
+def test_cli_search_has_brackets_tables_and_counts(trees, tmp_path):
     assert run("search", "NP", trees, "--format", "brackets").stdout == (
         "1\t(NP (DT The) (NN price))\n2\t(NP (PRP It))\n"
     )
@@ -51,16 +51,13 @@ def test_cli_search_has_brackets_tables_and_counts(trees):
         f"{trees}\t1\t0\t2\tNP\t\tThe price\tThe\tfell\n"
         f"{trees}\t2\t0\t1\tNP\t\tIt\t\trose\n"
     )
+    assert run("search", "DT", trees, trees, "--format", "brackets").stdout == f"{trees}:1\t(DT The)\n" * 2
+    assert run("search", "DT", tmp_path, "--format", "brackets").stdout == f"{trees}:1\t(DT The)\n"
     assert run("search", "__ < __", trees, "--counts").stdout == (
         f"file\tmatches\tmatching\ttrees\n{trees}\t11\t2\t2\n"
     )
     both = run("search", "NP << price", trees, "-", "--input", "trees", "--counts", text=TREES * 2).stdout
     assert both.splitlines()[1:] == [f"{trees}\t1\t1\t2", "<stdin>\t2\t2\t4", "total\t3\t3\t6"]
-
-
-def test_cli_search_names_files_if_there_are_several(trees, tmp_path):
-    assert run("search", "DT", trees, trees, "--format", "brackets").stdout == f"{trees}:1\t(DT The)\n" * 2
-    assert run("search", "DT", tmp_path, "--format", "brackets").stdout == f"{trees}:1\t(DT The)\n"
 
 
 def test_cli_search_of_docs_is_that_of_their_trees(tmp_path):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 import spacy
-from commands import BROKEN, SAMPLE, run
+from commands import BROKEN, SAMPLE, run, stderr_of
 
 from spacy_lpcfg.components.cli.shared import inputs
 from spacy_lpcfg.components.cli.shared.files import is_text, looks_like_path
@@ -35,7 +35,6 @@ def test_cli_parses_a_text_by_the_grammar_that_comes_with_the_package(english):
     ]  # fmt: skip
     assert len(run("sample", "en", FERRY, "-n", 2).stdout.splitlines()) == 3
     assert "ferry" in run("render", "en", FERRY, "--format", "ascii").stdout
-    assert "en" in run("--help").stdout.split("Example:")[1]
 
 
 def test_cli_text_is_of_any_kind_but_docs(pcfg_model):
@@ -55,14 +54,14 @@ def test_cli_tells_files_from_texts(tmp_path, monkeypatch, pcfg_model):
     for path in ("absent.txt", "absent/text", "C:\\absent", "dev.mrg"):
         assert is_text(path)
         assert looks_like_path(path)
-        error = " ".join(run("parse", pcfg_model, path, code=2).stderr.split())
+        error = stderr_of(run("parse", pcfg_model, path, code=2))
         assert f"there is no file {path!r}; if it is a text, give it by stdin, as -" in error
     hint = "it is taken for a text"
     for text in ("Hello", "Look at dev.mrg"):
         assert hint in run("parse", pcfg_model, text).stderr
     for text in ("Hello there", "It cost 3.50 or so.", "a" * 300 + " b"):
         assert hint not in run("parse", pcfg_model, text).stderr
-    assert "several files need a folder" in " ".join(run("parse", pcfg_model, str(tmp_path), code=2).stderr.split())
+    assert "several files need a folder" in stderr_of(run("parse", pcfg_model, str(tmp_path), code=2))
     assert "not UTF-8" in run("parse", pcfg_model, "caf\udce9 au lait", code=2).stderr
 
 
@@ -98,31 +97,18 @@ def test_cli_prints_no_header_over_nothing(command, pcfg_model):
 @pytest.mark.parametrize("command", ["parse", "surprisal", "calibrate"])
 def test_cli_says_that_a_model_comes_first(command, tmp_path):
     for first in (FERRY, "dev.mrg"):
-        said = " ".join(run(command, first, code=2).stderr.split())
-        assert "Missing argument '" in said
-        assert f"{first!r} stands where a MODEL is expected, which comes first, such as en." in said
+        message = stderr_of(run(command, first, code=2))
+        assert "Missing argument '" in message
+        assert f"{first!r} stands where a MODEL is expected, which comes first, such as en." in message
     for first in ("en", tmp_path):
         assert "MODEL is expected" not in run(command, first, code=2).stderr
 
 
 def test_cli_says_what_is_no_model():
     assert f"there is no MODEL {FERRY!r}: expected en, a folder" in run("sample", FERRY, code=1).stderr
-    said = " ".join(run("render", FERRY, code=2).stderr.split())
-    assert "takes a FILE after its MODEL, such as en" in said
-
-
-def test_cli_usage_names_choices_and_nothing_else(tmp_path):
-    said = run("learn", "lpcfg", SAMPLE / "dev.mrg", "--method", "pivt", "-o", tmp_path / "out", code=2).stderr
-    message = "Invalid value for '--method': Expected a name that is offered, got 'pivt'. The nearest is 'pivot' "
-    assert message in said
-
-
-def test_cli_sample_takes_its_number_by_a_long_name(pcfg_model):
-    assert run("sample", pcfg_model, FERRY, "--n-samples", 2).stdout == run("sample", pcfg_model, FERRY, "-n", 2).stdout
-
-
-def test_cli_says_that_a_language_has_no_grammar():
     assert "No model 'de' comes with spacy-lpcfg" in run("parse", "de", "Hallo Welt", code=1).stderr
+    message = stderr_of(run("render", FERRY, code=2))
+    assert "takes a FILE after its MODEL, such as en" in message
 
 
 def test_cli_evaluates_a_model(tmp_path, pcfg_model):
@@ -174,7 +160,7 @@ def test_cli_tells_surprisal_by_a_language_model(language_model):
     unknown = json.loads(run("surprisal", language_model, f"{words[1]} zzz", "--format", "jsonl").stdout)
     assert unknown["bits"][1] is None
     failed = run("surprisal", language_model, text, "--component", "lpcfg_parser", code=1)
-    assert "no lpcfg_parser, isbn_parser or language_model called 'lpcfg_parser'" in " ".join(failed.stderr.split())
+    assert "no lpcfg_parser, isbn_parser or language_model called 'lpcfg_parser'" in stderr_of(failed)
     assert "or spectral_bracketer that has learned" in run("parse", language_model, text, code=1).stderr
 
 
@@ -182,14 +168,14 @@ def test_cli_tells_surprisal_by_a_language_model(language_model):
 
 
 def test_cli_learn_says_what_comes_before_a_file():
-    said = " ".join(run("learn", "train.mrg", "-o", "model", code=2).stderr.split())
-    assert "one of lpcfg, isbn, combined, bracketer, lm: `spacy-lpcfg learn lpcfg train.mrg` learns a grammar" in said
+    message = stderr_of(run("learn", "train.mrg", "-o", "model", code=2))
+    assert "one of lpcfg, isbn, combined, bracketer, lm: `spacy-lpcfg learn lpcfg train.mrg` learns" in message
     assert "learn lpcfg" not in run("learn", "train", code=2).stderr
 
 
 @pytest.mark.parametrize("name", ["max-rule", "nonsense"])
 def test_cli_parse_lists_the_decodings_of_the_model_alone(name):
-    said = " ".join(run("parse", "en", "It rained.", "--decoding", name, code=2).stderr.split())
+    message = stderr_of(run("parse", "en", "It rained.", "--decoding", name, code=2))
     decodings = ", ".join(pretrained_model("en").decodings)
-    assert f"--decoding: Expected decoding to be {decodings} for this Combined, got '{name}'" in said
+    assert f"--decoding: Expected decoding to be {decodings} for this Combined, got '{name}'" in message
     assert "max-rule" not in decodings

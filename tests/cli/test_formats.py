@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commands import SAMPLE, console_script, run, sample_part
+from commands import SAMPLE, console_script, contents, run, sample_part, stderr_of, written
 
 from spacy_lpcfg.components.cli.shared.files import replacing
 from spacy_lpcfg.components.cli.shared.formats import output_formats
@@ -57,11 +57,7 @@ def arguments(name: str, known: dict[str, Path]) -> list[str]:
 
 
 def message_of(*command: object, code: int = 2) -> str:
-    return " ".join(run(*command, code=code).stderr.split())
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return stderr_of(run(*command, code=code))
 
 
 # Formats
@@ -173,7 +169,7 @@ def test_formats_never_replace_what_stdin_reads(known):
     command = f"{console_script()} parse {known['model']} - -o {known['text']} --format brackets -f < {known['text']}"
     done = subprocess.run(command, shell=True, capture_output=True, encoding="utf-8")
     assert done.returncode == 2
-    assert "is read, and would be replaced" in " ".join(done.stderr.split())
+    assert "is read, and would be replaced" in stderr_of(done)
     assert known["text"].read_text("utf-8") == TEXT
 
 
@@ -182,7 +178,7 @@ def test_formats_leave_a_file_that_has_appeared(tmp_path):
     (tmp_path / "out-1.mrg").touch()
     with pytest.raises(ValueError, match=r"has appeared meanwhile, and stays.* is in '.*out-2.mrg'"):
         _write_late(path)
-    assert contents(tmp_path) == {"out.mrg": b"mine", "out-1.mrg": b"", "out-2.mrg": b"trees"}
+    assert written(tmp_path) == {"out.mrg": "mine", "out-1.mrg": "", "out-2.mrg": "trees"}
     with replacing(path, force=True) as file:
         file.write(b"new")
     assert path.read_bytes() == b"new"

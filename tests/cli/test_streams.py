@@ -51,12 +51,8 @@ READS = {
 def known(sample_folder, pcfg_model, language_model):
     text = sample_folder / "line.txt"
     text.write_text("The ferry left .\n", encoding="utf-8")
-    return {
-        "trees": sample_part(sample_folder / "some.mrg", "dev", 10),
-        "text": text,
-        "model": pcfg_model,
-        "lm": language_model,
-    }
+    trees = sample_part(sample_folder / "some.mrg", "dev", 10)
+    return {"trees": trees, "text": text, "model": pcfg_model, "lm": language_model}
 
 
 def shell(command: str, streams: str, *, buffered: bool = True, script: str = "", **names: object):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 import spacy
 from spacy.tokens import Doc
-from spacy.vocab import Vocab
 
 from spacy_lpcfg.components.boundaries import doc_boundaries
 from spacy_lpcfg.components.constituents import set_trees
@@ -31,11 +29,3 @@ def test_boundaries_of_tokens_are_those_of_the_trees():
     expected = [first[0], space, *first[1:], *second, space]
     assert [token._.boundary for token in doc] == doc_boundaries(doc) == expected
     assert [token._.boundary.level for token in doc] == [1, 0, 0, SENTENCE_END, 0, 1, SENTENCE_END, 0]
-
-
-def test_boundaries_refuse_what_has_no_trees():
-    doc = Doc(Vocab(), words=["Rain"])
-    with pytest.raises(ValueError, match="has no constituents"):
-        _ = doc[0]._.boundary
-    with pytest.raises(ValueError, match="has no constituents"):
-        doc_boundaries(doc)

@@ -41,6 +41,9 @@ def test_benepar_example_of_a_sentence(doc):
     assert sent._.labels == ("S",)
     assert list(sent._.children)[0].text == "The time for action"  # noqa: RUF015
     assert list(doc.sents)[1]._.parse_string == LATE
+    assert doc[0:4]._.parse_string == "(NP (NP (DT The) (NN time)) (PP (IN for) (NP (NN action))))"
+    assert doc[2:4]._.parent.text == "The time for action"
+    assert sent._.parent is None
 
 
 def test_benepar_labels_are_a_tuple_of_all_in_a_unary_chain(doc):
@@ -49,25 +52,11 @@ def test_benepar_labels_are_a_tuple_of_all_in_a_unary_chain(doc):
     assert doc[0:2]._.labels == ("NP",)
 
 
-def test_benepar_parse_string_is_that_of_the_span(doc):
-    assert doc[0:4]._.parse_string == "(NP (NP (DT The) (NN time)) (PP (IN for) (NP (NN action))))"
-
-
-def test_benepar_constituents_are_an_iterator_in_preorder(doc):
-    found = doc[0:4]._.constituents
-    assert iter(found) is found
-    assert texts(found) == ["The time for action", "The time", "The", "time", "for action", "for", "action"]
-
-
-def test_benepar_parent_is_a_span(doc):
-    assert doc[2:4]._.parent.text == "The time for action"
-    assert next(doc.sents)._.parent is None
-
-
-def test_benepar_children_are_an_iterator(doc):
-    found = next(doc.sents)._.children
-    assert iter(found) is found
-    assert texts(found) == ["The time for action", "is now", "."]
+def test_benepar_constituents_and_children_are_iterators_in_preorder(doc):
+    constituents, children = doc[0:4]._.constituents, next(doc.sents)._.children
+    assert (iter(constituents), iter(children)) == (constituents, children)
+    assert texts(constituents) == ["The time for action", "The time", "The", "time", "for action", "for", "action"]
+    assert texts(children) == ["The time for action", "is now", "."]
     assert list(doc[0:1]._.children) == []
 
 

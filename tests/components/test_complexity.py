@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 import spacy
 from pipelines import pipeline_of
-from spacy.tokens import Doc
-from spacy.vocab import Vocab
 
 from spacy_lpcfg.components.complexity import sentence_complexity
 from spacy_lpcfg.components.constituents import NonConstituentError
@@ -28,6 +26,8 @@ def test_complexity_of_docs_is_that_of_their_trees():
     assert [sent._.complexity for sent in doc.sents] == complexity(TREES).sentences
     assert doc._.complexity["DC"] == 1
     assert sentence_complexity(doc).sentences == complexity(TREES).sentences
+    with pytest.raises(NonConstituentError):
+        _ = doc[1:3]._.complexity
 
 
 def test_complexity_has_surprisal_where_the_model_has_it():
@@ -38,10 +38,3 @@ def test_complexity_has_surprisal_where_the_model_has_it():
     assert doc._.complexity["surprisal"] == pytest.approx(bits.mean())
     assert second._.complexity["surprisal"] == pytest.approx(bits[second.start :].mean())
     assert sentence_complexity(doc, with_surprisal=False).document["surprisal"] is None
-
-
-def test_complexity_refuses_what_has_no_trees():
-    with pytest.raises(ValueError, match="has no constituents"):
-        _ = Doc(Vocab(), words=["Rain"])._.complexity
-    with pytest.raises(NonConstituentError):
-        _ = tree_to_doc(Vocab(), TREES)[1:3]._.complexity

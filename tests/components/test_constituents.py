@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import spacy
+from bracketed import tree_of
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees as random_trees
@@ -19,6 +20,7 @@ from spacy.attrs import LANG
 from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.vocab import Vocab
 
+from spacy_lpcfg.components.boundaries import doc_boundaries
 from spacy_lpcfg.components.constituents import (
     KEY,
     NonConstituentError,
@@ -30,6 +32,7 @@ from spacy_lpcfg.components.constituents import (
 )
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.components.extensions import register_extensions
+from spacy_lpcfg.components.phrases import doc_clauses
 from spacy_lpcfg.pictures import tree_svg
 from spacy_lpcfg.trees import HeadRules, Tree, dependencies, from_nltk, parse_trees, to_latex
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads
@@ -40,17 +43,13 @@ VOCAB = Vocab()
 FLIES = "(S (NP (NP (DT The) (NN time)) (PP (IN for) (NP (NN action)))) (VP (VBZ is) (ADVP (RB now))))"
 
 
-def tree(text: str) -> Tree:
-    return next(parse_trees(text))
-
-
 def doc_of(*texts: str) -> Doc:
-    return tree_to_doc(VOCAB, [tree(text) for text in texts])
+    return tree_to_doc(VOCAB, [tree_of(text) for text in texts])
 
 
 def parse_of(text: str, scores: list[float], status: str = "parsed") -> SimpleNamespace:
     """Return a parse as a parser does, made by hand."""
-    parsed = tree(text)
+    parsed = tree_of(text)
     return SimpleNamespace(
         tree=parsed,
         spans=parsed.spans(),
@@ -67,7 +66,7 @@ def test_constituents_views_are_of_whichever_component_wrote_trees():
     doc = doc_of("(S (NP (DT The) (NN time)) (VP (VBZ is)))")
     doc.spans["zz"] = doc.spans[KEY].copy()
     for key, label in (("brackets", "X"), ("isbn_constituents", "T"), (KEY, "S")):
-        set_trees(doc, [tree(f"({label} (NP (DT The) (NN time)) (VP (VBZ is)))")], key)
+        set_trees(doc, [tree_of(f"({label} (NP (DT The) (NN time)) (VP (VBZ is)))")], key)
     for key, label in ((KEY, "S"), ("isbn_constituents", "T"), ("brackets", "X"), ("zz", "S")):
         assert doc._.constituency[0].labels == (label,) == doc[:]._.constituency.labels
         assert doc_constituency(doc, "zz")[0].labels == ("S",)
@@ -82,12 +81,19 @@ def test_constituents_are_spans_in_preorder_with_tags_on_tokens():
     assert spans == [(0, 2, "S"), (0, 1, "NP"), (1, 2, "VP"), (3, 4, "S"), (3, 4, "VP")]
     assert [token.tag_ for token in doc] == ["PRP", "VBZ", "UH", "VB"]
     assert {**doc.spans[KEY].attrs, "offsets": None} == {"format": 1, "offsets": None}
+    with pytest.raises(ValueError, match="each of 3 sentences, got 1"):
+        set_trees(doc, [tree_of("(UH a)")])
+    with pytest.raises(ValueError, match="of 2 words"):
+        set_trees(doc, [tree_of("(UH a)")] * 3)
+    doc = doc_of("(TOP (NP (NN tea)) (CC or) (NP (NN coffee)))")
+    assert [span.text for span in doc.spans[KEY]] == ["tea", "coffee"]
+    assert str(trees(doc)[0]) == "( (NP (NN tea)) (CC or) (NP (NN coffee)))"
 
 
 def test_constituents_of_whitespace_are_carried_not_parsed():
     words = ["\n", "A", " ", "cat", "\t", "Yes", "\n", " "]
     doc = Doc(VOCAB, words=words, sent_starts=[1, 0, 0, 0, 0, 1, 0, 1])
-    wanted = [tree("(NP (DT A) (NN cat))"), tree("(UH Yes)"), None]
+    wanted = [tree_of("(NP (DT A) (NN cat))"), tree_of("(UH Yes)"), None]
     set_trees(doc, wanted)
     assert [(span.start, span.end) for span in doc.spans[KEY]] == [(1, 4)]
     assert trees(doc) == wanted
@@ -107,18 +113,12 @@ def test_constituents_of_empty_and_whitespace_docs():
         assert doc.spans[KEY].attrs["status"] == ["empty"] * len(words)
 
 
-def test_constituents_leave_root_labels_out():
-    doc = doc_of("(TOP (NP (NN tea)) (CC or) (NP (NN coffee)))")
-    assert [span.text for span in doc.spans[KEY]] == ["tea", "coffee"]
-    assert str(trees(doc)[0]) == "( (NP (NN tea)) (CC or) (NP (NN coffee)))"
-
-
 def test_constituents_spell_words_as_treebanks_do():
     doc = doc_of("(X (`` ``) (-LRB- -LRB-) (NN New) (-RRB- -RRB-) ('' ''))")
     assert [token.text for token in doc] == ['"', "(", "New", ")", '"']
     assert trees(doc)[0].words == ["``", "-LRB-", "New", "-RRB-", "''"]
     merged = Doc(VOCAB, words=["New York", "\u00a0"], sent_starts=[1, 1])
-    set_trees(merged, [tree("(NNP x)"), None])
+    set_trees(merged, [tree_of("(NNP x)"), None])
     assert trees(merged)[0].words == ["New_York"]
 
 
@@ -212,17 +212,11 @@ def test_constituents_keep_the_tags_of_others():
     assert trees(loaded)[0].tags == ["PRP", "VBZ"]
 
 
-def test_constituents_refuse_trees_that_do_not_fit():
-    doc = Doc(VOCAB, words=["It", "works"], sent_starts=[1, 0])
-    with pytest.raises(ValueError, match="each of 1 sentences, got 2"):
-        set_trees(doc, [tree("(UH a)"), tree("(UH b)")])
-    with pytest.raises(ValueError, match="of 2 words"):
-        set_trees(doc, [tree("(UH a)")])
-
-
 def test_constituents_that_are_absent_are_not_empty():
     doc = Doc(VOCAB, words=["It", "works"], sent_starts=[1, 0])
-    for read in (trees, doc_constituency, lambda doc: doc[0:1]._.labels):
+    of_docs = trees, doc_constituency, doc_boundaries, doc_clauses
+    views = (lambda doc: doc[0]._.boundary, lambda doc: doc._.complexity, lambda doc: doc._.phrases("NP"))
+    for read in (*of_docs, *views, lambda doc: doc[0:1]._.labels):
         with pytest.raises(ValueError, match=r"has no constituents.*lpcfg_parser"):
             read(doc)
     doc.spans[KEY] = []
@@ -256,7 +250,7 @@ def test_constituency_walks_the_tree():
     assert (subject.parent, root.parent) == (root, None)
     assert [token.text for token in predicate.leaves] == ["is", "now"]
     assert predicate.bracketed == "(VP (VBZ is) (ADVP (RB now)))"
-    assert predicate.tree == tree(predicate.bracketed)
+    assert predicate.tree == tree_of(predicate.bracketed)
     assert root.probability is None
     assert repr(predicate) == "Constituent(VP, 'is now')"
     assert doc[2:4]._.constituency == subject.children[1]
@@ -309,7 +303,7 @@ def test_constituency_nodes_are_sequences_of_their_children():
 
 def test_constituency_nodes_are_text_and_brackets():
     doc = Doc(VOCAB, words=["(", "A", "\n", "cat", ")"], spaces=[False, True, False, False, False])
-    set_trees(doc, [tree("(PRN (-LRB- -LRB-) (NP (DT A) (NN cat)) (-RRB- -RRB-))")])
+    set_trees(doc, [tree_of("(PRN (-LRB- -LRB-) (NP (DT A) (NN cat)) (-RRB- -RRB-))")])
     (root,) = doc._.constituency
     assert (root.text, root[1].text) == ("(A \ncat)", "A \ncat")
     assert str(root[1]) == f"{root[1]}" == root[1].bracketed == "(NP (DT A) (NN cat))"
@@ -439,7 +433,7 @@ def test_constituents_have_the_heads_of_their_trees(lang, rules, shape):
 def test_constituents_dependencies_are_between_tokens():
     """Words count from the node's first, white space aside; other rules are taken where they are given."""
     doc = Doc(Vocab(), words=["It", "\n", "works", "now"], sent_starts=[True, False, False, False])
-    set_trees(doc, [tree("(S (NP (PRP It)) (VP (VBZ works) (ADVP (RB now))))")])
+    set_trees(doc, [tree_of("(S (NP (PRP It)) (VP (VBZ works) (ADVP (RB now))))")])
     (root,) = doc._.constituency
     found = [(each.token.text, each.head.text, each.label) for each in root.dependencies(ENGLISH)]
     assert found == [("It", "works", "S>NP"), ("works", "works", "root"), ("now", "works", "VP>ADVP")]

@@ -107,15 +107,11 @@ def test_corpus_can_be_read_again_and_streams(good):
     assert len(list(islice(treebank(NLP), 2))) == 2
 
 
-def test_corpus_names_the_place_of_a_broken_tree(good):
-    good.write_text(GOOD + BROKEN, encoding="utf-8")
-    with pytest.raises(TreebankError, match=r"good\.mrg:3: .*skip_bad = true"):
-        list(Treebank(good)(NLP))
-
-
-def test_corpus_counts_broken_trees_once_when_told_to_skip(good, caplog, monkeypatch):
+def test_corpus_names_a_broken_tree_or_counts_all_once_when_told_to_skip(good, caplog, monkeypatch):
     monkeypatch.setattr(logging.getLogger("spacy"), "propagate", True)
     good.write_text(BROKEN + GOOD + BROKEN, encoding="utf-8")
+    with pytest.raises(TreebankError, match=r"good\.mrg:1: .*skip_bad = true"):
+        list(Treebank(good)(NLP))
     treebank = Treebank(good, skip_bad=True)
     for _ in range(2):
         assert len(list(treebank(NLP))) == 2

@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 import serving
-from commands import run
+from commands import run, stderr_of
 from pipelines import SAMPLE, pipeline_by
 
 from spacy_lpcfg.components.serve.correction_server import CorrectionServer
@@ -320,7 +320,7 @@ def test_cli_serve_corrects_a_file(pipeline, tmp_path, monkeypatch):
         (("--output", tmp_path / "new.mrg"), "this is for --correct FILE"),
         (("--correct", tmp_path / "none.txt", "--output", tmp_path / "new.mrg"), "there is no file"),
     ):
-        assert message in " ".join(run("serve", tmp_path / "model", *wrong, code=2).stderr.split())
+        assert message in stderr_of(run("serve", tmp_path / "model", *wrong, code=2))
     before = (tmp_path / "out.mrg").read_bytes()
     run("serve", tmp_path / "model", *options, "--output", tmp_path / "out.mrg", "--resume")
     assert (tmp_path / "out.mrg").read_bytes() == before

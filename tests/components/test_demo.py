@@ -73,12 +73,9 @@ def test_demo_page_has_all_of_each_sentence(demo):
     assert 'class="message"' not in page
 
 
-def test_demo_page_has_no_more_trees_than_it_is_told(demo):
-    assert 2 <= demo("The ferry left my sister at the station on the last day.").count("<code>") <= 3
-
-
-def test_demo_page_marks_how_alternatives_differ(demo):
+def test_demo_page_has_as_many_alternatives_as_it_is_told_and_marks_how_they_differ(demo):
     page = demo("The man saw the dog at the station.")
+    assert 2 <= page.count("<code>") <= 3
     assert page.count(": the most probable tree</summary>") == 1
     assert re.search(r"%: (<(ins|del)>\w+\([^<]+\)</\2> ?)+</summary>", page)
 

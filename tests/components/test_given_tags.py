@@ -54,6 +54,9 @@ def test_given_tags_stay_and_are_a_prior(nlp, tags):
     assert tags_of(doc) == tags == tree_tags(doc)
     assert doc[3]._.constituency.label == ("VP" if tags is VERB else "NN")
     assert tags_of(nlp(doc_of(nlp))) == tree_tags(nlp(doc_of(nlp)))
+    some = nlp(doc_of(nlp, ["", "", *tags[2:4], ""]))
+    assert tags_of(some) == tree_tags(some) == tags
+    assert tags_of(nlp(Doc(nlp.vocab, ["I", "\n", "ran"], tags=["", "_SP", ""]))) == ["PRP", "_SP", "VBD"]
 
 
 def test_given_tags_are_overruled_in_the_tree_and_stay_on_the_tokens(nlp):
@@ -68,11 +71,6 @@ def test_given_tags_that_the_grammar_does_not_know_count_as_none(nlp):
     assert tags_of(doc) == ["X1", "X2", "X3", "X4", "X5"]
     assert trees(doc) == trees(nlp(doc_of(nlp)))
     assert (doc.spans[KEY].attrs["scores"] == nlp(doc_of(nlp)).spans[KEY].attrs["scores"]).all()
-
-
-def test_given_tags_of_some_words_are_filled_up(nlp):
-    doc = nlp(doc_of(nlp, ["", "", "PRP", "VB", ""]))
-    assert tags_of(doc) == tree_tags(doc) == VERB
 
 
 def test_given_tags_come_from_any_component_before_the_parser():
@@ -95,11 +93,8 @@ def test_given_tags_and_set_tags(nlp, parser, set_tags, tokens):
     assert tags_of(doc) == tokens
     assert tree_tags(doc) == doc.spans[KEY].attrs["tags"] == NOUN
     assert doc.spans[KEY].attrs["given_tags"] == ["X1", "", "", "", ""]
-
-
-def test_given_tags_of_white_space_stay(nlp):
-    doc = nlp(Doc(nlp.vocab, words=["I", "\n", "ran"], tags=["", "_SP", ""]))
-    assert tags_of(doc) == ["PRP", "_SP", "VBD"]
+    parser.output = Output(set_tags=False)  # so that those of the parser are taken back
+    assert tags_of(nlp(doc)) == ["X1", "", "", "", ""]
 
 
 @pytest.mark.parametrize("set_tags", ["missing", True, False])
@@ -122,13 +117,6 @@ def test_given_tags_are_those_that_somebody_sets_after_the_parser(nlp):
     assert tree_tags(doc) == NOUN
     assert tree_tags(nlp(doc)) == tags_of(doc) == VERB
     assert given_tags_of(doc, KEY) == ["", "", "PRP", "VB", ""]
-
-
-def test_given_tags_come_back_when_the_parsers_are_not_to_be_set(nlp, parser):
-    parser.output = Output(set_tags=True)
-    doc = nlp(doc_of(nlp, ["X1", "", "", "", ""]))
-    parser.output = Output(set_tags=False)
-    assert tags_of(nlp(doc)) == ["X1", "", "", "", ""]
 
 
 @pytest.mark.filterwarnings("ignore:Merged tokens cross")

@@ -261,12 +261,6 @@ def test_isbn_parser_updates_nothing_before_it_has_seen_trees():
         nlp.get_pipe(NAME).update(list(treebank(3)(nlp)))
 
 
-def test_isbn_parser_scores_a_pipeline(nlp):
-    scores = nlp.evaluate(list(treebank(20)(nlp)))
-    assert 0 < scores["evalb_f"] == scores[f"spans_{ISBN_KEY}_f"] <= 1
-    assert scores["evalb_n_sentences"] == 20
-
-
 # Parsing
 
 

@@ -110,13 +110,6 @@ def test_parser_leaves_the_steps_of_em_in_the_meta_of_the_pipeline(tmp_path):
     assert steps[0]["f1"] is None
 
 
-def test_parser_scores_a_pipeline(nlp):
-    scores = nlp.evaluate(list(treebank(40)(nlp)))
-    assert 0.6 < scores["evalb_f"] == scores[f"spans_{KEY}_f"] <= 1
-    assert scores["evalb_n_sentences"] == 40
-    assert nlp.get_pipe("lpcfg_parser").grammar.root_label == "ROOT"
-
-
 @pytest.fixture(scope="module")
 def stepwise():
     """A pipeline that has begun stepwise EM, and its examples."""
@@ -146,6 +139,8 @@ def test_parser_adds_up_losses_of_batches(stepwise):
     losses: dict[str, float] = {}
     found = [nlp.update(examples[at : at + 20], losses=losses)["lpcfg_parser"] for at in (0, 20)]
     assert 0 < found[0] < found[1] == losses["lpcfg_parser"]
+    with pytest.raises(ValueError, match="learner by EM as start"):
+        pipeline(learner={**STEPWISE["learner"], "start": {"@misc": "spacy-lpcfg.Spectral.v1"}})
 
 
 def test_parser_trained_before_learns_nothing_more_and_says_so(stepwise):
@@ -155,11 +150,6 @@ def test_parser_trained_before_learns_nothing_more_and_says_so(stepwise):
     with pytest.warns(UserWarning, match="learns nothing more"):
         assert loaded.update(examples)["lpcfg_parser"] == 0
     assert loaded.get_pipe("lpcfg_parser").grammar.to_bytes() == nlp.get_pipe("lpcfg_parser").grammar.to_bytes()
-
-
-def test_parser_starts_steps_from_learners_by_em_only():
-    with pytest.raises(ValueError, match="learner by EM as start"):
-        pipeline(learner={**STEPWISE["learner"], "start": {"@misc": "spacy-lpcfg.Spectral.v1"}})
 
 
 # Parsing

@@ -75,30 +75,22 @@ def parser_of(pipe):
 # Models that are replaced while a thread makes the parser
 
 
-def test_grammar_that_is_assigned_meanwhile_is_parsed_by(monkeypatch):
-    pipe = learned("lpcfg_parser", **PCFG)[0].get_pipe("lpcfg_parser")
-    with halted(monkeypatch, lambda: pipe.parser):
-        pipe.grammar = OTHER
-    assert pipe.grammar is parser_of(pipe).grammar is OTHER
-
-
-def test_grammar_that_is_loaded_meanwhile_is_parsed_by(monkeypatch, tmp_path):
-    pipe = learned("lpcfg_parser", **PCFG)[0].get_pipe("lpcfg_parser")
-    saved = pipeline_of("lpcfg_parser", **PCFG).get_pipe("lpcfg_parser")
+@pytest.mark.parametrize("change", ["assign", "load", "update"])
+def test_grammar_that_is_changed_meanwhile_is_parsed_by(monkeypatch, tmp_path, change):
+    nlp, examples = learned("lpcfg_parser", **STEPWISE)
+    pipe, saved = nlp.get_pipe("lpcfg_parser"), pipeline_of("lpcfg_parser", **PCFG).get_pipe("lpcfg_parser")
     saved.grammar = OTHER
     saved.to_disk(tmp_path / "other")
     with halted(monkeypatch, lambda: pipe.parser):
-        pipe.from_disk(tmp_path / "other")
-    assert parser_of(pipe).grammar.labels == OTHER.labels
-
-
-def test_grammar_of_an_update_meanwhile_is_parsed_by(monkeypatch):
-    nlp, examples = learned("lpcfg_parser", **STEPWISE)
-    pipe = nlp.get_pipe("lpcfg_parser")
-    with halted(monkeypatch, lambda: pipe.parser):
         before = pipe.grammar
-        nlp.update(examples[:9])
+        if change == "assign":
+            pipe.grammar = OTHER
+        elif change == "load":
+            pipe.from_disk(tmp_path / "other")
+        else:
+            nlp.update(examples[:9])
     assert parser_of(pipe).grammar is pipe.grammar is not before
+    assert (pipe.grammar.labels == OTHER.labels) == (change != "update")
 
 
 def test_grammar_that_is_assigned_while_one_is_read_stays():

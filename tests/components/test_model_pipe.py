@@ -121,6 +121,14 @@ def test_pipe_writes_under_its_key(name):
 
 
 @pytest.mark.parametrize("name", PARSERS)
+def test_pipe_scores_a_pipeline(name):
+    nlp = learned(name)
+    scores = nlp.evaluate(list(treebank(20)(nlp)))
+    assert 0 < scores["evalb_f"] == scores[f"spans_{nlp.get_pipe(name).spans_key}_f"] <= 1
+    assert scores["evalb_n_sentences"] == 20
+
+
+@pytest.mark.parametrize("name", PARSERS)
 def test_pipe_takes_given_tags_whether_its_treebank_has_them_or_not(name):
     nlp = learned(name, tags="given")
     pipe = nlp.get_pipe(name)

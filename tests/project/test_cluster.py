@@ -18,7 +18,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 import spacy
-from commands import run
+from commands import run, written
 from joblib import parallel_config
 from killing import first_writer_killed
 from paths import ROOT
@@ -26,8 +26,7 @@ from paths import ROOT
 from spacy_lpcfg.bracketing import CCA, SpectralBracketer
 from spacy_lpcfg.bracketing.sentences import chunks
 from spacy_lpcfg.bracketing.tagged import read_tagged
-from spacy_lpcfg.combination import Combination
-from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
+from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.learning.split_merge import Rounds
 from spacy_lpcfg.trees import TreeFiles, read_trees, write_trees
@@ -47,8 +46,6 @@ LEARNERS = [
     EM(n_states=3, n_iterations=2),
     SplitMerge(n_states=2, n_iterations=1, rounds=Rounds(split_iterations=1, merge_iterations=1)),
 ]
-FEW = EM(n_states=2, n_iterations=1)
-OTHERS = [StepwiseEM(FEW), Ensembles([FEW], n_seeds=2), Combination([FEW, Pivot(n_states=2, n_iterations=1)])]
 
 
 class Killer(distributed.WorkerPlugin):
@@ -85,6 +82,7 @@ def new_client() -> Iterator[Any]:
         n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
     )
     with cluster, distributed.Client(cluster) as client:
+        client.wait_for_workers(2, timeout=120)
         yield client
 
 
@@ -147,26 +145,23 @@ def learned_there(learner: Any, files: TreeFiles) -> Any:
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 def test_cluster_learns_the_same_grammar(learner, files, client, small_shards):
-    client.wait_for_workers(2, timeout=120)
     before = client.run(n_executed)
     assert_same(learned_there(learner, files), learner.fit(list(files)))
     assert n_tasks_since(before, client) >= N_FILES + (not isinstance(learner, TreebankPCFG))
 
 
-@pytest.mark.parametrize("learner", OTHERS, ids=lambda learner: type(learner).__name__)
-def test_cluster_learns_the_same_by_other_learners(learner, files, client):
-    client.wait_for_workers(2, timeout=120)
-    before = client.run(n_executed)
-    assert learned_there(learner, files).to_bytes() == learner.fit(files).to_bytes()
-    assert n_tasks_since(before, client) >= 2
-
-
-def test_cluster_learns_the_same_brackets(files, client, monkeypatch):
-    client.wait_for_workers(2, timeout=120)
+def test_cluster_learns_the_same_brackets(files, client, monkeypatch, tmp_path):
+    """By the library, of several parts of the text, and by the command."""
+    before, learner = client.run(n_executed), SpectralBracketer.variant("paper")
+    expected = learner.fit(partial(read_tagged, files.paths)).metric.distances
+    command = ("learn", "bracketer", *files.paths, "--variant", "paper", "-o", tmp_path / "there")
+    run(*command, "--scheduler", client.scheduler.address)
+    assert n_tasks_since(before, client) >= 1  # of 200,000 tokens
+    there = spacy.load(tmp_path / "there").get_pipe("spectral_bracketer").bracketer
+    np.testing.assert_allclose(there.metric.distances, expected, rtol=1e-9)
     monkeypatch.setattr("spacy_lpcfg.bracketing.learner.chunks", partial(chunks, n_tokens=1_000))
     learner = SpectralBracketer.variant("paper", embedding=CCA(size=20))
-    expected = learner.fit(partial(read_tagged, files.paths))
-    before = client.run(n_executed)
+    expected, before = learner.fit(partial(read_tagged, files.paths)), client.run(n_executed)
     with parallel_config(backend="dask"):
         found = learner.fit(partial(read_tagged, files.paths))
     assert n_tasks_since(before, client) >= len(list(chunks(read_tagged(files.paths), n_tokens=1_000))) > 1
@@ -179,7 +174,6 @@ def test_cluster_learns_the_same_brackets(files, client, monkeypatch):
 def test_cluster_learns_the_same_grammar_though_a_worker_is_killed(
     learner, files, client_to_lose, small_shards, tmp_path
 ):
-    client_to_lose.wait_for_workers(2, timeout=120)
     expected = learner.fit(list(files))
     flag = tmp_path / "killed"
     client_to_lose.register_plugin(Killer(flag), name=str(flag))
@@ -188,7 +182,6 @@ def test_cluster_learns_the_same_grammar_though_a_worker_is_killed(
 
 
 def test_cluster_is_used_by_the_command(files, client, tmp_path):
-    client.wait_for_workers(2, timeout=120)
     folder, before = Path(files.paths[0]).parent, client.run(n_executed)
     command = ("learn", "lpcfg", folder, "--method", "pcfg", "-o")
     run(*command, tmp_path / "there", "--scheduler", client.scheduler.address)
@@ -196,17 +189,6 @@ def test_cluster_is_used_by_the_command(files, client, tmp_path):
     run(*command, tmp_path / "here")
     here, there = (spacy.load(tmp_path / name).get_pipe("lpcfg_parser").grammar for name in ("here", "there"))
     assert there.to_bytes() == here.to_bytes()
-
-
-def test_cluster_is_used_by_the_command_of_brackets(files, client, tmp_path):
-    client.wait_for_workers(2, timeout=120)
-    before = client.run(n_executed)
-    command = ("learn", "bracketer", *files.paths, "--variant", "paper", "-o")
-    run(*command, tmp_path / "there", "--scheduler", client.scheduler.address)
-    assert n_tasks_since(before, client) >= 1  # of 200,000 tokens
-    run(*command, tmp_path / "here")
-    here, there = (spacy.load(tmp_path / name).get_pipe("spectral_bracketer").bracketer for name in ("here", "there"))
-    np.testing.assert_allclose(there.metric.distances, here.metric.distances, rtol=1e-9)
 
 
 def test_cluster_that_does_not_answer_is_an_error(files, tmp_path):
@@ -230,10 +212,6 @@ def corpus(tmp_path_factory) -> Path:
     return folder
 
 
-def written(folder: Path) -> dict[str, str]:
-    return {path.name: path.read_text("utf-8") for path in folder.iterdir()}
-
-
 @pytest.fixture(scope="module")
 def parsed_here(corpus, pcfg_model, tmp_path_factory) -> dict[str, str]:
     """The files of the corpus as one process parses them."""
@@ -247,7 +225,6 @@ def n_plugins(dask_worker: Any) -> int:
 
 
 def test_cluster_parses_the_same(corpus, parsed_here, pcfg_model, client, tmp_path):
-    client.wait_for_workers(2, timeout=120)
     before, plugins = client.run(n_executed), client.run(n_plugins)
     there = ("--scheduler", client.scheduler.address)
     command = ("parse", pcfg_model, corpus, "--format", "jsonl", *there, "-o", tmp_path)
@@ -261,7 +238,6 @@ def test_cluster_parses_the_same(corpus, parsed_here, pcfg_model, client, tmp_pa
 
 
 def test_cluster_parses_the_same_though_a_worker_is_killed(corpus, parsed_here, pcfg_model, client_to_lose, tmp_path):
-    client_to_lose.wait_for_workers(2, timeout=120)
     there = ("--scheduler", client_to_lose.scheduler.address)
     with first_writer_killed(tmp_path) as killed:
         run("parse", pcfg_model, corpus, "--format", "jsonl", *there, "-o", tmp_path)
@@ -280,7 +256,6 @@ def test_cluster_of_threads_parses_the_same(corpus, parsed_here, pcfg_model, tmp
 
 
 def test_cluster_parses_all_files_but_broken_ones(pcfg_model, client, tmp_path):
-    client.wait_for_workers(2, timeout=120)
     for name, text in (("a.txt", b"It rained.\n"), ("b.txt", b"\xff\n"), ("c.txt", b"It left.\n")):
         (tmp_path / name).write_bytes(text)
     there = ("--scheduler", client.scheduler.address)
@@ -310,7 +285,6 @@ class Tenfold:
 def test_cluster_is_sent_a_model_once_a_worker(client, tmp_path):
     from spacy_lpcfg.components.cli.shared.worker_plugin import on_workers
 
-    client.wait_for_workers(2, timeout=120)
     assert dict(on_workers(client, Tenfold(tmp_path), range(40))) == {i: 10 * i for i in range(40)}
     assert sorted(int(path.name.split("-")[0]) for path in tmp_path.iterdir()) == sorted(client.run(os.getpid).values())
 
@@ -323,7 +297,6 @@ def test_cluster_whose_scheduler_goes_is_an_error(client):
     """Its calls are cancelled then, as they are here."""
     from spacy_lpcfg.components.cli.shared.worker_plugin import on_workers
 
-    client.wait_for_workers(2, timeout=120)
     found = on_workers(client, wait_a_little, range(40))
     next(found)
     client.cancel([distributed.Future(key, client) for key in list(client.futures)])
@@ -340,7 +313,6 @@ def not_here(learner: Any, *args: Any, **settings: Any) -> None:
 
 @pytest.mark.parametrize("text", [False, True], ids=["trees", "text"])
 def test_cluster_learns_combined_by_the_command(text, files, client, tmp_path, monkeypatch):
-    client.wait_for_workers(2, timeout=120)
     (tmp_path / "text").write_text("The old ferry was sold .\nMy sister missed the last one .\n", encoding="utf-8")
     command = ("learn", "combined", files.paths[0], *(("--text", tmp_path / "text") if text else ()), "-o")
     run(*command, tmp_path / "here")

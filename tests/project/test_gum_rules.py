@@ -63,11 +63,6 @@ KEPT = [
 ]
 
 
-def parse(text: str) -> Tree:
-    (tree,) = parse_trees(text)
-    return tree
-
-
 def mended(tree: Tree) -> Tree:
     result = edit(tree, RULES)
     assert result is not None

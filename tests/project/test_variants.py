@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 import spacy
-from commands import SAMPLE, run, sets
+from commands import SAMPLE, run, sets, stderr_of
 from paths import ROOT
 from spacy import registry
 from spacy.util import Config, load_config, load_model_from_config
@@ -195,11 +195,11 @@ def test_command_refuses_what_is_no_variant(tmp_path):
         (("--method", "spectral", "--set", "variant=2014"), "one of 'default', 'paper', '2012', '2013'"),
         (("--method", "ensemble", "--set", "variant=paper"), "only pivot, spectral, em"),
     ):
-        assert message in " ".join(run(*arguments, *options, code=2).stderr.replace("│", " ").split())
+        assert message in stderr_of(run(*arguments, *options, code=2))
     for command, option in (("bracketer", "--variant"), ("isbn", "--set"), ("lm", "--variant")):
         value = "variant=1999" if option == "--set" else "1999"
         done = run("learn", command, SAMPLE / "train.mrg", option, value, "-o", tmp_path / "model", code=2)
-        assert "one of 'default', 'paper', '20" in " ".join(done.stderr.replace("│", " ").split())
+        assert "one of 'default', 'paper', '20" in stderr_of(done)
 
 
 @pytest.mark.slow

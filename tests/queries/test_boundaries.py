@@ -6,91 +6,74 @@ from functools import partial
 from itertools import pairwise, permutations
 
 import pytest
+from bracketed import tree_of
 from hypothesis import given, settings
 from oracles.strategies import trees as random_trees
 
 from spacy_lpcfg.queries.boundaries import SENTENCE_END, Boundary, boundaries
 from spacy_lpcfg.queries.chunks import ClauseTree, is_mark
 from spacy_lpcfg.queries.prosody import PhonologicalPhrase, saliences
-from spacy_lpcfg.trees import Tree, clean, parse_trees
+from spacy_lpcfg.trees import Tree, clean
 from spacy_lpcfg.trees.heads import ENGLISH
 
+
+def marked_trees(text: str) -> list[tuple[str, str]]:
+    """Read trees, each below its words with marks of the boundaries between them."""
+    pairs: list[tuple[str, str]] = []
+    for line in text.strip().splitlines():
+        if line.startswith("("):
+            brackets, words = pairs.pop()
+            pairs.append((f"{brackets} {line}".strip(), words))
+        else:
+            pairs.append(("", line))
+    return pairs
+
+
 STRENGTHS = {"!": 1, "|": 2, "||": 3}
-GROSJEAN_1979 = [
-    (
-        "(S (SBAR (WHADVP (WRB When)) (S (NP (DT the) (JJ new) (NN lawyer)) (VP (VBD called) (PRT (RP up)) (NP "
-        "(NNP Reynolds))))) (NP (DT the) (NN plan)) (VP (VBD was) (VP (VBN discussed) (ADVP (RB thoroughly)))))",
-        "When the new lawyer ! called up Reynolds || the plan ! was discussed | thoroughly",
-    ),
-    (
-        "(S (PP (IN In) (NP (NP (NN addition)) (PP (TO to) (NP (PRP$ his) (NNS files))))) (NP (DT the) (NN "
-        "lawyer)) (VP (VBD brought) (NP (NP (DT the) (NN office) (POS 's)) (JJS best) (VBG adding) (NN "
-        "machine))))",
-        "In addition ! to his files || the lawyer brought | the office 's ! best ! adding machine",
-    ),
-    (
-        "(S (PP (IN By) (S (VP (VBG making) (S (NP (PRP$ his) (NN plan)) (VP (VBN known)))))) (NP (PRP he)) (VP "
-        "(VBD brought) (PRT (RP out)) (NP (NP (DT the) (NNS objections)) (PP (IN of) (NP (NN everyone))))))",
-        "By making ! his plan known || he brought out | the objections ! of everyone",
-    ),
-    (
-        "(S (SBAR (IN That) (S (NP (DT a) (NN solution)) (VP (MD could) (RB n't) (VP (VB be) (VP (VBN "
-        "found)))))) (VP (VBD seemed) (ADJP (RB quite) (JJ clear) (PP (TO to) (NP (PRP them))))))",
-        "That a solution ! could n't be found || seemed ! quite clear | to them",
-    ),
-    (
-        "(S (NP (NP (RB Not) (RB quite) (DT all)) (PP (IN of) (NP (DT the) (JJ recent) (NNS files)))) (VP (VBD "
-        "were) (VP (VBN examined) (NP (DT that) (NN day)))))",
-        "Not quite ! all | of the recent ! files || were examined ! that day",
-    ),
-    (
-        "(S (SBAR (IN That) (S (NP (DT the) (NN matter)) (VP (VBD was) (VP (VBN dealt) (PP (IN with)) (ADVP (RB "
-        "so) (RB fast)))))) (VP (VBD was) (NP (NP (DT a) (NN shock)) (PP (TO to) (NP (PRP him))))))",
-        "That ! the matter ! was dealt with | so fast || was a shock ! to him",
-    ),
-    (
-        "(S (NP (NNP John)) (VP (VBD asked) (NP (DT the) (JJ strange) (JJ young) (NN man)) (S (VP (TO to) (VP "
-        "(VB be) (ADJP (JJ quick) (PP (IN on) (NP (DT the) (NN task)))))))))",
-        "John ! asked ! the strange young man || to be quick | on the task",
-    ),
-    (
-        "(S (S (VP (VBG Closing) (NP (NP (PRP$ his) (NN client) (POS 's)) (NN book)))) (NP (DT the) (JJ young) "
-        "(NN expert)) (VP (VBD wondered) (PP (IN about) (NP (DT this) (JJ extraordinary) (NN story)))))",
-        "Closing his client 's book || the young expert | wondered about ! this ! extraordinary story",
-    ),
-    (
-        "(S (NP (NP (DT The) (NN expert)) (SBAR (WHNP (WP who)) (S (VP (MD could) (RB n't) (VP (VB see) (SBAR "
-        "(WHNP (WP what)) (S (VP (TO to) (VP (VB criticize)))))))))) (VP (VBD sat) (ADVP (RB back)) (PP (IN in) "
-        "(NP (NN despair)))))",
-        "The expert | who could n't see ! what to criticize || sat back ! in despair",
-    ),
-    (
-        "(S (PP (IN After) (NP (NP (DT the) (JJ cold) (NN winter)) (PP (IN of) (NP (DT that) (NN year))))) (NP "
-        "(JJS most) (NNS people)) (VP (VBD were) (ADJP (RB totally) (JJ fed-up))))",
-        "After the cold winter | of that year || most people ! were totally ! fed-up",
-    ),
-    (
-        "(S (NP (DT The) (NN agent)) (VP (VBD consulted) (NP (NP (NP (DT the) (NN agency) (POS 's)) (NN book)) "
-        "(SBAR (WHPP (IN in) (WHNP (WDT which))) (S (NP (PRP they)) (VP (VBD offered) (NP (JJ numerous) (NNS "
-        "tours))))))))",
-        "The agent ! consulted ! the agency 's book || in which ! they offered numerous tours",
-    ),
-    (
-        "(S (NP (PRP She)) (VP (VBD discussed) (NP (DT the) (NNS pros) (CC and) (NNS cons)) (S (VP (TO to) (VP "
-        "(VB get) (PP (IN over) (NP (PRP$ her) (ADJP (RB surprisingly) (JJ apprehensive)) (NNS feelings))))))))",
-        "She discussed ! the pros and cons || to get over her surprisingly | apprehensive ! feelings",
-    ),
-    (
-        "(S (NP (PRP$ Our) (JJ disappointed) (NN woman)) (VP (VBD lost) (NP (PRP$ her) (NN optimism)) (SBAR (IN "
-        "since) (S (NP (DT the) (NNS prospects)) (VP (VBD were) (ADJP (RB too) (JJ limited)))))))",
-        "Our disappointed woman | lost her ! optimism || since the prospects ! were too limited",
-    ),
-    (
-        "(S (SBAR (IN Since) (S (NP (PRP she)) (VP (VBD was) (ADJP (JJ indecisive)) (NP (DT that) (NN day))))) "
-        "(NP (PRP$ her) (NN friend)) (VP (VBD asked) (NP (PRP her)) (S (VP (TO to) (VP (VB wait))))))",
-        "Since ! she was | indecisive | that day || her friend ! asked her to wait",
-    ),
-]
+GROSJEAN_1979 = marked_trees("""
+When the new lawyer ! called up Reynolds || the plan ! was discussed | thoroughly
+(S (SBAR (WHADVP (WRB When)) (S (NP (DT the) (JJ new) (NN lawyer)) (VP (VBD called) (PRT (RP up)) (NP (NNP Reynolds)))))
+(NP (DT the) (NN plan)) (VP (VBD was) (VP (VBN discussed) (ADVP (RB thoroughly)))))
+In addition ! to his files || the lawyer brought | the office 's ! best ! adding machine
+(S (PP (IN In) (NP (NP (NN addition)) (PP (TO to) (NP (PRP$ his) (NNS files))))) (NP (DT the) (NN lawyer)) (VP
+(VBD brought) (NP (NP (DT the) (NN office) (POS 's)) (JJS best) (VBG adding) (NN machine))))
+By making ! his plan known || he brought out | the objections ! of everyone
+(S (PP (IN By) (S (VP (VBG making) (S (NP (PRP$ his) (NN plan)) (VP (VBN known)))))) (NP (PRP he)) (VP (VBD brought)
+(PRT (RP out)) (NP (NP (DT the) (NNS objections)) (PP (IN of) (NP (NN everyone))))))
+That a solution ! could n't be found || seemed ! quite clear | to them
+(S (SBAR (IN That) (S (NP (DT a) (NN solution)) (VP (MD could) (RB n't) (VP (VB be) (VP (VBN found)))))) (VP
+(VBD seemed) (ADJP (RB quite) (JJ clear) (PP (TO to) (NP (PRP them))))))
+Not quite ! all | of the recent ! files || were examined ! that day
+(S (NP (NP (RB Not) (RB quite) (DT all)) (PP (IN of) (NP (DT the) (JJ recent) (NNS files)))) (VP (VBD were) (VP
+(VBN examined) (NP (DT that) (NN day)))))
+That ! the matter ! was dealt with | so fast || was a shock ! to him
+(S (SBAR (IN That) (S (NP (DT the) (NN matter)) (VP (VBD was) (VP (VBN dealt) (PP (IN with)) (ADVP (RB so)
+(RB fast)))))) (VP (VBD was) (NP (NP (DT a) (NN shock)) (PP (TO to) (NP (PRP him))))))
+John ! asked ! the strange young man || to be quick | on the task
+(S (NP (NNP John)) (VP (VBD asked) (NP (DT the) (JJ strange) (JJ young) (NN man)) (S (VP (TO to) (VP (VB be) (ADJP
+(JJ quick) (PP (IN on) (NP (DT the) (NN task)))))))))
+Closing his client 's book || the young expert | wondered about ! this ! extraordinary story
+(S (S (VP (VBG Closing) (NP (NP (PRP$ his) (NN client) (POS 's)) (NN book)))) (NP (DT the) (JJ young) (NN expert)) (VP
+(VBD wondered) (PP (IN about) (NP (DT this) (JJ extraordinary) (NN story)))))
+The expert | who could n't see ! what to criticize || sat back ! in despair
+(S (NP (NP (DT The) (NN expert)) (SBAR (WHNP (WP who)) (S (VP (MD could) (RB n't) (VP (VB see) (SBAR (WHNP (WP what)) (S
+(VP (TO to) (VP (VB criticize)))))))))) (VP (VBD sat) (ADVP (RB back)) (PP (IN in) (NP (NN despair)))))
+After the cold winter | of that year || most people ! were totally ! fed-up
+(S (PP (IN After) (NP (NP (DT the) (JJ cold) (NN winter)) (PP (IN of) (NP (DT that) (NN year))))) (NP (JJS most)
+(NNS people)) (VP (VBD were) (ADJP (RB totally) (JJ fed-up))))
+The agent ! consulted ! the agency 's book || in which ! they offered numerous tours
+(S (NP (DT The) (NN agent)) (VP (VBD consulted) (NP (NP (NP (DT the) (NN agency) (POS 's)) (NN book)) (SBAR (WHPP
+(IN in) (WHNP (WDT which))) (S (NP (PRP they)) (VP (VBD offered) (NP (JJ numerous) (NNS tours))))))))
+She discussed ! the pros and cons || to get over her surprisingly | apprehensive ! feelings
+(S (NP (PRP She)) (VP (VBD discussed) (NP (DT the) (NNS pros) (CC and) (NNS cons)) (S (VP (TO to) (VP (VB get) (PP
+(IN over) (NP (PRP$ her) (ADJP (RB surprisingly) (JJ apprehensive)) (NNS feelings))))))))
+Our disappointed woman | lost her ! optimism || since the prospects ! were too limited
+(S (NP (PRP$ Our) (JJ disappointed) (NN woman)) (VP (VBD lost) (NP (PRP$ her) (NN optimism)) (SBAR (IN since) (S (NP
+(DT the) (NNS prospects)) (VP (VBD were) (ADJP (RB too) (JJ limited)))))))
+Since ! she was | indecisive | that day || her friend ! asked her to wait
+(S (SBAR (IN Since) (S (NP (PRP she)) (VP (VBD was) (ADJP (JJ indecisive)) (NP (DT that) (NN day))))) (NP (PRP$ her)
+(NN friend)) (VP (VBD asked) (NP (PRP her)) (S (VP (TO to) (VP (VB wait))))))
+""")
 """The sentences of Grosjean, Grosjean and Lane (1979) with pauses in three classes, by Bachenko and Fitzpatrick (1990),
 appendix B; the trees are by hand."""
 THEIR_PHRASINGS = {
@@ -107,52 +90,34 @@ THEIR_PHRASINGS = {
     13: "Since she was ! indecisive ! that day || her friend | asked her to wait",
 }
 """What the system of Bachenko and Fitzpatrick made of those that its parser read, by appendix B."""
-VERBS = [  # Bachenko and Fitzpatrick (1990), examples 25, 27b, 27c, 28a, 29b, 30c, 35b, 38
-    (
-        "(S (NP (DT This) (JJ little) (NN incident)) (VP (VBZ gives) (NP (DT a) (JJ new) (NN zest)) (PP (TO to) "
-        "(NP (PRP$ our) (NN investigation)))))",
-        "This little incident || gives ! a new zest || to our investigation",
-    ),
-    (
-        "(S (NP (NNS Chickens)) (VP (VBD were) (VP (VBG eating) (NP (DT the) (VBG remaining) (JJ green) (NNS "
-        "vegetables)))))",
-        "Chickens ! were eating || the remaining green vegetables",
-    ),
-    (
-        "(S (CC and) (NP (PRP$ his) (NNS eyes)) (VP (VBD were) (VP (VBN fixed) (PP (IN in) (NP (DT a) (JJ "
-        "dreadful) (JJ rigid) (NN stare))))))",
-        "and his eyes ! were fixed || in a dreadful rigid stare",
-    ),
-    (
-        "(S (NP (DT A) (JJ British) (NN expedition)) (VP (VBD launched) (NP (DT the) (JJ first) (JJ serious) (NN "
-        "attempt))))",
-        "A British expedition || launched ! the first serious attempt",
-    ),
-    (
-        "(S (NP (DT a) (NN crack)) (VP (VBD opened) (PP (IN in) (NP (DT the) (NN snow)))))",
-        "a crack || opened ! in the snow",
-    ),
-    (
-        "(S (NP (DT A) (JJ terrible) (NN change)) (VP (VBD began) (S (VP (TO to) (VP (VB come) (PP (IN over) (NP "
-        "(PRP$ our) (NN stepfather))))))))",
-        "A terrible change || began ! to come | over our stepfather",
-    ),
-    (
-        "(S (NP (NNP Mrs.) (NNP Welles)) (VP (VBD wrote) (NP (DT a) (JJ weekly) (NNS sports) (NN column)) (PP "
-        "(IN for) (NP (DT the) (NNP Christian) (NNP Science) (NNP Monitor)))))",
-        "Mrs. Welles | wrote ! a weekly sports column || for the Christian Science Monitor",
-    ),
-    (
-        "(S (S (NP (NP (DT The) (NN light)) (PP (IN among) (NP (DT the) (NNS trees)))) (VP (VBD was) (VP (VBN "
-        "extinguished)))) (CC and) (S (NP (DT all)) (VP (VBD was) (ADJP (JJ dark)))))",
-        "The light ! among the trees | was extinguished || and all | was ! dark",
-    ),
-]
+VERBS = marked_trees("""
+This little incident || gives ! a new zest || to our investigation
+(S (NP (DT This) (JJ little) (NN incident)) (VP (VBZ gives) (NP (DT a) (JJ new) (NN zest)) (PP (TO to) (NP (PRP$ our)
+(NN investigation)))))
+Chickens ! were eating || the remaining green vegetables
+(S (NP (NNS Chickens)) (VP (VBD were) (VP (VBG eating) (NP (DT the) (VBG remaining) (JJ green) (NNS vegetables)))))
+and his eyes ! were fixed || in a dreadful rigid stare
+(S (CC and) (NP (PRP$ his) (NNS eyes)) (VP (VBD were) (VP (VBN fixed) (PP (IN in) (NP (DT a) (JJ dreadful) (JJ rigid)
+(NN stare))))))
+A British expedition || launched ! the first serious attempt
+(S (NP (DT A) (JJ British) (NN expedition)) (VP (VBD launched) (NP (DT the) (JJ first) (JJ serious) (NN attempt))))
+a crack || opened ! in the snow
+(S (NP (DT a) (NN crack)) (VP (VBD opened) (PP (IN in) (NP (DT the) (NN snow)))))
+A terrible change || began ! to come | over our stepfather
+(S (NP (DT A) (JJ terrible) (NN change)) (VP (VBD began) (S (VP (TO to) (VP (VB come) (PP (IN over) (NP (PRP$ our)
+(NN stepfather))))))))
+Mrs. Welles | wrote ! a weekly sports column || for the Christian Science Monitor
+(S (NP (NNP Mrs.) (NNP Welles)) (VP (VBD wrote) (NP (DT a) (JJ weekly) (NNS sports) (NN column)) (PP (IN for) (NP
+(DT the) (NNP Christian) (NNP Science) (NNP Monitor)))))
+The light ! among the trees | was extinguished || and all | was ! dark
+(S (S (NP (NP (DT The) (NN light)) (PP (IN among) (NP (DT the) (NNS trees)))) (VP (VBD was) (VP (VBN extinguished))))
+(CC and) (S (NP (DT all)) (VP (VBD was) (ADJP (JJ dark)))))
+""")
+"""Bachenko and Fitzpatrick (1990), examples 25, 27b, 27c, 28a, 29b, 30c, 35b, 38."""
 
 
 def tree(text: str) -> Tree:
-    (read,) = parse_trees(text)
-    return clean(read)
+    return clean(tree_of(text))
 
 
 def strengths(marked: str) -> list[int]:
@@ -281,11 +246,8 @@ def test_boundaries_stand_after_marks_and_before_opening_ones():
     )
     read = tree(text)
     found = dict(zip(range(len(read)), boundaries(read), strict=True))
-    assert {i: read.words[i] for i, boundary in found.items() if boundary != Boundary() and boundary.level} == {
-        4: "''",
-        6: "said",
-        10: ".",
-    }
+    ends = {i: read.words[i] for i, boundary in found.items() if boundary != Boundary() and boundary.level}
+    assert ends == {4: "''", 6: "said", 10: "."}
     assert found[4].level == 3
     assert boundaries(tree("(FRAG (: --) (. .))")) == [Boundary()] * 2
 
@@ -317,13 +279,8 @@ def test_boundaries_counts_are_those_of_the_brackets(read):
 def test_chunks_hold_their_words_together():
     sentence = ClauseTree.of(tree(GROSJEAN_1979[9][0]), ENGLISH)
     chunks = list(dict.fromkeys(sentence.chunks))
-    assert [" ".join(sentence.words[chunk.start : chunk.end]) for chunk in chunks] == [
-        "After the cold winter",
-        "of that year",
-        "most people",
-        "were",
-        "totally fed-up",
-    ]
+    texts = " | ".join(" ".join(sentence.words[chunk.start : chunk.end]) for chunk in chunks)
+    assert texts == "After the cold winter | of that year | most people | were | totally fed-up"
     assert [chunk.governor for chunk in chunks] == [None, 3, None, None, 9]
     assert [chunk.is_verbal for chunk in chunks] == [False, False, False, True, False]
 

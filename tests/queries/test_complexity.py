@@ -232,12 +232,9 @@ def test_complexity_has_the_mean_surprisal_of_words():
     assert found.document["surprisal"] == 4
 
 
-def test_complexity_of_documents_adds_up():
+def test_complexity_of_documents_adds_up_and_of_nothing_is_nought():
     one, other = complexity(parse_trees(RAIN)), complexity(parse_trees(SAID))
     both = Complexity.joined([one, other])
     assert both.document == complexity(parse_trees(RAIN + SAID)).document
-
-
-def test_complexity_of_nothing():
     assert complexity([]).sentences == []
     assert {complexity([]).document[name] for name in (*COUNTS, *INDICES, "yngve")} == {0}

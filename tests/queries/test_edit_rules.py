@@ -33,10 +33,8 @@ NP=n < (PP=p < /^(o)f$/#1\\%v)
 
 def test_edit_rules_have_places_patterns_and_operations(tmp_path):
     rules = parse_rules(FILE, "x.tsurgeon")
-    assert [(rule.path, rule.line, len(rule.operations)) for rule in rules] == [
-        ("x.tsurgeon", 4, 2),
-        ("x.tsurgeon", 14, 2),
-    ]
+    places = [(rule.path, rule.line, len(rule.operations)) for rule in rules]
+    assert places == [("x.tsurgeon", 4, 2), ("x.tsurgeon", 14, 2)]
     assert rules[0].pattern.text.split() == ["SBARQ=n1", "<", "SQ=n2"]
     (tree,) = parse_trees("(SBARQ (SQ (NP (NP a) (PP of))))")
     assert str(edit(tree, rules)) == "(S (X (NP a) (PP-o of)))"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from bracketed import tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.strategies import trees
@@ -124,19 +125,14 @@ DOCUMENTED = [
 ]  # fmt: skip
 
 
-def parse(text: str) -> Tree:
-    (tree,) = parse_trees(text)
-    return tree
-
-
 def edited(pattern: str, operations: str, text: str) -> str | None:
-    tree = edit(parse(text), parse_rules(f"{pattern}\n\n{operations}\n"))
+    tree = edit(tree_of(text), parse_rules(f"{pattern}\n\n{operations}\n"))
     return None if tree is None else str(tree)
 
 
 @pytest.mark.parametrize(("pattern", "operations", "before", "after"), DOCUMENTED)
 def test_editing_is_that_of_the_documentation(pattern, operations, before, after):
-    assert edited(pattern, operations, before) == (None if after is None else str(parse(after)))
+    assert edited(pattern, operations, before) == (None if after is None else str(tree_of(after)))
 
 
 @pytest.mark.parametrize(("pattern", "operations", "before", "after"), README)
@@ -172,10 +168,10 @@ def test_editing_names_the_rule_that_is_impossible(pattern, operations, text, me
     monkeypatch.setattr(editing, "MOST_FIRINGS", 20)
     rules = parse_rules(f"% one\n\n{pattern}\n\n{operations}\n", "some.tsurgeon")
     with pytest.raises(RuleError) as error:
-        edit(parse(text), rules)
+        edit(tree_of(text), rules)
     assert str(error.value).startswith("some.tsurgeon:3: ")
     assert message in str(error.value)
-    assert str(parse(text)).removesuffix(")") in str(error.value)
+    assert str(tree_of(text)).removesuffix(")") in str(error.value)
 
 
 def test_editing_counts_firings_and_keeps_the_order(monkeypatch):

@@ -29,17 +29,9 @@ def test_index_has_the_trees(trees):
     assert len(index) == len(trees)
     nodes = [TreeNode(index, i) for i in range(len(index.label))]
     assert [node.label for node in nodes if not node.is_word] == [node.label for tree in trees for node in tree.nodes()]
-    of_roots = [
-        (root.root, root.tree_number, root.start, root.end, root.words)
-        for root in map(_root, [index] * 9, index.roots[:-1])
-    ]
-    assert of_roots == [
-        (TreeNode(index, int(index.roots[i])), i, 0, len(tree), tree.words) for i, tree in enumerate(trees)
-    ]
-
-
-def _root(index: TreeIndex, number: int) -> TreeNode:
-    return TreeNode(index, int(number))
+    roots = [TreeNode(index, int(number)) for number in index.roots[:-1]]
+    of_roots = [(root.root, root.tree_number, root.start, root.end, root.words) for root in roots]
+    assert of_roots == [(root, i, 0, len(trees[i]), trees[i].words) for i, root in enumerate(roots)]
 
 
 @given(st.lists(trees(), min_size=1, max_size=3), st.sampled_from(["left", "right"]))
@@ -55,17 +47,15 @@ def test_index_reads_files_as_others_do(tmp_path, monkeypatch, size):
     monkeypatch.setattr(reading, "_BLOCK", size)
     text = SAMPLE.read_text("utf-8")
     rooted = "".join(f"( {tree} )\n\n" for tree in parse_trees(text))
-    files = {
-        "a.mrg": text.encode(),
-        "b.mrg": b"\xef\xbb\xbf" + rooted.encode(),
-        "c.mrg.gz": gzip.compress(text.encode()),
-    }
-    files["d.mrg"] = text.replace(" (", "\n\x0b(").replace("the", "th\u00a0\u2028e").encode()
-    files["e.mrg"] = b""
+    odd = text.replace(" (", "\n\x0b(").replace("the", "th\u00a0\u2028e").encode()
+    files = {"a.mrg": text.encode(), "b.mrg": b"\xef\xbb\xbf" + rooted.encode(), "d.mrg": odd, "e.mrg": b""}
+    files["c.mrg.gz"] = gzip.compress(text.encode())
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
         assert trees_of(TreeIndex.read(tmp_path / name)) == list(read_trees(tmp_path / name))
     assert len(TreeIndex.read(tmp_path)) == 400
+    with pytest.raises(FileNotFoundError):
+        TreeIndex.read(tmp_path / "absent.mrg")
 
 
 def test_index_reads_regular_files_without_making_trees(monkeypatch):
@@ -97,11 +87,6 @@ def test_index_reads_what_is_strange_as_others_do(tmp_path, text):
     if errors:
         with pytest.raises(TreebankError, match=r"strange.mrg:\d"):
             TreeIndex.read(path)
-
-
-def test_index_of_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        TreeIndex.read(tmp_path / "absent.mrg")
 
 
 def test_index_of_a_deep_tree():

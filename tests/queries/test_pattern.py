@@ -62,26 +62,27 @@ def test_pattern_errors_say_what_was_expected_and_where(text, column, message):
     assert line[place : place + 1] == re.sub(r"\s", " ", text)[column - 1 : column]
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("A < B < C", "A [< B & < C]"),
-        ("A < (B) $ C", "(A < (B)) $ C"),
-        ("A < B | < C & < D", "A [< B | [< C < D]]"),
-        ("A<,B", "A <1 B"),
-        ("A<-1B", "A <- B"),
-        ("A>`B", "A >-1 B"),
-        ("A <<` B", "A <<- B"),
-        ("A $.. B $,, C $. D $, E", "A $++ B $-- C $+ D $- E"),
-        ("A !!< B", "A ![!< B]"),
-        ("A <+[!@B] C", "A <+(!@B) C"),
-        ("A <+/b/ C", "A <+(/b/) C"),
-        ("A <... {}", "A !<1 __"),
-        ("A=x < =x", "A=y < =y"),
-        ("@A|B", "@/^(A|B)$/"),
-    ],
-)
-def test_pattern_has_other_ways_to_be_written(one, other):
+ALIKE = """
+A < B < C / A [< B & < C]
+A < (B) $ C / (A < (B)) $ C
+A < B | < C & < D / A [< B | [< C < D]]
+A<,B / A <1 B
+A<-1B / A <- B
+A>`B / A >-1 B
+A <<` B / A <<- B
+A $.. B $,, C $. D $, E / A $++ B $-- C $+ D $- E
+A !!< B / A ![!< B]
+A <+[!@B] C / A <+(!@B) C
+A <+/b/ C / A <+(/b/) C
+A <... {} / A !<1 __
+A=x < =x / A=y < =y
+@A|B / @/^(A|B)$/
+"""
+
+
+@pytest.mark.parametrize("patterns", ALIKE.strip().splitlines())
+def test_pattern_has_other_ways_to_be_written(patterns):
+    one, other = patterns.split(" / ")
     assert _shape(one) == _shape(other) or _found(one) == _found(other)
 
 

@@ -1,11 +1,10 @@
-"""The same nodes as other programs find: NLTK's tgrep for what both have, and pytregex."""
+"""The same nodes as NLTK's tgrep finds, for what both have."""
 
 from __future__ import annotations
 
 from random import Random
 
 import pytest
-from oracles.patterns import CHAINS, SIMPLE
 
 from spacy_lpcfg.queries import TreeIndex, TreeNode
 from spacy_lpcfg.trees import Tree, to_nltk
@@ -52,15 +51,3 @@ def test_peers_tgrep_of_nltk(relation, form):
     for tree in TREES:
         (found,) = tgrep.tgrep_nodes(compiled, [ParentedTree.convert(to_nltk(tree))])
         assert ours(tree, pattern) == [" ".join(str(node).split()) for node in found], (pattern, str(tree))
-
-
-@pytest.mark.parametrize("relation", [*(each for each in SIMPLE if "#" not in each), *(f"{c}(A)" for c in CHAINS)])
-@pytest.mark.parametrize("form", ["A {} B", "A {} (B=b > C)", "A !{} B"])
-def test_peers_pytregex(relation, form):
-    """Its heads are by rules of its own, and it finds a node as often as there are ways."""
-    pytregex = pytest.importorskip("pytregex.tregex")
-    pattern = form.replace("{}", relation)
-    theirs = pytregex.TregexPattern(pattern)
-    for tree in TREES[:15]:
-        found = {str(match) for match in theirs.findall(str(tree))}
-        assert {*ours(tree, pattern)} == found, (pattern, str(tree))

@@ -60,6 +60,6 @@ def test_regexes_have_time_in_proportion_to_the_words(monkeypatch):
 def test_regexes_are_searched_once_for_a_word_however_often_it_occurs():
     index = TreeIndex.from_trees([*parse_trees("(S (A b-c) (A b-c))")] * 3)
     assert len([*index.search("/(.)-(.)/#1%v")]) == 6
-    groups = [index.groups(TreePattern("/(.)-(.)/").roots[0].test, node) for node in (2, 4)]
-    assert groups[0] is groups[1]
-    assert groups[0] == ("b-c", "b", "c")
+    one, other = (index.groups(TreePattern("/(.)-(.)/").roots[0].test, node) for node in (2, 4))
+    assert one is other
+    assert one == ("b-c", "b", "c")

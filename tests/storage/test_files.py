@@ -148,6 +148,8 @@ def make_half(path: Path) -> None:
 
 
 def test_files_error_leaves_what_was_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        write_atomically(tmp_path / "nowhere" / "file", b"")
     path = tmp_path / "file"
     for before in (None, b"old"):
         if before is not None:
@@ -194,12 +196,8 @@ def test_files_brings_back_a_folder_whose_name_was_taken_away(tmp_path, monkeypa
 def test_files_of_killed_processes_are_removed_and_no_others(tmp_path):
     path, dead = tmp_path / "file", _dead_process()
     gone = [f"file.{files._HOST}-{dead}-{n}.tmp" for n in range(3)]
-    kept = [
-        f"file.{files._HOST}-{os.getpid()}-99.tmp",
-        f"file.ffffff-{dead}-0.tmp",
-        f"other.{files._HOST}-{dead}-0.tmp",
-    ]
-    kept += ["file.tmp", f"file.{dead}.tmp"]
+    kept = [f"file.{files._HOST}-{os.getpid()}-99.tmp", f"file.ffffff-{dead}-0.tmp"]
+    kept += [f"other.{files._HOST}-{dead}-0.tmp", "file.tmp", f"file.{dead}.tmp"]
     for name in gone + kept:
         (tmp_path / name).write_bytes(b"")
     write_atomically(path, b"new")
@@ -246,11 +244,6 @@ def test_files_name_what_a_full_disk_has_no_room_for(tmp_path, place):
     with pytest.raises(OSError, match=r"left$") as caught, place(path):
         raise OSError(errno.EIO, "what is read has left")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_files_in_no_folder_are_an_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        write_atomically(tmp_path / "nowhere" / "file", b"")
 
 
 @on_posix

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 import spacy
-from commands import console_script, run, sample_part
+from commands import contents, run, sample_part
 
 from spacy_lpcfg.components.cli.shared.pipelines import save_pipeline, saving_folder
 from spacy_lpcfg.storage.manifest import MANIFEST, reason_not_replaceable, write_manifest
@@ -55,10 +53,6 @@ def own_pipeline(folder: Path) -> Path:
     nlp.to_disk(folder)
     (folder / "README.md").write_text("Mine.")
     return folder
-
-
-def contents(folder: Path) -> dict[str, bytes | None]:
-    return {str(path): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
 def arguments(name: str, known: dict[str, Path]) -> list[str]:
@@ -257,42 +251,3 @@ def _save_while_notes_come(nlp, output: Path) -> None:
     with saving_folder(output) as folder:
         nlp.to_disk(folder)
         (output / "notes").write_text("Mine.")
-
-
-@pytest.mark.slow
-def test_manifest_is_asked_by_the_console_script(known, tmp_path):
-    own_pipeline(tmp_path / "mine")
-    command = [console_script(), *arguments("lpcfg", known), "-o", "mine"]
-    done = subprocess.run(list(map(str, command)), cwd=tmp_path, capture_output=True, encoding="utf-8")
-    assert done.returncode == 2
-    assert "'README.md'" in done.stderr
-
-
-SAVE = """
-import sys
-from pathlib import Path
-from spacy_lpcfg.components.cli.shared.pipelines import saving_folder
-print("ready", flush=True)
-while True:
-    for text in ("b" * 100_000, "a" * 100_000):
-        with saving_folder(Path(sys.argv[1])) as folder:
-            for name in ("one", "two"):
-                (folder / name).write_text(text)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="folders change places in one step on Linux")
-def test_manifest_is_whole_whenever_saving_is_killed(tmp_path):
-    """The folder that is left was saved as a whole, and can be replaced by the next that saves."""
-    output = tmp_path / "out"
-    for number in range(2):
-        with subprocess.Popen([sys.executable, "-c", SAVE, output], stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(0.05 + 0.03 * number)
-            process.kill()
-        assert process.returncode == -signal.SIGKILL
-        if output.exists():  # the first may have been killed before it saved any
-            assert reason_not_replaceable(output) is None
-            assert {path.name for path in output.iterdir()} == {"one", "two", MANIFEST}
-            assert (output / "one").read_text() == (output / "two").read_text()
-    assert output.exists()

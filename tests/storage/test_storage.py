@@ -76,14 +76,9 @@ def test_storage_refuses_changed_bytes(kind):
             with pytest.raises(ValueError, match=r"\w"):
                 read(bad)
         faults += len(damaged)
-    print(f"{kind}: {faults} changed files, all refused")
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_storage_says_that_bytes_were_changed(kind):
-    data = model(kind).to_bytes()
     with pytest.raises(ValueError, match=r"damaged: its checksum differs\. Copy or learn it again"):
-        KINDS[kind].read(data[:-9] + bytes([data[-9] ^ 1]) + data[-8:])
+        read(plain[:-9] + bytes([plain[-9] ^ 1]) + plain[-8:])
+    print(f"{kind}: {faults} changed files, all refused")
 
 
 # ------------------------------------------------------------------------------------------- other parts
@@ -122,28 +117,12 @@ def damaged_texts(name: str, texts: tuple[str, ...]) -> Iterator[tuple[bool, Any
         yield name not in SAME_AGAIN, (texts[0], *texts[:-1])
 
 
+OTHERS = (None, True, 0, -1, 1, 2**40, 2.5, math.nan, math.inf, 1e300, "", "x", "[]", "{", b"", (), {"dtype": "int32"})
+
+
 def damaged_plain(value: Any) -> Iterator[tuple[bool, Any]]:
-    others = (
-        None,
-        True,
-        0,
-        -1,
-        1,
-        2**40,
-        2.5,
-        math.nan,
-        math.inf,
-        1e300,
-        "",
-        "x",
-        "[]",
-        "{",
-        b"",
-        (),
-        {"dtype": "int32"},
-    )
     is_number = type(value) in (int, float)
-    for other in others:
+    for other in OTHERS:
         if type(other) is not type(value) or other != value:
             yield type(other) is not type(value) and not (is_number and type(other) in (int, float)), other
 
@@ -249,12 +228,12 @@ def test_storage_refuses_metadata_that_are_none(text):
 
 
 def test_storage_reader_reads_what_msgpack_writes():
-    numbers = [0, 1, 127, 128, 255, 256, 65535, 65536, 2**32 - 1, 2**32, 2**64 - 1, -1, -32, -33, -128, -129, -(2**63)]
-    texts = ["", "a", "é" * 20, "x" * 31, "x" * 32, "x" * 255, "x" * 256, "x" * 70_000, "\U0001f600"]
+    powers = [2**n - 1 for n in (1, 7, 8, 16, 32, 64)]
+    texts = ["", "a", "é" * 20, *("x" * n for n in (31, 32, 255, 256, 70_000)), "\U0001f600"]
     values = {
         "none": None,
         "flags": [True, False],
-        "numbers": numbers,
+        "numbers": [0, *powers, *(n + 1 for n in powers[:-1]), -1, -32, -33, -128, -129, -(2**63)],
         "floats": [0.0, -1.5, 1e300, math.inf],
         "texts": texts,
         "bytes": bytes(range(256)),
@@ -279,30 +258,20 @@ def test_storage_reader_reads_lists_of_texts_of_any_length(n_bytes):
         ContainerReader(data[:-60], MemoryBudget()).read()
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"\x81",
-        b"\x81\xa1a",
-        b"\x82\xa1a\x01\xa1a\x02",  # a name twice
-        b"\x81\x01\x01",  # a name that is none
-        b"\x81\xa1a\xd4\x01\x00",  # a type of others
-        b"\x81\xa1a\xc7\x01\x01\x00",
-        b"\x81\xa1a\xc1",
-        b"\x81\xa1\xff\x01",  # no UTF-8
-        b"\x81\xa1a\x91\xa1\xff",
-        b"\x81\xa1a\x01\x00",  # something behind it
-        b"\x81\xa1a\x91\x91\x91\x91\x01",  # too deep
-        b"\xc0",
-        b"\x93\x01\x02\x03",
-        b"\x81\xa1a\xdd\xff\xff\xff\xff",
-        b"\x81\xa1a\xdf\xff\xff\xff\xff",
-        b"\x81\xa1a\xdb\xff\xff\xff\xff",
-        b"\x81\xa1a\xc6\xff\xff\xff\xff",
-        b"\xdf\xff\xff\xff\xff",
-    ],
-)
+NO_CONTAINERS = [
+    *(b"", b"\x81", b"\x81\xa1a", b"\xc0", b"\x93\x01\x02\x03", b"\x81\xa1a\xc1"),
+    b"\x82\xa1a\x01\xa1a\x02",  # a name twice
+    b"\x81\x01\x01",  # a name that is none
+    *(b"\x81\xa1a\xd4\x01\x00", b"\x81\xa1a\xc7\x01\x01\x00"),  # a type of others
+    *(b"\x81\xa1\xff\x01", b"\x81\xa1a\x91\xa1\xff"),  # no UTF-8
+    b"\x81\xa1a\x01\x00",  # something behind it
+    b"\x81\xa1a\x91\x91\x91\x91\x01",  # too deep
+    *(b"\x81\xa1a" + bytes([kind]) + b"\xff\xff\xff\xff" for kind in (0xDD, 0xDF, 0xDB, 0xC6)),
+    b"\xdf\xff\xff\xff\xff",
+]
+
+
+@pytest.mark.parametrize("data", NO_CONTAINERS)
 def test_storage_reader_refuses(data):
     with pytest.raises(StorageError):
         ContainerReader(data, MemoryBudget()).read()
@@ -428,10 +397,3 @@ def test_storage_says_how_many_symbols_are_too_many(monkeypatch):
     many = tuple(f"X{i}" for i in range(10_000))
     with pytest.raises(ValueError, match="This grammar is too large"):
         KINDS["grammar"].read(repacked(model("grammar").to_bytes(), symbols=many))
-
-
-def test_storage_pretrained_models_are_within_the_limits():
-    from spacy_lpcfg.models import pretrained_model, pretrained_names
-
-    for name in pretrained_names():
-        assert pretrained_model(name).to_bytes()

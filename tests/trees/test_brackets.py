@@ -109,19 +109,6 @@ def test_brackets_broken_tree_is_skipped_alone(text, message, layout):
     assert [error.line for error in errors] == [2]
 
 
-def test_brackets_errors_are_counted_once_a_tree():
-    text = "\n".join([CAT, *(f"{broken}\n{DOG}" for broken, _ in BROKEN.values())])
-    good, errors = parse_and_skip(text)
-    assert good == [CAT] + [DOG] * len(BROKEN)
-    assert [error.line for error in errors] == list(range(2, 2 + 2 * len(BROKEN), 2))
-
-
-def test_brackets_broken_tree_between_others_on_a_line():
-    good, errors = parse_and_skip(f"{CAT} (NP (NN)) {DOG} (NP a b (NP (NN c))) {CAT}")
-    assert good == [CAT, DOG, CAT]
-    assert len(errors) == 2
-
-
 def test_brackets_broken_tree_over_lines_is_named_by_its_first():
     text = f"{CAT}\n(S\n  (NP (NN x))\n  (VP)\n  (. .))\n{DOG}"
     good, errors = parse_and_skip(text)
@@ -138,11 +125,17 @@ def test_brackets_unclosed_tree_does_not_swallow_the_rest():
     assert [error.line for error in errors] == [3, 6, 8]
 
 
-def test_brackets_flush_left_layout_survives_a_broken_tree():
-    flush_left = CAT.replace(" (", "\n(")
-    good, errors = parse_and_skip(f"{flush_left}\n(S (NP))\n{flush_left}")
-    assert good == [CAT, CAT]
-    assert len(errors) == 1
+@pytest.mark.parametrize(
+    ("text", "kept", "n_errors"),
+    [
+        ("{0}\n(S (NP))\n{0}".format(CAT.replace(" (", "\n(")), [CAT, CAT], 1),
+        (f"{CAT} (NP (NN)) {DOG} (NP a b (NP (NN c))) {CAT}", [CAT, DOG, CAT], 2),
+    ],
+    ids=["flush left", "on one line"],
+)
+def test_brackets_broken_trees_leave_those_beside_them(text, kept, n_errors):
+    good, errors = parse_and_skip(text)
+    assert (good, len(errors)) == (kept, n_errors)
 
 
 @given(st.text(alphabet="()ab \n", max_size=40))
@@ -247,22 +240,19 @@ def test_brackets_write_inverts_read(tmp_path, name):
     assert path.read_bytes() == first
 
 
+X = Tree("NN", word="x")
+
+
 @pytest.mark.parametrize(
     "tree",
-    [
-        Tree("NN", word="ice cream"),
-        Tree("NN", word="("),
-        Tree("NN", word=""),
-        Tree("", word="x"),
-        Tree("S", [Tree("", [Tree("NN", word="x")])]),
-        Tree("S NP", [Tree("NN", word="x")]),
-    ],
-)
+    [*(Tree("NN", word=word) for word in ("ice cream", "(", "")), Tree("", word="x"), Tree("S NP", [X]),
+     Tree("S", [Tree("", [X])])],
+)  # fmt: skip
 def test_brackets_write_refuses_what_cannot_be_read_and_leaves_the_file(tmp_path, tree):
     path = tmp_path / "a.mrg"
     path.write_text(CAT, encoding="utf-8")
     with pytest.raises(ValueError, match="Labels and words in brackets"):
-        write_trees(path, [Tree("NN", word="x"), tree])
+        write_trees(path, [X, tree])
     assert path.read_text(encoding="utf-8") == CAT
     assert list(tmp_path.iterdir()) == [path]
 

@@ -41,11 +41,6 @@ def test_dependencies_have_the_labels_of_both_nodes():
     assert [each.head for each in dependencies(SALES)] == [3, 0, 1, NO_HEAD, 3, 4, 3]
 
 
-def test_dependencies_of_one_word():
-    (tree,) = parse_trees("(NP (NN Rain))")
-    assert [(each.head, each.label, each.phrase) for each in dependencies(tree)] == [(NO_HEAD, "root", "NP")]
-
-
 def test_dependencies_in_conllu():
     rows = [line.split("\t") for line in conllu(SALES).splitlines()[1:]]
     assert conllu(SALES).startswith("# text = Sales of tea may rise 3/4 .\n1\tSales\t_\t_\tNNS\t_\t4\tS>NP-SBJ\t_\t_\n")

@@ -13,25 +13,22 @@ def line(number, word, head, relation, tag="_", part="X"):
     return "\t".join((str(number), word, "_", part, tag, "_", str(head), relation, "_", "_"))
 
 
-TEXT = "\n".join(
-    [
-        "# text = I can't, (no)",
-        line(1, "I", 2, "nsubj", "PRP", "PRON"),
-        line("2-3", "can't", "_", "_"),
-        line(2, "ca", 0, "root", "MD", "AUX"),
-        line(3, "n't", 2, "advmod", "RB", "PART"),
-        line("3.1", "go", "_", "_"),
-        line(4, ",", 2, "punct", ",", "PUNCT"),
-        line(5, "(", 6, "punct", "-LRB-", "PUNCT"),
-        line(6, "no", 2, "discourse", "UH", "INTJ"),
-        line(7, ")", 6, "punct", "-RRB-", "PUNCT"),
-        "",
-        "",
-        "# nothing but a comment",
-        "",
-        line(1, "Yes", 0, "root"),
-    ]
-)
+TEXT = f"""\
+# text = I can't, (no)
+{line(1, "I", 2, "nsubj", "PRP", "PRON")}
+{line("2-3", "can't", "_", "_")}
+{line(2, "ca", 0, "root", "MD", "AUX")}
+{line(3, "n't", 2, "advmod", "RB", "PART")}
+{line("3.1", "go", "_", "_")}
+{line(4, ",", 2, "punct", ",", "PUNCT")}
+{line(5, "(", 6, "punct", "-LRB-", "PUNCT")}
+{line(6, "no", 2, "discourse", "UH", "INTJ")}
+{line(7, ")", 6, "punct", "-RRB-", "PUNCT")}
+
+
+# nothing but a comment
+
+{line(1, "Yes", 0, "root")}"""
 
 
 @pytest.fixture
@@ -60,28 +57,23 @@ def test_subtrees_lose_the_punctuation_at_their_edges(path):
     assert subtree_spans(first) == [(0, 1), (0, 7), (2, 3), None, None, (5, 6), None]
 
 
+def sentence(words: str, heads: tuple[int, ...], parts: str = "X X X", relations: str = "dep dep dep"):
+    n = len(heads)
+    texts = (tuple(text.split()) for text in (words, parts, relations))
+    words, parts, relations = texts
+    return DependencySentence(words, (None,) * n, parts, ("_",) * n, heads, relations)
+
+
 def test_subtrees_keep_brackets_whose_partner_is_within():
-    words = ("films", "(", "old", ")", ",")
-    sentence = DependencySentence(
-        words,
-        (None,) * 5,
-        ("NOUN", "PUNCT", "ADJ", "PUNCT", "PUNCT"),
-        ("_",) * 5,
-        (NO_HEAD, 2, 0, 2, 0),
-        ("root", *["punct"] * 4),
+    films = sentence(
+        "films ( old ) ,", (NO_HEAD, 2, 0, 2, 0), "NOUN PUNCT ADJ PUNCT PUNCT", "root punct punct punct punct"
     )
-    assert subtree_spans(sentence)[0] == (0, 4)
+    assert subtree_spans(films)[0] == (0, 4)
 
 
 def test_subtrees_with_gaps_have_no_span():
-    sentence = DependencySentence(
-        ("a", "b", "c"), (None,) * 3, ("X",) * 3, ("_",) * 3, (NO_HEAD, 0, 0), ("root", "dep", "dep")
-    )
-    crossing = DependencySentence(
-        ("a", "b", "c"), (None,) * 3, ("X",) * 3, ("_",) * 3, (2, NO_HEAD, 1), ("dep", "root", "dep")
-    )
-    assert subtree_spans(sentence)[0] == (0, 3)
-    assert subtree_spans(crossing)[2] is None
+    assert subtree_spans(sentence("a b c", (NO_HEAD, 0, 0)))[0] == (0, 3)
+    assert subtree_spans(sentence("a b c", (2, NO_HEAD, 1)))[2] is None
 
 
 @pytest.mark.parametrize(

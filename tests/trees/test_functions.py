@@ -33,26 +33,19 @@ KEPT = """\
 """
 
 
-@pytest.mark.parametrize(
-    ("label", "kept"),
-    [
-        ("NP-SBJ-1", "NP-SBJ"),
-        ("NP-1", "NP"),
-        ("S=2", "S"),
-        ("PP-LOC-CLR-TPC=3-2", "PP-LOC-CLR-TPC"),
-        ("NP", "NP"),
-        ("-LRB-", "-LRB-"),
-        ("=", "="),
-        ("NP--SB", "NP-SB"),
-    ],
-)
-def test_functions_are_kept_without_indices(label, kept):
+KEPT_LABELS = "NP-SBJ-1>NP-SBJ NP-1>NP S=2>S PP-LOC-CLR-TPC=3-2>PP-LOC-CLR-TPC NP>NP -LRB->-LRB- =>= NP--SB>NP-SB"
+
+
+@pytest.mark.parametrize("labels", KEPT_LABELS.split())
+def test_functions_are_kept_without_indices(labels):
+    label, kept = labels.split(">")
     assert category_with_functions(label) == kept
 
 
 def test_functions_are_kept_by_transforms():
     trees, kept = [*parse_trees(TREES)], [*parse_trees(KEPT)]
     assert [clean(tree, functions=True) for tree in trees] == kept
+    assert clean(Tree("NP-SBJ", word="x"), functions=True) == Tree("NP-SBJ", word="x")
     assert [normalize(tree, functions=True) for tree in trees] == kept
     assert [normalize(tree) for tree in trees] == [normalize(tree) for tree in kept]
 
@@ -70,11 +63,6 @@ def test_functions_of_trees_have_probabilities_by_grammars_that_have_them():
     for grammar in (with_functions, without):
         assert grammar.parser().tree_log_probability(trees[1]) > -50
     assert with_functions.labels == ("NP", "NP-SBJ", "NP-TMP", "S", "VP")
-
-
-def test_functions_are_the_same_for_all_grammars_of_an_ensemble():
-    with pytest.raises(ValueError, match="lang, rules and functions"):
-        Ensembles([Pivot(), Pivot(functions=True)])
 
 
 def test_functions_are_scored_with_and_without(tmp_path):
@@ -134,10 +122,13 @@ def test_functions_are_learned_by_several_models_and_from_text():
 
 
 def test_functions_are_those_of_all_or_of_none():
-    with pytest.raises(ValueError, match="Expected learners all with the same functions"):
-        Combination((Pivot(functions=True), ISBNLearner()))
-    with pytest.raises(ValueError, match="Expected learners all with the same functions"):
-        Distillation(Pivot(functions=True), Pivot(), [])
+    for combine in (
+        lambda: Combination((Pivot(functions=True), ISBNLearner())),
+        lambda: Distillation(Pivot(functions=True), Pivot(), []),
+        lambda: Ensembles([Pivot(), Pivot(functions=True)]),
+    ):
+        with pytest.raises(ValueError, match=r"with the same functions|lang, rules and functions"):
+            combine()
 
 
 def test_functions_are_learned_by_commands(tmp_path):
@@ -157,7 +148,3 @@ def test_functions_and_tags_are_variables_of_the_configs(config, tmp_path):
     learned = nlp.get_pipe(nlp.pipe_names[-1]).learned
     assert {"NP-SBJ", "NP-TMP"} <= {*learned.labels}
     assert "NN" in learned.tags
-
-
-def test_functions_of_a_word_alone_are_left():
-    assert clean(Tree("NP-SBJ", word="x"), functions=True) == Tree("NP-SBJ", word="x")

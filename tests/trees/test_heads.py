@@ -17,99 +17,67 @@ ENGLISH_CATEGORIES = st.sampled_from(["S", "NP", "VP", "PP", "SBAR", "ADJP", "QP
 ENGLISH_TAGS = st.sampled_from(["NN", "VBD", "IN", "DT", "CD", "JJ", "POS", ",", "-LRB-"])
 
 
-@pytest.mark.parametrize(
-    ("label", "children", "head"),
-    [
-        ("S", "NP VP .", 1),
-        ("S", "S , CC S .", 0),
-        ("VP", "MD RB VP", 0),
-        ("VP", "ADVP VBD NP", 1),
-        ("NP", "DT NNP NN", 2),
-        ("NP", "DT NN CC NN", 1),
-        ("NP", "NN , NN , CC NN", 2),
-        ("NP", "NN CC NN CC NN", 0),
-        ("NP", "NP POS", 1),
-        ("NP", "NP , SBAR", 0),
-        ("NP", "DT JJ", 1),
-        ("NP", "-LRB- FW -RRB-", 1),
-        ("PP", "ADVP IN NP", 1),
-        ("SBAR", "WHNP S", 0),
-        ("SINV", "`` S '' VBD NP", 3),
-        ("QP", "RB $ CD CD", 1),
-        ("UCP", "ADJP CC NP", 0),
-        ("UCP", "ADJP .", 0),
-        ("FRAG", "NP PP .", 1),
-        ("ROOT", "NP S", 1),
-        ("UNKNOWN", "A UNKNOWN UNKNOWN", 1),
-        ("UNKNOWN", ", A B", 1),
-        ("UNKNOWN", ", .", 0),
-        ("NP", ", .", 1),
-        ("NP", "CC", 0),
-    ],
-)
-def test_heads_of_english_nodes(label, children, head):
-    assert ENGLISH.head(label, children.split()) == head
+ENGLISH_NODES = """
+S: NP *VP . / S: *S , CC S . / VP: *MD RB VP / VP: ADVP *VBD NP / NP: DT NNP *NN / NP: DT *NN CC NN
+NP: NN , *NN , CC NN / NP: *NN CC NN CC NN / NP: NP *POS / NP: *NP , SBAR / NP: DT *JJ / NP: -LRB- *FW -RRB-
+PP: ADVP *IN NP / SBAR: *WHNP S / SINV: `` S '' *VBD NP / QP: RB *$ CD CD / UCP: *ADJP CC NP / UCP: *ADJP .
+FRAG: NP *PP . / ROOT: NP *S / UNKNOWN: A *UNKNOWN UNKNOWN / UNKNOWN: , *A B / UNKNOWN: *, . / NP: , *. / NP: *CC
+"""
+"""Nodes with a star before their head."""
 
 
-@pytest.mark.parametrize(
-    ("label", "children", "head"),
-    [
-        ("NP-SBJ-1", ["DT", "NN"], 1),
-        ("S=2", ["NP-SBJ=3", "VP-TPC", "."], 1),
-        ("S|VP", ["VBD", "NP"], 0),  # the children are those of the VP
-        ("S", ["NP|PRP", "VP|VBD"], 1),  # as categories, not as tags
-        (r"ADVP\|PRT", ["RB", "RP"], 0),
-        ("S", ["NP", "@S"], 1),
-        ("@S->_NP", ["VP", "."], 0),
-        ("PP", ["@PP->_NP", "NP"], 0),
-        ("NP", ["DT", "@NP"], 1),
-    ],
-)
-def test_heads_of_labels_with_functions_chains_and_new_nodes(label, children, head):
-    assert ENGLISH.head(label, children) == head
+def marked(nodes: str) -> list[str]:
+    return [node for line in nodes.strip().splitlines() for node in line.split(" / ")]
 
 
-def test_heads_of_other_languages():
-    assert head_rules("en") is ENGLISH
-    assert head_rules("ca") is DEFAULT
-    assert DEFAULT.head("sn", ["espec.ms", "grup.nom"]) == 0
-    assert DEFAULT.head("S", ["sn-SUJ", "S", "Fp"]) == 1
-    assert DEFAULT.head("S", ["$,", "$(", "VVFIN"]) == 2
-    assert HeadRules(side="right").head("NP", ["N", "P", "."]) == 1
+def check_head(rules: HeadRules, node: str) -> None:
+    label, children = node.split(": ", 1)
+    (head,) = [i for i, child in enumerate(children.split()) if child[0] == "*"]
+    assert rules.head(label, [child.removeprefix("*") for child in children.split()]) == head
 
 
-@pytest.mark.parametrize(
-    ("table", "label", "children", "head"),
-    [
-        ("corpussearch", "NP-SBJ", "D-N ADJ-N N-N CP-REL", 2),
-        ("corpussearch", "NP-OB1", "NP-POS N+D-A", 1),
-        ("corpussearch", "NP", "Q^N^PL PRO$^N N^N^SG", 2),
-        ("corpussearch", "IP-SUB", "NP-SBJ NP-OB1 GE+VBDI^3^SG", 2),
-        ("corpussearch", "IP-MAT", "CONJ NP-SBJ MDPI ADVP VB .", 2),
-        ("corpussearch", "IP-INF", "TO VB NP", 1),
-        ("corpussearch", "PP", "ADV P NP", 1),
-        ("corpussearch", "CP-REL", "WNP C IP-SUB", 1),
-        ("corpussearch", "CONJP", "CONJ NP", 0),
-        ("head-final", "PP-OB1", "NP P", 1),
-        ("head-final", "NP", "IP-REL N PU", 1),
-        ("head-final", "IP-MAT", "PP NP VB AXD PU", 2),
-        ("head-final", "NUMCLP", "NUM CL", 1),
-        ("head-final", "FOO", "A B ,", 1),
-        ("general", "NP", "lo_et NNO PP", 1),
-        ("general", "NP-SB", "ART ADJA NN", 2),
-        ("general", "PP", "APPR ART NN", 0),
-        ("general", "S", "NP-SB $, VVFIN", 2),
-        ("general", "IP", "NP-SUBJ VP", 1),
-        ("general", "FOO", ", A B", 1),
-    ],
-)
-def test_heads_of_tables(table, label, children, head):
-    assert head_rules(table).head(label, children.split()) == head
+@pytest.mark.parametrize("node", marked(ENGLISH_NODES))
+def test_heads_of_english_nodes(node):
+    check_head(ENGLISH, node)
+
+
+OTHER_LABELS = r"""
+NP-SBJ-1: DT *NN / S=2: NP-SBJ=3 *VP-TPC . / S|VP: *VBD NP / S: NP|PRP *VP|VBD / ADVP\|PRT: *RB RP / S: NP *@S
+@S->_NP: *VP . / PP: *@PP->_NP NP / NP: DT *@NP
+"""
+"""The children of a chain are those of its last node, and chains count as categories, not as tags."""
+
+
+@pytest.mark.parametrize("node", marked(OTHER_LABELS))
+def test_heads_of_labels_with_functions_chains_and_new_nodes(node):
+    check_head(ENGLISH, node)
 
 
 def test_heads_of_languages_are_those_of_their_tables():
+    assert head_rules("en") is ENGLISH
+    assert head_rules("ca") is head_rules("is") is rules_of_language("is") is DEFAULT == head_rules("general")
     assert head_rules("ja") is head_rules("head-final")
-    assert head_rules("is") is rules_of_language("is") is DEFAULT
+    assert HeadRules(side="right").head("NP", ["N", "P", "."]) == 1
+
+
+TABLES = {
+    "corpussearch": """
+NP-SBJ: D-N ADJ-N *N-N CP-REL / NP-OB1: NP-POS *N+D-A / NP: Q^N^PL PRO$^N *N^N^SG / IP-SUB: NP-SBJ NP-OB1 *GE+VBDI^3^SG
+IP-MAT: CONJ NP-SBJ *MDPI ADVP VB . / IP-INF: TO *VB NP / PP: ADV *P NP / CP-REL: WNP *C IP-SUB / CONJP: *CONJ NP
+""",
+    "head-final": """
+PP-OB1: NP *P / NP: IP-REL *N PU / IP-MAT: PP NP *VB AXD PU / NUMCLP: NUM *CL / FOO: A *B ,
+""",
+    "general": """
+NP: lo_et *NNO PP / NP-SB: ART ADJA *NN / PP: *APPR ART NN / S: NP-SB $, *VVFIN / IP: NP-SUBJ *VP / FOO: , *A B
+sn: *espec.ms grup.nom / S: sn-SUJ *S Fp / S: $, $( *VVFIN
+""",
+}
+
+
+@pytest.mark.parametrize(("table", "node"), [(table, node) for table in TABLES for node in marked(TABLES[table])])
+def test_heads_of_tables(table, node):
+    check_head(head_rules(table), node)
 
 
 def test_heads_are_read_from_files(tmp_path):
@@ -129,13 +97,14 @@ def test_heads_of_broken_files_are_told_with_their_line(tmp_path, line):
         head_rules(str(path))
 
 
-def test_heads_of_unknown_tables_are_refused():
-    with pytest.raises(
-        ValueError, match=r"one of english, corpussearch, head-final, general, dependencies, but got 'englisch'"
-    ):
+def test_heads_of_unknown_tables_and_of_no_children_are_refused():
+    tables = "english, corpussearch, head-final, general, dependencies"
+    with pytest.raises(ValueError, match=f"one of {tables}, but got 'englisch'"):
         head_rules("englisch")
     with pytest.raises(FileNotFoundError):
         head_rules("none.heads")
+    with pytest.raises(ValueError, match="'NP' has none"):
+        ENGLISH.head("NP", [])
 
 
 def test_heads_are_chosen_for_learners_by_name_or_file(tmp_path):
@@ -151,30 +120,10 @@ def test_heads_are_chosen_for_learners_by_name_or_file(tmp_path):
     assert "corpusearch" in refused.stderr
 
 
-def test_heads_need_children():
-    with pytest.raises(ValueError, match="'NP' has none"):
-        ENGLISH.head("NP", [])
-
-
 def test_lexical_heads_of_a_sentence():
-    text = "(ROOT (S (NP (NP (DT The) (NN cat)) (PP (IN of) (NP (PRP me)))) (VP (VBD slept)) (. .)))"
-    (tree,) = parse_trees(text)
-    heads = [(node.label, tree.words[head]) for node, head in zip(tree.nodes(), lexical_heads(tree), strict=True)]
-    assert heads == [
-        ("ROOT", "slept"),
-        ("S", "slept"),
-        ("NP", "cat"),
-        ("NP", "cat"),
-        ("DT", "The"),
-        ("NN", "cat"),
-        ("PP", "of"),
-        ("IN", "of"),
-        ("NP", "me"),
-        ("PRP", "me"),
-        ("VP", "slept"),
-        ("VBD", "slept"),
-        (".", "."),
-    ]
+    (tree,) = parse_trees("(ROOT (S (NP (NP (DT The) (NN cat)) (PP (IN of) (NP (PRP me)))) (VP (VBD slept)) (. .)))")
+    heads = " ".join(f"{node.label}:{tree.words[i]}" for node, i in zip(tree.nodes(), lexical_heads(tree), strict=True))
+    assert heads == ("ROOT:slept S:slept NP:cat NP:cat DT:The NN:cat PP:of IN:of NP:me PRP:me VP:slept VBD:slept .:.")
 
 
 @given(trees(), st.sampled_from([ENGLISH, DEFAULT, HeadRules(side="right")]))

@@ -39,15 +39,10 @@ def test_latex_is_forest_if_nothing_is_said():
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
-        ("-LRB-", "{(}"),
-        ("1\\/2", "{1/2}"),
-        ("``", "{``}"),
-        ("[", "{[}"),
-        ("a_b", r"{a\_b}"),
+        ("-LRB-", "{(}"), ("1\\/2", "{1/2}"), ("``", "{``}"), ("[", "{[}"), ("a_b", r"{a\_b}"), ("Zürich", "Zürich"),
+        ("co-op", "{co-op}"),
         ("\\{}$&#^~<>|\"", r"{\textbackslash{}\{\}\$\&\#\textasciicircum{}\textasciitilde{}\textless{}\textgreater{}"
         r"\textbar{}\textquotedbl{}}"),
-        ("Zürich", "Zürich"),
-        ("co-op", "{co-op}"),
     ],
 )  # fmt: skip
 def test_latex_of_words_with_special_characters(word, expected):

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from bracketed import tree_of
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
 
-from spacy_lpcfg.trees import Tree, parse_trees
 from spacy_lpcfg.trees.noise import KINDS, capitals, curly_quotes, headline, lower_case, with_noise, without_final
 
 TREE = """(S (`` ") (NP-SBJ (NP (PRP$ My) (NN son) (POS 's)) (-LRB- -LRB-) (NNP NATO) (-RRB- -RRB-) (NN cat))
     (VP (VBD did) (RB n't) (VP (VB go) (PP (IN to) (NP (DT the) (NN barn))))) ('' ") (. .))"""
-
-
-def parse(text: str) -> Tree:
-    (tree,) = parse_trees(text)
-    return tree
 
 
 @pytest.mark.parametrize(
@@ -30,27 +25,26 @@ def parse(text: str) -> Tree:
     ],
 )
 def test_noise_changes_words_alone(kind, words):
-    copy = kind(parse(TREE))
+    copy = kind(tree_of(TREE))
     assert copy.words == words.split()
-    assert copy.tags == parse(TREE).tags[: len(copy)]
+    assert copy.tags == tree_of(TREE).tags[: len(copy)]
 
 
 def test_noise_knows_where_quotation_marks_stand():
-    tree = parse("""(NP (`` `) (NN x) ('' ') (`` ``) (NN y) ('' '') (NNS ") (POS '))""")
+    tree = tree_of("""(NP (`` `) (NN x) ('' ') (`` ``) (NN y) ('' '') (NNS ") (POS '))""")
     assert curly_quotes(tree).words == ["‘", "x", "’", "“", "y", "”", '"', "’"]
 
 
-@pytest.mark.parametrize("text", ["(ROOT (NP (NN Rain)))", "(X (. .))", "(S (VP (VB Go) (. .)) (PRN so))"])
-def test_noise_drops_a_mark_at_the_end_alone(text):
-    assert without_final(parse(text)) == parse(text)
-
-
-def test_noise_drops_no_other_word_of_the_same_tag():
-    assert str(without_final(parse("(S (S (VB Go) (. .)) (S (VB Run) (. .)))"))) == "(S (S (VB Go) (. .)) (S (VB Run)))"
-
-
-def test_noise_drops_phrases_that_it_empties():
-    assert str(without_final(parse("(S (VB Go) (X (. !)))"))) == "(S (VB Go))"
+@pytest.mark.parametrize(
+    ("text", "dropped"),
+    [
+        *((text, text) for text in ("(ROOT (NP (NN Rain)))", "(X (. .))", "(S (VP (VB Go) (. .)) (PRN so))")),
+        ("(S (S (VB Go) (. .)) (S (VB Run) (. .)))", "(S (S (VB Go) (. .)) (S (VB Run)))"),
+        ("(S (VB Go) (X (. !)))", "(S (VB Go))"),
+    ],
+)
+def test_noise_drops_a_mark_at_the_end_alone_with_phrases_that_it_empties(text, dropped):
+    assert str(without_final(tree_of(text))) == dropped
 
 
 @given(trees())
@@ -69,7 +63,7 @@ def test_noise_comes_by_the_seed_and_after_its_trees(some, seed):
 
 
 def test_noise_is_of_the_share_asked_for():
-    some = [parse(TREE)] * 1000
+    some = [tree_of(TREE)] * 1000
     noisy = list(with_noise(some, share=0.1))
     assert 1160 < len(noisy) < 1240
     count = {kind: sum(tree == kind(some[0]) for tree in noisy) for kind in KINDS}
@@ -78,7 +72,7 @@ def test_noise_is_of_the_share_asked_for():
 
 
 def test_noise_of_all_trees_copies_some_kinds_and_changes_by_the_others():
-    tree = parse("(S (NP (PRP We)) (VP (VBD paid)) (. .))")
+    tree = tree_of("(S (NP (PRP We)) (VP (VBD paid)) (. .))")
     assert [" ".join(found.words) for found in with_noise([tree], share=1)] == ["we paid", "WE PAID .", "We Paid ."]
 
 

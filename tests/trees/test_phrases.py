@@ -28,151 +28,131 @@ def sentence(text):
     )
 
 
-CASES = {
-    "subject, auxiliaries and an adverb between": (
-        "She/PRON/4/nsubj will/AUX/4/aux never/ADV/4/advmod see/VERB/0/root the/DET/6/det sea/NOUN/4/obj "
-        "./PUNCT/4/punct",
-        "(S (NP (PRON She)) (VP (AUX will) (ADVP (ADV never)) (VP (VERB see) (NP (DET the) (NOUN sea)))) (. .))",
-    ),
-    "copula, negation and a predicate with what follows it": (
-        "It/PRON/4/nsubj is/AUX/4/cop not/PART/4/advmod friend/NOUN/0/root of/ADP/6/case mine/PRON/4/nmod",
-        "(S (NP (PRON It)) (VP (AUX is) (PART not) (NP (NP (NOUN friend)) (PP (ADP of) (NP (PRON mine))))))",
-    ),
-    "question with the auxiliary before its subject": (
-        "Did/AUX/3/aux he/PRON/3/nsubj go/VERB/0/root ?/PUNCT/3/punct",
-        "(SQ (AUX Did) (NP (PRON he)) (VP (VERB go)) (. ?))",
-    ),
-    "coordination of verb phrases, whose subject and object are shared": (
-        "We/PRON/2/nsubj buy/VERB/0/root and/CCONJ/4/cc sell/VERB/2/conj old/ADJ/6/amod books/NOUN/2/obj",
-        "(S (NP (PRON We)) (VP (VERB buy) (CCONJ and) (VERB sell) (NP (ADJ old) (NOUN books))))",
-    ),
-    "coordination of verb phrases": (
-        "We/PRON/2/nsubj buy/VERB/0/root books/NOUN/2/obj and/CCONJ/5/cc leave/VERB/2/conj",
-        "(S (NP (PRON We)) (VP (VP (VERB buy) (NP (NOUN books))) (CCONJ and) (VP (VERB leave))))",
-    ),
-    "coordination of adjectives, with a conjunction before the first": (
-        "It/PRON/4/nsubj is/AUX/4/cop both/CCONJ/4/cc:preconj cold/ADJ/0/root and/CCONJ/6/cc clear/ADJ/4/conj",
-        "(S (NP (PRON It)) (VP (AUX is) (ADJP (CCONJ both) (ADJ cold) (CCONJ and) (ADJ clear))))",
-    ),
-    "coordination by several words": (
-        "cats/NOUN/0/root as/ADV/5/cc well/ADV/2/fixed as/ADP/2/fixed dogs/NOUN/1/conj",
-        "(NP (NOUN cats) (CONJP (ADV as) (ADV well) (ADP as)) (NOUN dogs))",
-    ),
-    "coordination of clauses": (
-        "It/PRON/2/nsubj rained/VERB/0/root but/CCONJ/5/cc we/PRON/5/nsubj went/VERB/2/conj",
-        "(S (S (NP (PRON It)) (VP (VERB rained))) (CCONJ but) (S (NP (PRON we)) (VP (VERB went))))",
-    ),
-    "coordination below one adposition": (
-        "in/ADP/2/case Rome/PROPN/0/root or/CCONJ/4/cc Oslo/PROPN/2/conj",
-        "(PP (ADP in) (NP (PROPN Rome) (CCONJ or) (PROPN Oslo)))",
-    ),
-    "coordination of two adpositions": (
-        "in/ADP/2/case Rome/PROPN/0/root or/CCONJ/5/cc in/ADP/5/case Oslo/PROPN/2/conj",
-        "(PP (PP (ADP in) (NP (PROPN Rome))) (CCONJ or) (PP (ADP in) (NP (PROPN Oslo))))",
-    ),
-    "subordinate clauses with and without a conjunction": (
-        "I/PRON/2/nsubj know/VERB/0/root that/SCONJ/5/mark you/PRON/5/nsubj think/VERB/2/ccomp it/PRON/7/nsubj "
-        "works/VERB/5/ccomp",
-        "(S (NP (PRON I)) (VP (VERB know) (SBAR (SCONJ that) (S (NP (PRON you)) (VP (VERB think) "
-        "(SBAR (S (NP (PRON it)) (VP (VERB works)))))))))",
-    ),
-    "relative clause, whose pronoun its tag tells": (
-        "boats/NOUN/NNS/0/root that/PRON/WDT/3/nsubj sank/VERB/VBD/1/acl:relcl",
-        "(NP (NP (NOUN boats)) (SBAR (WHNP (PRON that)) (S (VP (VERB sank)))))",
-    ),
-    "infinitive, and a number with a modifier": (
-        "Try/VERB/VB/0/root to/PART/TO/3/mark buy/VERB/VB/1/xcomp about/ADV/RB/5/advmod ten/NUM/CD/6/nummod "
-        "cats/NOUN/NNS/3/obj",
-        "(S (VP (VERB Try) (S (VP (PART to) (VP (VERB buy) (NP (QP (ADV about) (NUM ten)) (NOUN cats)))))))",
-    ),
-    "object of which something is said": (
-        "She/PRON/2/nsubj lets/VERB/0/root him/PRON/2/obj go/VERB/2/xcomp home/ADV/4/advmod",
-        "(S (NP (PRON She)) (VP (VERB lets) (S (NP (PRON him)) (VP (VERB go) (ADVP (ADV home))))))",
-    ),
-    "adposition whose noun phrase is elsewhere": (
-        "What/PRON/WP/4/obl are/AUX/VBP/4/aux they/PRON/PRP/4/nsubj fighting/VERB/VBG/0/root for/ADP/IN/1/case",
-        "(SBARQ (WHNP (PRON What)) (S (AUX are) (NP (PRON they)) (VP (VERB fighting) (PP (ADP for)))))",
-    ),
-    "subordinate clause with a bare adverb": (
-        "He/PRON/2/nsubj won/VERB/0/root by/SCONJ/5/mark quickly/ADV/5/advmod leaving/VERB/2/advcl",
-        "(S (NP (PRON He)) (VP (VERB won) (SBAR (SCONJ by) (S (VP (ADVP (ADV quickly)) (VERB leaving))))))",
-    ),
-    "name after what it names, and one after a comma": (
-        "my/PRON/2/nmod:poss friend/NOUN/0/root Ann/PROPN/2/appos Lee/PROPN/3/flat ,/PUNCT/6/punct Bob/PROPN/2/appos",
-        "(NP (NP (PRON my) (NOUN friend) (PROPN Ann) (PROPN Lee)) (, ,) (NP (PROPN Bob)))",
-    ),
-    "modifier with a hyphen": (
-        "a/DET/5/det real/ADJ/4/amod -/PUNCT/4/punct world/NOUN/5/compound test/NOUN/0/root",
-        "(NP (DET a) (ADJP (ADJ real) (: -) (NOUN world)) (NOUN test))",
-    ),
-    "date and range": (
-        "on/ADP/2/case 31/NUM/0/root October/PROPN/2/nmod:unmarked 2/NUM/2/nmod to/ADP/6/case 3/NUM/4/nmod",
-        "(PP (ADP on) (NP (NP (NUM 31) (PROPN October)) (NP (NUM 2) (ADP to) (NUM 3))))",
-    ),
-    "as long as": (
-        "as/ADV/2/advmod long/ADV/0/root as/SCONJ/5/mark it/PRON/5/nsubj rains/VERB/2/advcl",
-        "(ADVP (ADVP (ADV as) (ADV long)) (SBAR (SCONJ as) (S (NP (PRON it)) (VP (VERB rains)))))",
-    ),
-    "repair, and words that link": (
-        "So/ADV/5/advmod of/ADV/5/advmod course/NOUN/2/fixed I/PRON/5/nsubj slept/VERB/0/root",
-        "(S (ADV So) (ADVP (ADV of) (NP (NOUN course))) (NP (PRON I)) (VP (VERB slept)))",
-    ),
-    "parenthesis in brackets": (
-        "cats/NOUN/0/root (/PUNCT/3/punct mice/NOUN/1/appos )/PUNCT/3/punct sleep/NOUN/1/appos",
-        "(NP (NP (NOUN cats)) (PRN (-LRB- -LRB-) (NP (NOUN mice)) (-RRB- -RRB-)) (NP (NOUN sleep)))",
-    ),
-    "preposition of several words": (
-        "because/ADP/3/case of/ADP/1/fixed rain/NOUN/0/root",
-        "(PP (ADP because) (ADP of) (NP (NOUN rain)))",
-    ),
-    "German: the verb at the end, and a prefix that was cut off": (
-        "dass/SCONJ/5/mark er/PRON/5/nsubj das/DET/4/det Buch/NOUN/5/obj gelesen/VERB/0/root hat/AUX/5/aux",
-        "(SBAR (SCONJ dass) (S (NP (PRON er)) (VP (VP (NP (DET das) (NOUN Buch)) (VERB gelesen)) (AUX hat))))",
-    ),
-    "German: the verb second": (
-        "Gestern/ADV/2/advmod kam/VERB/0/root er/PRON/2/nsubj heim/ADV/2/advmod",
-        "(S (ADVP (ADV Gestern)) (VP (VERB kam)) (NP (PRON er)) (ADVP (ADV heim)))",
-    ),
-    "Japanese: particles after nouns, auxiliaries after verbs": (
-        "猫/NOUN/3/nsubj が/ADP/1/case 見/VERB/0/root まし/AUX/3/aux た/AUX/3/aux 。/PUNCT/3/punct",
-        "(S (PP (NP (NOUN 猫)) (ADP が)) (VP (VP (VP (VERB 見)) (AUX まし)) (AUX た)) (. 。))",
-    ),
-    "German: a statement with the auxiliary before its subject": (
-        "Heute/ADV/4/advmod hat/AUX/4/aux es/PRON/4/nsubj geregnet/VERB/0/root ./PUNCT/4/punct",
-        "(S (ADVP (ADV Heute)) (AUX hat) (NP (PRON es)) (VP (VERB geregnet)) (. .))",
-    ),
-    "Chinese: a suffix as the head, an adverb called a conjunction after the subject": (
-        "画/VERB/2/compound 家/PART/4/nsubj 也/SCONJ/4/mark 来/VERB/0/root 了/AUX/4/aux",
-        "(S (NP (NX (VERB 画) (PART 家))) (SCONJ 也) (VP (VP (VERB 来)) (AUX 了)))",
-    ),
-    "Hebrew: a noun with another one, an article before the adjective": (
-        "בית/NOUN/0/root ה/DET/3/det ספר/NOUN/1/compound ה/DET/5/det גדול/ADJ/1/amod",
-        "(NP (NP (NOUN בית) (NP (DET ה) (NOUN ספר))) (NP (DET ה) (ADJ גדול)))",
-    ),
-    "Russian: no copula": (
-        "Он/PRON/2/nsubj врач/NOUN/0/root из/ADP/4/case Омска/PROPN/2/nmod",
-        "(S (NP (PRON Он)) (NP (NP (NOUN врач)) (PP (ADP из) (NP (PROPN Омска)))))",
-    ),
-    "Turkish: the object before the verb, and a genitive before its noun": (
-        "Ali/PROPN/4/nsubj evin/NOUN/3/nmod:poss kapısını/NOUN/4/obj açtı/VERB/0/root",
-        "(S (NP (PROPN Ali)) (VP (NP (NP (NOUN evin)) (NOUN kapısını)) (VERB açtı)))",
-    ),
-    "several roots": (
-        "Yes/INTJ/0/root it/PRON/3/nsubj works/VERB/0/root",
-        "(INTJ (INTJ Yes) (S (NP (PRON it)) (VP (VERB works))))",
-    ),
-    "nothing but punctuation": ("./PUNCT/0/root ./PUNCT/1/punct", "(NP (. .) (. .))"),
-}
+CASES = """
+# subject, auxiliaries and an adverb between
+She/PRON/4/nsubj will/AUX/4/aux never/ADV/4/advmod see/VERB/0/root the/DET/6/det sea/NOUN/4/obj ./PUNCT/4/punct
+(S (NP (PRON She)) (VP (AUX will) (ADVP (ADV never)) (VP (VERB see) (NP (DET the) (NOUN sea)))) (. .))
+# copula, negation and a predicate with what follows it
+It/PRON/4/nsubj is/AUX/4/cop not/PART/4/advmod friend/NOUN/0/root of/ADP/6/case mine/PRON/4/nmod
+(S (NP (PRON It)) (VP (AUX is) (PART not) (NP (NP (NOUN friend)) (PP (ADP of) (NP (PRON mine))))))
+# question with the auxiliary before its subject
+Did/AUX/3/aux he/PRON/3/nsubj go/VERB/0/root ?/PUNCT/3/punct
+(SQ (AUX Did) (NP (PRON he)) (VP (VERB go)) (. ?))
+# coordination of verb phrases, whose subject and object are shared
+We/PRON/2/nsubj buy/VERB/0/root and/CCONJ/4/cc sell/VERB/2/conj old/ADJ/6/amod books/NOUN/2/obj
+(S (NP (PRON We)) (VP (VERB buy) (CCONJ and) (VERB sell) (NP (ADJ old) (NOUN books))))
+# coordination of verb phrases
+We/PRON/2/nsubj buy/VERB/0/root books/NOUN/2/obj and/CCONJ/5/cc leave/VERB/2/conj
+(S (NP (PRON We)) (VP (VP (VERB buy) (NP (NOUN books))) (CCONJ and) (VP (VERB leave))))
+# coordination of adjectives, with a conjunction before the first
+It/PRON/4/nsubj is/AUX/4/cop both/CCONJ/4/cc:preconj cold/ADJ/0/root and/CCONJ/6/cc clear/ADJ/4/conj
+(S (NP (PRON It)) (VP (AUX is) (ADJP (CCONJ both) (ADJ cold) (CCONJ and) (ADJ clear))))
+# coordination by several words
+cats/NOUN/0/root as/ADV/5/cc well/ADV/2/fixed as/ADP/2/fixed dogs/NOUN/1/conj
+(NP (NOUN cats) (CONJP (ADV as) (ADV well) (ADP as)) (NOUN dogs))
+# coordination of clauses
+It/PRON/2/nsubj rained/VERB/0/root but/CCONJ/5/cc we/PRON/5/nsubj went/VERB/2/conj
+(S (S (NP (PRON It)) (VP (VERB rained))) (CCONJ but) (S (NP (PRON we)) (VP (VERB went))))
+# coordination below one adposition
+in/ADP/2/case Rome/PROPN/0/root or/CCONJ/4/cc Oslo/PROPN/2/conj
+(PP (ADP in) (NP (PROPN Rome) (CCONJ or) (PROPN Oslo)))
+# coordination of two adpositions
+in/ADP/2/case Rome/PROPN/0/root or/CCONJ/5/cc in/ADP/5/case Oslo/PROPN/2/conj
+(PP (PP (ADP in) (NP (PROPN Rome))) (CCONJ or) (PP (ADP in) (NP (PROPN Oslo))))
+# subordinate clauses with and without a conjunction
+I/PRON/2/nsubj know/VERB/0/root that/SCONJ/5/mark you/PRON/5/nsubj think/VERB/2/ccomp it/PRON/7/nsubj works/VERB/5/ccomp
+(S (NP (PRON I)) (VP (VERB know) (SBAR (SCONJ that) (S (NP (PRON you)) (VP (VERB think) (SBAR (S (NP (PRON it)) (VP
+(VERB works)))))))))
+# relative clause, whose pronoun its tag tells
+boats/NOUN/NNS/0/root that/PRON/WDT/3/nsubj sank/VERB/VBD/1/acl:relcl
+(NP (NP (NOUN boats)) (SBAR (WHNP (PRON that)) (S (VP (VERB sank)))))
+# infinitive, and a number with a modifier
+Try/VERB/VB/0/root to/PART/TO/3/mark buy/VERB/VB/1/xcomp about/ADV/RB/5/advmod ten/NUM/CD/6/nummod cats/NOUN/NNS/3/obj
+(S (VP (VERB Try) (S (VP (PART to) (VP (VERB buy) (NP (QP (ADV about) (NUM ten)) (NOUN cats)))))))
+# object of which something is said
+She/PRON/2/nsubj lets/VERB/0/root him/PRON/2/obj go/VERB/2/xcomp home/ADV/4/advmod
+(S (NP (PRON She)) (VP (VERB lets) (S (NP (PRON him)) (VP (VERB go) (ADVP (ADV home))))))
+# adposition whose noun phrase is elsewhere
+What/PRON/WP/4/obl are/AUX/VBP/4/aux they/PRON/PRP/4/nsubj fighting/VERB/VBG/0/root for/ADP/IN/1/case
+(SBARQ (WHNP (PRON What)) (S (AUX are) (NP (PRON they)) (VP (VERB fighting) (PP (ADP for)))))
+# subordinate clause with a bare adverb
+He/PRON/2/nsubj won/VERB/0/root by/SCONJ/5/mark quickly/ADV/5/advmod leaving/VERB/2/advcl
+(S (NP (PRON He)) (VP (VERB won) (SBAR (SCONJ by) (S (VP (ADVP (ADV quickly)) (VERB leaving))))))
+# name after what it names, and one after a comma
+my/PRON/2/nmod:poss friend/NOUN/0/root Ann/PROPN/2/appos Lee/PROPN/3/flat ,/PUNCT/6/punct Bob/PROPN/2/appos
+(NP (NP (PRON my) (NOUN friend) (PROPN Ann) (PROPN Lee)) (, ,) (NP (PROPN Bob)))
+# modifier with a hyphen
+a/DET/5/det real/ADJ/4/amod -/PUNCT/4/punct world/NOUN/5/compound test/NOUN/0/root
+(NP (DET a) (ADJP (ADJ real) (: -) (NOUN world)) (NOUN test))
+# date and range
+on/ADP/2/case 31/NUM/0/root October/PROPN/2/nmod:unmarked 2/NUM/2/nmod to/ADP/6/case 3/NUM/4/nmod
+(PP (ADP on) (NP (NP (NUM 31) (PROPN October)) (NP (NUM 2) (ADP to) (NUM 3))))
+# as long as
+as/ADV/2/advmod long/ADV/0/root as/SCONJ/5/mark it/PRON/5/nsubj rains/VERB/2/advcl
+(ADVP (ADVP (ADV as) (ADV long)) (SBAR (SCONJ as) (S (NP (PRON it)) (VP (VERB rains)))))
+# repair, and words that link
+So/ADV/5/advmod of/ADV/5/advmod course/NOUN/2/fixed I/PRON/5/nsubj slept/VERB/0/root
+(S (ADV So) (ADVP (ADV of) (NP (NOUN course))) (NP (PRON I)) (VP (VERB slept)))
+# parenthesis in brackets
+cats/NOUN/0/root (/PUNCT/3/punct mice/NOUN/1/appos )/PUNCT/3/punct sleep/NOUN/1/appos
+(NP (NP (NOUN cats)) (PRN (-LRB- -LRB-) (NP (NOUN mice)) (-RRB- -RRB-)) (NP (NOUN sleep)))
+# preposition of several words
+because/ADP/3/case of/ADP/1/fixed rain/NOUN/0/root
+(PP (ADP because) (ADP of) (NP (NOUN rain)))
+# German: the verb at the end, and a prefix that was cut off
+dass/SCONJ/5/mark er/PRON/5/nsubj das/DET/4/det Buch/NOUN/5/obj gelesen/VERB/0/root hat/AUX/5/aux
+(SBAR (SCONJ dass) (S (NP (PRON er)) (VP (VP (NP (DET das) (NOUN Buch)) (VERB gelesen)) (AUX hat))))
+# German: the verb second
+Gestern/ADV/2/advmod kam/VERB/0/root er/PRON/2/nsubj heim/ADV/2/advmod
+(S (ADVP (ADV Gestern)) (VP (VERB kam)) (NP (PRON er)) (ADVP (ADV heim)))
+# Japanese: particles after nouns, auxiliaries after verbs
+猫/NOUN/3/nsubj が/ADP/1/case 見/VERB/0/root まし/AUX/3/aux た/AUX/3/aux 。/PUNCT/3/punct
+(S (PP (NP (NOUN 猫)) (ADP が)) (VP (VP (VP (VERB 見)) (AUX まし)) (AUX た)) (. 。))
+# German: a statement with the auxiliary before its subject
+Heute/ADV/4/advmod hat/AUX/4/aux es/PRON/4/nsubj geregnet/VERB/0/root ./PUNCT/4/punct
+(S (ADVP (ADV Heute)) (AUX hat) (NP (PRON es)) (VP (VERB geregnet)) (. .))
+# Chinese: a suffix as the head, an adverb called a conjunction after the subject
+画/VERB/2/compound 家/PART/4/nsubj 也/SCONJ/4/mark 来/VERB/0/root 了/AUX/4/aux
+(S (NP (NX (VERB 画) (PART 家))) (SCONJ 也) (VP (VP (VERB 来)) (AUX 了)))
+# Hebrew: a noun with another one, an article before the adjective
+בית/NOUN/0/root ה/DET/3/det ספר/NOUN/1/compound ה/DET/5/det גדול/ADJ/1/amod
+(NP (NP (NOUN בית) (NP (DET ה) (NOUN ספר))) (NP (DET ה) (ADJ גדול)))
+# Russian: no copula
+Он/PRON/2/nsubj врач/NOUN/0/root из/ADP/4/case Омска/PROPN/2/nmod
+(S (NP (PRON Он)) (NP (NP (NOUN врач)) (PP (ADP из) (NP (PROPN Омска)))))
+# Turkish: the object before the verb, and a genitive before its noun
+Ali/PROPN/4/nsubj evin/NOUN/3/nmod:poss kapısını/NOUN/4/obj açtı/VERB/0/root
+(S (NP (PROPN Ali)) (VP (NP (NP (NOUN evin)) (NOUN kapısını)) (VERB açtı)))
+# several roots
+Yes/INTJ/0/root it/PRON/3/nsubj works/VERB/0/root
+(INTJ (INTJ Yes) (S (NP (PRON it)) (VP (VERB works))))
+# nothing but punctuation
+./PUNCT/0/root ./PUNCT/1/punct
+(NP (. .) (. .))
+"""
 
 
-@pytest.mark.parametrize("name", CASES)
+def cases(text: str) -> dict[str, tuple[str, str]]:
+    """Read what each case is called, its words, and its tree."""
+    found: dict[str, tuple[str, str]] = {}
+    for case in text.split("\n# ")[1:]:
+        name, *lines = case.splitlines()
+        words, brackets = ([line for line in lines if ("/" in line) == has_slash] for has_slash in (True, False))
+        found[name] = " ".join(words), " ".join(brackets)
+    return found
+
+
+CONSTRUCTIONS = cases(CASES)
+
+
+@pytest.mark.parametrize("name", CONSTRUCTIONS)
 def test_constructions(name):
-    text, expected = CASES[name]
+    text, expected = CONSTRUCTIONS[name]
     assert str(phrases_of(sentence(text)).tree) == expected
 
 
 def test_binary_phrases_take_in_one_dependent_each():
-    text, _ = CASES["subject, auxiliaries and an adverb between"]
+    text, _ = CONSTRUCTIONS["subject, auxiliaries and an adverb between"]
     assert str(phrases_of(sentence(text), binary=True).tree) == (
         "(S (NP (PRON She)) (VP (AUX will) (VP (ADVP (ADV never)) (VP (VERB see) (NP (DET the) (NOUN sea))))) (. .))"
     )
@@ -188,44 +168,17 @@ NOT_READ_BACK = {
 """Phrases that do not tell which of their words is the head."""
 
 
-@pytest.mark.parametrize("name", sorted(CASES.keys() - NOT_READ_BACK))
+@pytest.mark.parametrize("name", sorted(CONSTRUCTIONS.keys() - NOT_READ_BACK))
 def test_dependencies_are_read_back(name):
-    drawn = sentence(CASES[name][0])
+    drawn = sentence(CONSTRUCTIONS[name][0])
     assert dependency_heads(phrases_of(drawn).tree) == [*drawn.heads]
 
 
 PARTS = ("NOUN", "PROPN", "PRON", "VERB", "AUX", "ADJ", "ADV", "ADP", "DET", "NUM", "PART", "CCONJ", "INTJ", "PUNCT")
-RELATIONS = [
-    "nsubj",
-    "csubj",
-    "expl",
-    "obj",
-    "obl",
-    "advmod",
-    "advcl",
-    "acl",
-    "acl:relcl",
-    "amod",
-    "nummod",
-    "det",
-    "case",
-    "mark",
-    "cc",
-    "conj",
-    "cop",
-    "aux",
-    "compound",
-    "flat",
-    "fixed",
-    "parataxis",
-    "appos",
-    "nmod",
-    "nmod:poss",
-    "xcomp",
-    "ccomp",
-    "discourse",
-    "punct",
-]
+RELATIONS = (
+    "nsubj csubj expl obj obl advmod advcl acl acl:relcl amod nummod det case mark cc conj cop aux compound flat fixed "
+    "parataxis appos nmod nmod:poss xcomp ccomp discourse punct"
+)
 
 
 def random_heads(rng, n_words):
@@ -246,7 +199,7 @@ def random_sentence(rng):
         tuple(rng.choices(PARTS, k=n_words)),
         tuple(rng.choices(("_", "PronType=Int,Rel"), (9, 1), k=n_words)),
         tuple(heads),
-        tuple("root" if head == NO_HEAD else rng.choice(RELATIONS) for head in heads),
+        tuple("root" if head == NO_HEAD else rng.choice(RELATIONS.split()) for head in heads),
     )
 
 
@@ -310,23 +263,20 @@ def _is_shared(drawn, word):
 
 
 ROW = "{}\t{}\t_\t{}\t_\t_\t{}\t{}\t_\t_"
-CONLLU = "\n".join(
-    [
-        "# sent_id = 1",
-        ROW.format(1, "Al", "PROPN", 2, "nsubj"),
-        "2-3\tdámelo\t_\t_\t_\t_\t_\t_\t_\t_",
-        ROW.format(2, "da", "VERB", 0, "root"),
-        ROW.format(3, "(ya lo", "PRON", 2, "obj"),
-        "3.1\tx\t_\t_\t_\t_\t_\t_\t_\t_",
-        "",
-        "",
-        ROW.format(1, "b", "NOUN", 3, "obj"),
-        ROW.format(2, "c", "VERB", 0, "root"),
-        ROW.format(3, "d", "ADV", 2, "advmod"),
-        ROW.format(4, "e", "NOUN", 1, "nmod"),
-        "",
-    ]
-)
+CONLLU = f"""\
+# sent_id = 1
+{ROW.format(1, "Al", "PROPN", 2, "nsubj")}
+2-3\tdámelo\t_\t_\t_\t_\t_\t_\t_\t_
+{ROW.format(2, "da", "VERB", 0, "root")}
+{ROW.format(3, "(ya lo", "PRON", 2, "obj")}
+3.1\tx\t_\t_\t_\t_\t_\t_\t_\t_
+
+
+{ROW.format(1, "b", "NOUN", 3, "obj")}
+{ROW.format(2, "c", "VERB", 0, "root")}
+{ROW.format(3, "d", "ADV", 2, "advmod")}
+{ROW.format(4, "e", "NOUN", 1, "nmod")}
+"""
 
 
 @pytest.mark.parametrize("name", ["a.conllu", "a.conllu.gz"])

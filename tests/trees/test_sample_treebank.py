@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
+from bracketed import tree_of
 from paths import ROOT
 
-from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, normalize
 
 SAMPLE = ROOT / "assets" / "sample"
-PARTS = ("train", "dev")
-
-
-def names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-LABELS = names(
+LABELS = (
     "ADJP ADVP CONJP FRAG INTJ LST NAC NP NX PP PRN PRT QP RRC S SBAR SBARQ SINV SQ UCP VP WHADJP WHADVP WHNP WHPP X"
 )
-WORD_TAGS = names(
-    "CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH"
-    " VB VBD VBG VBN VBP VBZ WDT WP WP$ WRB"
+TAGS = (
+    "CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH VB VBD VBG VBN VBP "
+    "VBZ WDT WP WP$ WRB # $ '' , -LRB- -RRB- . : ``"
 )
-PUNCTUATION_TAGS = names("# $ '' , -LRB- -RRB- . : ``")
-
-
-def read(part: str) -> list[Tree]:
-    return list(read_trees(SAMPLE / f"{part}.mrg"))
-
-
-def lines(part: str) -> list[str]:
-    return (SAMPLE / f"{part}.mrg").read_text(encoding="utf-8").splitlines()
 
 
 @pytest.fixture(scope="module")
-def treebank() -> list[Tree]:
-    return [tree for part in PARTS for tree in read(part)]
+def treebank() -> dict[str, list[str]]:
+    return {part: (SAMPLE / f"{part}.mrg").read_text("utf-8").splitlines() for part in ("train", "dev")}
 
 
 def labels_in(trees: list[Tree]) -> set[str]:
@@ -45,60 +28,28 @@ def labels_in(trees: list[Tree]) -> set[str]:
     return {node.label for tree in trees for node in tree.nodes() if not node.is_leaf} - {"ROOT"}
 
 
-# Form ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_sample_has_one_tree_a_line(part):
-    assert [[str(tree) for tree in parse_trees([line])] for line in lines(part)] == [[line] for line in lines(part)]
-
-
-def test_sample_roots_are_unary(treebank):
-    assert {(tree.label, len(tree.children)) for tree in treebank} == {("ROOT", 1)}
-
-
-def test_sample_labels_are_the_penn_treebanks(treebank):
-    assert labels_in(treebank) <= LABELS
-
-
-def test_sample_tags_are_the_penn_treebanks(treebank):
-    tags = {tag for tree in treebank for tag in tree.tags}
-    assert tags <= WORD_TAGS | PUNCTUATION_TAGS
-
-
-def test_sample_is_normal(treebank):
+def test_sample_has_one_normal_tree_a_line_below_a_root(treebank):
     """No function labels, no empty elements and no unary X over X: nothing to normalize."""
-    changed = [str(tree) for tree in treebank if normalize(tree) != tree.children[0]]
-    assert changed == []
+    for lines in treebank.values():
+        trees = list(map(tree_of, lines))
+        assert list(map(str, trees)) == lines
+        assert {(tree.label, len(tree.children)) for tree in trees} == {("ROOT", 1)}
+        assert [str(tree) for tree in trees if normalize(tree) != tree.children[0]] == []
 
 
-def test_sample_words_are_tokens(treebank):
-    words = {word for tree in treebank for word in tree.words}
-    assert [word for word in words if word != "".join(word.split()) or not word] == []
+def test_sample_has_the_penn_treebanks_labels_and_tags(treebank):
+    trees = [tree_of(line) for lines in treebank.values() for line in lines]
+    assert labels_in(trees) <= {*LABELS.split()}
+    assert {tag for tree in trees for tag in tree.tags} <= {*TAGS.split()}
+    pairs = {(leaf.word.lower(), leaf.label) for tree in trees for leaf in tree.leaves()}
+    for word, tag in (("to", "TO"), ("n't", "RB"), ("the", "DT")):
+        assert {found for form, found in pairs if form == word} == {tag}
 
 
-def test_sample_sentences_are_distinct(treebank):
-    """Within each part and between the parts, whatever the case of the letters."""
-    sentences = sorted(" ".join(tree.words).lower() for tree in treebank)
-    assert [a for a, b in itertools.pairwise(sentences) if a == b] == []
-
-
-@pytest.mark.parametrize(("word", "tag"), [("to", "TO"), ("n't", "RB"), ("the", "DT")])
-def test_sample_function_words_have_one_tag(treebank, word, tag):
-    pairs = {(leaf.word.lower(), leaf.label) for tree in treebank for leaf in tree.leaves()}
-    assert {found for form, found in pairs if form == word} == {tag}
-
-
-# Size -------------------------------------------------------------------------------------------
-
-
-def test_sample_has_600_trees(treebank):
-    assert len(treebank) >= 600
-
-
-def test_sample_dev_is_a_small_part():
-    assert 0.1 <= len(read("dev")) / len(read("train")) <= 0.25
-
-
-def test_sample_dev_labels_are_learnable():
-    assert labels_in(read("dev")) <= labels_in(read("train"))
+def test_sample_has_600_sentences_all_distinct_and_a_small_part_to_measure_on(treebank):
+    """Distinct within each part and between the parts, whatever the case of the letters."""
+    train, dev = ([tree_of(line) for line in lines] for lines in treebank.values())
+    sentences = {" ".join(tree.words).lower() for tree in (*train, *dev)}
+    assert len(sentences) == len(train) + len(dev) >= 600
+    assert 0.1 <= len(dev) / len(train) <= 0.25
+    assert labels_in(dev) <= labels_in(train)

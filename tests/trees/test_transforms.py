@@ -3,11 +3,12 @@ from __future__ import annotations
 from operator import eq
 
 import pytest
+from bracketed import tree_of
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import labels, trees, words
 
-from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, normalize, read_trees
 from spacy_lpcfg.trees.transforms import (
     binarize,
     collapse_unaries,
@@ -26,11 +27,6 @@ TREEBANKS = ["wsj_sample/train.mrg", "wsj_sample/dev.mrg", "gum/train.mrg", "gum
 VP = "(VP (V a) (NP b) (PP c) (SBAR d))"
 
 directions = st.sampled_from(["left", "right"])
-
-
-def parse(text: str) -> Tree:
-    (tree,) = parse_trees(text)
-    return tree
 
 
 def chain(depth: int) -> Tree:
@@ -53,7 +49,7 @@ def chain(depth: int) -> Tree:
     ],
 )
 def test_binarize_groups_from_its_direction(direction, markov, expected):
-    assert str(binarize(parse(VP), direction=direction, markov=markov)) == expected
+    assert str(binarize(tree_of(VP), direction=direction, markov=markov)) == expected
 
 
 @given(trees(), directions, st.integers(0, 2))
@@ -64,33 +60,20 @@ def test_binarize_is_undone_by_unbinarize(tree, direction, markov):
     assert (binary.words, binary.tags) == (tree.words, tree.tags)
 
 
-@given(trees(), directions, st.integers(0, 2))
-def test_binarize_and_collapse_are_undone_together(tree, direction, markov):
-    binary = binarize(collapse_unaries(tree), direction=direction, markov=markov)
-    assert all(len(node.children) in (0, 2) for node in binary.nodes())
-    assert expand_unaries(unbinarize(binary)) == tree
-
-
-@pytest.mark.parametrize("text", ["(S (@VP (V a)))", "(S (@ @))", "(@S (V a))"])
-def test_binarize_refuses_labels_of_its_own(text):
-    with pytest.raises(ValueError, match="has the label '@"):
-        binarize(parse(text))
-
-
-def test_binarize_refuses_unknown_settings():
+def test_binarize_refuses_labels_of_its_own_unknown_settings_and_parts_of_trees():
+    for text in ("(S (@VP (V a)))", "(S (@ @))", "(@S (V a))"):
+        with pytest.raises(ValueError, match="has the label '@"):
+            binarize(tree_of(text))
     with pytest.raises(ValueError, match="'left' or 'right', but got 'up'"):
-        binarize(parse(VP), direction="up")
+        binarize(tree_of(VP), direction="up")
     with pytest.raises(ValueError, match="0 or more, but got -1"):
-        binarize(parse(VP), markov=-1)
-
-
-def test_unbinarize_refuses_part_of_a_tree():
+        binarize(tree_of(VP), markov=-1)
     with pytest.raises(ValueError, match=r"'@VP'\. Pass the whole tree"):
-        unbinarize(parse("(@VP (V a) (NP b))"))
+        unbinarize(tree_of("(@VP (V a) (NP b))"))
 
 
 def test_collapse_fuses_chains_down_to_the_tag():
-    tree = parse("(S (NP (PRP it)) (VP (VP (V a) (ADVP|PRT (RB b)) (NP (NP (DT c) (NN d))))))")
+    tree = tree_of("(S (NP (PRP it)) (VP (VP (V a) (ADVP|PRT (RB b)) (NP (NP (DT c) (NN d))))))")
     collapsed = collapse_unaries(tree)
     expected = r"(S (NP|PRP it) (VP|VP (V a) (ADVP\|PRT|RB b) (NP|NP (DT c) (NN d))))"
     assert str(collapsed) == expected
@@ -112,23 +95,15 @@ def test_split_chain_gives_the_labels_of_the_chain(parts):
     assert split_chain(collapse_unaries(tree).label) == parts
 
 
-@pytest.mark.parametrize(
-    ("label", "category"),
-    [
-        ("NP-SBJ-1", "NP"),
-        ("NP=2", "NP"),
-        ("NP-SBJ=3", "NP"),
-        ("PP-LOC-CLR", "PP"),
-        ("ADVP|PRT", "ADVP|PRT"),
-        ("sn-SUJ", "sn"),
-        ("grup.nom", "grup.nom"),
-        ("-NONE-", "-NONE-"),
-        ("-LRB-", "-LRB-"),
-        ("=", "="),
-        ("NP", "NP"),
-    ],
+CATEGORIES = (
+    "NP-SBJ-1>NP NP=2>NP NP-SBJ=3>NP PP-LOC-CLR>PP ADVP|PRT>ADVP|PRT sn-SUJ>sn grup.nom>grup.nom -NONE->-NONE- "
+    "-LRB->-LRB- =>= NP>NP"
 )
-def test_strip_functions_cuts_categories_only(label, category):
+
+
+@pytest.mark.parametrize("labels", CATEGORIES.split())
+def test_strip_functions_cuts_categories_only(labels):
+    label, category = labels.split(">")
     tree = Tree(label, [Tree(label, word="x"), Tree("NN", word="y")])
     assert strip_functions(tree) == Tree(category, tree.children)
 
@@ -139,10 +114,10 @@ def test_strip_functions_never_leaves_an_empty_label(tree):
 
 
 def test_remove_empty_takes_nodes_that_held_nothing_else():
-    tree = parse("(S (NP-SBJ (-NONE- *-1)) (VP (V a) (SBAR (-NONE- 0) (S (-NONE- *T*)))) (NP 0))")
+    tree = tree_of("(S (NP-SBJ (-NONE- *-1)) (VP (V a) (SBAR (-NONE- 0) (S (-NONE- *T*)))) (NP 0))")
     assert str(remove_empty(tree)) == "(S (VP (V a)) (NP 0))"
-    assert remove_empty(parse("(S (NP (-NONE- *)))")) is None
-    assert remove_empty(parse("(-NONE- *)")) is None
+    assert remove_empty(tree_of("(S (NP (-NONE- *)))")) is None
+    assert remove_empty(tree_of("(-NONE- *)")) is None
 
 
 @pytest.mark.parametrize(
@@ -158,12 +133,12 @@ def test_remove_empty_takes_nodes_that_held_nothing_else():
     ],
 )
 def test_strip_root_takes_off_the_artificial_root(text, root, rest):
-    label, tree = strip_root(parse(text))
+    label, tree = strip_root(tree_of(text))
     assert (label, str(tree)) == (root, rest)
 
 
 def test_strip_root_of_other_labels():
-    assert strip_root(parse("(TOP (S (V a)))"), labels=["S"])[1].label == "TOP"
+    assert strip_root(tree_of("(TOP (S (V a)))"), labels=["S"])[1].label == "TOP"
 
 
 @pytest.mark.parametrize(
@@ -175,14 +150,11 @@ def test_strip_root_of_other_labels():
         ("( (NP (NN a)) (. .))", "(TOP (NP (NN a)) (. .))"),
         ("(NP (NP b))", "(NP (NP b))"),
         ("(X (Y (X (V b))))", "(X (Y (X (V b))))"),
+        ("(ROOT (NP (-NONE- *)))", "None"),
     ],
 )
 def test_normalize_gives_what_is_learned_and_scored(text, expected):
-    assert str(normalize(parse(text))) == expected
-
-
-def test_normalize_of_empty_elements_only_is_none():
-    assert normalize(parse("(ROOT (NP (-NONE- *)))")) is None
+    assert str(normalize(tree_of(text))) == expected
 
 
 @given(trees(labels(["S", "NP-1", "NP", "ROOT"]), labels(["-NONE-", "NN"])))
