@@ -42,9 +42,9 @@ def inspect(
     """Show what a parser has learned.
 
     The sizes of a grammar, the states of its symbols, and the likeliest rules and words of each latent state. Of
-    networks the sizes and the vocabulary are shown. Where the pipeline's meta.json tells how learning went, that is
-    shown as well: its steps, and the singular values of the spectral method, whose gaps say how many states a symbol
-    has use for.
+    networks the sizes and the vocabulary are shown, of grammars from raw text the sizes. Where the pipeline's meta.json
+    tells how learning went, that is shown as well: its steps, and the singular values of the spectral method, whose
+    gaps say how many states a symbol has use for.
 
     Symbols are labels, chains of labels such as S|VP and NP|PRP, and those that begin with @, which come from
     binarisation. Weights are probabilities, unless the grammar is a spectral one.
@@ -74,18 +74,22 @@ def inspect(
 # What there is -----------------------------------------------------------------------------------
 
 
-def _members(pipe: "ParsingPipe") -> list["Grammar | ISBN"]:
+def _members(pipe: "ParsingPipe") -> list["ParsingModel"]:
     """Return the grammars and networks by which a component parses."""
     from spacy_lpcfg.components.isbn_parser import ISBNParser
 
     model = pipe.isbn if isinstance(pipe, ISBNParser) else pipe.learned
-    return cast("list[Grammar | ISBN]", list(cast("ParsingModel", model).single_models()))
+    return list(cast("ParsingModel", model).single_models())
 
 
-def _sizes(member: "Grammar | ISBN") -> Details:
+def _sizes(member: "ParsingModel") -> Details:
+    from spacy_lpcfg.grammar import Grammar
+
     if member.is_network:
         return _sizes_of_networks(cast("ISBN", member))
-    return _sizes_of_grammar(cast("Grammar", member))
+    if isinstance(member, Grammar):
+        return _sizes_of_grammar(member)
+    return {"kind": member.kind, "summary": member.summary, "n_bytes": len(member.to_bytes())}
 
 
 def _sizes_of_grammar(grammar: "Grammar") -> Details:
@@ -129,7 +133,7 @@ def _sizes_of_networks(isbn: "ISBN") -> Details:
     }
 
 
-def _symbols(members: Sequence["Grammar | ISBN"], number: int, wanted: list[str] | None, top: int) -> Details:
+def _symbols(members: Sequence["ParsingModel"], number: int, wanted: list[str] | None, top: int) -> Details:
     """Return the likeliest rules or words of each state of the wanted symbols of one of the grammars."""
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.grammar.summary import top_rules, top_words
@@ -139,7 +143,7 @@ def _symbols(members: Sequence["Grammar | ISBN"], number: int, wanted: list[str]
     grammar = members[number - 1]
     if not isinstance(grammar, Grammar):
         if wanted:
-            raise ValueError(f"member {number} is of networks, which have no symbols with states")
+            raise ValueError(f"member {number} has no symbols with states, which only grammars of trees have")
         return {}
     symbols = {}
     for name in _names(grammar, wanted):
@@ -172,7 +176,8 @@ def _names(grammar: "Grammar", wanted: list[str] | None) -> list[str]:
 def _lines(details: Details) -> Iterator[str]:
     for number, sizes in enumerate(details["members"], start=1):
         yield f"{details['component']}, {number} of {len(details['members'])}: {sizes['kind']}"
-        yield from (_grammar_lines if sizes["kind"] == "grammar" else _network_lines)(sizes)
+        lines_of = {"grammar": _grammar_lines, "networks": _network_lines}.get(sizes["kind"], _summary_lines)
+        yield from lines_of(sizes)
         yield ""
     for name, of_symbol in details["symbols"].items():
         yield from _state_lines(name, of_symbol)
@@ -203,6 +208,10 @@ def _network_lines(sizes: Details) -> Iterator[str]:
     for network in sizes["networks"]:
         shapes = (f"{name} {'x'.join(map(str, shape))}" for name, shape in network["parameters"].items())
         yield f"network, {network['approximation']}, {network['n_states']} states: {', '.join(shapes)}"
+
+
+def _summary_lines(sizes: Details) -> Iterator[str]:
+    yield f"{sizes['summary']}; {sizes['n_bytes'] / 1e6:.1f} MB"
 
 
 def _state_lines(name: str, of_symbol: Details) -> Iterator[str]:

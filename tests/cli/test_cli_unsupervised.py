@@ -36,6 +36,7 @@ def test_cli_unsupervised_learns_a_pipeline(text, tmp_path):
     assert "3 simple PCFGs of 32 states, of 32, 64, 128 classes of words" in done.stdout
     (tree,) = trees_in(run("parse", model, "the naa sees a nbb .").stdout)
     assert {label for _, _, label in tree.spans()} <= {"S", "X"}
+    assert "3 simple PCFGs of 32 states" in run("inspect", model).stdout
     doc = spacy.load(model)("the naa sees a nbb .")
     assert {span.label_ for span in doc.spans["constituents"]} <= {"S", "X"}
     nlp = spacy.load(model)
