@@ -103,6 +103,10 @@ def make_files(folder: Path, sample: Path) -> None:
             path.write_text("".join(f"{tree}\n" for tree in trees[part]), encoding="utf-8")
     for name in ("train.txt", "dev.txt", "test.txt", "text.txt", "raw.txt"):
         (folder / name).write_text(text, encoding="utf-8")
+    every = "".join(f"{' '.join(tree.words)}\n" for tree in read_trees(sample / "train.mrg"))
+    (folder / "news.txt").write_text(text, encoding="utf-8")
+    with gzip.open(folder / "text.txt.gz", "wt", encoding="utf-8") as file:
+        file.write(every)
     (folder / "tagged.txt").write_text(tagged, encoding="utf-8")
     with gzip.open(folder / "brown_tagged.txt.gz", "wt", encoding="utf-8") as file:
         file.write(tagged)
