@@ -2,21 +2,31 @@
 
     python -m benchmarks.accuracy.confidence [MODEL...] --trees TREES... [--fit TREES] [--peer COMMAND] [--json FILE]
 
-MODEL is a folder that spacy.load opens, or a model of the package, such as en; COMMAND that of a parser that writes its
-k best trees, as in `benchmarks.accuracy.k_best`. Every file of TREES is a domain, of its name with that of its folder.
-Words alone are parsed. Three tables, with the component's temperatures, and 1 for the other parser, or for all alike
-the temperatures that fit the trees of a file best:
+MODEL is a folder that spacy.load opens, or a model of the package, such as en. Every file of TREES is a domain, of its
+name with that of its folder. Words alone are parsed. Three tables, with the component's temperatures, and 1 for the
+other parser:
 
 - calibration: the expected calibration error of brackets, tags and whole trees (ten bins), and the Brier scores of
-  brackets and tags, the mean squares of probability minus outcome;
+  brackets and tags, the mean squares of probability minus outcome; with --fit also the errors of brackets and tags
+  under the temperatures that suit those trees best;
 - selective prediction: F1 of labelled brackets (all lengths, punctuation and all brackets counted) and the share of
-  trees that are right as a whole, of the surest 50, 80, 90 and 100% of the sentences by the probability of their trees:
-  the product of the brackets' probabilities, and of the other parser P(tree | words);
+  trees that are right as a whole, of the surest 50, 80, 90 and 100% of the sentences by the probability of their trees,
+  the product of the brackets' probabilities;
 - thresholds: precision and recall of brackets, and accuracy and share of tags, with at least a probability.
+
+Columns with ± are standard errors, by 100 samples of the sentences with replacement.
+
+Another parser's COMMAND is run without a shell. It parses the sentences of {words}, one a line, words between spaces,
+and writes to {output} an object a line with the keys spans, tags and tag_scores, as `spacy-lpcfg parse --format jsonl`
+does; the lists are empty where it has no tree. Such sentences are the least sure ones. For the Berkeley Parser:
+
+    java -cp BerkeleyParser-1.7.jar benchmarks/accuracy/BerkeleyPosteriors.java GRAMMAR {words} {output}
 """
 
 from __future__ import annotations
 
+import json
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -26,14 +36,23 @@ from benchmarks import measure  # isort: skip, before numpy
 
 import numpy as np
 
-from benchmarks.accuracy.k_best import parses_by
+from benchmarks import peers
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
-from spacy_lpcfg.evaluation.calibration import DomainOutcomes, fit_temperature, outcomes, tag_outcomes, tempered
-from spacy_lpcfg.parsing.result import Parse
+from spacy_lpcfg.evaluation.calibration import (
+    DomainOutcomes,
+    fit_temperature,
+    outcomes,
+    reliability,
+    tag_outcomes,
+    tempered,
+    tree_probability,
+)
+from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.trees import Tree
 
 SHARES = (50, 80, 90, 100)  # % of sentences
 THRESHOLDS = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99)
+N_SAMPLES = 100
 
 
 Temperatures = tuple[float, float]
@@ -41,16 +60,11 @@ Temperatures = tuple[float, float]
 
 
 class Rated(NamedTuple):
-    """A parser whose probabilities are measured.
-
-    by_tree (bool): Whether `log_probability` of a parse is that of its tree given the words, by which sentences are
-        chosen; otherwise by the product of the brackets' probabilities.
-    """
+    """A parser whose probabilities are measured."""
 
     name: str
     parses: Callable[[list[Tree]], list[Parse]]
     temperatures: Temperatures
-    by_tree: bool = False
 
     @classmethod
     def of_model(cls, model: str) -> Rated:
@@ -61,7 +75,7 @@ class Rated(NamedTuple):
 
     @classmethod
     def of_peer(cls, command: str) -> Rated:
-        return cls("peer", partial(parses_by, command), (1.0, 1.0), by_tree=True)
+        return cls("peer", partial(parses_by, command), (1.0, 1.0))
 
 
 def main() -> None:
@@ -75,63 +89,118 @@ def main() -> None:
     held_out = measure.read_gold(args.fit) if args.fit else []
     tables: dict[str, list[measure.Row]] = {"Calibration": [], "The surest sentences": [], "Thresholds": []}
     for rated in [*map(Rated.of_model, args.models), *([Rated.of_peer(args.peer)] if args.peer else [])]:
-        temperatures = fitted(rated, held_out) if held_out else rated.temperatures
+        fitted = fitted_temperatures(rated, held_out) if held_out else None
         for name, golds in domains.items():
             measure.progress(f"{rated.name} {name}")
-            rows_by_table = rows_of(rated.parses(golds), golds, temperatures, by_tree=rated.by_tree)
+            rows_by_table = rows_of(rated.parses(golds), golds, rated.temperatures, fitted)
             for title, rows in zip(tables, rows_by_table, strict=True):
                 tables[title] += [{"model": rated.name, "domain": name, **row} for row in rows]
     measure.report(tables, args.json)
 
 
-def fitted(rated: Rated, golds: list[Tree]) -> Temperatures:
+def parses_by(command: str, golds: list[Tree]) -> list[Parse]:
+    """Parse the words of gold trees by a command; a sentence that it has no tree for has no brackets."""
+    with tempfile.TemporaryDirectory() as folder:
+        words, output = Path(folder, "words"), Path(folder, "output")
+        words.write_text("".join(" ".join(gold.words) + "\n" for gold in golds), encoding="utf-8")
+        peers.run(command, words=words, output=output)
+        lines = output.read_text(encoding="utf-8").splitlines()
+    return [read_parse(gold, line) for gold, line in zip(golds, lines, strict=True)]
+
+
+def read_parse(gold: Tree, line: str) -> Parse:
+    """Return the parse of a gold tree's words that an object of JSON describes; one without brackets has no tags."""
+    parse = json.loads(line)
+    spans = [(span["start"], span["end"], span["label"]) for span in parse["spans"]]
+    scores = np.array([span["score"] for span in parse["spans"]])
+    tags = parse["tags"] or [""] * len(gold.words)
+    tag_scores = np.array(parse["tag_scores"] or [0.0] * len(gold.words))
+    return Parse(gold.words, tags, spans, scores, tag_scores, float("nan"), PARSED)
+
+
+def fitted_temperatures(rated: Rated, golds: list[Tree]) -> Temperatures:
     """Return the temperatures with the least calibration errors on trees."""
     parses = rated.parses(golds)
     return fit_temperature(*outcomes(parses, golds)), fit_temperature(*tag_outcomes(parses, golds))
 
 
 def rows_of(
-    parses: list[Parse], golds: list[Tree], temperatures: Temperatures, *, by_tree: bool
+    parses: list[Parse], golds: list[Tree], temperatures: Temperatures, fitted: Temperatures | None
 ) -> tuple[list[measure.Row], ...]:
-    """Return the rows of the three tables for the parses of a domain; by_tree: as in `Rated`."""
-    bracketed = [(parse, gold) for parse, gold in zip(parses, golds, strict=True) if parse.spans]
-    parses, golds = [parse for parse, _ in bracketed], [gold for _, gold in bracketed]
+    """Return the rows of the three tables for the parses of a domain."""
     domain = DomainOutcomes.of(parses, golds)
+    calibration = calibration_errors(domain, temperatures)
+    if fitted:
+        errors = calibration_errors(domain, fitted)
+        calibration |= {f"fitted: {name}": errors[name] for name in ("brackets, %", "tags, %", "Brier, brackets")}
+    sentences = [Judged.of(*pair, temperatures[0]) for pair in zip(parses, golds, strict=True)]
+    selection = selected(sentences)
+    calibration["± brackets, %"], selection["± F1, 50%"], selection["± F1, 100%"] = standard_errors(sentences)
     brackets = tempered(domain.brackets[0], temperatures[0]), domain.brackets[1]
     tags = tempered(domain.tags[0], temperatures[1]), domain.tags[1]
-    errors = domain.expected_errors(*temperatures)
-    calibration: measure.Row = {
-        "sentences": len(golds),
-        **{f"{what}, %": 100 * error for what, error in zip(("brackets", "tags", "trees"), errors, strict=True)},
-        "Brier, brackets": brier(*brackets),
-        "Brier, tags": brier(*tags),
+    return [calibration], [selection], list(above(brackets, tags, sum(sentence.n_gold for sentence in sentences)))
+
+
+class Judged(NamedTuple):
+    """The brackets of a parse beside those of the gold tree.
+
+    scores (float64, (n_brackets,)): Their probabilities.
+    are_right (bool, (n_brackets,)): Whether the gold tree has them.
+    n_gold (int): The number of brackets of the gold tree.
+    is_right (bool): Whether the trees have the same brackets.
+    probability (float): The probability that the tree is right, 0 if it has no brackets.
+    """
+
+    scores: np.ndarray
+    are_right: np.ndarray
+    n_gold: int
+    is_right: bool
+    probability: float
+
+    @classmethod
+    def of(cls, parse: Parse, gold: Tree, temperature: float) -> Judged:
+        (scores, are_right), spans = outcomes([parse], [gold]), gold.spans()
+        scores = tempered(scores, temperature)
+        probability = tree_probability(scores) if parse.spans else 0.0
+        return cls(scores, are_right, len(spans), sorted(parse.spans) == sorted(spans), probability)
+
+
+def calibration_errors(domain: DomainOutcomes, temperatures: Temperatures) -> measure.Row:
+    errors = zip(("brackets", "tags", "trees"), domain.expected_errors(*temperatures), strict=True)
+    return {
+        **{f"{what}, %": 100 * error for what, error in errors},
+        "Brier, brackets": brier(tempered(domain.brackets[0], temperatures[0]), domain.brackets[1]),
+        "Brier, tags": brier(tempered(domain.tags[0], temperatures[1]), domain.tags[1]),
     }
-    n_gold = np.array([len(gold.spans()) for gold in golds])
-    of_trees = np.array([parse.log_probability for parse in parses])
-    sure = np.argsort(-(of_trees if by_tree else domain.tree_probabilities(temperatures[0])), kind="stable")
-    return (
-        [calibration],
-        list(selected(domain, n_gold, sure)),
-        list(above(brackets, tags, int(n_gold.sum()))),
-    )
 
 
 def brier(probabilities: np.ndarray, are_right: np.ndarray) -> float:
     return float(np.mean(np.square(probabilities - are_right)))
 
 
-def selected(domain: DomainOutcomes, n_gold: np.ndarray, sure: np.ndarray) -> Iterator[measure.Row]:
-    """Yield a row for each share of sentences; `sure` has them in the order of their probability."""
-    ends = np.cumsum(domain.n_brackets)
-    n_right = np.add.reduceat(domain.brackets[1].astype(np.int64), ends - domain.n_brackets)
+def selected(sentences: list[Judged]) -> measure.Row:
+    """Return F1 and the share of right trees, in %, of each share of the sentences with the likeliest trees."""
+    likeliest = sorted(sentences, key=lambda sentence: -sentence.probability)
+    row: measure.Row = {}
     for share in SHARES:
-        surest = sure[: round(len(sure) * share / 100)]
-        total = domain.n_brackets[surest].sum() + n_gold[surest].sum()
-        yield {
-            "sentences, %": share,
-            "F1": 200 * float(n_right[surest].sum() / total),
-            "right, %": 100 * float(domain.are_right[surest].mean()),
-        }
+        kept = likeliest[: round(len(likeliest) * share / 100)]
+        n_right = sum(np.count_nonzero(sentence.are_right) for sentence in kept)
+        n_brackets = sum(len(sentence.scores) + sentence.n_gold for sentence in kept)
+        row[f"F1, {share}%"] = 200 * n_right / n_brackets
+        row[f"right, {share}%"] = 100 * sum(sentence.is_right for sentence in kept) / len(kept)
+    return row
+
+
+def standard_errors(sentences: list[Judged]) -> list[float]:
+    """Return those of the brackets' calibration error and of F1 at 50 and 100% of the sentences, in %."""
+    rng = np.random.default_rng(0)
+    values = []
+    for indices in rng.integers(len(sentences), size=(N_SAMPLES, len(sentences))):
+        sample = [sentences[index] for index in indices]
+        scores, are_right = (np.concatenate([sentence[field] for sentence in sample]) for field in (0, 1))
+        row = selected(sample)
+        values.append((100 * reliability(scores, are_right).expected_error, row["F1, 50%"], row["F1, 100%"]))
+    return np.std(values, axis=0).tolist()
 
 
 def above(

@@ -118,7 +118,7 @@ def tree_probability(scores: Sequence[float] | np.ndarray) -> float:
 
     This takes brackets for independent. They are not, since one error often brings another with it, which makes the
     product too small. That no bracket is missing is not in the product, which makes it too large. On development trees
-    these two balance: a fitted power of the product is 1.0 (`docs/domains.md`).
+    these two balance: a fitted power of the product is 1.0.
 
     scores (float, (n,)): Probabilities of the brackets, at least one.
     """
