@@ -20,14 +20,14 @@ from spacy.util import logger
 from thinc.api import Model, set_dropout_rate
 
 from spacy_lpcfg.checks import TEXT, Check, instance_of, one_of
-from spacy_lpcfg.components.constituents import KEY
-from spacy_lpcfg.components.constraints import ConstraintsOf
+from spacy_lpcfg.components.doc.constituents import KEY
+from spacy_lpcfg.components.doc.constraints import ConstraintsOf
+from spacy_lpcfg.components.doc.pipe_registry import register_pipe
+from spacy_lpcfg.components.doc.tree_group import ISBN_KEY
 from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
 from spacy_lpcfg.components.model_pipe import refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe, TextParser
-from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
-from spacy_lpcfg.components.tree_group import ISBN_KEY
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.learning import count_words

@@ -16,13 +16,13 @@ from spacy.training import Example
 from spacy.util import logger
 
 from spacy_lpcfg.checks import TEXT, Check, instance_of
-from spacy_lpcfg.components.constituents import set_sentence_starts
-from spacy_lpcfg.components.extensions import register_surprisal
+from spacy_lpcfg.components.doc.constituents import set_sentence_starts
+from spacy_lpcfg.components.doc.extensions import register_surprisal
+from spacy_lpcfg.components.doc.sentences import find_sentences, sentence_bounds, texts_of, words_of
+from spacy_lpcfg.components.doc.surprisal import surprisal_attrs
+from spacy_lpcfg.components.doc.tree_group import LANGUAGE_MODEL_KEY as KEY
+from spacy_lpcfg.components.doc.tree_group import set_group
 from spacy_lpcfg.components.model_pipe import ModelPipe, ModelShim, holder, refuse_sample
-from spacy_lpcfg.components.sentences import find_sentences, sentence_bounds, texts_of, words_of
-from spacy_lpcfg.components.surprisal import surprisal_attrs
-from spacy_lpcfg.components.tree_group import LANGUAGE_MODEL_KEY as KEY
-from spacy_lpcfg.components.tree_group import set_group
 from spacy_lpcfg.language_model import LanguageModel, LanguageModelError
 from spacy_lpcfg.trees.transforms import escape_tokens
 

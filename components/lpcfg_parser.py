@@ -21,12 +21,12 @@ from spacy.util import logger
 
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, ChartSettings
 from spacy_lpcfg.checks import Check, check_one_of, instance_of, one_of
-from spacy_lpcfg.components.constituents import KEY
-from spacy_lpcfg.components.constraints import ConstraintsOf
+from spacy_lpcfg.components.doc.constituents import KEY
+from spacy_lpcfg.components.doc.constraints import ConstraintsOf
+from spacy_lpcfg.components.doc.pipe_registry import register_pipe
 from spacy_lpcfg.components.made_once import MadeOnce
 from spacy_lpcfg.components.model_pipe import ModelShim, holder, refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe, TextParser
-from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner, values_of_steps
 from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names
@@ -188,7 +188,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         super().__init__(nlp.vocab, model, name)
         self._learner: Learner | OnlineLearner | None = None
         if isinstance(learner, str):
-            from spacy_lpcfg.components.named_learner import make_learner  # with all learners: parsing does without
+            from spacy_lpcfg.components.training.named_learner import (
+                make_learner,  # with all learners: parsing does without
+            )
 
             learner = make_learner(learner, lang=lang or "en")
         if learner is not None:

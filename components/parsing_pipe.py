@@ -13,15 +13,15 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.checks import FUNCTION, TEXT, Check, instance_of, shown
-from spacy_lpcfg.components.constituents import rooted_trees, set_parses
-from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
-from spacy_lpcfg.components.extensions import register_extensions
+from spacy_lpcfg.components.doc.constituents import rooted_trees, set_parses
+from spacy_lpcfg.components.doc.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
+from spacy_lpcfg.components.doc.extensions import register_extensions
+from spacy_lpcfg.components.doc.noun_chunks import offer_noun_chunks
+from spacy_lpcfg.components.doc.pipe_registry import register_pipe
+from spacy_lpcfg.components.doc.sentences import DocSentences, find_sentences
+from spacy_lpcfg.components.doc.surprisal import set_surprisal
 from spacy_lpcfg.components.model_pipe import ModelPipe
-from spacy_lpcfg.components.noun_chunks import offer_noun_chunks
-from spacy_lpcfg.components.pipe_registry import register_pipe
-from spacy_lpcfg.components.sentences import DocSentences, find_sentences
 from spacy_lpcfg.components.settings import Output
-from spacy_lpcfg.components.surprisal import set_surprisal
 from spacy_lpcfg.components.unknown_words import UnknownWords
 from spacy_lpcfg.evaluation.calibration import tempered, tempered_tags
 from spacy_lpcfg.parsing.alternatives import best_bracketings

@@ -20,16 +20,16 @@ from spacy.util import logger
 from spacy_lpcfg.bracketing.bracketer import MAX_WORDS, Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.checks import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of, shown
-from spacy_lpcfg.components.constituents import EMPTY, FORMAT, set_sentence_starts
+from spacy_lpcfg.components.doc.constituents import EMPTY, FORMAT, set_sentence_starts
+from spacy_lpcfg.components.doc.sentences import find_sentences, sentence_bounds
+from spacy_lpcfg.components.doc.tree_group import set_group
 from spacy_lpcfg.components.model_pipe import (
     ModelPipe,
     ModelShim,
     holder,
     refuse_sample,
 )
-from spacy_lpcfg.components.sentences import find_sentences, sentence_bounds
-from spacy_lpcfg.components.tagged_text import Attr, DocSentence, Untagged, doc_sentences
-from spacy_lpcfg.components.tree_group import set_group
+from spacy_lpcfg.components.training.tagged_text import Attr, DocSentence, Untagged, doc_sentences
 from spacy_lpcfg.parsing.result import PARSED, SEGMENTED
 
 KEY = "brackets"
@@ -213,7 +213,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def _learner(self) -> BracketLearner:
         """Return the learner, with the vectors of the vocabulary if it uses them."""
         from spacy_lpcfg.bracketing.learner import SpectralBracketer  # with scipy.sparse, which bracketing does without
-        from spacy_lpcfg.components.vocab_vectors import VocabVectors
+        from spacy_lpcfg.components.training.vocab_vectors import VocabVectors
 
         learner = self.learner
         if isinstance(learner, SpectralBracketer) and isinstance(learner.embedding, VocabVectors):

@@ -13,7 +13,7 @@ from spacy.training import Example
 
 from fuzz.choices import Choices
 from fuzz.contract import Target, expect
-from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.components.training.corpus import Treebank
 
 _SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
 _WORDS = ["The", "ferry", "was", "late", ",", "and", "nobody", "waited", "."]

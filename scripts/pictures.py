@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import spacy
 
-from spacy_lpcfg.components.boundaries import doc_boundaries
+from spacy_lpcfg.components.doc.boundaries import doc_boundaries
 from spacy_lpcfg.pictures.boundaries import boundaries_svg
 from spacy_lpcfg.pictures.figures import figure_svg, new_figure
 from spacy_lpcfg.storage.files import write_atomically

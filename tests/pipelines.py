@@ -11,9 +11,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from stored_models import model
 
-from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.components.isbn_model import set_isbn
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn import ISBN
 

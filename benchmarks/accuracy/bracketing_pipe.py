@@ -19,7 +19,7 @@ import spacy
 from benchmarks import measure
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
-from spacy_lpcfg.components.tagged_text import tagged_doc
+from spacy_lpcfg.components.training.tagged_text import tagged_doc
 
 
 def component(nlp: spacy.Language) -> SpectralBracketerPipe:

@@ -21,7 +21,7 @@ from thinc.api import Config
 
 from benchmarks import measure, peers
 from benchmarks.accuracy import presets
-from spacy_lpcfg.components.named_learner import make_learner
+from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.learners import LEARNERS
 from spacy_lpcfg.trees import read_trees, write_trees
 

@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks import measure
 from spacy_lpcfg.combination import Combination, Distillation
 from spacy_lpcfg.combination.presets import PRESETS, preset
-from spacy_lpcfg.components.raw_text import RawText
+from spacy_lpcfg.components.training.raw_text import RawText
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG

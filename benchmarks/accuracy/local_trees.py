@@ -23,7 +23,7 @@ from spacy.language import Language
 from benchmarks import measure
 from benchmarks.accuracy.gallery import SEEN, parsed, read_gallery
 from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
-from spacy_lpcfg.components.constituents import trees as trees_of
+from spacy_lpcfg.components.doc.constituents import trees as trees_of
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.parsing.model import ParsingModel

@@ -37,7 +37,7 @@ from benchmarks import measure, peers
 from benchmarks.speed import parsers as speed
 from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.combination.presets import PRESETS, preset
-from spacy_lpcfg.components.raw_text import RawText
+from spacy_lpcfg.components.training.raw_text import RawText
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learning import LexicalSettings

@@ -24,7 +24,7 @@ from spacy_lpcfg.combination import Combination, Combined, Distillation
 from spacy_lpcfg.combination.distillation import as_learned
 from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_text
 from spacy_lpcfg.combination.presets import preset
-from spacy_lpcfg.components.raw_text import RawText
+from spacy_lpcfg.components.training.raw_text import RawText
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Pivot

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks import measure
-from spacy_lpcfg.components.named_learner import make_learner
+from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu
 from spacy_lpcfg.trees.phrases import phrases_of

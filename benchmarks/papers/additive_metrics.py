@@ -35,7 +35,7 @@ from spacy_lpcfg.bracketing.metric import distance_table
 from spacy_lpcfg.bracketing.metric_model import MetricModel
 from spacy_lpcfg.bracketing.sentences import chunks
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
-from spacy_lpcfg.components.raw_text import RawText
+from spacy_lpcfg.components.training.raw_text import RawText
 from spacy_lpcfg.trees import read_trees
 
 EMBEDDINGS = {"counts": CCA(roots=False), "square roots": CCA()}

@@ -15,7 +15,7 @@ from benchmarks import measure, peers
 from benchmarks.accuracy.growth import Plot, Result, Series
 from benchmarks.scaling.models import MODELS, Models
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.components.tagged_text import tagged_doc
+from spacy_lpcfg.components.training.tagged_text import tagged_doc
 from spacy_lpcfg.trees import Tree
 
 FREE = "Docs / s, free cores"

@@ -34,7 +34,7 @@ from spacy.tokens import Doc
 from benchmarks import measure, peers
 from spacy_lpcfg.arrays import LANES
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.components.constituents import trees
+from spacy_lpcfg.components.doc.constituents import trees
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 from spacy_lpcfg.evaluation.evalb import Sentence, evaluate, read_evalb
 from spacy_lpcfg.grammar import Ensemble, Grammar

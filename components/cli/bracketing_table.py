@@ -47,7 +47,7 @@ def bracketing_table(
         spacy-lpcfg bracketing-table model/ dev.mrg --text train.mrg
     """
     from spacy_lpcfg.bracketing.baselines.comparison import compare, gold_sentences
-    from spacy_lpcfg.components.tagged_text import read_sentences
+    from spacy_lpcfg.components.training.tagged_text import read_sentences
 
     component = find_bracketer(load_pipeline(model))
     golds = list(gold_sentences(read_treebank(trees, False, dialect)))

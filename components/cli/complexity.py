@@ -89,7 +89,7 @@ def _documents(
     reader: TreeSources, source: Source, with_surprisal: bool, on_error: Callable[[Exception], None] | None
 ) -> "Iterator[Complexity]":
     """Yield the complexity of a file, or of each Doc in it."""
-    from spacy_lpcfg.components.complexity import sentence_complexity
+    from spacy_lpcfg.components.doc.complexity import sentence_complexity
     from spacy_lpcfg.queries import Complexity, complexity
 
     if source.kind == options.Input.trees:

@@ -64,7 +64,7 @@ def learn_bracketer(
         spacy-lpcfg parse model/ dev.mrg
         spacy-lpcfg bracketing-table model/ dev.mrg
     """
-    from spacy_lpcfg.components.tagged_text import read_tag_map
+    from spacy_lpcfg.components.training.tagged_text import read_tag_map
 
     output = check_folder(output, inputs=[*tagged, tag_map], force=force)
     nlp = blank_pipeline(lang)
@@ -105,7 +105,7 @@ class _Text:
         self.n_sentences = self.n_tokens = 0
 
     def __call__(self) -> "Iterator[TaggedSentence]":
-        from spacy_lpcfg.components.tagged_text import read_sentences
+        from spacy_lpcfg.components.training.tagged_text import read_sentences
 
         self.n_sentences = self.n_tokens = 0
         on_error = self._note if self.skip_bad else None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_lpcfg.components.cli.shared.inputs import Pipe
-    from spacy_lpcfg.components.pictures import PicturedSentence
+    from spacy_lpcfg.components.doc.pictures import PicturedSentence
     from spacy_lpcfg.trees import Tree
 
 
@@ -175,7 +175,7 @@ def _by_pipeline(
 
 
 def _sentences(nlp: "Language", pipe: "Pipe", source: "Source", picture: Picture) -> Iterator[Drawable]:
-    from spacy_lpcfg.components.pictures import ask, sentences
+    from spacy_lpcfg.components.doc.pictures import ask, sentences
 
     draw = _OF_SENTENCES[picture]
     for parsed in run_pipeline(nlp, pipe, source):
@@ -186,7 +186,7 @@ def _sentences(nlp: "Language", pipe: "Pipe", source: "Source", picture: Picture
 
 
 def _calibration(nlp: "Language", component: str | None, file: str, dialect: str | None) -> Iterator[Drawable]:
-    from spacy_lpcfg.components.corpus import tree_to_doc
+    from spacy_lpcfg.components.training.corpus import tree_to_doc
     from spacy_lpcfg.evaluation.calibration import outcomes, reliability
     from spacy_lpcfg.pictures import calibration_figure
     from spacy_lpcfg.trees import clean

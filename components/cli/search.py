@@ -127,7 +127,7 @@ def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None
 
 
 def _docs(reader: TreeSources, source: Source, rules: "HeadRules") -> Iterator[Searched]:
-    from spacy_lpcfg.components.tree_matcher import IndexedDocs
+    from spacy_lpcfg.components.doc.tree_matcher import IndexedDocs
 
     n_before = 0
     docs = iter(progress(reader.docs(source), "documents"))

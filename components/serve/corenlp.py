@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spacy.tokens import Doc
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.constituents import trees
-from spacy_lpcfg.components.sentences import find_sentences
+from spacy_lpcfg.components.doc.constituents import trees
+from spacy_lpcfg.components.doc.sentences import find_sentences
 from spacy_lpcfg.queries import TreeIndex, TreeNode
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.heads import rules_of_tags

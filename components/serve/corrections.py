@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc
 
-from spacy_lpcfg.components.pictures import sentences
+from spacy_lpcfg.components.doc.pictures import sentences
 from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses, find_crossing
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.storage.owned_file import OwnedFile

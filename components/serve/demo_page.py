@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from spacy_lpcfg.components.pictures import PicturedSentence, ask, sentences
+from spacy_lpcfg.components.doc.pictures import PicturedSentence, ask, sentences
 from spacy_lpcfg.parsing.alternatives import show_span, tree_difference
 from spacy_lpcfg.pictures import chart_svg, surprisal_svg, tree_html
 from spacy_lpcfg.pictures.drawing import scrolling

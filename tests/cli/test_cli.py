@@ -19,7 +19,7 @@ from spacy_lpcfg.combination import Combination
 from spacy_lpcfg.combination.presets import preset
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.cli.shared.learner_options import parsed_settings
-from spacy_lpcfg.components.constituents import rooted_trees
+from spacy_lpcfg.components.doc.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import dependencies, normalize, parse_trees, read_trees, to_latex

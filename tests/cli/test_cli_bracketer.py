@@ -15,7 +15,7 @@ from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.baselines.comparison import compare, gold_sentences
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.bracketing.tags import universal
-from spacy_lpcfg.components.tagged_text import TaggedText
+from spacy_lpcfg.components.training.tagged_text import TaggedText
 from spacy_lpcfg.trees import read_trees
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from commands import RUNNER, run, stderr_of, trees_in
 from spacy.tokens import DocBin
 
 from spacy_lpcfg.components.cli import lpcfg_cli
-from spacy_lpcfg.components.constituents import KEY, trees
+from spacy_lpcfg.components.doc.constituents import KEY, trees
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import parse_trees, read_trees
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.combination.presets import PRESETS, preset
 from spacy_lpcfg.components.cli import lpcfg_cli
-from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.evaluation.calibration import tempered
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 from pipelines import pipeline_by
 
-from spacy_lpcfg.components.constituents import NonConstituentError
-from spacy_lpcfg.components.corpus import tree_to_doc
+from spacy_lpcfg.components.doc.constituents import NonConstituentError
+from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import from_nltk, parse_trees, to_nltk
 

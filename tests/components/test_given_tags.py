@@ -8,8 +8,8 @@ from pipelines import copies
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lpcfg.components.constituents import KEY, trees
-from spacy_lpcfg.components.sentences import given_tags_of
+from spacy_lpcfg.components.doc.constituents import KEY, trees
+from spacy_lpcfg.components.doc.sentences import given_tags_of
 from spacy_lpcfg.components.settings import Output
 
 WORDS = ["I", "saw", "her", "fall", "."]

@@ -16,9 +16,9 @@ from spacy.language import Language
 from spacy.vocab import Vocab
 from thinc.api import NumpyOps, get_current_ops, set_current_ops
 
-from spacy_lpcfg.components import vocab_vectors
-from spacy_lpcfg.components.corpus import Treebank
-from spacy_lpcfg.components.vocab_vectors import VocabVectors
+from spacy_lpcfg.components.training import vocab_vectors
+from spacy_lpcfg.components.training.corpus import Treebank
+from spacy_lpcfg.components.training.vocab_vectors import VocabVectors
 
 PIPES = ("lpcfg_parser", "isbn_parser", "spectral_bracketer")
 CONFIGS = {

@@ -9,8 +9,8 @@ from commands import SAMPLE
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_lpcfg.components.doc.surprisal import doc_surprisal
 from spacy_lpcfg.components.language_model import read_language_model
-from spacy_lpcfg.components.surprisal import doc_surprisal
 from spacy_lpcfg.language_model import LanguageModelError, LanguageModelLearner
 from spacy_lpcfg.language_model.learning import METHODS, AggregateEM, fit, interpolate
 from spacy_lpcfg.trees import read_trees

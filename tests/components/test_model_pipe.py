@@ -7,8 +7,8 @@ from pipelines import LEARNED, SAMPLE, annotations, give_model, tagged, treebank
 from spacy.tokens import Doc
 from texts import ODD_TEXTS
 
-from spacy_lpcfg.components.constituents import trees
-from spacy_lpcfg.components.tagged_text import TaggedText
+from spacy_lpcfg.components.doc.constituents import trees
+from spacy_lpcfg.components.training.tagged_text import TaggedText
 from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")

@@ -4,7 +4,7 @@ import pytest
 import spacy
 from commands import run
 
-from spacy_lpcfg.components.tree_matcher import TreeMatcher
+from spacy_lpcfg.components.doc.tree_matcher import TreeMatcher
 
 TREEBANKS = {
     "tr": [

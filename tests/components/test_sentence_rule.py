@@ -3,8 +3,8 @@ import spacy
 from spacy.tokens import Doc
 
 from benchmarks.accuracy.sentences import Document, rows, universal_dependencies, written
+from spacy_lpcfg.components.doc.sentences import find_sentences, texts_of, words_of
 from spacy_lpcfg.components.sentence_rule import sentence_starts
-from spacy_lpcfg.components.sentences import find_sentences, texts_of, words_of
 from spacy_lpcfg.trees import parse_trees
 from spacy_lpcfg.trees.transforms import escape_tokens
 

@@ -18,11 +18,11 @@ from spacy_lpcfg.bracketing.embeddings import EmbeddingError
 from spacy_lpcfg.bracketing.sequences import SequenceSettings
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation
-from spacy_lpcfg.components.constituents import doc_constituency, trees
-from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.components.doc.constituents import doc_constituency, trees
 from spacy_lpcfg.components.spectral_bracketer import KEY, LABEL
-from spacy_lpcfg.components.tagged_text import TaggedText, Untagged, tagged_doc
-from spacy_lpcfg.components.vocab_vectors import VocabVectors
+from spacy_lpcfg.components.training.corpus import Treebank
+from spacy_lpcfg.components.training.tagged_text import TaggedText, Untagged, tagged_doc
+from spacy_lpcfg.components.training.vocab_vectors import VocabVectors
 from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")

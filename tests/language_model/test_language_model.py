@@ -21,7 +21,7 @@ from scipy import sparse
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.components.cli.learn_lm import _as_json
-from spacy_lpcfg.components.surprisal import token_surprisal
+from spacy_lpcfg.components.doc.surprisal import token_surprisal
 from spacy_lpcfg.language_model import LanguageModel, LanguageModelError, read_sentences
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, em, fit_states, random_aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_ngrams

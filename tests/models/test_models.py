@@ -11,8 +11,8 @@ import spacy
 from paths import ROOT
 
 from spacy_lpcfg.combination import Combined
-from spacy_lpcfg.components.constituents import KEY, trees
-from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.components.doc.constituents import KEY, trees
+from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names, pretrained_path
 from spacy_lpcfg.parsing.protocol import ANSWERS
 from spacy_lpcfg.stacking import Stacked

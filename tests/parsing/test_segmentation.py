@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from spacy_lpcfg.bracketing.tags import universal
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combination
-from spacy_lpcfg.components.constituents import doc_constituency
+from spacy_lpcfg.components.doc.constituents import doc_constituency
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import TreebankPCFG

@@ -113,7 +113,11 @@ def test_house_parsing_loads_nothing_to_learn_with(tmp_path):
     parse = "import spacy; nlp = spacy.blank('en'); nlp.add_pipe('lpcfg_parser'); nlp('It rained.')"
     loaded = loaded_by(parse, tmp_path)
     assert "spacy_lpcfg.chart.parser" in loaded
-    learners = {"spacy_lpcfg.components.named_learner", "spacy_lpcfg.learning.pivot", "spacy_lpcfg.bracketing.learner"}
+    learners = {
+        "spacy_lpcfg.components.training.named_learner",
+        "spacy_lpcfg.learning.pivot",
+        "spacy_lpcfg.bracketing.learner",
+    }
     assert not loaded & {"scipy", "sklearn", "joblib", *learners}
 
 

@@ -33,8 +33,8 @@ sys.addaudithook(refuse)
 IN_PYTHON = """
 import importlib, pkgutil, sys
 import spacy, spacy_lpcfg
-from spacy_lpcfg.components.constituents import trees
-from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.components.doc.constituents import trees
+from spacy_lpcfg.components.training.corpus import Treebank
 
 for module in pkgutil.walk_packages(spacy_lpcfg.__path__, "spacy_lpcfg."):
     if not module.name.endswith("__main__"):

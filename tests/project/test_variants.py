@@ -13,7 +13,7 @@ from spacy import registry
 from spacy.util import Config, load_config, load_model_from_config
 
 from spacy_lpcfg.bracketing import CCA, PaperAnchors, SpectralBracketer
-from spacy_lpcfg.components.named_learner import make_learner
+from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
 from spacy_lpcfg.language_model.learning import AggregateEM, AggregatePivot, AggregatePivotEM

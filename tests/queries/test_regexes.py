@@ -6,8 +6,8 @@ import pytest
 from commands import run
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.components.corpus import tree_to_doc
-from spacy_lpcfg.components.tree_matcher import TreeMatcher
+from spacy_lpcfg.components.doc.tree_matcher import TreeMatcher
+from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.queries import TreeIndex, TreePattern, regexes
 from spacy_lpcfg.trees import parse_trees
 

@@ -12,7 +12,7 @@ from spacy.training.initialize import init_nlp
 from spacy.util import load_config
 
 from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner
-from spacy_lpcfg.components.named_learner import make_learner
+from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.learning import Ensembles, Pivot, TreebankPCFG

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
 
-from spacy_lpcfg.components.named_learner import make_learner
+from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import HeadRules, Tree, head_rules, normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads, rules_of_language, rules_of_tags

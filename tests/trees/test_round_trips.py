@@ -15,9 +15,9 @@ from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.components.constituents import KEY, rooted_trees, set_trees, trees
-from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
-from spacy_lpcfg.components.extensions import register_extensions
+from spacy_lpcfg.components.doc.constituents import KEY, rooted_trees, set_trees, trees
+from spacy_lpcfg.components.doc.extensions import register_extensions
+from spacy_lpcfg.components.training.corpus import Treebank, tree_to_doc
 from spacy_lpcfg.trees import Tree, from_nltk, write_trees
 from spacy_lpcfg.trees.transforms import ROOT_LABELS, escape_tokens, normalize_rooted, strip_root
 

@@ -8,7 +8,7 @@ import pytest
 import spacy
 from commands import run
 
-from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import TreeFiles, parse_trees, read_trees
 from spacy_lpcfg.trees.tags import coarse_tag, with_coarse_tags

@@ -196,7 +196,7 @@ def trees_as(name: str, trees: Iterator[Tree], *, lang: str, n_sents: int = 1) -
 def _trees_as_docs(trees: Iterator[Tree], n_sents: int) -> Iterator[Doc]:
     from spacy.vocab import Vocab
 
-    from spacy_lpcfg.components.corpus import tree_to_doc
+    from spacy_lpcfg.components.training.corpus import tree_to_doc
 
     vocab = Vocab()
     while group := list(islice(trees, n_sents)):

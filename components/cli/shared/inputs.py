@@ -239,8 +239,8 @@ def _unparsed(nlp: Language, component: Pipe, source: Source) -> Iterator[tuple[
 
 def _has_gold(doc: Doc) -> bool:
     """Return whether a Doc has trees that no parser wrote."""
-    from spacy_lpcfg.components.constituents import key_of
-    from spacy_lpcfg.components.tree_group import GIVEN_TAGS
+    from spacy_lpcfg.components.doc.constituents import key_of
+    from spacy_lpcfg.components.doc.tree_group import GIVEN_TAGS
 
     key = key_of(doc)
     return key in doc.spans and GIVEN_TAGS not in doc.spans[key].attrs
@@ -269,7 +269,7 @@ def _is_tree(line: str) -> bool:
 
 def docs_of_source(source: Source, vocab: Vocab) -> Iterator[Doc]:
     """Yield the Docs of a `.spacy` file, or of stdin; errors are those of `docs_of`."""
-    from spacy_lpcfg.components.corpus import docs_of, read_docs
+    from spacy_lpcfg.components.training.corpus import docs_of, read_docs
     from spacy_lpcfg.storage.container import read_stream
 
     is_file = source.file != STDIN

@@ -73,7 +73,7 @@ def chosen_learner(
     """
     from spacy import registry
 
-    from spacy_lpcfg.components.named_learner import make_learner
+    from spacy_lpcfg.components.training.named_learner import make_learner
 
     with usage_errors("--text"):
         learner_of(name).check_text(is_given=text is not None)

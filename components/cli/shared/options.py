@@ -147,7 +147,7 @@ def _training_files(
 
 
 def _tagged_files(context: typer.Context, paths: Any) -> list[Path]:
-    from spacy_lpcfg.components.tagged_text import SUFFIXES
+    from spacy_lpcfg.components.training.tagged_text import SUFFIXES
 
     return training_files(paths, context.params.get("dialect"), SUFFIXES)
 

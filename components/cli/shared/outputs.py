@@ -83,8 +83,8 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
     root (str or None): Label over every tree; None for none.
     """
     from spacy_lpcfg.components.cli.shared.questions import KEY as ANSWERS
-    from spacy_lpcfg.components.constituents import trees
-    from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
+    from spacy_lpcfg.components.doc.constituents import trees
+    from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, words_of
     from spacy_lpcfg.trees.transforms import rooted
 
     doc, given = parsed
@@ -118,7 +118,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
 def answers_of(parsed: Parsed, question: str) -> Iterator[tuple[list[str], Any]]:
     """Yield the words of each sentence that has any, and the answer to a question about it; see `questions.py`."""
     from spacy_lpcfg.components.cli.shared.questions import KEY
-    from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
+    from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, words_of
 
     doc, given = parsed
     for (start, end), answer in zip(sentence_bounds(doc), doc.user_data[KEY][question], strict=True):

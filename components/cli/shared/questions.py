@@ -9,7 +9,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lpcfg.components.pictures import ask
+from spacy_lpcfg.components.doc.pictures import ask
 
 FACTORY = "lpcfg_cli_questions"
 KEY = "lpcfg_cli_answers"

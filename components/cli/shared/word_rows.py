@@ -25,7 +25,7 @@ def whole_words(
     parsed (Parsed): A Doc; if it was made of words, each is one.
     sentences (iterable): The tokens of each sentence with words, and their bits with those of its end.
     """
-    from spacy_lpcfg.components.sentences import sentence_bounds, words_of
+    from spacy_lpcfg.components.doc.sentences import sentence_bounds, words_of
 
     doc, given = parsed
     if given is not None:

@@ -8,7 +8,7 @@ from types import NoneType
 from typing import Any, get_args, get_origin
 
 from spacy_lpcfg.checks import check_one_of, shown
-from spacy_lpcfg.components.raw_text import RawText
+from spacy_lpcfg.components.training.raw_text import RawText
 from spacy_lpcfg.learners import NamedLearner, learner_of
 from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of

@@ -15,7 +15,7 @@ from spacy.errors import Errors
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.components.tree_group import BRACKETS_KEY, TAGS, group_at, keys_of
+from spacy_lpcfg.components.doc.tree_group import BRACKETS_KEY, TAGS, group_at, keys_of
 
 Chunks = Iterator[tuple[int, int, int]]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spacy.tokens import Doc
 
-from spacy_lpcfg.components.constituents import span_constituency
+from spacy_lpcfg.components.doc.constituents import span_constituency
+from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, words_of
 from spacy_lpcfg.components.model_pipe import ModelPipe
-from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree

@@ -11,11 +11,11 @@ from spacy.vocab import Vocab
 
 from spacy_lpcfg.bracketing import Brackets
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.components.constituents import KEY, set_trees
-from spacy_lpcfg.components.corpus import tree_to_doc
-from spacy_lpcfg.components.scorer import make_bracket_scorer, make_constituency_scorer
+from spacy_lpcfg.components.doc.constituents import KEY, set_trees
 from spacy_lpcfg.components.spectral_bracketer import set_brackets
-from spacy_lpcfg.components.tagged_text import DocSentence
+from spacy_lpcfg.components.training.corpus import tree_to_doc
+from spacy_lpcfg.components.training.scorer import make_bracket_scorer, make_constituency_scorer
+from spacy_lpcfg.components.training.tagged_text import DocSentence
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.evaluation.unlabelled import score_brackets, unlabelled_totals
 from spacy_lpcfg.trees import Tree, parse_trees

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from spacy.tokens import Doc, Span
 
-from spacy_lpcfg.components.constituents import Constituent
-from spacy_lpcfg.components.surprisal import surprisal_of
+from spacy_lpcfg.components.doc.constituents import Constituent
+from spacy_lpcfg.components.doc.surprisal import surprisal_of
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries.complexity import Complexity, Record
@@ -21,7 +21,7 @@ def sentence_complexity(doclike: Doc | Span, *, with_surprisal: bool = True) -> 
     RAISES (ValueError): If it has no trees.
     """
     # patterns of trees, which parsing does without
-    from spacy_lpcfg.components.tree_matcher import constituency_of
+    from spacy_lpcfg.components.doc.tree_matcher import constituency_of
     from spacy_lpcfg.queries.complexity import complexity
 
     roots = [*constituency_of(doclike)]

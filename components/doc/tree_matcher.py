@@ -11,8 +11,8 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.constituents import Constituent, doc_constituency, span_constituency
-from spacy_lpcfg.components.tree_group import group_at, head_rules_of
+from spacy_lpcfg.components.doc.constituents import Constituent, doc_constituency, span_constituency
+from spacy_lpcfg.components.doc.tree_group import group_at, head_rules_of
 from spacy_lpcfg.queries import TreeIndex, TreeNode, TreePattern
 from spacy_lpcfg.queries.index import Scores
 from spacy_lpcfg.trees import HeadRules, Tree

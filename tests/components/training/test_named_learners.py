@@ -12,7 +12,7 @@ from spacy.util import load_config, load_model_from_config
 
 from spacy_lpcfg.combination import Combination, Distillation
 from spacy_lpcfg.combination.presets import BothWays, preset
-from spacy_lpcfg.components.raw_text import RawText
+from spacy_lpcfg.components.training.raw_text import RawText
 from spacy_lpcfg.learners import LEARNERS
 from spacy_lpcfg.learning import (
     EM,

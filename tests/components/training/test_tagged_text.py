@@ -8,8 +8,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import registry
 
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.components.sentences import sentence_bounds
-from spacy_lpcfg.components.tagged_text import (
+from spacy_lpcfg.components.doc.sentences import sentence_bounds
+from spacy_lpcfg.components.training.tagged_text import (
     SentenceReader,
     TaggedText,
     Untagged,

@@ -15,10 +15,10 @@ from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
 
 from spacy_lpcfg.bracketing import Brackets
-from spacy_lpcfg.components.constituents import KEY, rooted_trees, set_parses, set_trees, trees
+from spacy_lpcfg.components.doc.constituents import KEY, rooted_trees, set_parses, set_trees, trees
+from spacy_lpcfg.components.doc.surprisal import surprisal_of
 from spacy_lpcfg.components.spectral_bracketer import set_brackets
-from spacy_lpcfg.components.surprisal import surprisal_of
-from spacy_lpcfg.components.tagged_text import doc_sentences
+from spacy_lpcfg.components.training.tagged_text import doc_sentences
 from spacy_lpcfg.parsing.result import Parse
 from spacy_lpcfg.trees import Tree, parse_trees
 

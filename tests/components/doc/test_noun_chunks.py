@@ -9,9 +9,9 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.bracketing import Brackets
-from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.components.spectral_bracketer import set_brackets
-from spacy_lpcfg.components.tagged_text import doc_sentences
+from spacy_lpcfg.components.training.corpus import tree_to_doc
+from spacy_lpcfg.components.training.tagged_text import doc_sentences
 from spacy_lpcfg.trees import parse_trees
 
 CASES = {

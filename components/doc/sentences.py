@@ -9,8 +9,8 @@ from typing import NamedTuple
 from spacy.tokens import Doc, Span, Token
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.components.doc.tree_group import GIVEN_TAGS, TAGS, group_at
 from spacy_lpcfg.components.sentence_rule import sentence_starts
-from spacy_lpcfg.components.tree_group import GIVEN_TAGS, TAGS, group_at
 
 _SPACE = re.compile(r"\s+", re.ASCII)
 _MADE_BY = {Span: "use the span's Doc, span.doc", Token: "use the token's Doc, token.doc"}

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, TypeVar
 from spacy.tokens import Doc, Span, Token
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.pipe_registry import find_pipe
-from spacy_lpcfg.components.tree_group import head_rules_of, key_of
-from spacy_lpcfg.components.tree_matcher import IndexedDocs
+from spacy_lpcfg.components.doc.pipe_registry import find_pipe
+from spacy_lpcfg.components.doc.tree_group import head_rules_of, key_of
+from spacy_lpcfg.components.doc.tree_matcher import IndexedDocs
 from spacy_lpcfg.queries import TreeNode, clauses, phrases
 from spacy_lpcfg.trees.transforms import ROOT_LABELS, basic_category
 

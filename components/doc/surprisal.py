@@ -16,9 +16,9 @@ from collections.abc import Sequence
 import numpy as np
 from spacy.tokens import Doc, Token
 
-from spacy_lpcfg.components.pipe_registry import SurprisalModel, find_pipe
-from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
-from spacy_lpcfg.components.tree_group import KEYS, LANGUAGE_MODEL_KEY, group_at
+from spacy_lpcfg.components.doc.pipe_registry import SurprisalModel, find_pipe
+from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, words_of
+from spacy_lpcfg.components.doc.tree_group import KEYS, LANGUAGE_MODEL_KEY, group_at
 
 _SURPRISAL, _END = "surprisal", "end_surprisal"
 

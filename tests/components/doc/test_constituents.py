@@ -20,8 +20,8 @@ from spacy.attrs import LANG
 from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.components.boundaries import doc_boundaries
-from spacy_lpcfg.components.constituents import (
+from spacy_lpcfg.components.doc.boundaries import doc_boundaries
+from spacy_lpcfg.components.doc.constituents import (
     KEY,
     NonConstituentError,
     doc_constituency,
@@ -30,9 +30,9 @@ from spacy_lpcfg.components.constituents import (
     span_constituency,
     trees,
 )
-from spacy_lpcfg.components.corpus import tree_to_doc
-from spacy_lpcfg.components.extensions import register_extensions
-from spacy_lpcfg.components.phrases import doc_clauses
+from spacy_lpcfg.components.doc.extensions import register_extensions
+from spacy_lpcfg.components.doc.phrases import doc_clauses
+from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.pictures import tree_svg
 from spacy_lpcfg.trees import HeadRules, Tree, dependencies, from_nltk, parse_trees, to_latex
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads

@@ -14,8 +14,8 @@ from spacy.vocab import Vocab
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import UNIVERSAL, universal
 from spacy_lpcfg.checks import counted, shown
-from spacy_lpcfg.components.corpus import read_docs, refuse_broken
-from spacy_lpcfg.components.sentences import sentence_bounds
+from spacy_lpcfg.components.doc.sentences import sentence_bounds
+from spacy_lpcfg.components.training.corpus import read_docs, refuse_broken
 from spacy_lpcfg.trees import TreebankError
 from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.trees.files import treebank_files

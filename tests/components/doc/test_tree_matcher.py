@@ -10,9 +10,9 @@ from pipelines import pipeline_by, pipeline_of
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.components.constituents import NonConstituentError, trees
-from spacy_lpcfg.components.corpus import tree_to_doc
-from spacy_lpcfg.components.tree_matcher import TreeMatcher
+from spacy_lpcfg.components.doc.constituents import NonConstituentError, trees
+from spacy_lpcfg.components.doc.tree_matcher import TreeMatcher
+from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.queries import PatternError, TreeIndex
 from spacy_lpcfg.trees import HeadRules, parse_trees

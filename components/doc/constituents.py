@@ -44,9 +44,9 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.noun_chunks import offer_noun_chunks
-from spacy_lpcfg.components.pipe_registry import find_pipe
-from spacy_lpcfg.components.sentences import (
+from spacy_lpcfg.components.doc.noun_chunks import offer_noun_chunks
+from spacy_lpcfg.components.doc.pipe_registry import find_pipe
+from spacy_lpcfg.components.doc.sentences import (
     DocSentences,
     given_tags_of,
     sentence_bounds,
@@ -54,8 +54,7 @@ from spacy_lpcfg.components.sentences import (
     texts_of,
     words_of,
 )
-from spacy_lpcfg.components.settings import SetTags
-from spacy_lpcfg.components.tree_group import (
+from spacy_lpcfg.components.doc.tree_group import (
     GIVEN_TAGS,
     KEY,
     SPELLINGS,
@@ -66,6 +65,7 @@ from spacy_lpcfg.components.tree_group import (
     keys_of,
     set_group,
 )
+from spacy_lpcfg.components.settings import SetTags
 from spacy_lpcfg.evaluation.calibration import tree_probability
 from spacy_lpcfg.parsing.alternatives import DOUBTFUL, doubtful_brackets
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
