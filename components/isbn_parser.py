@@ -25,7 +25,7 @@ from spacy_lpcfg.components.doc.constraints import ConstraintsOf
 from spacy_lpcfg.components.doc.pipe_registry import register_pipe
 from spacy_lpcfg.components.doc.tree_group import ISBN_KEY
 from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
-from spacy_lpcfg.components.model_pipe import refuse_sample
+from spacy_lpcfg.components.model_pipe import check_not_streamed
 from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe, TextParser
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.isbn import ISBN
@@ -187,7 +187,7 @@ class ISBNParser(ParsingPipe[ISBN]):
         first = next(treebank, None)
         if first is None:
             return
-        refuse_sample(nlp, "vocabulary")
+        check_not_streamed(nlp, "vocabulary")
         self.model.initialize(X=[first, *treebank])
         logger.info("%s: %d categories", self.name, len(self.labels))
 

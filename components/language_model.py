@@ -22,7 +22,7 @@ from spacy_lpcfg.components.doc.sentences import find_sentences, sentence_bounds
 from spacy_lpcfg.components.doc.surprisal import surprisal_attrs
 from spacy_lpcfg.components.doc.tree_group import LANGUAGE_MODEL_KEY as KEY
 from spacy_lpcfg.components.doc.tree_group import set_group
-from spacy_lpcfg.components.model_pipe import ModelPipe, ModelShim, holder, refuse_sample
+from spacy_lpcfg.components.model_pipe import ModelPipe, ModelShim, check_not_streamed, model_holder
 from spacy_lpcfg.language_model import LanguageModel, LanguageModelError
 from spacy_lpcfg.trees.transforms import escape_tokens
 
@@ -84,7 +84,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     }
 
     def __init__(self, nlp: Language, name: str, learner: SentenceLearner, spans_key: str) -> None:
-        super().__init__(nlp.vocab, holder("language_model", ModelShim(LanguageModel.from_bytes)), name)
+        super().__init__(nlp.vocab, model_holder("language_model", ModelShim(LanguageModel.from_bytes)), name)
         self.learner = learner
         self.spans_key = spans_key
 
@@ -119,7 +119,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
             return
         sentences = [words for eg in get_examples() for words in _sentences(eg.reference)]
         if sentences:
-            refuse_sample(nlp, "language model")
+            check_not_streamed(nlp, "language model")
             self.learned = self.learner.learn(sentences)
             logger.info("%s: learned a model of %d words", self.name, len(self.learned.vocabulary))
         if self.learned is None:

@@ -25,7 +25,7 @@ from spacy_lpcfg.components.doc.constituents import KEY
 from spacy_lpcfg.components.doc.constraints import ConstraintsOf
 from spacy_lpcfg.components.doc.pipe_registry import register_pipe
 from spacy_lpcfg.components.made_once import MadeOnce
-from spacy_lpcfg.components.model_pipe import ModelShim, holder, refuse_sample
+from spacy_lpcfg.components.model_pipe import ModelShim, check_not_streamed, model_holder
 from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe, TextParser
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner, values_of_steps
@@ -184,7 +184,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
         lang = nlp.lang or ""
-        model = holder("lpcfg", GrammarShim(_pretrained(pretrained, lang)))
+        model = model_holder("lpcfg", GrammarShim(_pretrained(pretrained, lang)))
         super().__init__(nlp.vocab, model, name)
         self._learner: Learner | OnlineLearner | None = None
         if isinstance(learner, str):
@@ -320,7 +320,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
             if self.grammar is not None:
                 self.warn_once(_NO_TREES)
             return
-        refuse_sample(nlp, "grammar")
+        check_not_streamed(nlp, "grammar")
         if isinstance(self.learner, OnlineLearner):
             self._fit = self.learner.online(chain([first], treebank))
             self.model.shims[0].state = GrammarState(self._fit.grammar)

@@ -99,7 +99,7 @@ class StoredModel(Model):
         return self.from_bytes(read_file(path))
 
 
-def holder(name: str, shim: ModelShim) -> Model:
+def model_holder(name: str, shim: ModelShim) -> Model:
     """Create a thinc Model that holds a learned object for serialization, copying and averaging; it computes nothing.
 
     Its ops are those of the CPU, where a component works, whatever `spacy.prefer_gpu` chose for others.
@@ -112,7 +112,7 @@ def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
 
 
 class ModelPipe(TrainablePipe, Generic[Kept]):
-    """A trainable component whose model is a `holder`.
+    """A trainable component whose model is a `model_holder`.
 
     error (type): The exception for damaged and foreign data.
     checks (mapping of str to Check): The values that settings may have, checked whenever one is assigned.
@@ -202,7 +202,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
             raise
 
 
-def refuse_sample(nlp: Language | None, what: str) -> None:
+def check_not_streamed(nlp: Language | None, what: str) -> None:
     """Refuse to learn from the sample that spaCy passes to `initialize` if the corpus is streamed.
 
     what (str): The thing that would be learned, for the message.

@@ -26,8 +26,8 @@ from spacy_lpcfg.components.doc.tree_group import set_group
 from spacy_lpcfg.components.model_pipe import (
     ModelPipe,
     ModelShim,
-    holder,
-    refuse_sample,
+    check_not_streamed,
+    model_holder,
 )
 from spacy_lpcfg.components.training.tagged_text import Attr, DocSentence, Untagged, doc_sentences
 from spacy_lpcfg.parsing.result import PARSED, SEGMENTED
@@ -129,7 +129,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         max_words: int,
         scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
-        super().__init__(nlp.vocab, holder("bracketer", ModelShim(Bracketer.from_bytes)), name)
+        super().__init__(nlp.vocab, model_holder("bracketer", ModelShim(Bracketer.from_bytes)), name)
         self.learner = learner
         self.spans_key = spans_key
         self.attr = attr
@@ -191,7 +191,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         text = sentences or partial(self._text, get_examples)
         if self._has_words(text):
             if sentences is None:
-                refuse_sample(nlp, "bracketer")
+                check_not_streamed(nlp, "bracketer")
             self.learn(text, progress=_StepLog(self.name))
         if self.learned is None:
             raise ValueError(

@@ -25,7 +25,8 @@ def doc_boundaries(doc: Doc) -> list[Boundary]:
 
 
 def token_boundary(token: Token) -> Boundary:
-    """Return the boundary after a token: `token._.boundary`; of all tokens `doc_boundaries` is faster.
+    """Return the boundary after a token: `token._.boundary`; for all tokens of a Doc call `doc_boundaries`,
+    which computes each sentence once.
 
     RAISES (ValueError): If the Doc has no trees.
     """

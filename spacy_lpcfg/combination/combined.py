@@ -12,7 +12,7 @@ import srsly
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination.members import COMBINED
-from spacy_lpcfg.combination.reranking import listing_model
+from spacy_lpcfg.combination.reranking import n_best_model
 from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel, check_temperature, model_from_bytes
 from spacy_lpcfg.storage.container import StorageError, read_meta
@@ -78,7 +78,7 @@ class Combined(ParsingModel):
     @property
     def has_n_best(self) -> bool:
         """Whether a proper grammar that reads from left to right is among the members."""
-        return listing_model(self.members) is not None
+        return n_best_model(self.members) is not None
 
     @cached_property
     def local_trees(self) -> LocalTrees:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.combined import Combined
-from spacy_lpcfg.combination.reranking import Reranker, listing_model
+from spacy_lpcfg.combination.reranking import Reranker, n_best_model
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.isbn.vocabulary import share_known_words
@@ -34,7 +34,7 @@ class CombinedParser(BackedParser):
         such; "vote" those that more than half of the models have in their own trees, every model with one vote, which
         has more trees right as a whole and fewer brackets; "rerank" one of the trees that a grammar finds, see
         `Reranker`; "most-probable" the tree of `n_best(1)`, which is that grammar's.
-    chart (ChartSettings): Pruning of the grammars; each prunes for the next ones too.
+    chart (ChartSettings): Pruning of the grammars; the mean posteriors of those before prune the chart of the next one.
     search (BeamSettings or None): Search of the ISBNs; None for the beam and the lattice of `combined`.
     RAISES (ValueError): For a decoding that the combination does not have.
     """
@@ -54,7 +54,7 @@ class CombinedParser(BackedParser):
         self.decoding = decoding
         self._chart = chart
         self._reranker = Reranker(combined.members, combined.weights) if decoding == "rerank" else None
-        grammar = listing_model(combined.members) if decoding == "most-probable" else None
+        grammar = n_best_model(combined.members) if decoding == "most-probable" else None
         self._most_probable = None if grammar is None else grammar.parser(decoding=decoding, chart=chart)
         search = search or BeamSettings(beam=combined.beam, lattice=combined.lattice)
         share_known_words(model.vocabulary for model in combined.single_models() if isinstance(model, ISBN))
@@ -64,21 +64,21 @@ class CombinedParser(BackedParser):
         ]
         self._chains = frozenset().union(*(model.label_chains for model in combined.single_models()))
         follows = {True: search.lattice is not None, False: chart.cascade > 0}
-        self._follows = [follows[model.is_network] for model in combined.members]
+        self._uses_guide = [follows[model.is_network] for model in combined.members]
         self._order = sorted(range(len(combined.members)), key=lambda i: combined.members[i].is_network)
 
     @cached_property
     def backing(self) -> SentenceParser | None:
         """A parser by the first proper grammar that reads from left to right: a member's, or one of its own."""
-        if self._teller is not None:
-            return self._parsers[self._teller]
-        grammar = listing_model(self.combined.members)
+        if self._distribution_member is not None:
+            return self._parsers[self._distribution_member]
+        grammar = n_best_model(self.combined.members)
         return None if grammar is None else grammar.parser(chart=self._chart)
 
     @cached_property
-    def _teller(self) -> int | None:
-        """The member that is the first proper grammar that reads from left to right, if it is alone in a member."""
-        grammar = listing_model(self.combined.members)
+    def _distribution_member(self) -> int | None:
+        """The index of the member that is the first proper left-to-right grammar; None if it is part of a member."""
+        grammar = n_best_model(self.combined.members)
         members = zip(self.combined.members, self._parsers, strict=True)
         is_listing = (
             grammar in member.single_models() and "distribution" in parser.answers for member, parser in members
@@ -92,7 +92,11 @@ class CombinedParser(BackedParser):
 
     def _log_probability(self, readings: Sequence[SentenceReading]) -> float:
         """Return the log-probability of the sentence by the member that has one; nan if there is none."""
-        return readings[self._teller].log_probability if self._teller is not None else float("nan")
+        return (
+            readings[self._distribution_member].log_probability
+            if self._distribution_member is not None
+            else float("nan")
+        )
 
     def _mean(self, readings: Sequence[SentenceReading]) -> Posteriors:
         return Posteriors.mean([reading.posteriors for reading in readings], self.combined.weights)
@@ -101,7 +105,7 @@ class CombinedParser(BackedParser):
         """Read a sentence by each model, grammars first; a guide, or the mean so far, leads the next model."""
         readings: dict[int, SentenceReading] = {}
         for i in self._order:
-            guide_of_member = guide or self._mean_so_far(readings) if self._follows[i] else None
+            guide_of_member = guide or self._mean_so_far(readings) if self._uses_guide[i] else None
             readings[i] = self._parsers[i].read(query, guide=guide_of_member)
         return [readings[i] for i in range(len(readings))]
 
@@ -117,7 +121,7 @@ class CombinedParser(BackedParser):
         return Posteriors.mean([readings[i].posteriors for i in informed], weights)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Return the likeliest tag of each word alone, as the first model has it in a table."""
+        """Return the likeliest tag of each word without its context, by the lexicon of the first model."""
         return self._parsers[0].likely_tags(words)
 
     def parse(self, query: Sentence) -> Parse:
@@ -187,7 +191,7 @@ class CombinedParser(BackedParser):
 
 
 def _status_of(readings: Sequence[SentenceReading]) -> str:
-    """Return the worst of the models' statuses; whether a tree satisfies constraints is to be seen by the tree."""
+    """Return the worst of the models' statuses; whether constraints hold is decided by the tree."""
     return worst_status(PARSED, *(reading.status for reading in readings if reading.status != UNCONSTRAINED))
 
 

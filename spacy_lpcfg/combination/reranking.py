@@ -29,7 +29,7 @@ class Reranker:
         of_members = zip((member.models_of_trees() for member in members), weights, strict=True)
         models = [(model, weight / len(some)) for some, weight in of_members for model in some]
         self._judges = [(model.parser(), weight) for model, weight in models]
-        lister = listing_model(members)
+        lister = n_best_model(members)
         self._lister = next(
             parser for (parser, _), (model, _) in zip(self._judges, models, strict=True) if model is lister
         )
@@ -48,7 +48,7 @@ class Reranker:
         return log_probabilities
 
 
-def listing_model(members: Sequence[ParsingModel]) -> ParsingModel | None:
+def n_best_model(members: Sequence[ParsingModel]) -> ParsingModel | None:
     """Return the first proper grammar that reads from left to right among the models, or in an ensemble of theirs."""
     models = (model for member in members for model in member.models_of_trees())
     return next((model for model in models if not (model.is_network or model.is_mirrored)), None)

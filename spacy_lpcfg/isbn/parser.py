@@ -11,7 +11,7 @@ import numpy as np
 from spacy_lpcfg.checks import COUNT
 from spacy_lpcfg.isbn.derivations import Derivations, log_sum
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
-from spacy_lpcfg.isbn.lattice.reader import LatticeReader, can_guide
+from spacy_lpcfg.isbn.lattice.reader import LatticeReader, is_guidable
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
@@ -147,7 +147,7 @@ class IncrementalParser(SentenceParser):
         """Return the posteriors of brackets and tags over the derivations that the search finds.
 
         If `parse` falls back, they are 0 for the brackets of its tree. Under a guide of more than one tree, and without
-        constraints, a lattice is searched instead of the beam, if there are settings for it and `can_guide` holds.
+        constraints, a lattice is searched instead of the beam, if there are settings for it and `is_guidable` holds.
         """
         query = Query.of(query)
         if self._lattices is not None and guide is not None and not (guide.is_of_one or query.constraints):
@@ -194,7 +194,7 @@ class IncrementalParser(SentenceParser):
         return np.where(np.isnan(bits_of_words), np.inf, bits_of_words)
 
     def _new_lattices(self, settings: BeamSettings) -> LatticeReader | None:
-        if settings.lattice is None or not can_guide(self.isbn):
+        if settings.lattice is None or not is_guidable(self.isbn):
             return None
         return LatticeReader(
             self.isbn, self._networks, settings.lattice, unary_cap=settings.unary_cap, max_bytes=self._max_bytes

@@ -76,8 +76,8 @@ class PivotFeatures:
     precision (float): Of the simplex regression.
     prior (float): Pseudo-occurrences of each rule whose three states are independent.
     em (ConvexEM): When to stop the convex EM; on a finite treebank, early: the exact optimum fits its noise.
-    merge (float): Share of the states beyond each symbol's first that are merged before EM, those that the trees hardly
-        tell apart (`merging.py`); 0 for none. F1 falls by 0.2 to 0.4 where 30% of 16 are merged.
+    merge (float): Share of the surplus states (all but one of each symbol) that are merged before EM: those that the
+        trees hardly tell apart (`merging.py`); 0 for none. F1 falls by 0.2 to 0.4 where 30% of 16 are merged.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -161,7 +161,7 @@ class Pivot(Variants):
         return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """Start EM at the parameters of the pivots (section 6.3); same arguments as `fit`."""
+        """Start EM at the parameters of the pivots (section 6.3); `trees` and `weights` as for `fit`."""
         treebank = IndexedTreebank.read(trees, self, weights)
         return self.start_at(treebank, self.parameters(treebank))
 
@@ -251,7 +251,7 @@ class Pivot(Variants):
         return tables
 
     def _representation(self, inside: FeatureTable, outside: FeatureTable, symbol: int) -> tuple[csr_array, csr_array]:
-        """Return the scaled features of the nodes of one symbol, whose number makes their noise its own."""
+        """Return the scaled features of the nodes of one symbol; its number is the seed of their noise."""
         rng = np.random.default_rng((self.seed, symbol))
         settings = self.features
         phi, psi = (
@@ -260,7 +260,7 @@ class Pivot(Variants):
         return phi, psi
 
     def _tensors(self, treebank: IndexedTreebank, states: States) -> np.ndarray:
-        """Run steps 2 and 3 for every rule: t(a -> b c, h2, h3 | a, h1), one rule after the other."""
+        """Run steps 2 and 3 of figure 1 for every rule: t(a -> b c, h2, h3 | a, h1), one rule after the other."""
         nodes, counts = treebank.nodes, treebank.counts
         calls = (
             (
@@ -279,7 +279,7 @@ class Pivot(Variants):
 
 
 def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: ConvexEM) -> np.ndarray:
-    """Step 2 for one rule, t(h1, h2, h3 | a -> b c), from the mean posteriors of its occurrences, as if independent.
+    """Run step 2 for one rule: t(h1, h2, h3 | a -> b c), by EM from the product of the three sides' mean posteriors.
 
     outside, left, right (Side): features at its n occurrences.
     """
@@ -298,7 +298,7 @@ def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: Conv
 def _normalized(joints: list[np.ndarray], rules: np.ndarray, weights: np.ndarray, n_states: np.ndarray) -> np.ndarray:
     """Run step 3: t(a -> b c, h2, h3 | a, h1), one rule after the other, of t(h1, h2, h3 | a -> b c).
 
-    A state that begins no rule does what its symbol does on average.
+    A state that has no weight in any rule gets the mean of its symbol's states.
     """
     totals = [np.zeros(m) for m in n_states]
     for (a, _, _), weight, joint in zip(rules, weights, joints, strict=True):

@@ -1,8 +1,8 @@
 """The table of the kinds of models that parse: what files call a kind, how it is read, and what makes its parser.
 
-Each family of models enters its kinds where its parsers are defined, when that module is imported. A kind that is asked
-for before is looked for by importing all families, which the package itself knows, as the only module above them. So
-this module has to be quick to import: it needs neither `typing` nor NumPy.
+Each family of models enters its kinds where its parsers are defined, when that module is imported. If a kind
+is missing, all families are imported, by the function that `spacy_lpcfg/__init__.py` gives to `import_families_by`.
+This module has to be quick to import: it needs neither `typing` nor NumPy.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def add_kind(name: str, read: Callable[[bytes], Any], make_parser: Callable[...,
 
 
 def import_families_by(importer: Callable[[], None]) -> None:
-    """Say what imports families of models, each of which enters its kinds; it is called when a kind is missing."""
+    """Register the function that imports all families of models; it is called when a kind is missing."""
     _importers.append(importer)
 
 

@@ -37,13 +37,14 @@ _CONTENT = (
 
 
 class Boundary(NamedTuple):
-    """The boundary after a token; all numbers are 0 where none is, as between a word and the comma after it.
+    """The boundary after a token; all numbers are 0 where there is none, as between a word and the comma after it.
 
     level (int): 0 within a chunk, 1 to 3 between chunks and clauses by Abney's (1992) measure, see
         `spacy_lpcfg.queries.levels`, and 4 at the end of a sentence.
     salience (int): Its index in the prosodic tree of Gee and Grosjean (1983), see `spacy_lpcfg.queries.prosody`.
-    nodes (int): The number of phrases of two words or more in the smallest one on both sides, itself included: the
-        complexity of Grosjean, Grosjean and Lane (1979), "The patterns of silence", Cognitive Psychology 11.
+    nodes (int): The number of phrases of two words or more in the smallest phrase that holds the words on both sides,
+        itself included: the complexity of Grosjean, Grosjean and Lane (1979), "The patterns of silence", Cognitive
+        Psychology 11.
     closing (int): The number of brackets that end with the last word before it.
     opening (int): The number of brackets that begin with the next word.
     """
@@ -56,13 +57,14 @@ class Boundary(NamedTuple):
 
 
 def boundaries(tree: Tree, rules: HeadRules = ENGLISH) -> list[Boundary]:
-    """Return the boundary after each word of an English sentence, marks included.
+    """Return one boundary for each leaf of an English tree.
 
-    A boundary stands after the marks that follow a word, and before opening quotes and brackets.
+    The boundary after a word stands at the last mark that follows the word, before opening quotes and brackets. Other
+    leaves have zeros.
 
     tree (Tree): A clean tree with the labels of the Penn Treebank.
     rules (HeadRules): Its head rules.
-    RETURNS (list of Boundary, (n_words,)): Brackets are counted without marks.
+    RETURNS (list of Boundary, (n_leaves,)): Brackets are counted without marks.
     """
     leaves = tree.leaves()
     clauses = ClauseTree.of(tree, rules)
@@ -88,7 +90,11 @@ def _places(leaves: Sequence[Tree]) -> Iterator[int]:
 
 
 def _counts(clauses: ClauseTree) -> tuple[list[int], list[int], list[int]]:
-    """Return for each word how many phrases are in the smallest around it and the next, end with it, begin after it."""
+    """Return three numbers for each word.
+
+    They count the phrases in the smallest phrase that holds it and the next word, those that end with it, and those
+    that begin after it.
+    """
     n_inside: dict[Node, int] = {}
     for node in reversed(clauses.nodes):
         n_inside[node] = (len(node.children) > 1) + sum(n_inside[child] for child in node.children)

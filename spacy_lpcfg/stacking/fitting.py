@@ -25,7 +25,7 @@ class LayerSettings:
     n_epochs (int): Number of passes over all sentences, each in random order.
     rate (float): Learning rate of AdaGrad.
     start (float): Initial sum of squared gradients of AdaGrad.
-    penalty (float): Weight of the L2 penalty, half the square of each weight, in an epoch.
+    penalty (float): Factor of the L2 penalty (half the sum of the squared weights), applied once an epoch in total.
     min_count (int): Features of fewer candidates are dropped.
     min_words (int): Words that occur less often than this are represented by their signature.
     RAISES (ValueError): If a setting is out of range.
@@ -65,7 +65,7 @@ def fit_layer(sentences: Sequence[ReadSentence], settings: LayerSettings) -> Spa
     """Learn a layer from sentences; without any it leaves posteriors unchanged."""
     counts = Counter(word for sentence in sentences for word in sentence.words)
     words = tuple(sorted(word for word, count in counts.items() if count >= settings.min_words))
-    reader = SpanLayer(words, *_nothing())
+    reader = SpanLayer(words, *_blank_fields())
     lessons = [reader.candidates(sentence.words, sentence.posteriors) for sentence in sentences]
     keys, n_seen = _frequent(lessons, settings.min_count)
     descent = SpanDescent(keys, settings.penalty / n_seen, UNCHANGED, settings.rate, settings.start)
@@ -90,7 +90,7 @@ def _learn(descent: SpanDescent, lesson: Candidates, is_gold: np.ndarray) -> Non
     descent.step(lesson.keys, lesson.dense, gradients)
 
 
-def _nothing() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _blank_fields() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return keys, weights, dense weights and shares of the layer without features."""
     blank = SpanLayer.blank()
     return blank.keys, blank.weights, blank.dense, blank.shares
@@ -121,7 +121,7 @@ _AT_ONCE = 1000  # sentences whose features are counted together
 
 
 def layer_temperature(sentences: Sequence[ReadSentence], settings: LayerSettings, *, bracket_cost: float) -> float:
-    """Fit the temperature of a layer's probabilities on held-out sentences; 1 if there are no trees.
+    """Fit the temperature of a layer's probabilities on held-out sentences; 1 if no sentence has a whole tree.
 
     For this, a layer is learned from four fifths of the sentences and applied to the others.
     """

@@ -12,7 +12,7 @@ from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import MIN_POSTERIOR, Posteriors
 
 
-def can_guide(isbn: ISBN) -> bool:
+def is_guidable(isbn: ISBN) -> bool:
     """Return whether a lattice can represent all that a model's networks remember of a derivation."""
     is_plain = all(network.approximation == FEED_FORWARD for network in isbn.networks)
     return is_plain and isbn.relations == Relations()
@@ -21,7 +21,7 @@ def can_guide(isbn: ISBN) -> bool:
 class LatticeReader:
     """A reader of posteriors under a guide; it may be shared by threads.
 
-    isbn (ISBN): A model for which `can_guide` holds.
+    isbn (ISBN): A model for which `is_guidable` holds.
     networks (Networks): The model's networks.
     settings (LatticeSettings): Settings of the search.
     unary_cap (int): As in `BeamSettings`.
@@ -39,7 +39,7 @@ class LatticeReader:
         self._idle: dict[LatticeSettings, list[Lattice]] = {attempt: [] for attempt in self._attempts}
 
     def posteriors(self, query: Query, guide: Posteriors) -> Posteriors:
-        """Compute posteriors over the derivations in a lattice, or in a wider one if it has none, or return the guide.
+        """Compute posteriors over the derivations in a lattice, in a wider one if it has none, else return the guide.
 
         query (Query): A sentence without constraints.
         guide (Posteriors): Posteriors of the sentence from another model.

@@ -70,7 +70,7 @@ def _is_before_verb(words: Words, child: int, head: int) -> bool:
     """
     if child > head or words.relation(child) not in _ADVERBIAL or not (words.is_verb(head) and words.is_clause(head)):
         return False
-    is_alone = not (words.has_subject(head) or words.has_particle(head) or words.relation(head) in _SENTENCES)
+    is_alone = not (words.has_subject(head) or words.has_verb_phrase(head) or words.relation(head) in _SENTENCES)
     return not (is_alone and words.relation(child) == "advmod" and not words.below[child])
 
 
@@ -91,7 +91,7 @@ def _level(words: Words, child: int, head: int) -> Level:
         return Level.OUTSIDE if words.relation(head) == "conj" else Level.CLAUSE if is_clause else Level.PHRASE
     if relation == "reparandum" and not is_clause:
         return Level.OUTSIDE
-    if words.is_particle(child):
+    if words.makes_verb_phrase(child):
         return Level.VERBAL
     if relation == "mark":
         return Level.LINK if is_clause else Level.CASE
@@ -130,7 +130,7 @@ def _nominal_level(words: Words, child: int, head: int) -> Level:
 
 
 def _has_particle(words: Words, head: int, start: int, end: int) -> bool:
-    return any(start <= child < end and words.is_particle(child) for child in words.below[head])
+    return any(start <= child < end and words.makes_verb_phrase(child) for child in words.below[head])
 
 
 def conjunct_level(words: Words, conjunct: int, head: int) -> Level:
@@ -142,7 +142,7 @@ def conjunct_level(words: Words, conjunct: int, head: int) -> Level:
     if words.is_clause(conjunct):
         if words.has_subject(conjunct):
             return Level.LINK if words.has_link(head) and words.has_link(conjunct) else Level.CLAUSE
-        is_whole = words.has_particle(conjunct) or not words.is_clause(head)
+        is_whole = words.has_verb_phrase(conjunct) or not words.is_clause(head)
         return Level.VERBAL if is_whole else Level.BASE
     if words.has(conjunct, "case") and words.has(head, "case"):
         return Level.CASE

@@ -35,7 +35,7 @@ def project(words: Words, leaves: Sequence[Tree], is_binary: bool) -> Tree:
     """Build the tree of a sentence without its punctuation.
 
     leaves (sequence of Tree): A leaf for each word.
-    is_binary (bool): Whether each node takes in one dependent only.
+    is_binary (bool): Whether phrases of several dependents are nested, with one dependent in each.
     """
     top_down = [words.sentence.heads.index(NO_HEAD)]
     for word in top_down:  # grows while it is traversed
@@ -52,8 +52,8 @@ class Projection:
 
     words (Words): The sentence.
     leaves (sequence of Tree): A leaf for each word.
-    parts (list of list of Tree): What stands for each word below the head in the phrase of its own head: mostly one
-        phrase, or words without one, or a conjunction before a phrase.
+    parts (list of list of Tree): For each word below the head, the trees by which it stands in the phrase of its own
+        head: mostly one phrase, or leaves without one, or a conjunction and a phrase.
     head (int): The word.
     is_binary (bool): As for `project`.
     """
@@ -119,12 +119,12 @@ class Projection:
 
     def _extended(self, core: Tree, level: Level) -> Tree:
         left, right = self._at(level)
-        n_own = next((i for i, child in enumerate(right) if self._is_apart(child, level)), len(right))
+        n_own = next((i for i, child in enumerate(right) if self._is_coordinated_with(child, level)), len(right))
         own, apart = right[:n_own], right[n_own:]
         n_left = len(left)
         if level == Level.CLAUSE and self.is_clause:
-            n_left = next((i for i, child in enumerate(left) if self._is_aside(child)), n_left)
-        outer = self._outer(left) if level == Level.LINK else []
+            n_left = next((i for i, child in enumerate(left) if self._is_parenthetical(child)), n_left)
+        outer = self._outer_copula(left) if level == Level.LINK else []
         if level == Level.VERBAL:
             core = self._verbal(core, left, own)
         elif outer:
@@ -166,25 +166,25 @@ class Projection:
         """Return a core with conjuncts, and with what follows them and belongs to all."""
         if not (left or right):
             return core
-        if level == Level.BASE and self._is_flat() and not self.is_binary:
+        if level == Level.BASE and self._has_bare_conjuncts() and not self.is_binary:
             return Tree(core.label, [*core.children, *self._trees(right, level)])
         return self._joined(core.label, core, left, right, level)
 
     def _verbal(self, core: Tree, left: list[int], right: list[int]) -> Tree:
         """Return a core below a verb phrase for each auxiliary, copula or mark of infinitives."""
-        is_particle = self.words.is_particle
+        makes_verb_phrase = self.words.makes_verb_phrase
         outer = right
-        for group in _ending_in(left, is_particle):
-            inner = [] if any(map(is_particle, outer)) else outer
+        for group in _ending_in(left, makes_verb_phrase):
+            inner = [] if any(map(makes_verb_phrase, outer)) else outer
             outer = outer if not inner else []
             core = self._joined("VP", core, group, inner, Level.VERBAL)
             if self.words.is_infinitive_mark(group[-1]) and group[-1] != left[-1]:
                 core = Tree("S", [core])
-        for group in _ending_in(outer, is_particle):
+        for group in _ending_in(outer, makes_verb_phrase):
             core = self._joined("VP", core, [], group, Level.VERBAL)
         return core
 
-    def _outer(self, left: list[int]) -> list[int]:
+    def _outer_copula(self, left: list[int]) -> list[int]:
         """Return the dependents that take the whole clause for a predicate, as in "The reason is that it rained"."""
         start = next((i for i, child in enumerate(left) if self.words.relation(child) == "cop"), len(left))
         return left[start:] if start else []
@@ -267,7 +267,7 @@ class Projection:
         for child in reversed(outside_in):
             if self.words.relation(child) in SUBJECTS:
                 return False
-            if self.words.is_particle(child):
+            if self.words.makes_verb_phrase(child):
                 return True
         return False
 
@@ -288,19 +288,19 @@ class Projection:
 
     # Dependents ----------------------------------------------------------------------------------
 
-    def _is_apart(self, child: int, level: Level) -> bool:
+    def _is_coordinated_with(self, child: int, level: Level) -> bool:
         """Return whether a dependent on the right is coordinated with the projection before it."""
-        is_aside = level == Level.CLAUSE and self.is_clause and self._is_aside(child)
+        is_aside = level == Level.CLAUSE and self.is_clause and self._is_parenthetical(child)
         return self.words.relation(child) == "conj" or is_aside
 
-    def _is_flat(self) -> bool:
+    def _has_bare_conjuncts(self) -> bool:
         """Return whether conjuncts stand beside the head without phrases, as in "read and write letters"."""
         left, right = self._at(Level.BASE)
         conjuncts = [child for child in right if self.words.relation(child) == "conj"]
         is_first = right[:1] == conjuncts[:1] and all(self.words.relation(child) == "cc" for child in left)
         return not self.is_clause or (is_first and all(map(self.words.is_bare_conjunct, conjuncts)))
 
-    def _is_aside(self, child: int) -> bool:
+    def _is_parenthetical(self, child: int) -> bool:
         return self.words.relation(child) in _ASIDES and self.words.has_subject(child)
 
     def _is_quantifier(self, left: Sequence[int]) -> bool:
@@ -325,7 +325,7 @@ class Projection:
         """Return what stands for a dependent at a level: its phrase, or its word alone if the phrase says no more."""
         words, relation = self.words, self.words.relation(child)
         leaf, parts = self.leaves[child], self.parts[child]
-        if relation == "conj" and level == Level.BASE and self._is_flat() and words.is_bare_conjunct(child):
+        if relation == "conj" and level == Level.BASE and self._has_bare_conjuncts() and words.is_bare_conjunct(child):
             return [*parts[:-1], leaf]
         if level == Level.BASE and (words.is_name(child) or words.is_end_of_range(child, self.head)):
             return [leaf for part in parts for leaf in part.leaves()]

@@ -94,12 +94,12 @@ class Words:
         """Return whether a word marks an infinitive, as English "to" and German "zu"."""
         return self.relation(word) == "mark" and (self.part(word) == "PART" or self.tag(word) == "TO")
 
-    def is_particle(self, word: int) -> bool:
+    def makes_verb_phrase(self, word: int) -> bool:
         """Return whether a word makes a verb phrase of what it stands with: an auxiliary, a copula, or "to"."""
         return self.relation(word) in _AUXILIARIES or self.is_infinitive_mark(word)
 
-    def has_particle(self, word: int) -> bool:
-        return any(map(self.is_particle, self.below[word]))
+    def has_verb_phrase(self, word: int) -> bool:
+        return any(map(self.makes_verb_phrase, self.below[word]))
 
     def is_wh(self, word: int) -> bool:
         """Return whether a word, or one before it in its phrase, is relative or interrogative."""
@@ -115,7 +115,7 @@ class Words:
     def has_link(self, word: int) -> bool:
         """Return whether a clause has a subordinating conjunction, or a relative or interrogative phrase, before it."""
         return any(
-            not self.is_particle(child) if self.relation(child) == "mark" else self.is_wh(child)
+            not self.makes_verb_phrase(child) if self.relation(child) == "mark" else self.is_wh(child)
             for child in self.below[word]
             if child < word
         )
