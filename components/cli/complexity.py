@@ -47,7 +47,7 @@ def complexity(
     skip_bad: options.SkipBad = False,
     form: Annotated[
         TableFormat | None,
-        typer.Option("--format", help="A table apart by tabs, or by commas; or L2SCA's own. [default: tsv]"),
+        typer.Option("--format", help="A table separated by tabs, or by commas; or L2SCA's own. [default: tsv]"),
     ] = None,
     output: options.OutputFile = None,
     force: options.Replace = False,

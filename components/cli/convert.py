@@ -39,7 +39,11 @@ def convert(
     ],
     output: Annotated[
         Path,
-        typer.Argument(metavar="OUTPUT", dir_okay=False, help="A file; its ending decides the format."),
+        typer.Argument(
+            metavar="OUTPUT",
+            dir_okay=False,
+            help="A file; its ending decides the format, and an unknown one lists all.",
+        ),
     ],
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Trees a Doc, in a .spacy file.")] = 1,
     noise: Annotated[
@@ -48,8 +52,8 @@ def convert(
             metavar="SHARE",
             min=0,
             max=1,
-            help="Copy this share of the trees in capitals and in headline case, and change it to lower case, to curly "
-            "quotes, and to no final punctuation.",
+            help="Add copies of this share of the trees in capitals and in headline case, and change the same share to "
+            "lower case, to curly quotes and to no final punctuation.",
         ),
     ] = 0.0,
     by: Annotated[
@@ -71,12 +75,12 @@ def convert(
 ) -> None:
     """Convert trees to Docs, brackets or JSON.
 
-    OUTPUT ends in .spacy, .mrg, .jsonl, .json, .conllu or .tex, or, for text that is compressed, in such as .mrg.gz.
-    Brackets, and the objects in .jsonl, are one a line; .json has one list. Empty elements and function labels are
-    taken off, and trees without words left out; --functions keep leaves the functions. The JSON objects have the tree,
-    its words, tags and spans, as those of `spacy-lpcfg parse --format jsonl`; of these only the tree is read, from
-    .jsonl. A .conllu file has dependencies by the head rules of a language, which --lang names. A .tex file has
-    drawings for \\input, each by the package forest or qtree.
+    Text is compressed if .gz follows the ending, as in train.mrg.gz. Brackets, and the objects in .jsonl, are one a
+    line; .json has one list. Empty elements and function labels are taken off, and trees without words left out;
+    --functions keep leaves the functions. The JSON objects have the tree, its words, tags and spans, as those of
+    `spacy-lpcfg parse --format jsonl`; of these only the tree is read, from .jsonl. A .conllu file has dependencies
+    by the head rules of a language, which --lang names. A .tex file has drawings for \\input, each by the package
+    forest or qtree.
 
     --noise is for trees to learn from, so that the parser knows text in other letters, too. Which trees are copied or
     changed, --seed says.

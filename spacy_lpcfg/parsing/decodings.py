@@ -55,8 +55,9 @@ class TreeDecoder(Protocol):
         """Return the brackets of a tree, in pre-order, and its tags.
 
         words (sequence of str): Of the sentence.
-        posteriors (Posteriors): Of brackets, at least one of them over all words, and of tags.
-        required (sequence of (start, end, label)): Brackets of `posteriors` that the tree has to have.
+        posteriors (Posteriors): Of the brackets that the constraints allow, at least one over all words, and of tags.
+        required (sequence of (start, end, label)): Brackets of `posteriors` that are certain under the constraints;
+            empty without constraints.
         """
 
 

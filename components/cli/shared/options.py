@@ -134,7 +134,7 @@ Dialect = Annotated[
         parser=_parse_dialect,
         is_eager=True,
         metavar="NAME",
-        help="The form in which the trees are written, such as penn or negra; another name than there is lists all. "
+        help="The format of the trees, such as penn or negra; an unknown name lists all. "
         "[default: what they look like]",
     ),
 ]

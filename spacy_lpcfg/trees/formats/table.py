@@ -36,13 +36,13 @@ class TreeFormat:
     """A format of trees in text files.
 
     name (str): What `--dialect` and error messages call it.
-    contents (str): What is in its files, in a few words.
+    contents (str): What is in its files: a noun phrase that can follow "this looks like".
     suffixes (tuple of str): Ends of the names of its files, without `.gz`, the usual one first.
-    in_folders (tuple of str): Those of which all files below a folder are read.
+    in_folders (tuple of str): The suffixes by which files are found when a folder is given.
     family (str): Formats of one family hold the same words, so that a file that looks like one of them may be read as
         another. Only formats of the family "xml" are looked for in XML.
-    recognises (callable or None): Returns whether the first lines of a file look like it. Formats further down in the
-        table are asked first. None if it cannot be read.
+    recognises (callable or None): Returns whether the first lines of a file, some 65,536 characters, look like it.
+        Formats further down in the table are asked first. None if it cannot be read.
     read (callable or None): Yields the trees of lines; its other arguments are what to call the lines, a function as
         `on_error` of `read_trees`, and a Counter of what is left out. None if it cannot be read.
     read_sentences (callable or None): Yields the sentences with dependencies in a file, which `convert --by` parses.
