@@ -16,6 +16,7 @@ from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import SPARSE
 from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
+from spacy_lpcfg.learners import learners_of
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
 from spacy_lpcfg.learning.base import Learner, ModelLearned, Step
 from spacy_lpcfg.learning.moments.projections import Features
@@ -32,21 +33,25 @@ TREES = list(
     )
 )
 SMALL = {"n_states": 2, "n_iterations": 1, "tokens_per_state": 2.0}
+
+
+def small(learner):
+    """Return a learner with few states, as far as it has such settings."""
+    return learner(**{each.name: SMALL[each.name] for each in fields(learner) if each.name in SMALL})
+
+
+OF_TABLE = [small(entry.load()) for entry in learners_of("lpcfg") if hasattr(entry.load(), "fit")]
 CLUSTERS = Clusters(**SMALL)
 EM_ = EM(**SMALL)
 NETWORK = ISBNLearner(n_states=4, n_epochs=2)
 TEXT = [tree.words for tree in TREES[:3]]
 NO_STEPS = [
-    TreebankPCFG(),
-    Spectral(n_states=2, tokens_per_state=2.0),
+    *(learner for learner in OF_TABLE if not hasattr(learner, "n_iterations")),
     StepwiseEM(EM_),
     Combination((TreebankPCFG(), MirroredLearner(TreebankPCFG()))),
 ]
 BY_EM = [
-    CLUSTERS,
-    EM_,
-    Pivot(**SMALL),
-    SplitMerge(**SMALL),
+    *(learner for learner in OF_TABLE if hasattr(learner, "n_iterations")),
     MirroredLearner(EM_),
     Ensembles((CLUSTERS,), n_seeds=2),
     Combination((EM_, MirroredLearner(CLUSTERS))),
