@@ -62,7 +62,8 @@ class InducedGrammar:
         for name in _TEXTS:
             _require(name, are_texts(values[name]))
         words, classes, names = values["words"], values["classes"], read_meta(values["names"])
-        _require("classes", is_array(classes, "int32", len(words)) and bool(np.all(classes > OTHER)))
+        has_classes = is_array(classes, "int32", len(words))
+        _require("classes", has_classes and bool(np.all((classes > OTHER) & (classes <= OTHER + len(words)))))
         _require("names", all(type(name) is str for name in names.values()))
         tags = InducedTags(WordClasses(words, classes), frozenset(values["endings"]), names)
         vocabulary = Vocabulary.listed(values["frequent"], values["tags"])

@@ -440,7 +440,7 @@ def test_cli_evaluate_refuses_unknown_parameters_and_files_without_trees(raw, tm
     params.write_text("DELETE_LABEL TOP\nLABELLED 1\n", encoding="utf-8")
     assert "bad.prm:2: unknown keyword" in run("evaluate", raw, raw, "--params", params, code=1).stderr
     test.write_text("\n", encoding="utf-8")
-    assert "has no trees" in run("evaluate", test, test, code=1).stderr
+    assert "No trees" in run("evaluate", test, test, code=1).stderr
 
 
 @pytest.mark.parametrize(

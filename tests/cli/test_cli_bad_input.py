@@ -175,7 +175,7 @@ def test_cli_reads_docs_from_stdin_to_their_limit_only(known):
 
 
 def test_cli_refuses_objects_of_json_that_do_not_end(known, tmp_path, monkeypatch):
-    for module in ("convert", "table"):
+    for module in ("shared.tree_sources", "table"):
         monkeypatch.setattr(sys.modules[f"spacy_lpcfg.components.cli.{module}"], "LONGEST_JSON", 1000)
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"tree": "(NP (NN Rain))"}\n{"tree": "(NP (NN Rain))", "words": [' + "[]," * 400, "utf-8")
