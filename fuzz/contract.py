@@ -95,7 +95,7 @@ def _memory_limit(memory: int) -> Iterator[None]:
 
 @contextmanager
 def files(*texts: str) -> Iterator[list[Path]]:
-    """Provide temporary files of these contents, which are texts as of `choices.text_of`."""
+    """Provide a temporary file for each text, with the bytes that `bytes_of` makes of it."""
     with tempfile.TemporaryDirectory(dir=_SHARED_MEMORY) as folder:
         paths = [Path(folder, f"file{i}") for i in range(len(texts))]
         for path, text in zip(paths, texts, strict=True):

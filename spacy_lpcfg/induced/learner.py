@@ -69,10 +69,10 @@ class Unsupervised:
         starts = [self._start(n_classes, sentences, of_grammars) for n_classes in self.n_classes]
         n_grammars, model = 0, None
         for _ in range(self.n_rounds):
-            chosen = None if model is None else [best_tree(spans) for spans in model.posteriors(of_grammars)]
+            spans_of_all = None if model is None else [best_tree(spans) for spans in model.posteriors(of_grammars)]
             members = []
             for tags, first in starts:
-                trees = map(_tree, of_grammars, map(tags.fine, of_grammars), chosen or first)
+                trees = map(_tree, of_grammars, map(tags.fine, of_grammars), spans_of_all or first)
                 members.append(InducedGrammar(tags, self.reestimation.fit(list(trees))))
                 n_grammars += 1
                 if on_step:
@@ -91,7 +91,7 @@ class Unsupervised:
 
 
 class _Start(NamedTuple):
-    """What a grammar begins with.
+    """The tags and trees from which a grammar is learned first.
 
     tags (InducedTags): Tags of words.
     spans (list of sequence of (start, end)): Spans of a tree for each sentence.

@@ -71,9 +71,9 @@ class InducedParser(SentenceParser):
             brackets = allowed if (0, len(query.words), SENTENCE) in allowed else brackets
         tags = posteriors.best_tags
         spans = mbr_brackets(brackets, len(query.words), cost=self._model.bracket_cost)
-        kept = without_flat(spans, tags, keep=constraints.required)
-        status = PARSED if constraints.allow(kept) else UNCONSTRAINED
-        return posteriors.parse_of(query.words, tags, kept, given=query.certain_tags, status=status)
+        spans = without_flat(spans, tags, keep=constraints.required)
+        status = PARSED if constraints.allow(spans) else UNCONSTRAINED
+        return posteriors.parse_of(query.words, tags, spans, given=query.certain_tags, status=status)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Return the universal tag of each word that most grammars have."""

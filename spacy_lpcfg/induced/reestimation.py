@@ -15,7 +15,6 @@ from operator import add
 import numpy as np
 
 from spacy_lpcfg.blocks import make_tuples
-from spacy_lpcfg.bracketing.baselines.binary_trees import Span
 from spacy_lpcfg.checks import POSITIVE, check_at_least, check_whole
 from spacy_lpcfg.induced.lexical import LexicalPCFG, Vocabulary, batches
 from spacy_lpcfg.induced.simple_pcfg import SimplePCFG, expect
@@ -82,17 +81,15 @@ class Reestimation:
         return LexicalPCFG(vocabulary, grammar)
 
 
-def _spans(tree: Tree) -> list[Span]:
-    """Return the distinct spans of two or more words of a tree, in pre-order."""
-    spans = {(start, end) for start, end, _ in tree.spans() if end - start > 1}
-    return sorted(spans, key=lambda span: (span[0], -span[1]))
-
-
 def _is_given(trees: Sequence[Tree]) -> np.ndarray:
-    """Return whether each span is in the tree of its sentence, for n words each, float64 (n_trees, n + 1, n + 1)."""
+    """Return whether each span of two words or more is in the tree of its sentence.
+
+    trees (sequence of Tree): Trees of n words each.
+    RETURNS (float64, (n_trees, n + 1, n + 1)): At i, j 1 for a span [i, j) of the tree, else 0.
+    """
     n_words = len(trees[0].words)
     is_given = np.zeros((len(trees), n_words + 1, n_words + 1))
     for row, tree in enumerate(trees):
-        starts, ends = np.array(_spans(tree)).reshape(-1, 2).T
-        is_given[row, starts, ends] = 1
+        for start, end, _ in tree.spans():
+            is_given[row, start, end] = end - start > 1
     return is_given

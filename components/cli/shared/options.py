@@ -58,7 +58,7 @@ Force = Annotated[
 
 
 class Input(str, Enum):
-    """What a file holds."""
+    """The kinds of input that a file may hold."""
 
     text = "text"
     tokens = "tokens"
@@ -74,7 +74,7 @@ Kind = Annotated[
 
 
 class Tags(str, Enum):
-    """Where the tags of a parse come from."""
+    """The sources of the tags of a parse: the model, or the input."""
 
     model = "model"
     given = "given"
