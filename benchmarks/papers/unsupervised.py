@@ -25,6 +25,7 @@ import itertools
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -140,8 +141,9 @@ def induced(text: Iterable[TaggedSentence], raw: Iterable[Sequence[str]], seed: 
     return Views(lambda sentence: tags.tags(sentence.words), lambda sentence: tags.fine(sentence.words))
 
 
+@cache
 def tagged_by(model: str) -> Views:
-    """Tags of a pipeline, for given words."""
+    """Tags of a pipeline, for given words; every sentence is tagged once."""
     from spacy.tokens import Doc
 
     from spacy_lpcfg.components.cli.shared.pipelines import load_pipeline

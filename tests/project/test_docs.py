@@ -7,6 +7,7 @@ import json
 import os
 import re
 import runpy
+import shlex
 import shutil
 import subprocess
 import sys
@@ -227,6 +228,19 @@ def test_docs_commands_exist():
     for page in PAGES:
         for words in commands(page):
             check_command(words)
+
+
+def test_docs_tables_of_the_papers_are_printed_by_the_project():
+    """Its commands are those of the page, but for the one that reads a network of the reader's."""
+    project = srsly.read_yaml(ROOT / "project.yml")
+    steps = [step for step in project["commands"] if step["name"] in project["workflows"]["papers"]]
+    of_project = [shlex.split(line) for step in steps for line in step["script"]]
+    of_page = [words for words in commands(DOCS / "papers.md") if "NETWORK" not in words]
+    printed, shown = (
+        {shlex.join(words) for words in of_each if words[2:3] and words[2].startswith("benchmarks.")}
+        for of_each in (of_project, of_page)
+    )
+    assert printed == shown
 
 
 def test_docs_benchmarks_can_be_started():

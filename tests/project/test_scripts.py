@@ -209,6 +209,25 @@ def test_scripts_penn_sample_refuses_other_files(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_scripts_brown_writes_a_sentence_a_line_in_the_order_of_the_texts(tmp_path):
+    with zipfile.ZipFile(tmp_path / "brown.zip", "w") as archive:
+        archive.writestr("brown/cr09", "\n\tOf/in  1/2/cd ./.\n")
+        archive.writestr("brown/ca01", "\n\n\tThe/at\tjury/nn said/vbd ./.\n\n\n\tIt/pps ended/vbd ./. \n")
+        archive.writestr("brown/README", "no/nn text/nn\n")
+    run("brown.py", tmp_path / "brown.zip", tmp_path / "corpus" / "brown.txt")
+    written = (tmp_path / "corpus" / "brown.txt").read_text("utf-8")
+    assert written == "The/at jury/nn said/vbd ./.\nIt/pps ended/vbd ./.\nOf/in 1/2/cd ./.\n"
+
+
+def test_scripts_brown_refuses_other_files(tmp_path):
+    (tmp_path / "some.zip").write_text("no zip", encoding="utf-8")
+    assert "expected the zip file" in run("brown.py", tmp_path / "some.zip", tmp_path / "out", code=2)
+    with zipfile.ZipFile(tmp_path / "empty.zip", "w") as archive:
+        archive.writestr("brown/README", "nothing")
+    assert "has no sentences" in run("brown.py", tmp_path / "empty.zip", tmp_path / "out", code=2)
+    assert not (tmp_path / "out").exists()
+
+
 def test_scripts_masc_cleans_trees_and_keeps_documents_of_each_genre_aside(tmp_path):
     dev = runpy.run_path(str(SCRIPTS / "masc.py"))["DEV"]
     trees = {name: "( (S (NP (PRP It)) (VP (VBZ works))) )" for name in (*dev, "wsj_0001", "other")}
