@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 
 
-def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return the `__getattr__` and the `__dir__` of a package (PEP 562).
+def lazy_names(
+    package: str, names: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return the `__getattr__`, the `__dir__` and the `__all__` of a package (PEP 562).
 
     package (str): The `__name__` of the package.
-    modules (mapping of str to str): The module of each public name.
+    names (mapping of str to sequence of str): The public names of each module.
     """
+    modules = {name: module for module, in_module in names.items() for name in in_module}
 
     def get(name: str) -> object:
         if name not in modules:
@@ -21,7 +24,4 @@ def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str]
         setattr(sys.modules[package], name, value)
         return value
 
-    def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *modules})
-
-    return get, names
+    return get, lambda: sorted({*vars(sys.modules[package]), *modules}), sorted(modules)

@@ -7,26 +7,24 @@ from typing import TYPE_CHECKING
 from spacy_lpcfg.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.language_model.learning import LanguageModelLearner
-    from spacy_lpcfg.language_model.model import LanguageModel, LanguageModelError, Perplexity
-    from spacy_lpcfg.language_model.text import read_sentences
-
-__all__ = [
-    "LanguageModel",
-    "LanguageModelError",
-    "LanguageModelLearner",
-    "Perplexity",
-    "read_sentences",
-]
+    from spacy_lpcfg.language_model.learning import LanguageModelLearner as LanguageModelLearner
+    from spacy_lpcfg.language_model.model import (
+        LanguageModel as LanguageModel,
+    )
+    from spacy_lpcfg.language_model.model import (
+        LanguageModelError as LanguageModelError,
+    )
+    from spacy_lpcfg.language_model.model import (
+        Perplexity as Perplexity,
+    )
+    from spacy_lpcfg.language_model.text import read_sentences as read_sentences
 
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "LanguageModel": "model",
-            "LanguageModelError": "model",
-            "LanguageModelLearner": "learning",
-            "Perplexity": "model",
-            "read_sentences": "text",
+            "learning": ["LanguageModelLearner"],
+            "model": ["LanguageModel", "LanguageModelError", "Perplexity"],
+            "text": ["read_sentences"],
         },
     )

@@ -7,63 +7,47 @@ from typing import TYPE_CHECKING
 from spacy_lpcfg.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.learning.base import Learner, Step
-    from spacy_lpcfg.learning.clusters import Clusters
-    from spacy_lpcfg.learning.em import EM, EMFit, best_grammar
-    from spacy_lpcfg.learning.ensemble import Ensembles
-    from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
-    from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
-    from spacy_lpcfg.learning.pivot import Pivot
-    from spacy_lpcfg.learning.spectral import Smoothing, Spectral
-    from spacy_lpcfg.learning.split_merge import SplitMerge
-    from spacy_lpcfg.learning.stepwise import StepwiseEM
-    from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
-    from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
-
-__all__ = [
-    "EM",
-    "Clusters",
-    "EMFit",
-    "Ensembles",
-    "IndexedTreebank",
-    "Learner",
-    "LexicalSettings",
-    "Parameters",
-    "Pivot",
-    "Smoothing",
-    "Spectral",
-    "Split",
-    "SplitMerge",
-    "StateSmoothing",
-    "Step",
-    "StepwiseEM",
-    "TreebankPCFG",
-    "best_grammar",
-    "build_grammar",
-]
+    from spacy_lpcfg.learning.base import Learner as Learner
+    from spacy_lpcfg.learning.base import Step as Step
+    from spacy_lpcfg.learning.clusters import Clusters as Clusters
+    from spacy_lpcfg.learning.em import EM as EM
+    from spacy_lpcfg.learning.em import EMFit as EMFit
+    from spacy_lpcfg.learning.em import best_grammar as best_grammar
+    from spacy_lpcfg.learning.ensemble import Ensembles as Ensembles
+    from spacy_lpcfg.learning.latent.statistics import Split as Split
+    from spacy_lpcfg.learning.latent.statistics import StateSmoothing as StateSmoothing
+    from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings as LexicalSettings
+    from spacy_lpcfg.learning.pivot import Pivot as Pivot
+    from spacy_lpcfg.learning.spectral import Smoothing as Smoothing
+    from spacy_lpcfg.learning.spectral import Spectral as Spectral
+    from spacy_lpcfg.learning.split_merge import SplitMerge as SplitMerge
+    from spacy_lpcfg.learning.stepwise import StepwiseEM as StepwiseEM
+    from spacy_lpcfg.learning.treebank.assembly import (
+        IndexedTreebank as IndexedTreebank,
+    )
+    from spacy_lpcfg.learning.treebank.assembly import (
+        Parameters as Parameters,
+    )
+    from spacy_lpcfg.learning.treebank.assembly import (
+        build_grammar as build_grammar,
+    )
+    from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG as TreebankPCFG
 
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "Clusters": "clusters",
-            "EM": "em",
-            "EMFit": "em",
-            "Ensembles": "ensemble",
-            "IndexedTreebank": "treebank.assembly",
-            "Learner": "base",
-            "LexicalSettings": "lexicon.lexical",
-            "Parameters": "treebank.assembly",
-            "Pivot": "pivot",
-            "Smoothing": "spectral",
-            "Spectral": "spectral",
-            "Split": "latent.statistics",
-            "SplitMerge": "split_merge",
-            "StateSmoothing": "latent.statistics",
-            "Step": "base",
-            "StepwiseEM": "stepwise",
-            "TreebankPCFG": "treebank_pcfg",
-            "best_grammar": "em",
-            "build_grammar": "treebank.assembly",
+            "base": ["Learner", "Step"],
+            "clusters": ["Clusters"],
+            "em": ["EM", "EMFit", "best_grammar"],
+            "ensemble": ["Ensembles"],
+            "latent.statistics": ["Split", "StateSmoothing"],
+            "lexicon.lexical": ["LexicalSettings"],
+            "pivot": ["Pivot"],
+            "spectral": ["Smoothing", "Spectral"],
+            "split_merge": ["SplitMerge"],
+            "stepwise": ["StepwiseEM"],
+            "treebank.assembly": ["IndexedTreebank", "Parameters", "build_grammar"],
+            "treebank_pcfg": ["TreebankPCFG"],
         },
     )

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 from spacy_lpcfg.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.stacking.fitting import LayerSettings
-    from spacy_lpcfg.stacking.learner import StackedLearner
-    from spacy_lpcfg.stacking.stacked import Stacked
-
-__all__ = ["LayerSettings", "Stacked", "StackedLearner"]
+    from spacy_lpcfg.stacking.fitting import LayerSettings as LayerSettings
+    from spacy_lpcfg.stacking.learner import StackedLearner as StackedLearner
+    from spacy_lpcfg.stacking.stacked import Stacked as Stacked
 
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "LayerSettings": "fitting",
-            "Stacked": "stacked",
-            "StackedLearner": "learner",
+            "fitting": ["LayerSettings"],
+            "learner": ["StackedLearner"],
+            "stacked": ["Stacked"],
         },
     )

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 from spacy_lpcfg.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.words.learning import ClassLearner
-
-__all__ = ["ClassLearner"]
+    from spacy_lpcfg.words.learning import ClassLearner as ClassLearner
 
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "ClassLearner": "learning",
+            "learning": ["ClassLearner"],
         },
     )
