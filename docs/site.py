@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from configparser import ConfigParser
 from html import unescape
 from importlib import import_module
@@ -77,6 +78,24 @@ def decodings() -> str:
     return table(("Decoding", "Which tree", "What it needs"), rows)
 
 
+def commands() -> str:
+    """Return the table of the commands of the shell, with the first sentences of their help texts."""
+    from typer.main import get_command
+
+    from spacy_lpcfg.components.cli import lpcfg_cli
+
+    return table(("Command", "What it does"), list(_command_rows(get_command(lpcfg_cli))))
+
+
+def _command_rows(group: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield a row for each command of a group, those of groups within it too."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _command_rows(command, f"{prefix}{name} ")
+        else:
+            yield f"`{prefix}{name}`", " ".join(command.help.split("\n\n")[0].split())
+
+
 def registered() -> str:
     """Return the tables of the names that setup.cfg registers, one for each kind."""
     setup = ConfigParser()
@@ -96,7 +115,7 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 _TABLE = re.compile(r"<!-- table: (\w+) -->")
 _PACKAGE = re.compile(r"^::: (spacy_lpcfg\.\w+)$(?!\n    options:)", re.MULTILINE)
-_TABLES = {"formats": formats, "decodings": decodings, "registered": registered}
+_TABLES = {"formats": formats, "decodings": decodings, "commands": commands, "registered": registered}
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:

@@ -43,7 +43,7 @@ def test_cookbook_has_all_recipes():
 def test_cookbook_finds_its_examples(name, pattern, examples, _, index):
     sentences = re.findall(r"\*(.+?)\*", examples.replace("\n", " "))
     matching = {letters("".join(TreeNode(index, i).root.words)) for i in index.nodes(pattern).tolist()}
-    assert len(sentences) >= 3
+    assert len(sentences) >= 2
     assert [sentence for sentence in sentences if letters(sentence) not in matching] == []
     assert len(matching) < len(index) / 4  # a construction is something special
     assert "adistanceof3miles" not in matching

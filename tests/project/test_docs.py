@@ -367,7 +367,8 @@ def test_docs_formulas_are_drawn_without_a_script(site):
 
 
 def test_docs_site_takes_tables_from_the_package(site):
-    for name, rows in (("formats", FORMATS), ("decodings", DECODINGS)):
+    commands = ("parse", "learn lpcfg", "serve")
+    for name, rows in (("formats", FORMATS), ("decodings", DECODINGS), ("commands", commands)):
         page = next(page for page in PAGES if f"<!-- table: {name} -->" in page.read_text("utf-8"))
         text = site["on_page_markdown"](page.read_text("utf-8"), page=None, config=None, files=None)
         assert "<!-- table" not in text
@@ -404,14 +405,14 @@ def test_docs_reference_has_all_public_names():
 def test_docs_site_lists_what_a_package_exports(site):
     text = site["on_page_markdown"]("::: spacy_lpcfg.chart\n\n", page=None, config=None, files=None)
     assert text.startswith("::: spacy_lpcfg.chart\n    options:\n      members: ['EXHAUSTIVE', ")
-    listed = "::: spacy_lpcfg.models\n    options:\n      members:\n        - has_pretrained\n"
+    listed = "::: spacy_lpcfg.models\n    options:\n      members: [has_pretrained]\n"
     assert site["on_page_markdown"](listed, page=None, config=None, files=None) == listed
 
 
 def reference() -> dict[str, list[str]]:
     """The names that the page of the reference has of each module."""
     text = (DOCS / "api.md").read_text("utf-8")
-    found = re.findall(r"^::: (\S+)\n    options:\n      members:\n((?:        - \w+\n)+)", text, re.MULTILINE)
+    found = re.findall(r"^::: (\S+)\n    options:\n      members: \[(.+)\]$", text, re.MULTILINE)
     return {module: re.findall(r"\w+", members) for module, members in found}
 
 
