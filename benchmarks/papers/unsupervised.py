@@ -5,7 +5,8 @@
 
 TEXT are files of words and tags to learn from: bracketed trees, of which words and tags are read, or lines of word/tag.
 A grammar learns from the brackets of the files --grammar-text, the last TEXT if none are named. Without punctuation and
-tags (--tags none), `Unsupervised` learns from the same texts. TREES are scored.
+tags (--tags none), `Unsupervised` learns from the same texts; its grammars are scored after each of two rounds, alone
+and together, and at last with brackets left flat. TREES are scored.
 
 F1 is the mean over sentences, of all lengths, without punctuation, without brackets of one word and of the whole
 sentence, and each span once (Kim et al. 2019). Sentences that are left with one word do not count. A
@@ -22,10 +23,9 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +41,7 @@ from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation, penn, split_compounds
 from spacy_lpcfg.evaluation.unlabelled import Bracket, UnlabelledScore, counted_brackets, unlabelled_totals
 from spacy_lpcfg.induced.learner import Unsupervised
+from spacy_lpcfg.induced.model import Induced
 from spacy_lpcfg.learning import Pivot
 from spacy_lpcfg.learning.induction import Induction, bracketed_tree
 from spacy_lpcfg.parsing.query import Query
@@ -111,17 +112,22 @@ def learned(
 def unsupervised(
     text: Sequence[TaggedSentence], grammar_text: Sequence[TaggedSentence], seed: int
 ) -> dict[str, Callable[[TaggedSentence], Spans]]:
-    """Simple PCFGs that decide together, with brackets of theirs left flat and without: from a sentence to spans."""
-    model = Unsupervised(seed=seed).fit([s.words for s in text], [s.words for s in grammar_text])
+    """Simple PCFGs after each round of learning, alone and together: from a sentence to spans."""
+    systems: dict[str, Callable[[TaggedSentence], Spans]] = {}
+    for n_rounds in (1, 2):
+        learner = Unsupervised(n_rounds=n_rounds, seed=seed)
+        model = learner.fit([s.words for s in text], [s.words for s in grammar_text])
+        for n_classes, member in zip(learner.n_classes, model.members, strict=True):
+            systems[f"simple PCFG of {n_classes} classes, round {n_rounds}"] = partial(binary_tree, Induced((member,)))
+        systems[f"simple PCFGs together, round {n_rounds}, binary trees"] = partial(binary_tree, model)
     parser = model.parser()
+    systems["simple PCFGs together"] = lambda s: [(start, end) for start, end, _ in parser.parse(s.words).spans]
+    return systems
 
-    def parsed(sentence: TaggedSentence) -> Spans:
-        return [(start, end) for start, end, _ in parser.parse(sentence.words).spans]
 
-    def binary(sentence: TaggedSentence) -> Spans:
-        return best_tree(model.posteriors([sentence.words])[0]) if len(sentence.words) > 1 else []
-
-    return {"simple PCFGs together": parsed, "the same, binary trees": binary}
+def binary_tree(model: Induced, sentence: TaggedSentence) -> Spans:
+    """Spans of the binary tree with the largest posteriors."""
+    return best_tree(model.posteriors([sentence.words])[0]) if len(sentence.words) > 1 else []
 
 
 def baselines() -> dict[str, Callable[[GoldSentence], Spans]]:
@@ -172,7 +178,7 @@ def main() -> None:
     rows: list[measure.Row] = []
     for name, tree_of in baselines().items():
         f1s = {path: [sentence_f1(gold.score(tree_of(gold)) for gold in each)] for path, each in golds.items()}
-        rows.append({"tags": "", "system": name, **_cells(f1s), "CPU s": None})
+        rows.append({"tags": "", "system": name, **cells(f1s), "CPU s": None})
     for kind in args.tags:
         found: dict[str, dict[str, list[float]]] = {}
         start = time.process_time()
@@ -186,8 +192,12 @@ def main() -> None:
                 found.setdefault(name, {}).setdefault(path, []).append(f1)
                 measure.progress(f"tags: {kind}, seed {seed}, {name}, {path}: {f1:.2f}")
         seconds = (time.process_time() - start) / len(args.seeds)
-        rows += [{"tags": kind, "system": name, **_cells(f1s), "CPU s": seconds} for name, f1s in found.items()]
+        rows += [{"tags": kind, "system": name, **cells(f1s), "CPU s": seconds} for name, f1s in found.items()]
     measure.report({"Sentence F1; CPU seconds of a seed, all systems with scoring": rows}, args.json)
+
+
+def cells(f1s_by_path: dict[str, list[float]]) -> measure.Row:
+    return {path: measure.mean_and_range(f1s) for path, f1s in f1s_by_path.items()}
 
 
 def _arguments() -> argparse.Namespace:
@@ -217,13 +227,6 @@ def _score(
     sentence = view(gold.tagged)
     keep = gold.keep if len(sentence.words) == len(gold.keep) else [True] * gold.n_words
     return gold.score(counted_brackets(spans(sentence), keep))
-
-
-def _cells(f1s_by_length: dict[str, list[float]]) -> dict[str, float]:
-    cells = {}
-    for path, f1s in f1s_by_length.items():
-        cells |= {f"{path}: mean": statistics.mean(f1s), f"{path}: best": max(f1s)}
-    return cells
 
 
 if __name__ == "__main__":
