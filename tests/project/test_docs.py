@@ -295,41 +295,6 @@ def _part(whole: object, name: str) -> object:
     return getattr(whole, name)
 
 
-def shelves() -> list[list[str]]:
-    """The pages of each shelf, its door first, by the navigation of the site."""
-
-    def pages(entry: object) -> list[str]:
-        if isinstance(entry, str):
-            return [entry]
-        entries = entry.values() if isinstance(entry, dict) else entry
-        return [page for each in entries for page in pages(each)]
-
-    text = (ROOT / "mkdocs.yml").read_text("utf-8")
-    nav = srsly.yaml_loads(text[text.index("nav:") : text.index("markdown_extensions:")])["nav"]
-    return [pages(shelf) for shelf in nav]
-
-
-def test_docs_every_page_stands_on_one_shelf_whose_door_leads_to_it():
-    shelved = [page for pages in shelves() for page in pages]
-    assert len(shelved) <= 25
-    others = [f"docs/{page}" for page in links(DOCS / "development.md") if page.startswith("add-")]
-    others += ["docs/deploy.md", "docs/development.md"]  # for who runs a service, and who changes the code
-    assert sorted([*(f"docs/{page}" for page in shelved), *others]) == names(PAGES[1:])
-    for door in ("index.md", "scientists.md"):
-        (pages,) = [pages for pages in shelves() if pages[0] == door]
-        listed = {link.partition("#")[0] for link in links(DOCS / door)}
-        if "algorithms/index.md" in listed:  # a list of its own
-            listed |= {f"algorithms/{link}" for link in links(DOCS / "algorithms" / "index.md")}
-        assert [page for page in pages[1:] if page not in listed] == []
-
-
-def test_docs_site_loads_nothing_from_elsewhere():
-    settings = (ROOT / "mkdocs.yml").read_text("utf-8")
-    assert "://" not in settings
-    assert "font: false" in settings  # the theme's come from a network
-    assert "url(" not in (DOCS / "site.css").read_text("utf-8")
-
-
 @pytest.mark.slow
 def test_docs_site_is_built_of_a_checkout(tmp_path):
     """Whether the package is installed with -e or not: its sources are read."""
@@ -436,13 +401,6 @@ def test_docs_reference_has_all_registered_names(site):
 
 
 # Releases
-
-
-def test_readme_installs_from_where_the_package_is():
-    """The repository before the first release, then the index: docs/development.md, Release, has what to do."""
-    readme, changes = (ROOT / "README.md").read_text("utf-8"), (ROOT / "CHANGELOG.md").read_text("utf-8")
-    is_released = re.search(r"^## [\d.]+ \(\d{4}-\d\d-\d\d\)$", changes, re.MULTILINE) is not None
-    assert ("pip install git+URL" in readme, "pip install spacy-lpcfg" in readme) == (not is_released, is_released)
 
 
 def test_entry_of_spacys_universe_runs(capsys):

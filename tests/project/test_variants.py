@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 import spacy
-from commands import SAMPLE, run, sets, stderr_of
+from commands import SAMPLE, run, stderr_of
 from paths import ROOT
 from spacy import registry
 from spacy.util import Config, load_config, load_model_from_config
@@ -200,13 +200,3 @@ def test_command_refuses_what_is_no_variant(tmp_path):
         value = "variant=1999" if option == "--set" else "1999"
         done = run("learn", command, SAMPLE / "train.mrg", option, value, "-o", tmp_path / "model", code=2)
         assert "one of 'default', 'paper', '20" in stderr_of(done)
-
-
-@pytest.mark.slow
-def test_command_learns_a_network_of_the_paper(tmp_path):
-    arguments = (*sets("variant=paper", "n_epochs=1"), "-o", tmp_path / "model")
-    run("learn", "isbn", SAMPLE / "train.mrg", *arguments)
-    found = spacy.load(tmp_path / "model").get_pipe("isbn_parser").isbn
-    assert found.networks[0].n_states == 40
-    assert found.vocabulary.signatures == ()
-    assert found.meta["learner"]["min_count"] == 20
