@@ -20,7 +20,6 @@ from oracles.enumeration import (
     pcfg_of,
     total,
 )
-from oracles.tensor_form import inside_outside_marginals
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.chart._forest import best_tree
@@ -105,20 +104,6 @@ def test_log_probability_equals_enumeration(seed, proper):
         assert parser.parse(words).log_probability == pytest.approx(
             expected if proper else np.nan, abs=1e-6, nan_ok=True
         )
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_forest_without_pruning_equals_full_chart(seed):
-    """Threshold 0 against the dense chart of figure 3, on sentences too long to enumerate."""
-    grammar = random_grammar(seed)
-    parser = Parser(grammar, settings=EXHAUSTIVE)
-    for words in np.random.default_rng(seed).choice(WORDS, (2, 11)).tolist():
-        expected = inside_outside_marginals(grammar, words)
-        forest = parser.forest(words)
-        found = np.zeros_like(expected.items)
-        start, end, symbol, _ = forest.item_table().T
-        found[symbol, start, end] = parser.marginals(forest).items()
-        np.testing.assert_allclose(found, expected.items / (expected.total or 1.0), atol=3e-6)
 
 
 @SEEDS

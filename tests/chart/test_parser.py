@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -439,16 +438,6 @@ def test_parse_needs_words_and_a_tag_for_each(parser, words, tags):
 
 
 # ----------------------------------------------------------------------------------------------- threads
-
-
-def test_threads_share_a_parser(parser, golds):
-    one = [parser.parse(gold.words) for gold in golds]
-    fresh = Parser(parser.grammar)
-    with ThreadPoolExecutor(2) as threads:
-        two = list(threads.map(lambda gold: fresh.parse(gold.words), [*golds, *golds]))
-    for alone, together in zip([*one, *one], two, strict=True):
-        assert (together.spans, together.tags) == (alone.spans, alone.tags)
-        assert together.span_scores.tobytes() == alone.span_scores.tobytes()
 
 
 def test_most_probable_tree_is_the_first_of_n_best(golds):

@@ -201,19 +201,6 @@ def test_component_refuses_files_that_might_not_end(nlp, name, file, tmp_path):
         spacy.load(tmp_path)
 
 
-def test_component_is_saved_when_it_is_complete(nlp, name, tmp_path, monkeypatch):
-    """In the folder that spaCy writes, an error leaves the file that was there."""
-    nlp.to_disk(tmp_path / "model")
-    saved = tmp_path / "model" / name / "model"
-    before = saved.read_bytes()
-
-    monkeypatch.setattr("os.replace", _fail)
-    with pytest.raises(OSError, match="disk full"):
-        nlp.get_pipe(name).model.to_disk(saved)
-    assert saved.read_bytes() == before
-    assert not [path for path in saved.parent.iterdir() if path.name.endswith(".tmp")]
-
-
 def test_component_folder_of_a_command_is_replaced_as_a_whole(nlp, name, tmp_path, monkeypatch):
     """The folder has the old pipeline or the new one, and nothing of the old is left in the new."""
     output = tmp_path / "some" / "model"

@@ -13,9 +13,7 @@ from benchmarks.accuracy.confidence import (
     brier,
     parses_by,
     read_parse,
-    rows_of,
     selected,
-    standard_errors,
 )
 from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.trees import Tree, parse_trees
@@ -82,20 +80,6 @@ def test_thresholds_by_hand():
     rows = {row["at least"]: row for row in above(brackets, tags, 4)}
     assert list(rows[0.8].values())[1:] == pytest.approx([50, 25, 100, 50])
     assert list(rows[0.0].values())[1:] == pytest.approx([200 / 3, 50, 50, 100])
-
-
-def test_rows_tell_errors_with_own_and_with_fitted_temperatures():
-    parses, golds = random_domain()
-    (calibration,), _, _ = rows_of(parses, golds, (0.5, 1.0), (1.0, 1.0))
-    (alone,), _, _ = rows_of(parses, golds, (1.0, 1.0), None)
-    assert calibration["fitted: brackets, %"] == alone["brackets, %"] != calibration["brackets, %"]
-
-
-def test_standard_errors_shrink_with_the_root_of_the_number_of_sentences():
-    few, many = (standard_errors(judged(*random_domain(n))) for n in (40, 360))
-    assert np.divide(few, many) == pytest.approx([3, 3, 3], rel=0.35)
-    parses, golds = random_domain(1)
-    assert standard_errors(judged(parses * 50, golds * 50)) == pytest.approx([0, 0, 0])
 
 
 def test_peer_writes_what_parse_writes(tmp_path):

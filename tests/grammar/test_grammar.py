@@ -26,7 +26,6 @@ from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, NEGLIGIBLE, SPARSE, Ten
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.container import StorageError, compressed, pack, unpack
-from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import parse_trees, read_trees
 
 SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
@@ -103,21 +102,6 @@ def test_bytes_round_trip(grammar):
     words = ["the", "dog", "saw", "it", "."]
     one, two = (Parser(g).parse(words) for g in (grammar, again))
     assert (one.spans, one.tags, one.span_scores.tolist()) == (two.spans, two.tags, two.span_scores.tolist())
-
-
-def test_disk_round_trip_is_atomic(learned, tmp_path, monkeypatch):
-    path = tmp_path / "grammar"
-    learned.to_disk(path)
-    assert Grammar.from_disk(str(path)).to_bytes() == learned.to_bytes()
-
-    def fail(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr("os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_atomically(path, b"other")
-    assert [file.name for file in tmp_path.iterdir()] == ["grammar"]
-    assert path.read_bytes() == learned.to_bytes()
 
 
 @pytest.mark.parametrize(

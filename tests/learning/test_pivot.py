@@ -17,19 +17,17 @@ from paths import ROOT
 from scipy.optimize import linear_sum_assignment
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import EXACT as EXACT_TENSOR
 from spacy_lpcfg.learning import LexicalSettings, Pivot, StateSmoothing
 from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
-from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import MATCHINGS, PivotFeatures, _normalized
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join, skeletons
-from spacy_lpcfg.trees import Tree, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, read_trees
 
 SAMPLE = ROOT / "assets" / "sample"
 PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
@@ -230,26 +228,6 @@ def test_em_stays_at_exact_pivots(exact):
     assert fit.step() == pytest.approx(first, rel=1e-7)
 
 
-def test_error_falls_with_the_square_root_of_the_sample():
-    """The L1 error of tree probabilities against the number of trees: printed by pytest -rP."""
-    trees = language(pivot_model(0))
-    p = np.array(list(trees.values()))
-    sizes, errors = (500, 2_000, 8_000), []
-    pivot = Pivot(n_states=2, pivots=replace(PIVOTS, em=ConvexEM(100, 1e-8)), **EXACT)
-    for size in sizes:
-        error = []
-        for seed in range(2):
-            treebank = treebank_of(trees, np.random.default_rng(seed).multinomial(size, p / p.sum()))
-            found = model_of_parameters(treebank, pivot.parameters(treebank))
-            error.append(sum(abs(weight(found, tree) - q) for tree, q in trees.items()))
-        errors.append(np.mean(error))
-    slope, _ = np.polyfit(np.log(sizes), np.log(errors), 1)
-    print(
-        ", ".join(f"{size} trees: {error:.4f}" for size, error in zip(sizes, errors, strict=True)), f"slope {slope:.2f}"
-    )
-    assert -0.7 < slope < -0.3
-
-
 # --------------------------------------------------------------------------------- what a learner promises
 
 
@@ -280,17 +258,6 @@ def test_a_state_that_begins_no_rule_does_as_its_symbol():
     rules, weights = np.array([[1, 0, 0], [1, 0, 1]]), np.array([0.8, 0.2])
     found = _normalized(joint, rules, weights, np.array([1, 3])).reshape(2, 3)
     np.testing.assert_allclose(found, [[0.48 / 0.54, 0.32 / 0.46, 0.8], [0.06 / 0.54, 0.14 / 0.46, 0.2]])
-
-
-def test_em_starts_at_the_parameters_of_the_pivots(sample):
-    treebank = IndexedTreebank.of(read_skeletons(sample), LexicalSettings())
-    parameters = Pivot(n_states=4, tokens_per_state=10).parameters(treebank)
-    split = Split(treebank, parameters.n_states)
-    start = split.maximize(split.expect_parameters(parameters), UNSMOOTHED)
-    np.testing.assert_allclose(start.tensors, parameters.tensors, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(start.roots.sum(axis=1), treebank.counts.roots / treebank.counts.roots.sum())
-    of_roots = treebank.counts.roots / treebank.counts.roots.sum()
-    np.testing.assert_allclose(start.roots, of_roots[:, None] * parameters.root_vectors, atol=1e-6)
 
 
 def test_em_improves_on_the_pivots(sample):
@@ -348,28 +315,6 @@ def test_states_are_merged_before_em(sample):
     assert (none.n_states == 1).all()
     for found in sums_of_states(half):
         np.testing.assert_allclose(found, 1.0, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "brackets",
-    [
-        ["(S (NP (DT the) (NN cat)) (VP (VBD slept)))"],
-        ["(NN yes)"],
-        ["(ROOT (FRAG (NN yes)))", "(ROOT (INTJ (UH no)))"],  # no binary rule
-        ["(X (X (X a) (X b)) (X c) (X d))"],  # one name for all
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("dropout", [0.0, 0.9])
-@pytest.mark.parametrize("matching", MATCHINGS)
-def test_small_treebanks_are_learned(matching, dropout, brackets):
-    trees = list(parse_trees(brackets))
-    with np.errstate(divide="raise", invalid="raise"):
-        pivots = PivotFeatures(matching=matching, shrink=0.0, prior=0.0)
-        grammar = Pivot(pivots=pivots, features=Features(dropout=dropout), tokens_per_state=0.1).fit(trees)
-    parser = Parser(Grammar.from_bytes(grammar.to_bytes()))
-    for words in (trees[-1].words, ["zzz"], ["a", "zzz", "b"]):
-        assert parser.parse(words).tree.words == words
 
 
 @pytest.mark.parametrize("matching", MATCHINGS)

@@ -164,19 +164,6 @@ def test_exact_tensors_are_a_setting(sample):
     assert (rounded.tensors.forms != EXACT).any()
 
 
-def test_error_falls_with_the_square_root_of_the_sample():
-    """Theorem 3 of Cohen et al. (2012): the L1 error of tree probabilities against the number of trees."""
-    trees = language(finite_model(0, STATES))
-    p = np.array(list(trees.values()))
-    sizes, errors = (250, 1000, 4000), []
-    for size in sizes:
-        samples = (np.random.default_rng(seed).multinomial(size, p / p.sum()) for seed in range(3))
-        models = [model_of_estimate(estimate(trees, counts, n_states=2), UNSMOOTHED) for counts in samples]
-        errors.append(np.mean([sum(abs(weight(model, tree) - trees[tree]) for tree in trees) for model in models]))
-    slope, _ = np.polyfit(np.log(sizes), np.log(errors), 1)
-    assert -0.65 < slope < -0.35
-
-
 # ---------------------------------------------------------------------------------------- limiting cases
 
 
@@ -193,14 +180,6 @@ def test_one_state_without_smoothing_is_the_treebank_pcfg(one_state_grammars, sa
         np.testing.assert_array_equal(getattr(spectral, name), getattr(pcfg, name))
     for tree in sample:
         assert tree_weight(spectral, tree) == pytest.approx(tree_weight(pcfg, tree), rel=1e-4)
-
-
-def test_one_state_without_smoothing_parses_like_the_treebank_pcfg(one_state_grammars):
-    one, two = map(Parser, one_state_grammars)
-    for gold in islice(read_trees([SAMPLE / "dev.mrg"]), 15):
-        mine, other = one.parse(gold.words), two.parse(gold.words)
-        assert (mine.spans, mine.tags) == (other.spans, other.tags)
-        np.testing.assert_allclose(mine.span_scores, other.span_scores, atol=1e-5)
 
 
 def test_one_state_of_latent_grammar_is_the_coarse_one(one_state_grammars):

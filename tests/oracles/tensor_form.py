@@ -1,4 +1,4 @@
-"""The tensor form of L-PCFGs as Cohen et al. (2012) define it: the probability of a tree, and marginals of a sentence.
+"""The tensor form of L-PCFGs as Cohen et al. (2012) define it: the probability of a tree.
 
 This is the specification, in numpy and float64, that the chart's kernels and the learners are held to. Notation of
 the paper: C of a rule a -> b c is its tensor, c^infinity of a -> x a row of the lexicon, c^1 of a its root vector.
@@ -123,74 +123,3 @@ def _tensor(grammar: Grammar, a: int, b: int, c: int) -> np.ndarray | None:
     """C of a -> b c, float64 (m_a, m_b, m_c); None if there is no such rule."""
     rules = np.flatnonzero((grammar.rules == (a, b, c)).all(axis=1))
     return grammar.tensor(rules[0]).astype(np.float64) if len(rules) else None
-
-
-class Marginals(NamedTuple):
-    """Marginals of a sentence of n words under every tree that the grammar has for it.
-
-    total (float): p(x), the weight of all trees.
-    items (float64, (n_symbols, n + 1, n + 1)): mu(a, i, j) at [a, i, j], the weight of all trees in which a spans
-        words [i, j); divided by `total` it is a posterior.
-    """
-
-    total: float
-    items: np.ndarray
-
-
-def inside_outside_marginals(grammar: Grammar, words: Sequence[str]) -> Marginals:
-    """Marginals over the full chart (figure 3 of Cohen et al. 2012).
-
-    Slow, and not scaled: for short sentences, to compare with. `Parser` computes the same for use. Time grows with
-    the cube of the length times the number of rules times the cube of the number of states.
-
-    grammar (Grammar): by any learner; words (sequence of str): at least one, with the grammar's own tags.
-    """
-    tensors = _padded_tensors(grammar)
-    inside = _inside_chart(grammar, tensors, words)
-    outside = _outside_chart(grammar, tensors, inside)
-    items = np.einsum("aijh,aijh->aij", inside, outside)
-    return Marginals(float(items[:, 0, len(words)].sum()), items)
-
-
-def _padded_tensors(grammar: Grammar) -> np.ndarray:
-    """All tensors with zeros beyond the states of their symbols, float64 (n_rules, m, m, m)."""
-    m = grammar.n_states.max()
-    padded = np.zeros((grammar.n_rules, m, m, m))
-    for rule in range(grammar.n_rules):
-        a, b, c = grammar.tensors.shapes[rule]
-        padded[rule, :a, :b, :c] = grammar.tensor(rule)
-    return padded
-
-
-def _inside_chart(grammar: Grammar, tensors: np.ndarray, words: Sequence[str]) -> np.ndarray:
-    """alpha^{a,i,j} of figure 3, float64 (n_symbols, n + 1, n + 1, m)."""
-    n, (a, b, c) = len(words), grammar.rules.T
-    chart = np.zeros((grammar.n_symbols, n + 1, n + 1, tensors.shape[1]))
-    for i, emission in enumerate(_emissions(grammar, words)):
-        for symbol in range(grammar.n_preterminals):
-            vector = _emission(grammar, symbol, *emission)
-            chart[symbol, i, i + 1, : len(vector)] = vector
-    for i, k, j in _splits(n):
-        below = np.einsum("rabc,rb,rc->ra", tensors, chart[b, i, k], chart[c, k, j])
-        np.add.at(chart[:, i, j], a, below)
-    return chart
-
-
-def _outside_chart(grammar: Grammar, tensors: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """beta^{a,i,j} of figure 3, float64 (n_symbols, n + 1, n + 1, m); its sums are taken from the parents' side."""
-    n, (a, b, c) = inside.shape[1] - 1, grammar.rules.T
-    chart = np.zeros_like(inside)
-    for symbol, m in enumerate(grammar.n_states):
-        chart[symbol, 0, n, :m] = grammar.root_vector(symbol)
-    for i, k, j in reversed(_splits(n)):
-        above = np.einsum("rabc,ra->rbc", tensors, chart[a, i, j])
-        np.add.at(chart[:, i, k], b, np.einsum("rbc,rc->rb", above, inside[c, k, j]))
-        np.add.at(chart[:, k, j], c, np.einsum("rbc,rb->rc", above, inside[b, i, k]))
-    return chart
-
-
-def _splits(n: int) -> list[tuple[int, int, int]]:
-    """Fenceposts (i, k, j) of all pairs of neighbouring spans, by growing width of the whole."""
-    return [
-        (i, k, i + width) for width in range(2, n + 1) for i in range(n - width + 1) for k in range(i + 1, i + width)
-    ]

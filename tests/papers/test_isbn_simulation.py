@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.papers.isbn.exact import ExactFilter, gibbs_posteriors, posteriors
-from benchmarks.papers.isbn.label_events import label_events, model_of, network_of
+from benchmarks.papers.isbn.label_events import label_events, network_of
 from benchmarks.papers.isbn.label_learning import fit_labels, label_log_likelihoods
 from benchmarks.papers.isbn.labelling import (
     UPDATES,
@@ -93,22 +93,14 @@ def test_simulation_posteriors_and_exact_beam_agree_with_enumeration(seed, lengt
     assert weights[tuple(found)] == pytest.approx(max(weights.values()))
 
 
-def test_simulation_networks_without_edges_are_those_with_them_but_for_the_edges():
-    plain, without = DynamicSBN.random(seed=4), DynamicSBN.random(has_edges=False, seed=4)
-    assert not without.from_label.any()
-    assert not without.from_input.any()
-    restored = without._replace(from_label=plain.from_label, from_input=plain.from_input)
-    assert all(np.array_equal(a, b) for a, b in zip(plain, restored, strict=True))
-
-
 def test_simulation_sequences_of_different_lengths_do_not_mix():
     model = DynamicSBN.random(seed=4)
-    sequences = model.sample(150, seed=1)
+    sequences = model.sample(40, seed=1)
     legal = sequences.legal(model.n_labels, model.max_length)
     model_of = {name: Approximation(model, name) for name in UPDATES} | {"exact": ExactFilter(model)}
     together = {name: (log_probabilities(m, sequences), decode(m, sequences, legal)) for name, m in model_of.items()}
     marginals = posteriors(model, sequences)
-    for start, end in list(itertools.pairwise(sequences.offsets))[:8]:
+    for start, end in list(itertools.pairwise(sequences.offsets))[:5]:
         alone = sequence_of(sequences.labels[start:end], sequences.inputs[start:end])
         np.testing.assert_allclose(posteriors(model, alone), marginals[start:end], atol=1e-12)
         for name, (log_p, labels) in together.items():
@@ -135,22 +127,6 @@ def test_simulation_samples_have_the_frequencies_of_the_exact_model():
     assert set(drawn) <= set(possible)
     deviations = np.array([drawn[each] for each in possible]) - n * probabilities
     assert np.all(np.abs(deviations) < 5 * np.sqrt(n * probabilities) + 5)
-
-
-def test_simulation_samples_are_repeatable_and_whole():
-    model = DynamicSBN.random(seed=2, max_length=20)
-    one, two = model.sample(500, seed=3), model.sample(500, seed=3)
-    assert np.array_equal(one.labels, two.labels)
-    assert np.array_equal(one.inputs, two.inputs)
-    assert len(one.labels) - one.lengths[-1] < 500 <= len(one.labels)
-    legal = one.legal(model.n_labels, 20)
-    assert legal[np.arange(len(one.labels)), one.labels].all()
-    assert not np.array_equal(one.labels[:100], model.sample(500, seed=4).labels[:100])
-
-
-def test_simulation_labels_that_end_a_sequence():
-    sequences = Sequences(np.array([0, 2, 5]), np.zeros(5, int), np.zeros(5, int))
-    assert sequences.legal(3, 3).astype(int).tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 1], [0, 1, 1], [1, 1, 1]]
 
 
 def test_simulation_gibbs_agrees_with_exact_posteriors():
@@ -188,34 +164,12 @@ def test_simulation_mean_field_is_the_maximum(seed, scale):
 
 
 @pytest.mark.parametrize("name", sorted(UPDATES))
-def test_simulation_approximations_are_exact_where_units_are_certain(name):
-    model = DynamicSBN.random(seed=5, scale=1.0)._replace(bias=np.array([60.0, -60, 60, -60, 60]))
-    sequences = model.sample(300, seed=1)
-    found = log_probabilities(Approximation(model, name), sequences)
-    np.testing.assert_allclose(found, log_probabilities(ExactFilter(model), sequences), atol=1e-6)
-
-
-@pytest.mark.parametrize("name", sorted(UPDATES))
 def test_simulation_approximations_are_exact_where_units_say_nothing(name):
     model = DynamicSBN.random(seed=5)
     model = model._replace(to_label=0 * model.to_label, to_input=0 * model.to_input)
     sequences = model.sample(300, seed=1)
     found = log_probabilities(Approximation(model, name), sequences)
     np.testing.assert_allclose(found, log_probabilities(ExactFilter(model), sequences), atol=1e-9)
-
-
-@pytest.mark.slow
-def test_simulation_mean_field_is_nearer_to_the_true_network_than_feed_forward():
-    wins = {"mean-field": 0, "mean-field-step": 0}
-    for seed in range(8):
-        model = DynamicSBN.random(seed=seed, max_length=30)
-        sequences = model.sample(1_500, seed=seed + 100)
-        nll = {name: -log_probabilities(Approximation(model, name), sequences).mean() for name in UPDATES}
-        assert -log_probabilities(ExactFilter(model), sequences).mean() < min(nll.values())
-        for name in wins:
-            wins[name] += nll[name] < nll["feed-forward"]
-    assert wins["mean-field"] >= 7
-    assert wins["mean-field-step"] >= 6
 
 
 @pytest.mark.parametrize("name", sorted(UPDATES))
@@ -228,14 +182,6 @@ def test_simulation_kernels_agree_with_the_dense_approximations(name, n_states):
     found = gradient_of(network_of(model, name).parameters, name, events)
     np.testing.assert_allclose(found.log_likelihoods, expected, rtol=1e-4)
     np.testing.assert_allclose(label_log_likelihoods(model, name, sequences), expected, rtol=1e-3)
-
-
-def test_simulation_network_and_model_are_inverse():
-    model = DynamicSBN.random(seed=3, max_length=7)
-    again = model_of(network_of(model, "mean-field"), model.n_labels, 7)
-    assert again.max_length == 7
-    for one, two in zip(model[:-1], again[:-1], strict=True):
-        np.testing.assert_allclose(one, two, rtol=1e-6)
 
 
 def test_simulation_events_are_elements():
@@ -267,32 +213,3 @@ def test_simulation_approximations_learn(name):
     legal = tested.legal(model.n_labels, model.max_length)
     labels = decode(Approximation(fit.model, name), tested, legal)
     assert np.mean(labels == tested.labels) > np.mean(decode(unigram, tested, legal, beam=1) == tested.labels) + 0.02
-
-
-def test_simulation_learning_is_repeatable():
-    model = DynamicSBN.random(seed=4, max_length=30)
-    train = model.sample(500, seed=1)
-    one, two = (fit_labels(train, train, like=model, approximation="mean-field", n_epochs=2, seed=3) for _ in range(2))
-    for a, b in zip(one.model[:-1], two.model[:-1], strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-def test_simulation_unigram_takes_the_most_frequent_label():
-    sequences = Sequences(np.array([0, 3, 6]), np.array([1, 2, 0, 2, 2, 0]), np.array([0, 0, 0, 1, 0, 1]))
-    unigram = Unigram(sequences, 3, 2)
-    assert decode(unigram, sequences, sequences.legal(3, 9), beam=1).tolist() == [2, 2, 0, 2, 2, 0]
-    assert np.exp(unigram.log_joint).sum() == pytest.approx(1)
-    assert decode(unigram, sequences, np.ones((6, 3), bool), beam=1).tolist() == [2, 2, 2, 0, 2, 0]
-
-
-@pytest.mark.parametrize("sizes", [{"n_states": 0}, {"n_labels": 1}, {"max_length": 0}, {"scale": -1.0}])
-def test_simulation_refuses_impossible_networks(sizes):
-    with pytest.raises(ValueError, match="Expected one state, two labels"):
-        DynamicSBN.random(**sizes)
-
-
-def test_simulation_refuses_what_it_cannot_do():
-    with pytest.raises(ValueError, match="at most 8 units"):
-        ExactFilter(DynamicSBN.random(n_states=9))
-    with pytest.raises(ValueError, match="mean-field-step; got 'exact'"):
-        Approximation(DynamicSBN.random(), "exact")

@@ -160,8 +160,3 @@ def test_scorer_of_brackets_reads_gold_where_it_is_told():
     assert make_bracket_scorer("elsewhere")([Example(predicted, reference)])["brackets_f"] is None
     reference.spans["elsewhere"] = list(reference.spans[KEY])
     assert make_bracket_scorer("elsewhere")([Example(predicted, reference)])["brackets_f"] == 0
-
-
-def test_scorer_of_brackets_can_be_pickled():
-    scorer = pickle.loads(pickle.dumps(make_bracket_scorer()))
-    assert scorer([])["brackets_n_sentences"] == 0

@@ -16,7 +16,6 @@ from scipy.special import expit, log_softmax
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
 from spacy_lpcfg.chart._context import emission_weights
 from spacy_lpcfg.chart.context import ContextModel
-from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar._classifier import adagrad_epoch
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import NO_TAG
@@ -312,14 +311,6 @@ def charts(grammar, golds, settings):
     """The spans of the charts of sentences, with each label of their symbols."""
     tables = [Parser(grammar, settings=settings).forest(gold.words).item_table() for gold in golds]
     return [{(i, j, label) for i, j, a, _ in table for label in split_chain(grammar.symbols[a])} for table in tables]
-
-
-def test_pruning_by_context_leaves_less_and_costs_little(grammar, golds):
-    parsers = [Parser(grammar, settings=ChartSettings(tag_threshold=t, boundary_threshold=t)) for t in (0.0, 0.003)]
-    loose, tight = (evaluate(golds, [p.parse(gold.words).tree for gold in golds]).scores()["evalb_f"] for p in parsers)
-    n_loose, n_tight = (sum(parser.forest(gold.words).n_edges for gold in golds) for parser in parsers)
-    assert tight > loose - 1
-    assert n_tight < 0.8 * n_loose
 
 
 @pytest.mark.parametrize(("tag_weight", "threshold"), [(0.0, 0.0), (0.25, 0.1), (1.0, 0.3)])
