@@ -78,6 +78,15 @@ def decodings() -> str:
     return table(("Decoding", "Which tree", "What it needs"), rows)
 
 
+def learners() -> str:
+    """Return the table of the methods of `learn lpcfg` and of the presets of `learn combined`."""
+    from spacy_lpcfg.learners import LEARNERS
+
+    options = {"lpcfg": "--method", "combined": "--preset"}
+    rows = [(f"`{options[each.command]} {each.name}`", each.sentence) for each in LEARNERS if each.command in options]
+    return table(("Option", "What is learned"), rows)
+
+
 def commands() -> str:
     """Return the table of the commands of the shell, with the first sentences of their help texts."""
     from typer.main import get_command
@@ -115,7 +124,13 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 _TABLE = re.compile(r"<!-- table: (\w+) -->")
 _PACKAGE = re.compile(r"^::: (spacy_lpcfg\.\w+)$(?!\n    options:)", re.MULTILINE)
-_TABLES = {"formats": formats, "decodings": decodings, "commands": commands, "registered": registered}
+_TABLES = {
+    "formats": formats,
+    "decodings": decodings,
+    "learners": learners,
+    "commands": commands,
+    "registered": registered,
+}
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:

@@ -332,8 +332,10 @@ def test_docs_formulas_are_drawn_without_a_script(site):
 
 
 def test_docs_site_takes_tables_from_the_package(site):
+    learners = [f"--method {each.name}" for each in LEARNERS if each.command == "lpcfg"]
     commands = ("parse", "learn lpcfg", "serve")
-    for name, rows in (("formats", FORMATS), ("decodings", DECODINGS), ("commands", commands)):
+    tables = {"formats": FORMATS, "decodings": DECODINGS, "learners": learners, "commands": commands}
+    for name, rows in tables.items():
         page = next(page for page in PAGES if f"<!-- table: {name} -->" in page.read_text("utf-8"))
         text = site["on_page_markdown"](page.read_text("utf-8"), page=None, config=None, files=None)
         assert "<!-- table" not in text
