@@ -127,7 +127,7 @@ def check_plot(arguments: argparse.ArgumentParser, path: Path | None) -> None:
 def plot(rows: list[Row], path: Path, y_label: str, *, y_scale: str) -> None:
     """Draw each column of a table over its first one, whose axis is logarithmic.
 
-    y_scale (str): of the other axis: "log" or "linear".
+    y_scale (str): Of the other axis: "log" or "linear".
     """
     from spacy_lpcfg.pictures.figures import figure_svg, new_figure
 

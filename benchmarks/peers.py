@@ -26,7 +26,7 @@ def parse_args(arguments: argparse.ArgumentParser) -> argparse.Namespace:
 def run(command: str, *, most_seconds: float | None = None, **values: object) -> float:
     """Run a command, without a shell; the CPU seconds of its processes.
 
-    command (str): in which {name} stands for the value of that name.
+    command (str): In which {name} stands for the value of that name.
     most_seconds (float or None): CPU seconds after which a process is ended.
     RAISES (GaveUp): If it was. (subprocess.CalledProcessError): If it failed.
     """

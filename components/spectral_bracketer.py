@@ -334,7 +334,7 @@ def set_brackets(
     """Write brackets to `doc.spans[key]`: one Span a bracket, in pre-order, sentence by sentence.
 
     doc (Doc): A Doc with sentence boundaries.
-    sentences (sequence of DocSentence), brackets (sequence of Brackets): one a sentence
+    sentences (sequence of DocSentence), brackets (sequence of Brackets): One a sentence
     key (str): Key of `doc.spans`.
     set_tags (bool): Write the tags to the group's attrs, which has them where `token.tag_` has others.
 

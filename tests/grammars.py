@@ -27,7 +27,7 @@ def random_model(
     """An L-PCFG over a few symbols: ragged numbers of states, several roots, recursion, chains, an "@" symbol.
 
     Every interminal has five rules at random, every preterminal emits three of four words, and each word is emitted.
-    proper (bool): whether the weights are probabilities; else they are normal, of either sign.
+    proper (bool): Whether the weights are probabilities; else they are normal, of either sign.
     """
     rng = np.random.default_rng(seed)
     symbols = (*PRETERMINALS, *interminals)
@@ -121,7 +121,7 @@ def grammar_of(
     """A grammar with the latent parameters of a model over a PCFG with the same rules.
 
     Unknown words and unseen tags have rows of weight 0.001, beside the model's; "emu" and "fox" are rare words.
-    store (function): makes the tensors, of all their entries and their shapes.
+    store (function): Makes the tensors, of all their entries and their shapes.
     """
     preterminals = sorted({a for a, _ in model.lexical})
     symbols = (*preterminals, *sorted({a for a, _, _ in model.binary}))

@@ -54,9 +54,9 @@ class Block(NamedTuple):
     """A block of code.
 
     language (str): "python", "bash" or another; "" for none.
-    is_run (bool): whether the tests run it: all Python, and of bash what stands right below `<!-- run -->`, or on one
+    is_run (bool): Whether the tests run it: all Python, and of bash what stands right below `<!-- run -->`, or on one
         of the pages `WHOLE`.
-    line (int): of the page, where the code begins, from 1.
+    line (int): Of the page, where the code begins, from 1.
     """
 
     language: str

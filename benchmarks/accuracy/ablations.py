@@ -83,7 +83,7 @@ class Undivided:
 class UndividedParser(Parser):
     """Decodes marginals that are not divided by the total weight; a positive factor would change no tree.
 
-    n_negative (int): sentences so far whose total weight is negative.
+    n_negative (int): Sentences so far whose total weight is negative.
     """
 
     n_negative = 0
@@ -97,7 +97,7 @@ class UndividedParser(Parser):
 class Ablations:
     """Runs variants of the system on one treebank.
 
-    folder (Path): of the treebank; part (str): "dev" or "test"; tags (str): "given" or "model".
+    folder (Path): Of the treebank; part (str): "dev" or "test"; tags (str): "given" or "model".
     """
 
     def __init__(self, folder: Path, part: str, tags: str) -> None:

@@ -78,9 +78,9 @@ RAREST = {"unseen": (0, 0), "seen 1 to 3 times": (1, 3), "more often": (4, inf)}
 class Estimate:
     """The estimated parameters of theorem 1, before a grammar rounds and smooths them.
 
-    roots (dict[str, float array (m_a,)]): of a.
-    rules (dict[tuple[str, str, str], float array (m_a, m_b, m_c)]): of a -> b c.
-    words (dict[tuple[str, str], float array (m_a,)]): of a -> x.
+    roots (dict[str, float array (m_a,)]): Of a.
+    rules (dict[tuple[str, str, str], float array (m_a, m_b, m_c)]): Of a -> b c.
+    words (dict[tuple[str, str], float array (m_a,)]): Of a -> x.
     """
 
     roots: dict[str, np.ndarray]
@@ -203,9 +203,9 @@ def error(estimate: Estimate, probabilities: dict[Tree, float]) -> float:
 class Truth:
     """Probabilities by a known grammar of trees that were drawn from it.
 
-    trees (list of Tree): as learners see them
+    trees (list of Tree): As learners see them
     logs (list of float): ln P(tree)
-    sentences (list of dict): posteriors of the brackets of the words of the first trees
+    sentences (list of dict): Posteriors of the brackets of the words of the first trees
     """
 
     trees: list[Tree]
@@ -254,9 +254,9 @@ def plain(tree: Tree) -> Tree:
 class Sample:
     """The errors of learners by trees that were drawn from a known grammar with a seed.
 
-    tables (dict of str to list of Row): by the titles of `TITLES`, a row for each number of trees
-    marginals (dict of str to float array (n_sizes, n_sentences, 2)): for each learner, see `Truth.errors_of_marginals`
-    rarest (int array (n_sentences,)): see `Truth.rarest`, among the fewest trees
+    tables (dict of str to list of Row): By the titles of `TITLES`, a row for each number of trees
+    marginals (dict of str to float array (n_sizes, n_sentences, 2)): For each learner, see `Truth.errors_of_marginals`
+    rarest (int array (n_sentences,)): See `Truth.rarest`, among the fewest trees
     """
 
     tables: dict[str, list[measure.Row]]

@@ -32,9 +32,9 @@ class PowerLaw:
 class Series:
     """A curve.
 
-    points (list of (float, float)): measured.
-    beyond (list of (float, float)): extrapolated.
-    theory (float): the exponent with which it should grow.
+    points (list of (float, float)): Measured.
+    beyond (list of (float, float)): Extrapolated.
+    theory (float): The exponent with which it should grow.
     """
 
     points: list[tuple[float, float]]

@@ -48,7 +48,7 @@ def _cut(tree: Tree) -> Tree:
 def _inside(node: Tree, model: Events, memo: dict[int, Any]) -> tuple[Shares, float]:
     """Weights of a node by the tag of its head, and their total where the node is no head.
 
-    memo (dict): for each node below, by its id: the weight of each choice of a head child for each tag, and the shares
+    memo (dict): For each node below, by its id: the weight of each choice of a head child for each tag, and the shares
         of tags where the child is no head.
     """
     below = [_inside(child, model, memo) for child in node.children]
@@ -73,8 +73,8 @@ def _inside(node: Tree, model: Events, memo: dict[int, Any]) -> tuple[Shares, fl
 def _expect(node: Tree, as_head: Shares, as_top: float, memo: dict[int, Any], counts: Events) -> None:
     """Add the expected events of a node and all below it.
 
-    as_head (dict): the probability that the node has the same head as its parent, by the head's tag
-    as_top (float): the probability that it has not
+    as_head (dict): The probability that the node has the same head as its parent, by the head's tag
+    as_top (float): The probability that it has not
     """
     choices, top = memo[id(node)]
     shares: Shares = defaultdict(float, as_head)

@@ -86,7 +86,7 @@ class Run:
     """A learner with one seed.
 
     start, best (dict of str to float): F1 on test by the source of tags, of the first candidate and of the chosen one
-    iteration (int): of the chosen one; seconds (float): CPU seconds until it
+    iteration (int): Of the chosen one; seconds (float): CPU seconds until it
     dev (dict of int to float): F1 on the development trees by iteration
     """
 
@@ -100,7 +100,7 @@ class Run:
 class Comparison:
     """Learns from a treebank, and scores.
 
-    args (argparse.Namespace): the command's arguments
+    args (argparse.Namespace): The command's arguments
     """
 
     def __init__(self, args: argparse.Namespace) -> None:

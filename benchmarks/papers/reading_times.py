@@ -79,10 +79,10 @@ class Place(NamedTuple):
 class Corpus:
     """The words of all stories in their order.
 
-    places (list of Place), texts (list of str): of each word, with its punctuation
-    tokens (list of list of str): of each word, as its tree has them
-    sentences (list of list of int): the words of each, as positions in the lists
-    times (Values): mean reading times in ms; nan for none
+    places (list of Place), texts (list of str): Of each word, with its punctuation
+    tokens (list of list of str): Of each word, as its tree has them
+    sentences (list of list of int): The words of each, as positions in the lists
+    times (Values): Mean reading times in ms; nan for none
     """
 
     places: list[Place]
@@ -183,9 +183,9 @@ def gpt3(folder: Path, corpus: Corpus) -> Values:
 class Predictors(NamedTuple):
     """Predictors of reading times of each word by a model.
 
-    bits (Values): surprisal
-    others (dict[str, Values]): its parts, and entropies
-    seconds (float): of CPU, to learn the model and to ask it
+    bits (Values): Surprisal
+    others (dict[str, Values]): Its parts, and entropies
+    seconds (float): Of CPU, to learn the model and to ask it
     """
 
     bits: Values
@@ -267,7 +267,7 @@ def by_network(corpus: Corpus, folder: Path) -> Predictors:
 class Brown:
     """Models of the Brown corpus.
 
-    sentences (list of list of str): the words of the corpus
+    sentences (list of list of str): The words of the corpus
     """
 
     def __init__(self, path: Path) -> None:
@@ -328,8 +328,8 @@ def _rejoined(tokens: Sequence[str]) -> tuple[list[str], list[int]]:
 class Regression:
     """Reading times of the words that are foretold.
 
-    times (float64, (n,)), stories (int, (n,)): of each
-    chosen (int, (n,)): their positions in the corpus
+    times (float64, (n,)), stories (int, (n,)): Of each
+    chosen (int, (n,)): Their positions in the corpus
     baseline (float64, (n, n_columns))
     """
 

@@ -59,7 +59,7 @@ def sentence_f1(scores: Iterable[UnlabelledScore]) -> float:
 class Views(NamedTuple):
     """Two taggers.
 
-    of_bracketer, of_grammar (callable): from a sentence of the text to the tags that each reads.
+    of_bracketer, of_grammar (callable): From a sentence of the text to the tags that each reads.
     """
 
     of_bracketer: Tagger

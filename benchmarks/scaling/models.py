@@ -30,9 +30,9 @@ OF_COMBINED = {"pivot": ("lpcfg_parser", "grammar", 0), "isbn": ("isbn_parser", 
 class Models:
     """Pipelines by their names: those of `MODELS`, and such as pivot-8, a learner of `WITH_STATES` with its states.
 
-    treebank (Path): the file to learn from.
-    n_trees (int or None): of its first trees only; None for all.
-    folder (Path): of the pipelines; those that are there are not learned again.
+    treebank (Path): The file to learn from.
+    n_trees (int or None): Of its first trees only; None for all.
+    folder (Path): Of the pipelines; those that are there are not learned again.
     """
 
     treebank: Path

@@ -34,9 +34,9 @@ Parse = Callable[[list[str], list[str]], object]
 class Theory:
     """The growth of parsing time with the length of sentences in theory.
 
-    exponent (float): at most.
-    because (str): why.
-    longest (int or None): words beyond which sentences are parsed in pieces, so that time is linear from there on.
+    exponent (float): At most.
+    because (str): Why.
+    longest (int or None): Words beyond which sentences are parsed in pieces, so that time is linear from there on.
     """
 
     exponent: float

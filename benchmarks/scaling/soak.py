@@ -69,8 +69,8 @@ SHARES = {"sentence": 60, "odd": 20, "letters": 8, "mixed": 8, "no end": 3, "tok
 class Drawn:
     """Texts that are drawn from sentences, by a seed.
 
-    sentences (list of str): ordinary ones.
-    shares (dict of str to float): how much there is of each kind of text.
+    sentences (list of str): Ordinary ones.
+    shares (dict of str to float): How much there is of each kind of text.
     """
 
     sentences: list[str]
@@ -121,10 +121,10 @@ def sample_sentences() -> list[str]:
 class Run:
     """The results of parsing the documents.
 
-    failures (list of str): of documents that raised an error.
-    statuses (dict of str to int): how many sentences have each.
+    failures (list of str): Of documents that raised an error.
+    statuses (dict of str to int): How many sentences have each.
     memory (list of float): MB of the process, after each tenth.
-    kept (list of (str, what was written)): every hundredth text of those that threads have parsed.
+    kept (list of (str, what was written)): Every hundredth text of those that threads have parsed.
     """
 
     n_docs: int = 0
@@ -156,8 +156,8 @@ def soak(
 ) -> Run:
     """Send documents through `nlp.pipe`.
 
-    keep (bool): new words stay in the vocabulary.
-    n_threads (int): each parses a part of every batch.
+    keep (bool): New words stay in the vocabulary.
+    n_threads (int): Each parses a part of every batch.
     """
     run = Run()
     nlp.set_error_handler(lambda name, component, docs, error: run.failures.append(f"{name}: {error!r}"))

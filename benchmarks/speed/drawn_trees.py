@@ -26,9 +26,9 @@ LETTERS = 4
 class DrawnTrees:
     """Trees from the PCFG of a treebank in words that a file can hold, drawn by shards when they are asked for.
 
-    treebank (Path): the file that the PCFG is learned from.
-    folder (Path): of the shards; those that are there are not drawn again.
-    seed (int): a shard depends on it and on its own number alone.
+    treebank (Path): The file that the PCFG is learned from.
+    folder (Path): Of the shards; those that are there are not drawn again.
+    seed (int): A shard depends on it and on its own number alone.
     """
 
     treebank: Path

@@ -38,7 +38,7 @@ def token_surprisal(doc: Doc, model: SurprisalModel) -> np.ndarray:
 def doc_surprisal(doc: Doc, model: SurprisalModel) -> tuple[np.ndarray, np.ndarray]:
     """Return the surprisal of every token, as `token_surprisal`, and of the end of every sentence.
 
-    RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): bits; nan for a sentence without words.
+    RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): Bits; nan for a sentence without words.
     """
     words = [words_of(doc, start, end) for start, end in sentence_bounds(doc)]
     attrs = surprisal_attrs(len(doc), words, [texts_of(doc, positions) for positions in words], model)

@@ -2,7 +2,7 @@
 
 A log-linear classifier first predicts from the window around each word. Its posteriors prune preterminal symbols and
 fenceposts where no span of several words begins or ends, and give the boundary figure of merit of Caraballo and
-Charniak (1998): how well a symbol fits between the words around a span. This allows a narrow beam.
+Charniak (1998): How well a symbol fits between the words around a span. This allows a narrow beam.
 """
 
 from __future__ import annotations

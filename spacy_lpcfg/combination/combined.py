@@ -25,11 +25,11 @@ class Combined(ParsingModel):
     """Models of one treebank whose posteriors of brackets and tags are averaged.
 
     members (tuple[ParsingModel, ...]): At least one; of any kind but this.
-    weights (tuple[float, ...]): the share of each; they sum to 1.
-    bracket_cost (float): brackets less likely than this are better left out.
-    beam (int): hypotheses that networks keep after each word; more of them are slower, and more accurate up to some 50.
-    temperature (float): see `Grammar`; those of members do not matter.
-    lattice (LatticeSettings or None): how networks search where the members before them say what is likely; None for
+    weights (tuple[float, ...]): The share of each; they sum to 1.
+    bracket_cost (float): Brackets less likely than this are better left out.
+    beam (int): Hypotheses that networks keep after each word; more of them are slower, and more accurate up to some 50.
+    temperature (float): See `Grammar`; those of members do not matter.
+    lattice (LatticeSettings or None): How networks search where the members before them say what is likely; None for
         their beam alone.
     RAISES (ValueError): If the numbers of weights and members differ, or if a weight, the beam or the temperature is
         out of range.

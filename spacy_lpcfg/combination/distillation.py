@@ -32,18 +32,18 @@ TAUGHT = 1.4
 class Distillation:
     """Learner that learns from trees, and from text as another learner's model parses it.
 
-    teacher (Learner): learner of what parses the text: a grammar, an ensemble, a network or a combination.
-    student (Learner): learner of the same kinds, or of one with a span layer, from both.
-    text (iterable of sequence of str): sentences as words, in the treebank's tokens; read once for every `fit`.
-    weight (int or None): how often a tree of the treebank counts, where one of the text counts once; None for as often
+    teacher (Learner): Learner of what parses the text: a grammar, an ensemble, a network or a combination.
+    student (Learner): Learner of the same kinds, or of one with a span layer, from both.
+    text (iterable of sequence of str): Sentences as words, in the treebank's tokens; read once for every `fit`.
+    weight (int or None): How often a tree of the treebank counts, where one of the text counts once; None for as often
         as makes the treebank a third of all words, but at least once. Words are no more frequent for that.
-    max_words (int): longer sentences are left out, as are those of one word.
-    share (float): of the parsed sentences, those of which the teacher is most certain, by the mean posterior of a
+    max_words (int): Longer sentences are left out, as are those of one word.
+    share (float): Of the parsed sentences, those of which the teacher is most certain, by the mean posterior of a
         tree's brackets: its expected precision. 1 for all.
-    n_jobs (int): threads that parse the text; the result is the same for any number.
-    temperature (float or None): of what is learned; None for `TAUGHT` of a grammar or an ensemble, for that of its
+    n_jobs (int): Threads that parse the text; the result is the same for any number.
+    temperature (float or None): Of what is learned; None for `TAUGHT` of a grammar or an ensemble, for that of its
         learner of a combination, and for the one that the span layer has found of a model with one.
-    student_of_many (Learner or None): in place of the student where the treebank has more than 7,000 trees; None for
+    student_of_many (Learner or None): In place of the student where the treebank has more than 7,000 trees; None for
         the same one.
     RAISES (ValueError): For a weight or length below 1, a share that is not above 0 and at most 1, or a temperature
         that is not finite and above 0.
@@ -83,10 +83,10 @@ class Distillation:
     ) -> ParsingModel:
         """Learn from trees.
 
-        trees (Iterable[Tree]): read once; raw or normalised.
-        held_out (Iterable[Tree] or None): trees by which teacher and student choose the best step, if they go by steps.
-        on_step (callable or None): called with the steps of the student, if that is one learner by EM.
-        RETURNS (Grammar, Ensemble or Combined): a network is a combination of one.
+        trees (Iterable[Tree]): Read once; raw or normalised.
+        held_out (Iterable[Tree] or None): Trees by which teacher and student choose the best step, if they go by steps.
+        on_step (callable or None): Called with the steps of the student, if that is one learner by EM.
+        RETURNS (Grammar, Ensemble or Combined): A network is a combination of one.
         RAISES (ValueError): If there are none, or the text has no sentence that the teacher can parse.
         """
         text = iter(self.text)

@@ -24,7 +24,7 @@ GRAMMARS_SHARE = 0.4
 class MirroredLearner:
     """Learner of a model that reads from right to left.
 
-    learner (Learner): of the model, from mirrored trees.
+    learner (Learner): Of the model, from mirrored trees.
     """
 
     learner: Learner
@@ -60,14 +60,14 @@ class MirroredLearner:
 class Combination:
     """Learner of models that decide together, each by a learner of its own.
 
-    learners (sequence of Learner, or mapping of names to such): of all members; networks of several learners are worth
+    learners (sequence of Learner, or mapping of names to such): Of all members; networks of several learners are worth
         more than as many of one ISBN, since each searches by itself, and those of different directions more than those
         of one.
-    weights (sequence of float or None): the share of each member; None gives grammars and ensembles `GRAMMARS_SHARE`
+    weights (sequence of float or None): The share of each member; None gives grammars and ensembles `GRAMMARS_SHARE`
         together where there are networks too.
-    bracket_cost (float), beam (int), temperature (float): see `Combined`.
-    lattice (LatticeSettings or bool): see `Combined`; true for the default settings, false for none.
-    n_jobs (int): members that are learned at a time, in processes of joblib's; the result is the same for any number.
+    bracket_cost (float), beam (int), temperature (float): See `Combined`.
+    lattice (LatticeSettings or bool): See `Combined`; true for the default settings, false for none.
+    n_jobs (int): Members that are learned at a time, in processes of joblib's; the result is the same for any number.
     RAISES (ValueError): If there are no learners, if only some of them keep functions, or if a weight or the
         temperature is out of range.
     """
@@ -118,10 +118,10 @@ class Combination:
     ) -> Combined:
         """Learn from trees.
 
-        trees (iterable of Tree): read once; raw or normalised.
-        held_out (iterable of Tree or None): trees by which each learner that goes by steps chooses the best one.
-        weights (sequence of float or None): how much each tree counts; None if all count alike.
-        on_step (callable or None): called with `ModelLearned` for each member, after the steps of the grammars in it
+        trees (iterable of Tree): Read once; raw or normalised.
+        held_out (iterable of Tree or None): Trees by which each learner that goes by steps chooses the best one.
+        weights (sequence of float or None): How much each tree counts; None if all count alike.
+        on_step (callable or None): Called with `ModelLearned` for each member, after the steps of the grammars in it
             that are learned by EM, networks counted as `spacy-lpcfg inspect` counts members.
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """

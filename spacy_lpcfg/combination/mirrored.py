@@ -20,7 +20,7 @@ from spacy_lpcfg.trees.tree import Tree
 class MirroredParser(SentenceParser):
     """Gives the parser of mirrored trees mirrored sentences, and mirrors what it says.
 
-    parser (SentenceParser): of mirrored trees; any number of threads may share this one if they may share that.
+    parser (SentenceParser): Of mirrored trees; any number of threads may share this one if they may share that.
     """
 
     def __init__(self, parser: SentenceParser) -> None:

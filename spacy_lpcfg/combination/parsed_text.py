@@ -31,8 +31,8 @@ def parse_text(
     Those of a combination are trees of its first grammar, so that students have no rules to learn that the
     treebank lacks.
 
-    text (iterable of sequence of str): sentences as words; max_words (int): of a sentence that is not left out.
-    n_jobs (int): threads, as in joblib.
+    text (iterable of sequence of str): Sentences as words; max_words (int): of a sentence that is not left out.
+    n_jobs (int): Threads, as in joblib.
     """
     parse = learned.parser(**learned.usable(chart=_FAST, search=_NARROW)).forest_mbr
     known, root_label = learned.words, learned.root_label

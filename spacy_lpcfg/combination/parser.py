@@ -174,7 +174,7 @@ class CombinedParser(BackedParser):
     def forest_mbr(self, query: Sentence) -> Parse:
         """Return the tree of least expected loss, as by "mbr", among those that a grammar has.
 
-        RETURNS (Parse): of the first grammar or ensemble that reads from left to right and has a tree over the whole
+        RETURNS (Parse): Of the first grammar or ensemble that reads from left to right and has a tree over the whole
             sentence; the tree that `parse` gives if there is none, of status "glued" or worse if there is such a
             grammar.
         """

@@ -18,10 +18,10 @@ from spacy_lpcfg.trees.tree import Tree
 class Reranker:
     """Chooses among the trees of the first proper grammar of several models, alone or of an ensemble.
 
-    members (sequence of ParsingModel), weights (sequence of float): as in `Combined`; the grammars of an ensemble have
+    members (sequence of ParsingModel), weights (sequence of float): As in `Combined`; the grammars of an ensemble have
         equal parts of its weight. Grammars that are not proper and several networks of one ISBN, which have no
         probabilities of trees, have no say.
-    n (int): trees to choose from.
+    n (int): Trees to choose from.
     """
 
     def __init__(self, members: Sequence[ParsingModel], weights: Sequence[float], *, n: int = 30) -> None:

@@ -34,18 +34,18 @@ _QUOTE_WORDS = frozenset({"'", '"', "/"})
 class Params:
     """Settings of an EVALB comparison. `Params()` counts everything, as EVALB does without a parameter file.
 
-    deleted (frozenset of str): tags whose words, and labels whose brackets, do not count.
-    deleted_for_length (frozenset of str): tags whose words do not count in the sentence length.
-    equal_labels (frozenset of pairs of str): labels, and tags, that match each other. A pair works
+    deleted (frozenset of str): Tags whose words, and labels whose brackets, do not count.
+    deleted_for_length (frozenset of str): Tags whose words do not count in the sentence length.
+    equal_labels (frozenset of pairs of str): Labels, and tags, that match each other. A pair works
         both ways, but pairs do not chain: with A-B and B-C, A and C still differ.
-    equal_words (frozenset of pairs of str): words that match each other, in the same way.
-    quotes (frozenset of str): tags under which `'`, `"` or `/` may be a quote that one side tagged
+    equal_words (frozenset of pairs of str): Words that match each other, in the same way.
+    quotes (frozenset of str): Tags under which `'`, `"` or `/` may be a quote that one side tagged
         as something that is deleted and the other as something that is not; see `score_sentence`.
-    cutoff (int): sentences up to this many words also get statistics of their own.
-    labeled (bool): whether brackets must have equal labels to match, or only equal spans.
+    cutoff (int): Sentences up to this many words also get statistics of their own.
+    labeled (bool): Whether brackets must have equal labels to match, or only equal spans.
     max_error (int): EVALB exits without totals soon after this many error sentences. Ours never
         stops: `Evaluation.table()` remarks on it instead.
-    functions (bool): whether NP-SBJ is another label than NP; EVALB cuts functions such as SBJ off.
+    functions (bool): Whether NP-SBJ is another label than NP; EVALB cuts functions such as SBJ off.
     """
 
     deleted: frozenset[str] = frozenset()
@@ -62,10 +62,10 @@ class Params:
     def from_file(cls, path: str | os.PathLike[str]) -> Params:
         """Read an EVALB parameter file.
 
-        path (path): a line holds a keyword and its values; `#` opens a comment line; labels and
+        path (path): A line holds a keyword and its values; `#` opens a comment line; labels and
             pairs accumulate, a later number replaces an earlier one; DEBUG is without effect.
-        RETURNS (Params): the settings.
-        RAISES (ValueError): a keyword or value that EVALB does not know, with file and line.
+        RETURNS (Params): The settings.
+        RAISES (ValueError): A keyword or value that EVALB does not know, with file and line.
         """
         settings: dict[str, Any] = {}
         for number, line in enumerate(read_lines(path), start=1):

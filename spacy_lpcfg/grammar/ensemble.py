@@ -25,11 +25,11 @@ COMBINATIONS = ("product", "sum")
 class Ensemble(ParsingModel):
     """Grammars that share all but their latent parameters: symbols, rules, the treebank PCFG and the words.
 
-    grammars (tuple[Grammar, ...]): learned from the same trees with the same settings of the lexicon and of
+    grammars (tuple[Grammar, ...]): Learned from the same trees with the same settings of the lexicon and of
         binarisation, by any learners. The first prunes for the others.
-    combine (str): whether the decoding "max-rule" chooses the tree by the "product" of the grammars' marginals of
+    combine (str): Whether the decoding "max-rule" chooses the tree by the "product" of the grammars' marginals of
         rules, or by their "sum"; other decodings do not use it.
-    temperature (float): see `Grammar`; those of the grammars do not matter.
+    temperature (float): See `Grammar`; those of the grammars do not matter.
     RAISES (ValueError): If there are no grammars, or they share less than that, or on another way to combine, or on a
         temperature that is not finite and above 0.
     """

@@ -25,24 +25,24 @@ class GrammarParameters:
     differ from symbol to symbol, so that all latent parameters are ragged and flat.
 
     symbols (tuple[str, ...]): (n_symbols,).
-    n_preterminals (int): how many of them are preterminals.
-    n_states (int32, (n_symbols,)): latent states of each symbol (m in the papers).
-    symbol_weights (float64, (n_symbols,)): share of each symbol among the nodes of the treebank.
+    n_preterminals (int): How many of them are preterminals.
+    n_states (int32, (n_symbols,)): Latent states of each symbol (m in the papers).
+    symbol_weights (float64, (n_symbols,)): Share of each symbol among the nodes of the treebank.
     root_weights (float64, (n_symbols,)): pi(a) of the treebank PCFG.
     root_vectors (float32, (sum of n_states,)): pi(a, h), or the spectral c(a, h), symbol after symbol.
     rules (int32, (n_rules, 3)): left-hand side a, left child b, right child c.
     rule_weights (float64, (n_rules,)): t(a -> b c | a) of the treebank PCFG.
     tensors (Tensors): t(a -> b c, h2, h3 | a, h1) or c(a -> b c, j, k | a, i) of every rule, [h1, h2, h3].
     lexicon (Lexicon): q.
-    root_label (str): label over every tree of the treebank ("ROOT", "TOP", or "" for none).
-    is_proper (bool): whether the latent parameters are probabilities, so that log-probabilities are exact: those of
+    root_label (str): Label over every tree of the treebank ("ROOT", "TOP", or "" for none).
+    is_proper (bool): Whether the latent parameters are probabilities, so that log-probabilities are exact: those of
         each state of a symbol add up to 1, within 1e-5 for learned grammars.
-    classifier (Classifier): of words in their context, for pruning.
+    classifier (Classifier): Of words in their context, for pruning.
     tags_before, tags_after (float64, (n_symbols, n_tags + 1)): P(tag of the word before, after | symbol); the last tag
         is the sentence's edge.
-    temperature (float): what the log-odds of posteriors are to be divided by, so that they are right as often as they
+    temperature (float): What the log-odds of posteriors are to be divided by, so that they are right as often as they
         say; posteriors are those of the grammar, and components that write scores divide.
-    local_trees (LocalTrees): those of the treebank, for the decoding "well-formed".
+    local_trees (LocalTrees): Those of the treebank, for the decoding "well-formed".
     RAISES (ModelError): On a temperature that is not finite and above 0.
     """
 

@@ -63,7 +63,7 @@ class Tensors:
     scales (float32, (n_rules,)): Scales of factored and sparse tensors; 1 for the others.
     kept (uint8, (.,)): A mask of the stored entries of sparse tensors, in C order, packed by `numpy.packbits`.
     entries (float16, (.,)): The stored entries of sparse tensors.
-    rests (float32, (.,)): a (m_a,), b (m_b,), c (m_c,) of each sparse tensor.
+    rests (float32, (.,)): A (m_a,), b (m_b,), c (m_c,) of each sparse tensor.
     """
 
     shapes: np.ndarray

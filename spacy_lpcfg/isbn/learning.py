@@ -46,9 +46,9 @@ _EPOCHS = 14  # over MANY_TREES, and fewer over more
 class LearningEpoch(NamedTuple):
     """Log-likelihoods and time of one pass over the trees.
 
-    network (int): of an ensemble, counted from 1; epoch (int): likewise.
-    log_likelihood (float): a word, of each tree as it came, under dropout.
-    dev (float): a word, of the held-out trees under the average of the weights; nan if there are none.
+    network (int): Of an ensemble, counted from 1; epoch (int): likewise.
+    log_likelihood (float): A word, of each tree as it came, under dropout.
+    dev (float): A word, of the held-out trees under the average of the weights; nan if there are none.
     seconds (float): CPU seconds of this process, those on held-out trees not counted.
     """
 
@@ -118,11 +118,11 @@ class ISBNLearner(Variants):
     ) -> ISBN:
         """Learn from trees.
 
-        trees (iterable of Tree): raw or normalised; of any length.
-        held_out (iterable of Tree or None): other trees, by whose likelihood the best epoch is chosen.
-        weights (sequence of float or None): how much each tree counts; None if all count alike. Words are no more
+        trees (iterable of Tree): Raw or normalised; of any length.
+        held_out (iterable of Tree or None): Other trees, by whose likelihood the best epoch is chosen.
+        weights (sequence of float or None): How much each tree counts; None if all count alike. Words are no more
             frequent for it, and there are fewer passes the more often the heaviest trees come in one.
-        on_step (callable or None): called after every epoch with a `LearningEpoch`. The model's `meta` has the history
+        on_step (callable or None): Called after every epoch with a `LearningEpoch`. The model's `meta` has the history
             too, without times.
         RAISES (ValueError): If there are no trees, or not as many weights.
         """
@@ -234,7 +234,7 @@ _ONE_OF, _FEWEST, _MOST = 50, 10, 200  # trees that are left out for the tempera
 def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple[list[Tree], str]:
     """Return the trees that have words, normalised; the commonest label of their artificial roots, "" for none.
 
-    functions (bool): see `clean`
+    functions (bool): See `clean`
     """
     with_words, roots = [], Counter[str]()
     for tree in trees:

@@ -39,17 +39,17 @@ _SUMMARIZED = ("n_epochs", "batch_size", "learn_rate", "dropout", "min_count")
 class Network:
     """An incremental sigmoid belief network of n_states latent units at each position (sections 3 and 5).
 
-    approximation (str): how the means of a position's latent units are computed.
+    approximation (str): How the means of a position's latent units are computed.
         "feed-forward": from earlier positions alone (section 5.2).
         "mean-field": after every decision those are found that maximise the bound of the likelihood of the decisions so
         far (section 5.3, equation 13).
         "mean-field-step": one natural gradient step towards these.
-    bias (float32, (n_states,)): of the latent units.
-    latent_weights (float32, (n_latent, n_states, n_states)): of each latent relation; [r, i, j] from unit j of the
+    bias (float32, (n_states,)): Of the latent units.
+    latent_weights (float32, (n_latent, n_states, n_states)): Of each latent relation; [r, i, j] from unit j of the
         earlier position to unit i.
-    decision_weights (float32, (n_inputs, n_states)): of the inputs to the latent units; row i of decision relation r
+    decision_weights (float32, (n_inputs, n_states)): Of the inputs to the latent units; row i of decision relation r
         is input `r * n_rows + i`.
-    outcome_weights (float32, (n_outcomes, n_states)), outcome_bias (float32, (n_outcomes,)): of the decisions.
+    outcome_weights (float32, (n_outcomes, n_states)), outcome_bias (float32, (n_outcomes,)): Of the decisions.
     RAISES (ValueError): If there is no such approximation, or if an array has another shape.
     """
 
@@ -110,13 +110,13 @@ def check_approximation(name: str) -> None:
 class ISBN(ParsingModel):
     """The model of a parser by sigmoid belief networks.
 
-    vocabulary (NetworkVocabulary): what the networks know by number.
-    relations (Relations): how their positions are joined.
-    networks (tuple[Network, ...]): of the same vocabulary and relations; several decide by the geometric mean of their
+    vocabulary (NetworkVocabulary): What the networks know by number.
+    relations (Relations): How their positions are joined.
+    networks (tuple[Network, ...]): Of the same vocabulary and relations; several decide by the geometric mean of their
         distributions of each decision.
-    meta (dict): how it was learned.
-    normalizers (float32, (n_tags, 1 + number of states), or None): of `fit_normalizers`.
-    temperature (float): divisor of the log-odds of posteriors, see `fit_calibrated`.
+    meta (dict): How it was learned.
+    normalizers (float32, (n_tags, 1 + number of states), or None): Of `fit_normalizers`.
+    temperature (float): Divisor of the log-odds of posteriors, see `fit_calibrated`.
     RAISES (ModelError): If the sizes of the networks or the normalisers do not fit, or if the temperature is not finite
         and above 0.
     """

@@ -20,7 +20,7 @@ class _Order:
     beginnings (tuple of int64 (k_i,)): Codes of the distinct first i words of the n-grams, sorted, for i = 2, 3 ...
     grams (int64, (n,)), contexts (int64, (k,)): Codes of the n-grams and of their contexts, sorted; see `_codes`.
     shares (float64, (n,)): max(count - discount, 0) / total of the context.
-    back_off (float64, (k,)): discount * distinct words after the context / total of the context.
+    back_off (float64, (k,)): Discount * distinct words after the context / total of the context.
     """
 
     beginnings: tuple[np.ndarray, ...]

@@ -35,12 +35,12 @@ class Learner(Protocol):
     ) -> ParsingModel:
         """Return the model that is learned from trees.
 
-        trees (Iterable[Tree]): read once; raw or normalised.
-        held_out (Iterable[Tree] or None): other trees, by which a learner that goes by steps chooses the best one. A
+        trees (Iterable[Tree]): Read once; raw or normalised.
+        held_out (Iterable[Tree] or None): Other trees, by which a learner that goes by steps chooses the best one. A
             learner without early stopping ignores them.
-        weights (sequence of float or None): how much each tree counts, finite and above 0; None if all count alike.
+        weights (sequence of float or None): How much each tree counts, finite and above 0; None if all count alike.
             Trees that weigh less than the heaviest are taken for a parser's, see `learning.weights`.
-        on_step (callable or None): called after every step; `list.append` keeps the history. A learner without steps
+        on_step (callable or None): Called after every step; `list.append` keeps the history. A learner without steps
             ignores it.
         RAISES (ValueError): If there are no trees, or not as many weights.
         """
@@ -81,8 +81,8 @@ class Step(NamedTuple):
     """The result and the cost of one iteration of EM.
 
     iteration (int): 1 for the first; 0 for parameters before any.
-    log_likelihood (float): of the treebank, under the parameters that came into the iteration; nan before any.
-    f1 (float): on the held-out trees, in percent, of the grammar that came out of it; nan if it was not looked at.
+    log_likelihood (float): Of the treebank, under the parameters that came into the iteration; nan before any.
+    f1 (float): On the held-out trees, in percent, of the grammar that came out of it; nan if it was not looked at.
     seconds (float): CPU seconds of this process without those of parsing the held-out trees; the first step counts all
         that came before it.
     grammar (int): 1 for the first of several grammars, or for the only one.
@@ -107,7 +107,7 @@ def values_of_steps(told: Iterable[object]) -> list[dict[str, float | None]]:
 class ModelLearned(NamedTuple):
     """One of several models that are learned one after another, or side by side, is there.
 
-    number (int): 1 for the first; of (int): how many there will be.
+    number (int): 1 for the first; of (int): How many there will be.
     """
 
     number: int

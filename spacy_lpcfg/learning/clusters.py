@@ -38,19 +38,19 @@ from spacy_lpcfg.trees.tree import Tree
 class Clusters:
     """Learner of a proper L-PCFG by clusters of spectral projections, and some iterations of EM.
 
-    n_states (int): the maximum number of latent states of a symbol (m).
-    n_iterations (int): of EM, or 0; with held-out trees the maximum.
-    seed (int): of the decompositions, the clusters and the noise.
-    n_jobs (int or None): processes that read the trees, project and cluster them, and threads of the E step; None for
+    n_states (int): The maximum number of latent states of a symbol (m).
+    n_iterations (int): Of EM, or 0; with held-out trees the maximum.
+    seed (int): Of the decompositions, the clusters and the noise.
+    n_jobs (int or None): Processes that read the trees, project and cluster them, and threads of the E step; None for
         those of `joblib.parallel_config`, or 1.
-    smoothing (StateSmoothing): of the states of a symbol towards each other.
-    lexical (LexicalSettings): terminals and smoothing of the emissions.
-    features (Features): of the projections, their scaling and their noise.
-    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
-    agreement (float): exponent of the correlation of a dimension's inside and outside projection, by which it weighs.
-    lang (str): language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): how rules are made and kept.
-    functions (bool): whether categories have their functions, as NP-SBJ.
+    smoothing (StateSmoothing): Of the states of a symbol towards each other.
+    lexical (LexicalSettings): Terminals and smoothing of the emissions.
+    features (Features): Of the projections, their scaling and their noise.
+    tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
+    agreement (float): Exponent of the correlation of a dimension's inside and outside projection, by which it weighs.
+    lang (str): Language, table or file of the head rules, see `head_rules`.
+    rules (RuleSettings): How rules are made and kept.
+    functions (bool): Whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -110,7 +110,7 @@ def cluster(
     """Return the cluster of each node among those of its symbol, from 0 without gaps, int32 (n_nodes,).
 
     A symbol has as many clusters as its projections have dimensions, or fewer where its nodes are too much alike.
-    n_jobs (int or None): see `in_order`; the result is the same for any number.
+    n_jobs (int or None): See `in_order`; the result is the same for any number.
     """
     states = np.zeros(treebank.nodes.n_nodes, dtype=np.int32)
     groups = zip(groups_of(treebank.nodes.symbol, len(treebank.nodes.symbols)), projections.n_states, strict=True)

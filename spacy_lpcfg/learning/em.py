@@ -39,12 +39,12 @@ from spacy_lpcfg.variants import Variants
 class EMFit:
     """EM from a start, an iteration at a time.
 
-    split (Split): a treebank, and the states of its symbols.
-    start (Expected): counts whose relative frequencies are the first parameters.
-    smoothing (StateSmoothing): of all parameters.
-    n_jobs (int or None): see `Split.expect`.
-    start_smoothing (StateSmoothing or None): of the first parameters; None for `smoothing`.
-    start_grammar (callable or None): gives the grammar of the start; None for that of its counts.
+    split (Split): A treebank, and the states of its symbols.
+    start (Expected): Counts whose relative frequencies are the first parameters.
+    smoothing (StateSmoothing): Of all parameters.
+    n_jobs (int or None): See `Split.expect`.
+    start_smoothing (StateSmoothing or None): Of the first parameters; None for `smoothing`.
+    start_grammar (callable or None): Gives the grammar of the start; None for that of its counts.
     """
 
     def __init__(
@@ -67,8 +67,8 @@ class EMFit:
     def step(self, trees: np.ndarray | None = None, share: float = 1.0) -> float:
         """Run an iteration, and return the log-likelihood of the trees under the parameters before it.
 
-        trees (int, (k,), or None): places of those it is over, which stand for all trees; None for all.
-        share (float): how far the counts go towards those of this iteration.
+        trees (int, (k,), or None): Places of those it is over, which stand for all trees; None for all.
+        share (float): How far the counts go towards those of this iteration.
         """
         latent = self.split.maximize(self.expected, self._next_smoothing)
         expected = self.split.expect(latent, self.n_jobs, trees)
@@ -101,9 +101,9 @@ def best_grammar(
 ) -> Grammar:
     """Return the grammar of the last iteration, or of the one with the best F1 on held-out trees.
 
-    start (callable): gives EM at its start.
-    n_iterations (int): with held-out trees the maximum.
-    first (int): the first iteration that counts; 0 is the start.
+    start (callable): Gives EM at its start.
+    n_iterations (int): With held-out trees the maximum.
+    first (int): The first iteration that counts; 0 is the start.
     others: see `EM`.
     RAISES (ValueError): If n_iterations is no whole number of at least `first`.
     """
@@ -136,19 +136,19 @@ def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
 class EM(Variants):
     """Learner of a proper L-PCFG by expectation maximisation from a random start.
 
-    n_states (int): the maximum number of latent states of a symbol (m).
-    n_iterations (int): of EM; with held-out trees the maximum.
-    seed (int): of the random start.
-    n_jobs (int or None): processes that read the trees, and threads of the E step; None for those of
+    n_states (int): The maximum number of latent states of a symbol (m).
+    n_iterations (int): Of EM; with held-out trees the maximum.
+    seed (int): Of the random start.
+    n_jobs (int or None): Processes that read the trees, and threads of the E step; None for those of
         `joblib.parallel_config`, or 1.
-    smoothing (StateSmoothing): of the states of a symbol towards each other.
-    lexical (LexicalSettings): terminals and smoothing of the emissions.
-    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
-    noise (float): the start is the treebank PCFG with every probability times e^u, u uniform in [-noise, noise].
-    check_every (int): iterations between two looks at the held-out trees, which are parsed after the last one as well.
-    lang (str): language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): how rules are made and kept.
-    functions (bool): whether categories have their functions, as NP-SBJ.
+    smoothing (StateSmoothing): Of the states of a symbol towards each other.
+    lexical (LexicalSettings): Terminals and smoothing of the emissions.
+    tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
+    noise (float): The start is the treebank PCFG with every probability times e^u, u uniform in [-noise, noise].
+    check_every (int): Iterations between two looks at the held-out trees, which are parsed after the last one as well.
+    lang (str): Language, table or file of the head rules, see `head_rules`.
+    rules (RuleSettings): How rules are made and kept.
+    functions (bool): Whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -187,10 +187,10 @@ class EM(Variants):
     ) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
-        held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
-        weights (sequence of float or None): how much each tree counts; None if all count alike.
-        on_step (callable or None): called after every iteration; `list.append` keeps the history.
+        trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
+        held_out (Iterable[Tree] or None): Trees by which the number of iterations is chosen, from raw words.
+        weights (sequence of float or None): How much each tree counts; None if all count alike.
+        on_step (callable or None): Called after every iteration; `list.append` keeps the history.
         RAISES (ValueError): If there are no trees, or no iterations to make.
         """
         start = partial(self.start, trees, weights)

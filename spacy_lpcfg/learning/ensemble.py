@@ -30,9 +30,9 @@ CLUSTERS: dict[str, Any] = {"features": Features(dropout=0.1)}
 class Ensembles:
     """Learner of an ensemble: one grammar of every learner and seed.
 
-    learners (sequence of learners, or mapping of names to such): of one grammar each, with a `seed`, such as `Pivot`;
+    learners (sequence of learners, or mapping of names to such): Of one grammar each, with a `seed`, such as `Pivot`;
         with the same settings of the lexicon and of binarisation.
-    n_seeds (int or None): grammars of each learner; their seeds count from the learner's own. None for 2, and 1 over
+    n_seeds (int or None): Grammars of each learner; their seeds count from the learner's own. None for 2, and 1 over
         more than 7,000 trees, which leave less to chance and take longer.
     combine (str): "product" or "sum", as in `Ensemble`.
     RAISES (ValueError): If there is nothing to learn, on another way to combine, or for learners that read a treebank
@@ -70,8 +70,8 @@ class Ensembles:
 
         EM would make them more alike, and more states are worth more to several grammars than to one.
 
-        n_grammars (int or None): even; None for 4, and 2 of more than 7,000 trees.
-        seed (int): of the first grammar of each learner.
+        n_grammars (int or None): Even; None for 4, and 2 of more than 7,000 trees.
+        seed (int): Of the first grammar of each learner.
         settings: of both learners, where they differ from `DIVERSE`.
         """
         if n_grammars is not None and (n_grammars < 2 or n_grammars % 2):
@@ -112,10 +112,10 @@ class Ensembles:
     ) -> Ensemble:
         """Learn from trees.
 
-        trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
-        held_out (Iterable[Tree] or None): trees by which each learner that goes by steps chooses the best one.
-        weights (sequence of float or None): how much each tree counts; None if all count alike.
-        on_step (callable or None): called with the steps of each grammar that is learned by EM.
+        trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
+        held_out (Iterable[Tree] or None): Trees by which each learner that goes by steps chooses the best one.
+        weights (sequence of float or None): How much each tree counts; None if all count alike.
+        on_step (callable or None): Called with the steps of each grammar that is learned by EM.
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """
         treebank = IndexedTreebank.read(trees, self, weights)

@@ -34,8 +34,8 @@ def bracketed_tree(words: Sequence[str], tags: Sequence[str], brackets: Brackets
 class Induction:
     """Learner of a grammar from trees that nobody annotated, such as those of `bracketed_tree`.
 
-    learner (Learner): of the grammar, whose latent states take the place of categories.
-    n_rounds (int): of learning; from the second on from the trees of the grammar before, by the given tags.
+    learner (Learner): Of the grammar, whose latent states take the place of categories.
+    n_rounds (int): Of learning; from the second on from the trees of the grammar before, by the given tags.
     RAISES (ValueError): For less than one round.
     """
 

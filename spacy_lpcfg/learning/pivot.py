@@ -103,18 +103,18 @@ class PivotFeatures:
 class Pivot(Variants):
     """Learner of an L-PCFG by pivot features; a proper grammar.
 
-    n_states (int): the maximum number of latent states of a symbol (m).
-    n_iterations (int): of EM after the pivots (section 6.3), or 0; with held-out trees the maximum.
-    seed (int): of the randomised singular value decompositions, and of the noise.
-    n_jobs (int or None): parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
-    smoothing (StateSmoothing): of the states of a symbol towards each other, in EM.
-    lexical (LexicalSettings): terminals and smoothing of the emissions.
-    features (Features): of the CCA representation, their scaling and their noise.
-    pivots (PivotFeatures): the pivot features, and how states and rules are found by them.
-    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
-    lang (str): language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): how rules are made and kept.
-    functions (bool): whether categories have their functions, as NP-SBJ.
+    n_states (int): The maximum number of latent states of a symbol (m).
+    n_iterations (int): Of EM after the pivots (section 6.3), or 0; with held-out trees the maximum.
+    seed (int): Of the randomised singular value decompositions, and of the noise.
+    n_jobs (int or None): Parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
+    smoothing (StateSmoothing): Of the states of a symbol towards each other, in EM.
+    lexical (LexicalSettings): Terminals and smoothing of the emissions.
+    features (Features): Of the CCA representation, their scaling and their noise.
+    pivots (PivotFeatures): The pivot features, and how states and rules are found by them.
+    tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
+    lang (str): Language, table or file of the head rules, see `head_rules`.
+    rules (RuleSettings): How rules are made and kept.
+    functions (bool): Whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -281,7 +281,7 @@ class Pivot(Variants):
 def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: ConvexEM) -> np.ndarray:
     """Run step 2 for one rule: t(h1, h2, h3 | a -> b c), by EM from the product of the three sides' mean posteriors.
 
-    outside, left, right (Side): features at its n occurrences.
+    outside, left, right (Side): Features at its n occurrences.
     """
     sides = outside, left, right
     i, j, k = (side.posteriors[side.columns].mean(axis=(0, 1)) for side in sides)

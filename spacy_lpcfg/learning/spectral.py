@@ -46,8 +46,8 @@ class Smoothing:
     """Smoothing of the moments (section 3.2 of Cohen et al. 2013).
 
     c (float): C of the binary rules' lambda = sqrt(n) / (C + sqrt(n)); 0 for no smoothing.
-    nu (float): weight of a lexical rule's own mean; the rest goes to its symbol's.
-    max_lexical (float): lexical rules seen more often than this are not smoothed.
+    nu (float): Weight of a lexical rule's own mean; the rest goes to its symbol's.
+    max_lexical (float): Lexical rules seen more often than this are not smoothed.
     RAISES (ValueError): For a c or max_lexical below 0, or a nu that is no share.
     """
 
@@ -67,16 +67,16 @@ NO_SMOOTHING = Smoothing(c=0.0, nu=1.0)
 class Spectral(Variants):
     """Spectral learner of an L-PCFG; its parameters may be negative, so the grammar is not proper.
 
-    n_states (int): the maximum number of latent states of a symbol (m).
-    seed (int): of the randomised singular value decompositions.
-    n_jobs (int or None): parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
-    smoothing (Smoothing): of the moments.
-    lexical (LexicalSettings): terminals and smoothing of the emissions.
-    features (Features): of the projections, their scaling and their noise.
-    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
-    lang (str): language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): how rules are made and kept.
-    functions (bool): whether categories have their functions, as NP-SBJ.
+    n_states (int): The maximum number of latent states of a symbol (m).
+    seed (int): Of the randomised singular value decompositions.
+    n_jobs (int or None): Parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
+    smoothing (Smoothing): Of the moments.
+    lexical (LexicalSettings): Terminals and smoothing of the emissions.
+    features (Features): Of the projections, their scaling and their noise.
+    tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
+    lang (str): Language, table or file of the head rules, see `head_rules`.
+    rules (RuleSettings): How rules are made and kept.
+    functions (bool): Whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -117,8 +117,8 @@ class Spectral(Variants):
     ) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
-        weights (sequence of float or None): how much each tree counts; None if all count alike.
+        trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
+        weights (sequence of float or None): How much each tree counts; None if all count alike.
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none, or on unknown features.
         """
@@ -159,9 +159,9 @@ def _part_sums(part: Part, bases: Bases) -> ProjectionSums:
 class SpectralEstimate:
     """Moments of a treebank under projections of its inside and outside trees.
 
-    treebank (IndexedTreebank): its nodes and counts.
-    bases (Bases): what projects them.
-    sums (ProjectionSums): of the projections, and the moments of rules.
+    treebank (IndexedTreebank): Its nodes and counts.
+    bases (Bases): What projects them.
+    sums (ProjectionSums): Of the projections, and the moments of rules.
     """
 
     treebank: IndexedTreebank

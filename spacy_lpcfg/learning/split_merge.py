@@ -60,19 +60,19 @@ class Rounds:
 class SplitMerge:
     """Learner of a proper L-PCFG by splitting and merging states; each symbol gets a number of its own.
 
-    n_states (int): the maximum number of latent states of a symbol (m); there are as many rounds as doublings up to it.
+    n_states (int): The maximum number of latent states of a symbol (m); there are as many rounds as doublings up to it.
         32 have as many states in all symbols together as 16 of other learners.
-    n_iterations (int): of EM after the last round; with held-out trees the maximum.
-    seed (int): of the noise.
-    n_jobs (int or None): processes that read the trees, and threads of the E step; None for those of
+    n_iterations (int): Of EM after the last round; with held-out trees the maximum.
+    seed (int): Of the noise.
+    n_jobs (int or None): Processes that read the trees, and threads of the E step; None for those of
         `joblib.parallel_config`, or 1.
-    smoothing (StateSmoothing): of the states of a symbol towards each other.
-    lexical (LexicalSettings): terminals and smoothing of the emissions.
-    tokens_per_state (float): a state is split if it is expected at least twice this many times.
-    rounds (Rounds): of splitting and merging.
-    lang (str): language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): how rules are made and kept.
-    functions (bool): whether categories have their functions, as NP-SBJ.
+    smoothing (StateSmoothing): Of the states of a symbol towards each other.
+    lexical (LexicalSettings): Terminals and smoothing of the emissions.
+    tokens_per_state (float): A state is split if it is expected at least twice this many times.
+    rounds (Rounds): Of splitting and merging.
+    lang (str): Language, table or file of the head rules, see `head_rules`.
+    rules (RuleSettings): How rules are made and kept.
+    functions (bool): Whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -104,11 +104,11 @@ class SplitMerge:
     ) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
-        held_out (Iterable[Tree] or None): trees by which the number of iterations after the last round is chosen,
+        trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
+        held_out (Iterable[Tree] or None): Trees by which the number of iterations after the last round is chosen,
             from raw words.
-        weights (sequence of float or None): how much each tree counts; None if all count alike.
-        on_step (callable or None): called with the grammar of the last round as step 0, and after every iteration.
+        weights (sequence of float or None): How much each tree counts; None if all count alike.
+        on_step (callable or None): Called with the grammar of the last round as step 0, and after every iteration.
         RAISES (ValueError): If there are none.
         """
         return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
@@ -154,8 +154,8 @@ def split_states(
 ) -> tuple[Split, Expected]:
     """Split each state that is frequent enough in two, whose counts differ by some noise.
 
-    expected (Expected): counts of `split`.
-    max_states (int): of a symbol, which are left to its most frequent ones; others: see `SplitMerge`.
+    expected (Expected): Counts of `split`.
+    max_states (int): Of a symbol, which are left to its most frequent ones; others: see `SplitMerge`.
     """
     flows = [
         halving(counts[:m] >= 2 * tokens_per_state, counts[:m], max_states)
@@ -173,7 +173,7 @@ def split_states(
 def halving(is_split: np.ndarray, counts: np.ndarray, max_states: int) -> np.ndarray:
     """Return the flow of m states of which some are split, float32 (m, n).
 
-    is_split (bool, (m,)): which; counts (float64, (m,)): by which it is fewer, if there were more than `max_states`.
+    is_split (bool, (m,)): Which; counts (float64, (m,)): by which it is fewer, if there were more than `max_states`.
     """
     m = len(counts)
     spared = np.argsort(-np.where(is_split, counts, -1.0), kind="stable")[max(max_states - m, 0) :]

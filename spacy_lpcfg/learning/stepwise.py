@@ -34,9 +34,9 @@ class Starter(Protocol):
 class StepwiseEM:
     """Learner that begins as another one does, and goes on by batches of the trees.
 
-    start (Learner): learner by EM; its iterations are those over all trees to begin with, 0 for none. A span layer,
+    start (Learner): Learner by EM; its iterations are those over all trees to begin with, 0 for none. A span layer,
         which is learned from whole treebanks, is left out.
-    alpha (float): the k-th batch from 0 moves the counts a share of (k + 2)^-alpha towards its own.
+    alpha (float): The k-th batch from 0 moves the counts a share of (k + 2)^-alpha towards its own.
 
     RAISES (ValueError): For another learner, or unless 0.5 < alpha <= 1, where stepwise EM converges.
     """
@@ -65,8 +65,8 @@ class StepwiseEM:
     ) -> Grammar:
         """Learn from trees what there is before any batch.
 
-        trees (Iterable[Tree]): see `online`.
-        weights (sequence of float or None): how much each tree counts; None if all count alike.
+        trees (Iterable[Tree]): See `online`.
+        weights (sequence of float or None): How much each tree counts; None if all count alike.
         held_out, on_step: ignored: steps are those of `StepwiseFit`, and nothing is stopped early.
         RAISES (ValueError): If there are none.
         """
@@ -92,9 +92,9 @@ class StepwiseEM:
 class StepwiseFit:
     """Stepwise EM, a batch at a time.
 
-    fit (EMFit): of the trees.
-    trees (Sequence[Tree]): all.
-    alpha (float): see `StepwiseEM`.
+    fit (EMFit): Of the trees.
+    trees (Sequence[Tree]): All.
+    alpha (float): See `StepwiseEM`.
     """
 
     def __init__(self, fit: EMFit, trees: Sequence[Tree], alpha: float) -> None:
@@ -108,7 +108,7 @@ class StepwiseFit:
     def step(self, trees: Iterable[Tree]) -> float:
         """Learn from a batch; its log-likelihood under the parameters before.
 
-        trees (Iterable[Tree]): some or all of those of the treebank, in any order; those that are left out do not
+        trees (Iterable[Tree]): Some or all of those of the treebank, in any order; those that are left out do not
             count, nor do more copies of a tree than the treebank has.
         RAISES (ValueError): If there are none, or one that the treebank has not.
         """

@@ -18,11 +18,11 @@ from spacy_lpcfg.trees.tree import Tree
 class TreebankPCFG:
     """Learner of a PCFG by relative frequencies; a proper grammar.
 
-    lexical (LexicalSettings): terminals and smoothing of the emissions.
-    lang (str): language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): how rules are made and kept.
-    functions (bool): whether categories have their functions, as NP-SBJ.
-    n_jobs (int or None): processes that read the trees; None for those of `joblib.parallel_config`, or 1.
+    lexical (LexicalSettings): Terminals and smoothing of the emissions.
+    lang (str): Language, table or file of the head rules, see `head_rules`.
+    rules (RuleSettings): How rules are made and kept.
+    functions (bool): Whether categories have their functions, as NP-SBJ.
+    n_jobs (int or None): Processes that read the trees; None for those of `joblib.parallel_config`, or 1.
     """
 
     lexical: Block[LexicalSettings] = UNSET
@@ -44,8 +44,8 @@ class TreebankPCFG:
     ) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
-        weights (sequence of float or None): how much each tree counts; None if all count alike.
+        trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
+        weights (sequence of float or None): How much each tree counts; None if all count alike.
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none.
         """

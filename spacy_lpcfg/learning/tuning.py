@@ -27,11 +27,11 @@ def tune(
 ) -> tuple[Smoothing, Grammar]:
     """Return the smoothing with the best F1 on held-out trees, parsed from raw words; one parameter after the other.
 
-    estimate (SpectralEstimate): of the training trees.
-    held_out (Sequence[Tree]): not among them.
-    start (Smoothing): where the search begins.
-    on_trial (callable or None): called with every smoothing tried and its F1 in percent.
-    RETURNS (tuple[Smoothing, Grammar]): the best, and its grammar.
+    estimate (SpectralEstimate): Of the training trees.
+    held_out (Sequence[Tree]): Not among them.
+    start (Smoothing): Where the search begins.
+    on_trial (callable or None): Called with every smoothing tried and its F1 in percent.
+    RETURNS (tuple[Smoothing, Grammar]): The best, and its grammar.
     RAISES (ValueError): If there are no held-out trees.
     """
     golds = [tree for tree in map(clean, held_out) if tree is not None]

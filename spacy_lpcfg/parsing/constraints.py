@@ -17,9 +17,9 @@ ANY = ""
 class Constraints:
     """Spans that a tree must have or must not have, as half-open (start, end, label); the label `ANY` is any.
 
-    required (tuple of (start, end, label)): brackets of the tree.
-    forbidden (tuple of (start, end, label)): no brackets of it.
-    whole (tuple of (start, end)): spans that no bracket crosses, be they brackets or part of a flat one.
+    required (tuple of (start, end, label)): Brackets of the tree.
+    forbidden (tuple of (start, end, label)): No brackets of it.
+    whole (tuple of (start, end)): Spans that no bracket crosses, be they brackets or part of a flat one.
     """
 
     required: tuple[Span, ...] = ()
@@ -51,7 +51,7 @@ class Constraints:
     def within(self, brackets: Mapping[Span, float]) -> dict[Span, float]:
         """Return the posteriors of the brackets that constraints allow, in their order; required brackets get 1.
 
-        brackets (mapping of (start, end, label) to float): with probabilities; of a required span without a label the
+        brackets (mapping of (start, end, label) to float): With probabilities; of a required span without a label the
             likeliest is certain.
         """
         whole = [*self.whole, *((start, end) for start, end, _ in self.required)]

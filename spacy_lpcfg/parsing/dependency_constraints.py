@@ -145,7 +145,7 @@ class DependencyAnnotator:
 
         Where a required bracket has no tree, labels are set free; where there is none still, only the subtrees count.
 
-        n_jobs (int): threads, as in joblib.
+        n_jobs (int): Threads, as in joblib.
         """
         yield from Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
             delayed(self._tree)(sentence) for sentence in sentences

@@ -17,7 +17,7 @@ MAX_N_BEST, MAX_SAMPLES = 10_000, 100_000
 class ListedDistribution:
     """Trees of one sentence with their probabilities; those that are not listed have none.
 
-    trees (iterable of (Tree, float)): with ln P(tree, words), in any order; may be empty.
+    trees (iterable of (Tree, float)): With ln P(tree, words), in any order; may be empty.
     """
 
     def __init__(self, trees: Iterable[tuple[Tree, float]]) -> None:

@@ -53,10 +53,10 @@ def rule_scores(local_trees: LocalTrees, weight: float) -> RuleScores:
 def _log_probabilities(pairs: np.ndarray, counts: np.ndarray, edge: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute ln P(child | label, child before).
 
-    pairs (int32, (n, 3)): label, child before and child, of each that the treebank has.
-    counts (float64, (n,)): how often it has them.
-    edge (int): stands before the first child and after the last; the id before it is that of unknown symbols.
-    RETURNS (tuple of float64 arrays): two terms for pairs that the treebank lacks, of label and child before and of
+    pairs (int32, (n, 3)): Label, child before and child, of each that the treebank has.
+    counts (float64, (n,)): How often it has them.
+    edge (int): Stands before the first child and after the last; the id before it is that of unknown symbols.
+    RETURNS (tuple of float64 arrays): Two terms for pairs that the treebank lacks, of label and child before and of
         label and child, (edge, edge + 1); and the logarithm for each of `pairs`, (n,).
     """
     label, before, child = pairs.T

@@ -17,13 +17,13 @@ def mbr_brackets(
 ) -> list[Span]:
     """Return the brackets that nest and have the largest sum of posteriors, each less `cost`.
 
-    posteriors (mapping of (start, end, label) to float): probabilities of brackets.
-    n_words (int): of the sentence; a bracket over all of them is always there, with the likeliest label if none is
+    posteriors (mapping of (start, end, label) to float): Probabilities of brackets.
+    n_words (int): Of the sentence; a bracket over all of them is always there, with the likeliest label if none is
         likely enough, but over one word only where there is any.
-    cost (float): brackets less likely are left out; 0.5 gives those that more than half of the trees have.
-    chains (collection of tuple of str): which labels may stand over the same words, outermost first, besides any one
+    cost (float): Brackets less likely are left out; 0.5 gives those that more than half of the trees have.
+    chains (collection of tuple of str): Which labels may stand over the same words, outermost first, besides any one
         alone. None at all for every combination: then the label that comes first in the mapping is the outermost.
-    RETURNS (list of (start, end, label)): in pre-order.
+    RETURNS (list of (start, end, label)): In pre-order.
     RAISES (ValueError): If no bracket spans a sentence of several words.
     """
     whole = (0, n_words)

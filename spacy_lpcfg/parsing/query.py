@@ -14,12 +14,12 @@ Tags = Sequence[str | None]
 class Query:
     """One sentence to parse.
 
-    words (sequence of str): in the spelling of the treebank; at least one.
-    tags (sequence of str or None): given tags, None where there is none; None for the parser's own. A tag that the
+    words (sequence of str): In the spelling of the treebank; at least one.
+    tags (sequence of str or None): Given tags, None where there is none; None for the parser's own. A tag that the
         model never saw counts as none.
-    tag_weight (float): share of a word's probability that stays with other tags than its given one: 0 takes tags as
+    tag_weight (float): Share of a word's probability that stays with other tags than its given one: 0 takes tags as
         given, 1 ignores them, and in between they are a prior. Networks ignore tags unless it is 0.
-    constraints (Constraints): brackets that the tree must have or must not have.
+    constraints (Constraints): Brackets that the tree must have or must not have.
     RAISES (ValueError): If there are no words, if the numbers of words and tags differ, or if a constraint is on
         something that is not a span of the words.
     """

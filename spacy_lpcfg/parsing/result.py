@@ -33,10 +33,10 @@ class Parse:
 
     words (sequence of str): (n_words,).
     tags (list[str]): (n_words,); given ones stand as given.
-    spans (list of (start, end, label)): the brackets in pre-order, without the treebank's root label.
-    span_scores (float32, (n_spans,)): posterior of each bracket, in [0, 1]; 0 for one around glued parts.
-    tag_scores (float32, (n_words,)): posterior of each tag, in [0, 1].
-    log_probability (float): natural log of the probability of the sentence, and of its given tags, over the trees
+    spans (list of (start, end, label)): The brackets in pre-order, without the treebank's root label.
+    span_scores (float32, (n_spans,)): Posterior of each bracket, in [0, 1]; 0 for one around glued parts.
+    tag_scores (float32, (n_words,)): Posterior of each tag, in [0, 1].
+    log_probability (float): Natural log of the probability of the sentence, and of its given tags, over the trees
         that pruning left: a lower bound, exact with the `EXHAUSTIVE` settings of a chart. nan if the model is not
         proper or has no tree over the whole sentence.
     status (str): "parsed", or the fall-back that made the tree: "coarse", "backed-off", "glued", "segmented",
@@ -70,10 +70,10 @@ MIN_POSTERIOR = 1e-3
 class Posteriors:
     """Posterior probabilities of all brackets and tags of a sentence.
 
-    brackets (dict of (start, end, label) to float): probability of each that pruning left and that is likely enough,
+    brackets (dict of (start, end, label) to float): Probability of each that pruning left and that is likely enough,
         in pre-order; of several over the same words the one that stands outside in most trees comes first.
     tags (list of dict of str to float): (n_words,); the probability of each tag of a word.
-    is_of_one (bool): whether they are those of a single tree's parts, because the model has no tree over the whole
+    is_of_one (bool): Whether they are those of a single tree's parts, because the model has no tree over the whole
         sentence.
     """
 
@@ -167,7 +167,7 @@ def mirrored_spans(spans: Iterable[Span], n_words: int) -> list[Span]:
 class Analysis(NamedTuple):
     """A tree of a sentence and how probable it is.
 
-    tree (Tree): without the treebank's root label.
+    tree (Tree): Without the treebank's root label.
     log_probability (float): ln P(tree, words), in nats: by a grammar of the tree with its tags, by a belief network of
         its brackets, summed over the tags of the words.
     probability (float): P(tree | words), of the same tree.
@@ -203,12 +203,12 @@ class Distribution(Protocol):
 class StateVectors(NamedTuple):
     """Inside and outside vectors of the latent states of a constituent or a word.
 
-    start, end (int): its words, half-open.
-    symbol (str): the grammar's name of it: the labels over just these words, joined by "|", with the tag of a word.
+    start, end (int): Its words, half-open.
+    symbol (str): The grammar's name of it: the labels over just these words, joined by "|", with the tag of a word.
     inside (float32, (m,)): P(these words | symbol, state), divided by exp(`log_scale`); m states may differ by symbol.
     outside (float32, (m,)): P(all other words, state), so scaled that inside * outside are the posteriors
         P(symbol over these words, state | sentence), which add up to that of the symbol.
-    log_scale (float): natural logarithm of what `inside` is divided by, so that its largest entry is from 0.5 to 1.
+    log_scale (float): Natural logarithm of what `inside` is divided by, so that its largest entry is from 0.5 to 1.
 
     Vectors of a spectral grammar are no probabilities, but linear maps of them; entries may be negative.
     """

@@ -34,7 +34,7 @@ _SECONDS = at_least(0).optional
 class Limits:
     """Limits on words, time and memory of parsing one sentence.
 
-    max_words (int): a sentence of more words is parsed in pieces of at most so many, see `SegmentingParser`.
+    max_words (int): A sentence of more words is parsed in pieces of at most so many, see `SegmentingParser`.
     max_seconds (float or None): CPU seconds after which the words of such a sentence that are left get no brackets;
         None for no limit.
     max_memory (float or None): MB that the chart of a piece may take, for parsers that have charts; a piece with a
@@ -56,9 +56,9 @@ def cut_where(can_cut: Sequence[bool], max_words: int, *, min_words: int = 1) ->
     """Return where to cut a sentence into pieces, each as long as may be.
 
     can_cut (sequence of bool): (n_words,), whether there is a good place to cut before each word.
-    max_words (int): the length of a piece, and where it is cut if there is no good place.
-    min_words (int): the least length of a piece that is cut at a good place.
-    RETURNS (list[int]): the first word of each piece but the first.
+    max_words (int): The length of a piece, and where it is cut if there is no good place.
+    min_words (int): The least length of a piece that is cut at a good place.
+    RETURNS (list[int]): The first word of each piece but the first.
     """
     cuts, start = [], 0
     while len(can_cut) - start > max_words:
@@ -103,8 +103,8 @@ def parse_segments(parse: Callable[[Query], Parse], query: Query, cuts: list[int
 class SegmentingParser(SentenceParser):
     """A parser that parses long sentences in pieces; any number of threads may share one if they may share `parser`.
 
-    parser (SentenceParser): of any model.
-    max_words (int): a sentence of more words is cut into pieces of at most so many, where possible at punctuation, and
+    parser (SentenceParser): Of any model.
+    max_words (int): A sentence of more words is cut into pieces of at most so many, where possible at punctuation, and
         their trees stand side by side below one bracket. Time and memory are those of its pieces, one after the other.
     max_seconds (float or None): CPU seconds of the thread after which the words of a cut sentence that are left get no
         brackets, and the tags that `likely_tags` of the parser looks up, or given ones. The clock is looked at before

@@ -32,8 +32,8 @@ _CERTAIN = 1e6  # what a bracket is worth that constraints require
 class WellFormedDecoder:
     """Chooses brackets and tags by their posteriors and by the local trees of a treebank.
 
-    local_trees (LocalTrees): of the treebank; at least one.
-    cost (float): taken from the posterior of each bracket.
+    local_trees (LocalTrees): Of the treebank; at least one.
+    cost (float): Taken from the posterior of each bracket.
     """
 
     def __init__(self, local_trees: LocalTrees, *, cost: float) -> None:
@@ -49,8 +49,8 @@ class WellFormedDecoder:
         """Return the brackets of the best tree, in pre-order, and its tags.
 
         words (sequence of str): (n_words,), as the treebank spells them.
-        posteriors (Posteriors): of brackets, one of them over all words, and tags.
-        required (sequence of (start, end, label)): brackets of `posteriors` that the tree has to have, as far as trees
+        posteriors (Posteriors): Of brackets, one of them over all words, and tags.
+        required (sequence of (start, end, label)): Brackets of `posteriors` that the tree has to have, as far as trees
             can have them all.
         """
         n_words = len(posteriors.tags)

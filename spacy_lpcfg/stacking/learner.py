@@ -33,12 +33,12 @@ from spacy_lpcfg.trees.tree import Tree
 class StackedLearner:
     """Learner of a model with a span layer over its posteriors.
 
-    learner (Learner): of the model: a grammar or an ensemble.
-    jackknifed (Learner or None): of the models that read the folds, where `learner` would take too long; None for
+    learner (Learner): Of the model: a grammar or an ensemble.
+    jackknifed (Learner or None): Of the models that read the folds, where `learner` would take too long; None for
         `learner`.
-    n_folds (int or None): at least 2; None for 5, and 4 of more than 7,000 trees.
-    settings (LayerSettings): of the layer.
-    n_jobs (int or None): folds at a time, in processes as in joblib; the result is the same for any number.
+    n_folds (int or None): At least 2; None for 5, and 4 of more than 7,000 trees.
+    settings (LayerSettings): Of the layer.
+    n_jobs (int or None): Folds at a time, in processes as in joblib; the result is the same for any number.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -66,13 +66,13 @@ class StackedLearner:
     ) -> Stacked:
         """Learn from trees.
 
-        trees (Iterable[Tree]): read once; raw or normalised. Of fewer than two the layer learns nothing, and leaves
+        trees (Iterable[Tree]): Read once; raw or normalised. Of fewer than two the layer learns nothing, and leaves
             posteriors as they are.
-        held_out (Iterable[Tree] or None): trees by which a learner that goes by steps chooses the best one for the
+        held_out (Iterable[Tree] or None): Trees by which a learner that goes by steps chooses the best one for the
             model; the folds take as many steps.
-        weights (sequence of float or None): how much each tree counts for the model; None if all count alike. The
+        weights (sequence of float or None): How much each tree counts for the model; None if all count alike. The
             layer is of the trees with the largest weight alone, read by models that have not learned from any other.
-        on_step (callable or None): called with the steps of the model.
+        on_step (callable or None): Called with the steps of the model.
         RAISES (ValueError): If there are none, or if the learner learns neither a grammar nor an ensemble.
         """
         treebank, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=self.functions))

@@ -24,10 +24,10 @@ class Stacked(WrappingModel):
     The layer says which brackets are likely, and so which tree "mbr" chooses. All else is the model's own: tags,
     n-best trees, samples, log-probabilities, surprisal, states, and what other decodings choose.
 
-    model (Grammar or Ensemble): whose posteriors the layer reads.
-    layer (SpanLayer): learned from what such a model says of trees that it did not learn from.
-    temperature (float): see `Grammar`; that of the model does not matter.
-    bracket_cost (float): brackets less likely than this are better left out.
+    model (Grammar or Ensemble): Whose posteriors the layer reads.
+    layer (SpanLayer): Learned from what such a model says of trees that it did not learn from.
+    temperature (float): See `Grammar`; that of the model does not matter.
+    bracket_cost (float): Brackets less likely than this are better left out.
     RAISES (ModelError): On a temperature that is not finite and above 0.
     """
 

@@ -37,12 +37,12 @@ _LEAST_COUNT, _LEAST_SHARE = 20, 0.15  # how often a word occurs, and stands bes
 class LocalTrees:
     """The local trees of a treebank with their counts.
 
-    symbols (tuple of str): labels and tags, with "^" after the tags of auxiliaries, (n_symbols,).
-    offsets (int32, (n_local_trees + 1,)): where each local tree begins in `rules`.
-    rules (int32, (offsets[-1],)): ids of the parent and of its children, one local tree after the other.
-    counts (int32, (n_local_trees,)): how often the treebank has each, at least once.
-    punctuation (tuple of str): tags that are passed over.
-    auxiliaries (tuple of str): the tagged words that are told apart, such as "VBD had".
+    symbols (tuple of str): Labels and tags, with "^" after the tags of auxiliaries, (n_symbols,).
+    offsets (int32, (n_local_trees + 1,)): Where each local tree begins in `rules`.
+    rules (int32, (offsets[-1],)): Ids of the parent and of its children, one local tree after the other.
+    counts (int32, (n_local_trees,)): How often the treebank has each, at least once.
+    punctuation (tuple of str): Tags that are passed over.
+    auxiliaries (tuple of str): The tagged words that are told apart, such as "VBD had".
     """
 
     symbols: tuple[str, ...]
@@ -159,7 +159,7 @@ def _auxiliaries(rules: Iterable[LexicalLocalTree]) -> frozenset[TaggedWord]:
 def punctuation_tags(counts: Mapping[tuple[str, str], int]) -> frozenset[str]:
     """Return the tags most of whose words consist of punctuation marks.
 
-    counts (mapping of (tag, word) to int): how often each word has each tag.
+    counts (mapping of (tag, word) to int): How often each word has each tag.
     """
     marks: dict[str, int] = defaultdict(int)
     for (tag, word), n in counts.items():

@@ -80,7 +80,7 @@ class Tree:
     def spans(self) -> list[Span]:
         """Return the brackets of the inner nodes, in pre-order.
 
-        RETURNS (list of (int, int, str)): start, end and label; positions are half-open fenceposts
+        RETURNS (list of (int, int, str)): Start, end and label; positions are half-open fenceposts
             between words, [start, end).
         """
         spans: list[Span] = []

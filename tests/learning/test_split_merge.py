@@ -55,7 +55,7 @@ def log_likelihood(model: Model, trees: Sequence[Tree]) -> float:
 def merged(model: Model, symbol: str, group: np.ndarray, counts: np.ndarray) -> Model:
     """A model in which groups of states of a symbol are one each; what follows from it is their mean.
 
-    group (int, (m,)): of each state, from 0; counts (float, (m,)): by which the means are.
+    group (int, (m,)): Of each state, from 0; counts (float, (m,)): by which the means are.
     """
     sums = np.eye(group.max() + 1)[group]
     means = sums * counts[:, None] / (sums.T @ counts)

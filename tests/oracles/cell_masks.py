@@ -13,7 +13,7 @@ from spacy_lpcfg.trees.tree import Span
 def allowed_symbols(brackets: Collection[Span], n_words: int, grammar: Grammar) -> np.ndarray:
     """Return the symbols of the trees that have no other brackets than the given ones, binarised from the left.
 
-    RETURNS (bool, (n_words + 1, n_words + 1, n_symbols)): of the span [i, j) at [i, j].
+    RETURNS (bool, (n_words + 1, n_words + 1, n_symbols)): Of the span [i, j) at [i, j].
     """
     found = np.zeros((n_words + 1, n_words + 1, grammar.n_symbols), dtype=bool)
     for start in range(n_words):

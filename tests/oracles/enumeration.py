@@ -190,7 +190,7 @@ def brackets(tree: Tree) -> set[Item]:
 def marginals(model: Model, words: Sequence[str], parts: Callable[[Tree], Iterable[Hashable]]) -> Mapping:
     """Summed weight of the trees that have a part, for every part of any tree: mu of the papers, not divided.
 
-    parts (function): of a skeletal tree: `items`, `edges`, `brackets`.
+    parts (function): Of a skeletal tree: `items`, `edges`, `brackets`.
     """
     sums: dict[Hashable, float] = defaultdict(float)
     for tree in all_trees(model, words):

@@ -17,7 +17,7 @@ N_OUTCOMES, N_INPUTS, N_LATENT = 14, 9, 2
 def sequence_log_likelihoods(parameters, approximation, events, keep=None):
     """Return the log-likelihood of each sequence, a position and a decision at a time.
 
-    keep (n_positions, n_states): what multiplies means that are passed along latent edges.
+    keep (n_positions, n_states): What multiplies means that are passed along latent edges.
     """
     found = []
     for first, end in pairwise(events.sequence_offsets):

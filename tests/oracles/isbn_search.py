@@ -41,8 +41,8 @@ class State:
 class Enumeration:
     """All derivations of words.
 
-    derivations (list[tuple[Tree, float]]): trees with tags, and log-probabilities.
-    prefixes (list[list[State]]): those that have just shifted each word.
+    derivations (list[tuple[Tree, float]]): Trees with tags, and log-probabilities.
+    prefixes (list[list[State]]): Those that have just shifted each word.
     """
 
     def __init__(self, isbn: ISBN, candidates: Candidates, words: list[str], unary_cap: int) -> None:

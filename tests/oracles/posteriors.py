@@ -11,8 +11,8 @@ from spacy_lpcfg.parsing.result import Posteriors
 def posteriors_of(items: np.ndarray, marginals: np.ndarray, grammar: Grammar, least: float) -> Posteriors:
     """Posteriors of the brackets and tags of a forest, of those that are at least so likely.
 
-    items (int32, (n_items, 4)): see `Forest.item_table`.
-    marginals (float, (n_items,)): of the items.
+    items (int32, (n_items, 4)): See `Forest.item_table`.
+    marginals (float, (n_items,)): Of the items.
     """
     n_words = int(items[:, 1].max())
     sums: dict[tuple[int, int, str], float] = {}

@@ -25,9 +25,9 @@ UNKNOWN_SYMBOL = -1
 def tree_weight(grammar: Grammar, tree: Tree, *, markov: int = 0) -> float:
     """The weight of a tree: its probability, if the grammar is proper (figure 2 of Cohen et al. 2012).
 
-    grammar (Grammar): by any learner; of one whose parameters may be negative, so may be the weight.
+    grammar (Grammar): By any learner; of one whose parameters may be negative, so may be the weight.
     tree (Tree): n-ary; it is normalised, collapsed and binarised as the learners do.
-    markov (int): siblings that an "@" symbol remembers, as in the learner.
+    markov (int): Siblings that an "@" symbol remembers, as in the learner.
     RETURNS (float): 0 if the tree has a rule, or a tag for a word, that the grammar does not have; also where it is
         too small for a float, which `tree_log_probability` avoids.
     RAISES (ValueError): If the tree has no words but empty elements.
@@ -38,7 +38,7 @@ def tree_weight(grammar: Grammar, tree: Tree, *, markov: int = 0) -> float:
 def tree_log_probability(grammar: Grammar, tree: Tree, *, markov: int = 0) -> float:
     """Natural log of the probability of a tree of any size; same arguments as `tree_weight`.
 
-    grammar (Grammar): proper.
+    grammar (Grammar): Proper.
     RETURNS (float): -inf for a tree that the grammar cannot make.
     RAISES (ValueError): If the grammar is not proper, or the tree has no words but empty elements.
     """
@@ -108,7 +108,7 @@ def _emissions(grammar: Grammar, words: Sequence[str]) -> list[tuple[int, np.nda
 def _emission(grammar: Grammar, symbol: int, terminal: int, factors: np.ndarray) -> np.ndarray:
     """c^infinity of a -> x, float64 (m_a,); zero if there is no such rule.
 
-    terminal (int), factors (float64, (n_tags,)): as `_emissions` has them.
+    terminal (int), factors (float64, (n_tags,)): As `_emissions` has them.
     """
     lexicon = grammar.lexicon
     start, end = lexicon.offsets[terminal : terminal + 2]

@@ -51,7 +51,7 @@ LEARNERS = [
 class Killer(distributed.WorkerPlugin):
     """Kills the worker that is first to begin with its fourth task, when the three files have been read.
 
-    flag (Path): a file that is there once this has happened.
+    flag (Path): A file that is there once this has happened.
     """
 
     def __init__(self, flag: Path) -> None:

@@ -18,9 +18,9 @@ MOST_STATES = 8
 class Tables:
     """The distributions of a network over its S = 2**N states, L labels and X inputs, as logarithms.
 
-    log_initial (float64, (S,)): of the first state.
-    log_transition (float64, (L, X, S, S)): of the next state (last axis) by label, input and state.
-    log_emission (float64, (S, L, X)): of the label and the input of a state.
+    log_initial (float64, (S,)): Of the first state.
+    log_transition (float64, (L, X, S, S)): Of the next state (last axis) by label, input and state.
+    log_emission (float64, (S, L, X)): Of the label and the input of a state.
     RAISES (ValueError): If the network has more than `MOST_STATES` units.
     """
 
@@ -85,7 +85,7 @@ def _groups(labels: np.ndarray, inputs: np.ndarray) -> list[tuple[np.ndarray, in
 def posteriors(model: DynamicSBN, sequences: Sequences) -> np.ndarray:
     """P(label of an element | all inputs of its sequence, and its length), by forward and backward passes.
 
-    RETURNS (float64, (n_elements, L)): rows sum to 1.
+    RETURNS (float64, (n_elements, L)): Rows sum to 1.
     """
     filter_ = ExactFilter(model)
     transition, emission = filter_.transition, filter_.emission
@@ -128,10 +128,10 @@ def gibbs_posteriors(
     A sweep draws every unit of the state vectors of even places, then of odd ones, which are independent given the even
     ones, then all labels, given everything else each. Averaged is the distribution that a label was drawn from.
 
-    burn_in (int): sweeps that do not count.
-    sweeps (int): that count, one or more.
-    seed (int): the same one gives the same result.
-    RETURNS (float64, (n_elements, L)): rows sum to 1.
+    burn_in (int): Sweeps that do not count.
+    sweeps (int): That count, one or more.
+    seed (int): The same one gives the same result.
+    RETURNS (float64, (n_elements, L)): Rows sum to 1.
     """
     sampler = _Gibbs(model, sequences, np.random.default_rng(seed))
     for _ in range(burn_in):

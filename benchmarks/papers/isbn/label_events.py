@@ -41,7 +41,7 @@ def start_label_network(approximation: str, *, n_states: int, n_labels: int, n_i
 def model_of(network: Network, n_labels: int, max_length: int) -> DynamicSBN:
     """The dynamic network of an incremental one: the inverse of `network_of`.
 
-    network (Network): over the outcomes and input rows of label sequences.
+    network (Network): Over the outcomes and input rows of label sequences.
     """
     arrays = {name: array.astype(float) for name, array in network.parameters.items()}
     to_input = arrays["outcome_weights"][n_labels:].reshape(n_labels, -1, network.n_states)

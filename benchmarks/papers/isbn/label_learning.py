@@ -35,12 +35,12 @@ def fit_labels(
 ) -> LabelFit:
     """The parameters that maximise the likelihood of sequences under an approximation, with a normal prior.
 
-    train, dev (Sequences): to learn from, and those by whose likelihood the best epoch is chosen.
-    like (DynamicSBN): of the sizes that the learned one has, and in nothing else.
-    approximation (str): see `Network`.
-    n_epochs (int), learn_rate (float): see `Trainer`.
-    precision (float): of the prior of each weight, an inverse variance; biases have no prior.
-    seed (int): of the parameters to begin with, and of the order of sequences.
+    train, dev (Sequences): To learn from, and those by whose likelihood the best epoch is chosen.
+    like (DynamicSBN): Of the sizes that the learned one has, and in nothing else.
+    approximation (str): See `Network`.
+    n_epochs (int), learn_rate (float): See `Trainer`.
+    precision (float): Of the prior of each weight, an inverse variance; biases have no prior.
+    seed (int): Of the parameters to begin with, and of the order of sequences.
     RAISES (ValueError): If the approximation is none.
     """
     events, held_out = (label_events(sequences, like.n_labels, like.n_inputs) for sequences in (train, dev))

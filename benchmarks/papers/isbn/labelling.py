@@ -125,9 +125,9 @@ def _step(theta: np.ndarray, tables: Softmaxes, table: np.ndarray, chosen: np.nd
 def _maximize(theta: np.ndarray, tables: Softmaxes, table: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """The maximum of expression (13), by Newton's method on theta.
 
-    theta (float64, (n, N)): before the decision.
-    table, chosen (int, (n,)): of the decision, its distribution and its outcome.
-    RETURNS (float64, (n, N)): after it.
+    theta (float64, (n, N)): Before the decision.
+    table, chosen (int, (n,)): Of the decision, its distribution and its outcome.
+    RETURNS (float64, (n, N)): After it.
     """
     target = theta + tables.weights[table, chosen]
     theta, rows = theta.copy(), np.arange(len(theta))
@@ -185,11 +185,11 @@ def log_probabilities(model: Filter, sequences: Sequences) -> np.ndarray:
 def decode(model: Filter, sequences: Sequences, legal: np.ndarray, *, beam: int = 10) -> np.ndarray:
     """The likeliest labels given the inputs, by beam search.
 
-    model (Filter): what scores them.
-    sequences (Sequences): of these only the inputs are looked at.
-    legal (bool, (n_elements, L)): labels that may be chosen, one or more of each element.
-    beam (int): hypotheses that are kept of a sequence.
-    RETURNS (int64, (n_elements,)): labels.
+    model (Filter): What scores them.
+    sequences (Sequences): Of these only the inputs are looked at.
+    legal (bool, (n_elements, L)): Labels that may be chosen, one or more of each element.
+    beam (int): Hypotheses that are kept of a sequence.
+    RETURNS (int64, (n_elements,)): Labels.
     """
     beliefs = model.start(len(sequences.lengths))[:, None]
     log_probability = np.zeros(beliefs.shape[:2])

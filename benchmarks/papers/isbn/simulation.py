@@ -28,15 +28,15 @@ BATCH = 256
 class DynamicSBN(NamedTuple):
     """Parameters of a dynamic sigmoid belief network over N units, L labels and X inputs. All arrays are float64.
 
-    bias (N,): of the units.
-    latent (N, N): to each unit from those of the previous state vector; J in the paper.
-    from_label (L, N): from the previous label to the units; B.
-    from_input (X, N): from the previous input to the units; B.
-    to_label (L, N): from the units to the labels; W.
-    to_label_bias (L,): of the labels.
-    to_input (L, X, N): from the units to the inputs, where the label is known; W of the second decision.
-    to_input_bias (L, X): of the inputs.
-    max_length (int): at which a sequence ends with any label.
+    bias (N,): Of the units.
+    latent (N, N): To each unit from those of the previous state vector; J in the paper.
+    from_label (L, N): From the previous label to the units; B.
+    from_input (X, N): From the previous input to the units; B.
+    to_label (L, N): From the units to the labels; W.
+    to_label_bias (L,): Of the labels.
+    to_input (L, X, N): From the units to the inputs, where the label is known; W of the second decision.
+    to_input_bias (L, X): Of the inputs.
+    max_length (int): At which a sequence ends with any label.
     """
 
     bias: np.ndarray
@@ -64,12 +64,12 @@ class DynamicSBN(NamedTuple):
         """With parameters drawn from a normal distribution.
 
         n_states (int): N, the units of a state vector.
-        n_labels (int): with the one that ends a sequence; two or more.
-        n_inputs (int): distinct input elements.
-        max_length (int): of a sequence.
-        scale (float): standard deviation of every parameter.
-        has_edges (bool): whether labels and inputs have edges to the next state vector; else their weights are 0.
-        seed (int): the same one gives the same network.
+        n_labels (int): With the one that ends a sequence; two or more.
+        n_inputs (int): Distinct input elements.
+        max_length (int): Of a sequence.
+        scale (float): Standard deviation of every parameter.
+        has_edges (bool): Whether labels and inputs have edges to the next state vector; else their weights are 0.
+        seed (int): The same one gives the same network.
         RAISES (ValueError): If a size is too small, or the scale negative.
         """
         if min(n_states, n_labels - 1, n_inputs, max_length) < 1 or scale < 0:
@@ -105,8 +105,8 @@ class DynamicSBN(NamedTuple):
     def sample(self, n_elements: int, *, seed: int = 0) -> Sequences:
         """Whole sequences, of as few as give the number of elements or more.
 
-        n_elements (int): one or more.
-        seed (int): the same one gives the same sequences.
+        n_elements (int): One or more.
+        seed (int): The same one gives the same sequences.
         """
         rng = np.random.default_rng(seed)
         parts = [_draw(self, BATCH, rng)]
@@ -122,9 +122,9 @@ class DynamicSBN(NamedTuple):
 class Sequences:
     """Labelled sequences as flat arrays.
 
-    offsets (int64, (n_sequences + 1,)): where each begins; none is empty.
-    labels (int64, (n_elements,)): of the elements.
-    inputs (int64, (n_elements,)): what is seen of them.
+    offsets (int64, (n_sequences + 1,)): Where each begins; none is empty.
+    labels (int64, (n_elements,)): Of the elements.
+    inputs (int64, (n_elements,)): What is seen of them.
     """
 
     def __init__(self, offsets: np.ndarray, labels: np.ndarray, inputs: np.ndarray):

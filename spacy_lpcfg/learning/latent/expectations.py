@@ -22,10 +22,10 @@ from spacy_lpcfg.learning.treebank.skeletons import NONE
 class Latent:
     """The parameters of a proper L-PCFG, in the layout of a `Split`; rows are padded with zeros to m states.
 
-    n_states (int32, (n_symbols,)): of each symbol.
+    n_states (int32, (n_symbols,)): Of each symbol.
     roots (float64, (n_symbols, m)): pi(a, h).
     tensors (float32, (n_entries,)): t(a -> b c, h2, h3 | a, h1), rule after rule.
-    starts (int64, (n_rules + 1,)): where each rule's tensor begins.
+    starts (int64, (n_rules + 1,)): Where each rule's tensor begins.
     emissions (float64, (n_pairs, m)): q(x | a, h).
     """
 
@@ -40,12 +40,12 @@ class Latent:
 class Expected:
     """Expected counts of the states of a treebank's trees: sufficient statistics, all of them sums over trees.
 
-    rules (float32, (n_entries,)): of every entry of the tensors.
-    words (float64, (n_pairs, m)): of each emission.
-    forms (float64, (n_pairs, m)): of each emission, those of more general forms included.
-    symbols (float64, (n_symbols, m)): of all nodes.
-    roots (float64, (n_symbols, m)): of roots.
-    log_likelihood (float): natural log of the trees' probability, under the parameters that these counts are of; nan
+    rules (float32, (n_entries,)): Of every entry of the tensors.
+    words (float64, (n_pairs, m)): Of each emission.
+    forms (float64, (n_pairs, m)): Of each emission, those of more general forms included.
+    symbols (float64, (n_symbols, m)): Of all nodes.
+    roots (float64, (n_symbols, m)): Of roots.
+    log_likelihood (float): Natural log of the trees' probability, under the parameters that these counts are of; nan
         if there were none.
     """
 
@@ -80,11 +80,11 @@ class Expected:
 class StatePosteriors:
     """Inside and outside vectors of nodes, by what is known of their trees; rows are padded with zeros to m states.
 
-    inside (float32, (n_nodes, m)): scaled to sum 1.
-    outside (float32, (n_nodes, m)): scaled so that the product of a node's two vectors is the distribution of its
+    inside (float32, (n_nodes, m)): Scaled to sum 1.
+    outside (float32, (n_nodes, m)): Scaled so that the product of a node's two vectors is the distribution of its
         state; zeros for the nodes of trees that do not count.
-    rules (float32, (n_entries,)): expected counts of the tensors' entries.
-    log_likelihood (float): of the trees that count.
+    rules (float32, (n_entries,)): Expected counts of the tensors' entries.
+    log_likelihood (float): Of the trees that count.
     """
 
     inside: np.ndarray
@@ -97,11 +97,11 @@ class StatePosteriors:
 class Shard:
     """Some trees in a row, as the E step needs them; n nodes, numbered from 0.
 
-    symbol (int32, (n,)): of each node.
-    parent, left, right (int32, (n,)): nodes; -1 for none.
-    rule (int32, (n,)): of each inner node; -1 for leaves.
-    order (int32, (n,)): of the nodes, narrow ones first, those of one rule together.
-    pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): see `Part`.
+    symbol (int32, (n,)): Of each node.
+    parent, left, right (int32, (n,)): Nodes; -1 for none.
+    rule (int32, (n,)): Of each inner node; -1 for leaves.
+    order (int32, (n,)): Of the nodes, narrow ones first, those of one rule together.
+    pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): See `Part`.
     """
 
     symbol: np.ndarray
@@ -130,7 +130,7 @@ class Shard:
     def posteriors(self, latent: Latent, trees: np.ndarray | None = None) -> StatePosteriors:
         """Compute the posterior probabilities of the states of all nodes.
 
-        trees (int, (k,), or None): places of the trees that count, each once; None for all.
+        trees (int, (k,), or None): Places of the trees that count, each once; None for all.
         RAISES (FloatingPointError): If one of them has no probability.
         """
         order, roots = self.order, self.roots

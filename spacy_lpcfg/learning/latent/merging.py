@@ -30,8 +30,8 @@ _MIN_FACTOR = 1e-6  # of a tree's probability; against rounding errors
 class Merge(NamedTuple):
     """Two states of a symbol become one.
 
-    loss (float): of log-likelihood, after the merges before it; natural logarithm.
-    into, gone (int): the states; `gone` has no place of its own from then on.
+    loss (float): Of log-likelihood, after the merges before it; natural logarithm.
+    into, gone (int): The states; `gone` has no place of its own from then on.
     """
 
     loss: float
@@ -42,8 +42,8 @@ class Merge(NamedTuple):
 def merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -> list[Merge]:
     """Return the merges that make one state of all those of a symbol, at every step the one with the least loss.
 
-    inside, outside (float32, (n, m)): vectors of the symbol's nodes, with product 1.
-    counts (float64, (m,)): expected counts of the states.
+    inside, outside (float32, (n, m)): Vectors of the symbol's nodes, with product 1.
+    counts (float64, (m,)): Expected counts of the states.
     """
     inside, outside, counts = inside.copy(), outside.copy(), np.maximum(counts, np.finfo(np.float32).tiny)
     m, steps = len(counts), []
@@ -94,9 +94,9 @@ def merged(
 ) -> tuple[Split, Expected]:
     """Return the split without the states that cost the least, and the expected counts of those that are left.
 
-    expected (Expected): counts whose relative frequencies, smoothed, are the parameters by which states are judged.
-    n_merges (int): of all symbols together; no more than there can be.
-    n_jobs (int or None): see `Split.expect`.
+    expected (Expected): Counts whose relative frequencies, smoothed, are the parameters by which states are judged.
+    n_merges (int): Of all symbols together; no more than there can be.
+    n_jobs (int or None): See `Split.expect`.
     """
     posteriors = split.posteriors(split.maximize(expected, smoothing), n_jobs)
     expected_counts = split.sums(posteriors)

@@ -22,7 +22,7 @@ Flows = Sequence[np.ndarray]  # of each symbol, float32 (states, new states), ro
 def flow(split: Split, expected: Expected, flows: Flows) -> tuple[Split, Expected]:
     """Return the split with the new states, and the counts of them.
 
-    expected (Expected): counts of `split`.
+    expected (Expected): Counts of `split`.
     """
     new = split.with_states(np.array([matrix.shape[1] for matrix in flows], dtype=np.int32))
     of_pairs = split.events.pairs[:, 0]

@@ -27,7 +27,7 @@ def max_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np
 
     It is n / tokens_per_state for a symbol seen n times, but from 1 to `n_states`; always that for no tokens_per_state.
 
-    counts (float64, (n_symbols,)): how often each was seen.
+    counts (float64, (n_symbols,)): How often each was seen.
     """
     if tokens_per_state == 0:
         return np.full(len(counts), n_states, dtype=np.int32)
@@ -39,7 +39,7 @@ def log_fewer_states(treebank: IndexedTreebank, n_found: np.ndarray, n_states: i
 
     A warning where they are more than half of the treebank's nodes; some symbols of any treebank are rare.
 
-    n_found (int, (n_symbols,)): states of each symbol.
+    n_found (int, (n_symbols,)): States of each symbol.
     n_states, tokens_per_state: what was asked for.
     """
     counts, names = treebank.counts.symbols, treebank.nodes.symbols

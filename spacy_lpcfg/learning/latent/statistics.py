@@ -32,8 +32,8 @@ from spacy_lpcfg.parallel import in_order
 class StateSmoothing:
     """Smoothing of the states of a symbol towards each other.
 
-    rules (float): share of a rule's probabilities that the states give to their mean (Petrov et al. 2006).
-    words (float): the same of a word's.
+    rules (float): Share of a rule's probabilities that the states give to their mean (Petrov et al. 2006).
+    words (float): The same of a word's.
     rare_words (float): pseudo-tokens of each word under a symbol, whose state is independent of the word.
     rare_rules (float): pseudo-tokens of each rule, whose three states are independent of the rule and of each other.
     RAISES (ValueError): For shares that are none, or pseudo-tokens below 0.
@@ -61,8 +61,8 @@ UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0
 class Split:
     """A treebank and the number of states of its symbols: where each parameter lies, and what is counted for it.
 
-    treebank (IndexedTreebank): nodes and counts.
-    n_states (int32, (n_symbols,)): states of each symbol.
+    treebank (IndexedTreebank): Nodes and counts.
+    n_states (int32, (n_symbols,)): States of each symbol.
     """
 
     treebank: IndexedTreebank
@@ -116,9 +116,9 @@ class Split:
     def expect(self, latent: Latent, n_jobs: int | None = None, trees: np.ndarray | None = None) -> Expected:
         """Compute the expected counts (the E step).
 
-        n_jobs (int or None): as in joblib, of threads if its `parallel_config` says nothing else; None for those of
+        n_jobs (int or None): As in joblib, of threads if its `parallel_config` says nothing else; None for those of
             the latter, or 1. The result is the same for any number.
-        trees (int, (k,), or None): places of the trees that count, each once; None for all.
+        trees (int, (k,), or None): Places of the trees that count, each once; None for all.
         RAISES (FloatingPointError): If a tree has no probability.
         """
         calls = ((shard, latent, places) for shard, places in self._chosen(trees))
@@ -285,7 +285,7 @@ _MIN_ENTRY = 1e-15  # of a tensor; what is less is nothing, as denormal numbers 
 def _distributions(counts: np.ndarray, totals: np.ndarray, share: float) -> np.ndarray:
     """Normalize rows of counts; `share` of the probability goes to their mean, and all of it for unseen rows.
 
-    counts (float, (m, k)): of the outcomes of each state; totals (float64, (m,)): of all outcomes of each state.
+    counts (float, (m, k)): Of the outcomes of each state; totals (float64, (m,)): of all outcomes of each state.
     """
     seen = totals >= _MIN_COUNT
     rows = counts * np.where(seen, 1 / np.maximum(totals, _MIN_COUNT), 0.0).astype(counts.dtype)[:, None]

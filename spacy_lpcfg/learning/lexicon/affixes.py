@@ -23,8 +23,8 @@ COST = 3.0
 def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozenset[str]:
     """Return the signatures that a treebank needs.
 
-    tags (mapping): of each rare word, and whether it opens a sentence, how often it has each tag.
-    RETURNS (frozenset of str): names of `affix_backoff`, `UNKNOWN` among them.
+    tags (mapping): Of each rare word, and whether it opens a sentence, how often it has each tag.
+    RETURNS (frozenset of str): Names of `affix_backoff`, `UNKNOWN` among them.
     """
     chains: dict[tuple[str, bool], list[str]] = {}
     counts: dict[str, Counter[str]] = {}

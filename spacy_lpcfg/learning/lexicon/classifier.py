@@ -18,9 +18,9 @@ from spacy_lpcfg.trees.transforms import split_chain
 class Words(NamedTuple):
     """The words of a treebank as a classifier learns from them, n in all.
 
-    keys (int32, (n, n_templates)): features, as in `Windows`.
+    keys (int32, (n, n_templates)): Features, as in `Windows`.
     terminals, symbols (int32, (n,)).
-    boundaries (int8, (n, 2)): whether a span of several words begins with the word, and whether a constituent of
+    boundaries (int8, (n, 2)): Whether a span of several words begins with the word, and whether a constituent of
         several words ends with it.
     """
 
@@ -34,14 +34,14 @@ class Words(NamedTuple):
 class LogLinear:
     """Learner of a classifier: multinomial over the symbols that emit a word, logistic for beginnings and ends.
 
-    n_epochs (int): passes over the words.
-    rate (float): of AdaGrad, whose squared gradients begin at 1.
-    dropout (float): share of a word's features that each pass leaves out.
-    min_count (int): features that fewer words have are left out altogether.
-    min_weight (float): lesser weights are left out.
-    max_examples (int): of more words so many are drawn at random to learn from. More would make parses no better, and
+    n_epochs (int): Passes over the words.
+    rate (float): Of AdaGrad, whose squared gradients begin at 1.
+    dropout (float): Share of a word's features that each pass leaves out.
+    min_count (int): Features that fewer words have are left out altogether.
+    min_weight (float): Lesser weights are left out.
+    max_examples (int): Of more words so many are drawn at random to learn from. More would make parses no better, and
         cost more than their share, as the weights of their features outgrow the cache.
-    seed (int): of the words that are drawn, of their order, and of what is left out.
+    seed (int): Of the words that are drawn, of their order, and of what is left out.
     """
 
     n_epochs: int = 6
@@ -55,8 +55,8 @@ class LogLinear:
     def fit(self, words: Words, lexicon: Lexicon, n_symbols: int) -> Classifier:
         """Learn from words.
 
-        lexicon (Lexicon): says which symbols emit a terminal.
-        n_symbols (int): of preterminals.
+        lexicon (Lexicon): Says which symbols emit a terminal.
+        n_symbols (int): Of preterminals.
         """
         if len(words.keys) > self.max_examples:
             drawn = np.random.default_rng(self.seed).choice(len(words.keys), self.max_examples, replace=False)
@@ -96,8 +96,8 @@ class LogLinear:
 def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_weights: np.ndarray) -> Words:
     """Return the words of a treebank.
 
-    terminal (int32, (n_nodes,)): of each leaf.
-    lexicon (Lexicon), symbol_weights (float64, (n_symbols,)): of the grammar that the classifier is for.
+    terminal (int32, (n_nodes,)): Of each leaf.
+    lexicon (Lexicon), symbol_weights (float64, (n_symbols,)): Of the grammar that the classifier is for.
     """
     tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals], dtype=np.int32)
     tags = lexicon.likely_tags(symbol_weights, tag_of)[terminal[nodes.leaves]]

@@ -29,13 +29,13 @@ SIGNATURES = ("english", "learned")
 class LexicalSettings:
     """Settings of terminals and of the smoothing of emissions.
 
-    rare (int): words seen at most this often are emitted by their signature.
+    rare (int): Words seen at most this often are emitted by their signature.
     signature_weight (float): pseudo-tokens by which a word's signature suggests tags that it was not seen with; 0
         leaves rare words to their signatures (`rare_words.py`).
     chain_weight (float): pseudo-tokens of a tag's emissions in each symbol that ends in the tag.
-    min_posterior (float): rows less likely than this, given their terminal, are left out.
-    word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
-    signatures (str): of unknown words: "english", or "learned" from the treebank, for any language (`affixes.py`).
+    min_posterior (float): Rows less likely than this, given their terminal, are left out.
+    word_classes (ClassLearner or None): Of classes that tell of words which the treebank does not have.
+    signatures (str): Of unknown words: "english", or "learned" from the treebank, for any language (`affixes.py`).
     RAISES (ValueError): For numbers below 0, a min_posterior that is no share, and other signatures.
     """
 
@@ -66,11 +66,11 @@ def signatures_of(lang: str) -> str:
 class TreebankVocabulary:
     """Terminals of a treebank: words seen more than `rare` times, and the signatures of the others.
 
-    word_counts (Mapping[tuple[str, bool], int]): tokens of each word, apart by whether they open a sentence.
-    tags (Mapping[tuple[str, bool], Mapping[str, int]] or None): how often each has each tag, to learn which signatures
+    word_counts (Mapping[tuple[str, bool], int]): Tokens of each word, apart by whether they open a sentence.
+    tags (Mapping[tuple[str, bool], Mapping[str, int]] or None): How often each has each tag, to learn which signatures
         there are; None for those of English.
 
-    terminals (tuple[str, ...]): sorted; once (frozenset[str]): words seen once.
+    terminals (tuple[str, ...]): Sorted; once (frozenset[str]): words seen once.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class TreebankVocabulary:
         They are of the leaves that a signature emits, or of all leaves if there are none such. A leaf's own signature
         is among its. Leaves are counted from the first.
 
-        terminal (int32, (n_nodes,)): of each leaf.
+        terminal (int32, (n_nodes,)): Of each leaf.
         """
         leaves = nodes.leaves
         are_signatures = np.array([is_signature(name) for name in self.terminals])
@@ -140,11 +140,11 @@ class EmissionEvents:
     for that signature and for each more general one, so that these have emissions as well. If no word is rare, all
     leaves do.
 
-    pairs (int, (n_pairs, 2)): symbol and terminal, sorted.
-    counts (float64, (n_pairs,)): of the pairs, those of more general signatures included.
-    of_leaf (int64, (n_leaves,)): the pair of each leaf.
-    own (csr_array, (n_pairs, n_leaves)): counts each leaf for its pair.
-    all (csr_array, (n_pairs, n_leaves)): counts it for more general signatures of its word as well.
+    pairs (int, (n_pairs, 2)): Symbol and terminal, sorted.
+    counts (float64, (n_pairs,)): Of the pairs, those of more general signatures included.
+    of_leaf (int64, (n_leaves,)): The pair of each leaf.
+    own (csr_array, (n_pairs, n_leaves)): Counts each leaf for its pair.
+    all (csr_array, (n_pairs, n_leaves)): Counts it for more general signatures of its word as well.
     """
 
     pairs: np.ndarray
@@ -206,8 +206,8 @@ def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:
 class Emissions:
     """Estimates of the emissions a -> x: k seen pairs, sorted by symbol, then terminal.
 
-    symbols, terminals (int32, (k,)): the pairs.
-    counts (float64, (k,)): how often each was seen.
+    symbols, terminals (int32, (k,)): The pairs.
+    counts (float64, (k,)): How often each was seen.
     vectors (float64, (k, m)): E[Z | a -> x], so that q(x | a, h) = count(a -> x) / count(a) * vectors[., h].
     means (float64, (n_preterminals, m)): E[Z | a], for pairs that were not seen.
     """
@@ -228,7 +228,7 @@ def build_lexicon(
 ) -> Lexicon:
     """Return the lexicon of a grammar: smoothed rows for all terminals, and a fall-back terminal for every tag.
 
-    n_states (int32, (n_preterminals,)): states of the preterminals.
+    n_states (int32, (n_preterminals,)): States of the preterminals.
     """
     tags = tuple(sorted({split_chain(name)[-1] for name in preterminals}))
     tag_of = np.array([tags.index(split_chain(name)[-1]) for name in preterminals])

@@ -32,9 +32,9 @@ def with_rare_words(
 ) -> Lexicon:
     """Return the lexicon in which signatures share what they emit among rare words by tag.
 
-    vocabulary (TreebankVocabulary): which words were seen once.
-    terminal (int32, (n_nodes,)): of each leaf.
-    tag_of (int, (n_preterminals,)): tag of each preterminal.
+    vocabulary (TreebankVocabulary): Which words were seen once.
+    terminal (int32, (n_nodes,)): Of each leaf.
+    tag_of (int, (n_preterminals,)): Tag of each preterminal.
     signature_weight (float): kappa above; 0 leaves all words of a signature alike.
     """
     if signature_weight == 0:
@@ -66,7 +66,7 @@ def with_classes(
 ) -> Lexicon:
     """Return the lexicon with classes of words, by which the emissions of unknown words differ.
 
-    terminal (int32, (n_nodes,)), tag_of (int, (n_preterminals,)): see `with_rare_words`.
+    terminal (int32, (n_nodes,)), tag_of (int, (n_preterminals,)): See `with_rare_words`.
     """
     leaves = nodes.leaves[_are_forms(lexicon)[terminal[nodes.leaves]]]
     pairs = set(zip(nodes.word[leaves].tolist(), tag_of[nodes.symbol[leaves]].tolist(), strict=True))

@@ -17,9 +17,9 @@ def fast_anchor_words(rows: np.ndarray, k: int) -> np.ndarray:
     Each is the row farthest from the span of those before it; then each in turn is replaced by the row farthest from
     the span of all others.
 
-    rows (float, (n, d)): points, among them the vertices of their convex hull, which are linearly independent.
-    k (int): how many vertices to find.
-    RETURNS (int64, (at most k,)): places of the vertices; fewer where the rows span fewer dimensions.
+    rows (float, (n, d)): Points, among them the vertices of their convex hull, which are linearly independent.
+    k (int): How many vertices to find.
+    RETURNS (int64, (at most k,)): Places of the vertices; fewer where the rows span fewer dimensions.
     """
     residual = np.array(rows, dtype=np.float64)
     longest = np.linalg.norm(residual, axis=1).max(initial=0.0)
@@ -50,11 +50,11 @@ def simplex_regression(
 
     Each step moves weight from the worst vertex that a target has to the best one, as far as helps, for all targets.
 
-    targets (float, (n, d)): points v. vertices (float, (m, d)): V.
-    min_gain (float): a target is done when no unit of weight would gain more of half its squared distance, which is
+    targets (float, (n, d)): Points v. vertices (float, (m, d)): V.
+    min_gain (float): A target is done when no unit of weight would gain more of half its squared distance, which is
         then no farther from its minimum.
-    max_iterations (int): the maximum number of steps.
-    review (int): steps between two looks at which targets are done; they go on until then.
+    max_iterations (int): The maximum number of steps.
+    review (int): Steps between two looks at which targets are done; they go on until then.
     RETURNS (float64, (n, m)).
     """
     centre = vertices.mean(axis=0)

@@ -19,8 +19,8 @@ from spacy_lpcfg.checks import check_at_least
 class ConvexEM:
     """When to stop.
 
-    max_iterations (int): iterations at most.
-    tolerance (float): stop when the log-likelihood of an observation grows by less; -inf for never.
+    max_iterations (int): Iterations at most.
+    tolerance (float): Stop when the log-likelihood of an observation grows by less; -inf for never.
     RAISES (ValueError): For less than one iteration, or a tolerance that is no number.
     """
 
@@ -35,7 +35,7 @@ class ConvexEM:
     def maximize(self, step: Callable[[np.ndarray], tuple[np.ndarray, float]], start: np.ndarray) -> np.ndarray:
         """Iterate a step from `start`.
 
-        step (callable): from parameters to better ones and the objective of those it was given.
+        step (callable): From parameters to better ones and the objective of those it was given.
         """
         current, last = start, -np.inf
         for _ in range(self.max_iterations):
@@ -60,13 +60,13 @@ def rule_weights(
     With several features the observations are those of every choice of one g, f2 and f3 (section 6.2). Those that share
     the feature of one side, that with the fewest, are worth two small products together.
 
-    counts (float64, (n,)): how often each was seen.
+    counts (float64, (n,)): How often each was seen.
     features (int64, (n, 3)): g, f2 and f3 of each observation, as rows of `ratios`.
-    ratios (three of float64, (F_i, m_i)): of every feature s(g | h1, a) / p(g | a), r(f2 | h2, b) / p(f2 | b) and
+    ratios (three of float64, (F_i, m_i)): Of every feature s(g | h1, a) / p(g | a), r(f2 | h2, b) / p(f2 | b) and
         r(f3 | h3, c) / p(f3 | c).
-    start (float64, (m_a, m_b, m_c)): sums to one; what is zero stays zero.
+    start (float64, (m_a, m_b, m_c)): Sums to one; what is zero stays zero.
     prior (float): pseudo-observations distributed as `start`; the objective stays concave.
-    RETURNS (float64, (m_a, m_b, m_c)): sums to one.
+    RETURNS (float64, (m_a, m_b, m_c)): Sums to one.
     """
     axes = sorted(range(3), key=lambda side: len(np.unique(features[:, side])))
     order = np.argsort(features[:, axes[0]], kind="stable")
@@ -100,7 +100,7 @@ def transition(counts: csr_array, inside: np.ndarray, outside: np.ndarray, setti
 
     counts (csr_array, (F, G)): Q, up to a factor.
     inside (float64, (F, m)): r(h | f). outside (float64, (G, m')): s(g | h') / p(g).
-    RETURNS (float64, (m, m')): rows sum to one.
+    RETURNS (float64, (m, m')): Rows sum to one.
     """
     q = coo_array(counts)
     before, after = inside[q.row], outside[q.col]
@@ -120,7 +120,7 @@ def conditionals(counts: csr_array, inside: np.ndarray, settings: ConvexEM) -> n
 
     counts (csr_array, (F, G)): Q, up to a factor.
     inside (float64, (F, m)): r(h | f).
-    RETURNS (float64, (G, m)): columns sum to one.
+    RETURNS (float64, (G, m)): Columns sum to one.
     """
     q = coo_array(counts)
     before, n = inside[q.row], q.data.sum()

@@ -24,13 +24,13 @@ from spacy_lpcfg.learning.moments.convex_em import ConvexEM, conditionals, trans
 class AnchorSettings:
     """Where `anchor_states` departs from section 5.2.
 
-    shrink (float): occurrences of the overall mean that are added to those of each feature; 0 is the paper.
-    candidates (float): anchors are sought among this many times m of the most frequent features, because the rarest are
+    shrink (float): Occurrences of the overall mean that are added to those of each feature; 0 is the paper.
+    candidates (float): Anchors are sought among this many times m of the most frequent features, because the rarest are
         extreme by chance; infinite for all, as in the paper.
-    affine (bool): whether anchors are to be affinely independent instead of linearly, as vertices around zero are.
+    affine (bool): Whether anchors are to be affinely independent instead of linearly, as vertices around zero are.
     tolerance (float): `min_gain` of the simplex regression, as a share of the anchors' squared distances.
-    distance ("max" or "mean"): which of these distances.
-    max_iterations, review (int): of the simplex regression.
+    distance ("max" or "mean"): Which of these distances.
+    max_iterations, review (int): Of the simplex regression.
     """
 
     shrink: float = 0.0
@@ -50,7 +50,7 @@ class AnchorSettings:
 class AnchorStates(NamedTuple):
     """The states of features.
 
-    anchors (int64, (m,)): the feature that is the anchor of each state; none where the features tell nothing apart.
+    anchors (int64, (m,)): The feature that is the anchor of each state; none where the features tell nothing apart.
     posteriors (float64, (F, m)): q(h | f); rows sum to one.
     """
 
@@ -76,8 +76,8 @@ def anchor_states(
     """Return q(h | f) by steps 2 to 4 of section 5.2: MDP 2, from which pi and r follow by the laws of probability.
 
     vectors (float64, (F, l)): E[phi(g) | f] of every feature f; of any value where its count is 0.
-    counts (float64, (F,)): how often each was seen.
-    n_states (int): the maximum of m; m is smaller where the vectors span fewer dimensions.
+    counts (float64, (F,)): How often each was seen.
+    n_states (int): The maximum of m; m is smaller where the vectors span fewer dimensions.
     """
     shrunk = _shrunk(vectors, counts, settings.shrink)
     candidates = settings.candidates_of(counts, n_states)

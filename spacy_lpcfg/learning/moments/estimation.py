@@ -16,8 +16,8 @@ class Projections:
 
     inside (float64, (n_nodes, m)): Y of each node's inside tree.
     outside (float64, (n_nodes, m)): Z of each node's outside tree.
-    n_states (int32, (n_symbols,)): states of each symbol.
-    singular_values (float64, (n_symbols, m)): of each symbol's Omega, those of its states, falling.
+    n_states (int32, (n_symbols,)): States of each symbol.
+    singular_values (float64, (n_symbols, m)): Of each symbol's Omega, those of its states, falling.
     """
 
     inside: np.ndarray
@@ -90,9 +90,9 @@ def _outer(i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
 class ProjectionSums:
     """Sums of projections over nodes.
 
-    inside, outside (float64, (n_symbols, m)): of Y and Z, by symbol; roots (float64, (n_symbols, m)): of Y of roots.
-    words (float64, (n_pairs, m)): of Z of leaves, by emission, those of more general forms included.
-    rules (dict[int, RuleMoments]): moments of the rules that occur.
+    inside, outside (float64, (n_symbols, m)): Of Y and Z, by symbol; roots (float64, (n_symbols, m)): of Y of roots.
+    words (float64, (n_pairs, m)): Of Z of leaves, by emission, those of more general forms included.
+    rules (dict[int, RuleMoments]): Moments of the rules that occur.
     """
 
     inside: np.ndarray
@@ -119,8 +119,8 @@ def rule_moments(
 ) -> dict[int, RuleMoments]:
     """Compute the moments of the rules that occur.
 
-    rule (int, (n_nodes,)): of each inner node; -1 for leaves.
-    y, z (float64, (n_nodes, m)): projections. n_states (int32, (n_symbols,)): of each symbol.
+    rule (int, (n_nodes,)): Of each inner node; -1 for leaves.
+    y, z (float64, (n_nodes, m)): Projections. n_states (int32, (n_symbols,)): of each symbol.
     """
     order = nodes.inner[np.argsort(rule[nodes.inner], kind="stable")]
     rules, starts = np.unique(rule[order], return_index=True)
@@ -141,7 +141,7 @@ def group_sums(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: n
 def groups_of(labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
     """Return the places of each label, in their order.
 
-    labels (int, (n,)): from 0 to n_groups - 1.
+    labels (int, (n,)): From 0 to n_groups - 1.
     """
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.cumsum(np.bincount(labels, minlength=n_groups))[:-1])

@@ -21,7 +21,7 @@ from spacy_lpcfg.learning.moments.projections import singular_vectors
 class Side(NamedTuple):
     """The states of n nodes of one symbol, as the features of one side tell them.
 
-    columns (int64, (n, K)): the features of each node.
+    columns (int64, (n, K)): The features of each node.
     posteriors (float64, (F, m)): p(h | f).
     pi (float64, (m,)): p(h).
     """
@@ -45,8 +45,8 @@ class Side(NamedTuple):
 class States:
     """The states of all symbols.
 
-    sides (list[tuple[Side, Side]]): inside and outside features of the nodes of each symbol.
-    row (int64, (n_nodes,)): place of each node among those of its symbol.
+    sides (list[tuple[Side, Side]]): Inside and outside features of the nodes of each symbol.
+    row (int64, (n_nodes,)): Place of each node among those of its symbol.
     """
 
     sides: list[tuple[Side, Side]]
@@ -89,9 +89,9 @@ def symbol_states(
 ) -> tuple[Side, Side]:
     """Return the inside and outside features of one symbol's n nodes, with the states that both tell apart.
 
-    phi (csr_array, (n, d)), psi (csr_array, (n, d')): scaled features that are to represent inside and outside trees.
-    tau (uint64, (n, K)), rho (uint64, (n, L)): pivot features.
-    n_states (int): the maximum number of states; there are fewer where the inside features tell no more apart.
+    phi (csr_array, (n, d)), psi (csr_array, (n, d')): Scaled features that are to represent inside and outside trees.
+    tau (uint64, (n, K)), rho (uint64, (n, L)): Pivot features.
+    n_states (int): The maximum number of states; there are fewer where the inside features tell no more apart.
     others: see `Pivot`.
     """
     to_f, f = _one_hot(tau)

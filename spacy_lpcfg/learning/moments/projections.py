@@ -59,10 +59,10 @@ class Features:
 class Projector:
     """Settings and computation of the projections of the nodes of every symbol.
 
-    n_states (int): the maximum number of dimensions of a symbol's projections.
-    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state.
-    seed (int): of the randomised singular value decompositions, and of the noise.
-    features (Features): of the nodes.
+    n_states (int): The maximum number of dimensions of a symbol's projections.
+    tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state.
+    seed (int): Of the randomised singular value decompositions, and of the noise.
+    features (Features): Of the nodes.
 
     RAISES (ValueError): If a setting is out of range.
     """
@@ -137,11 +137,11 @@ def _scaled_block(
 class Bases:
     """The bases that project the nodes of all symbols; rows are padded with zeros to m.
 
-    templates (Templates): of the features.
-    inside_names (uint64, (d,)), outside_names (uint64, (d',)): of the features, sorted.
+    templates (Templates): Of the features.
+    inside_names (uint64, (d,)), outside_names (uint64, (d',)): Of the features, sorted.
     inside (float64, (d, m)): U, times the scales of the features. outside (float64, (d', m)): V Sigma^-1, likewise.
-    n_states (int32, (n_symbols,)): states of each symbol.
-    singular_values (float64, (n_symbols, m)): of each symbol's Omega, those of its states, falling.
+    n_states (int32, (n_symbols,)): States of each symbol.
+    singular_values (float64, (n_symbols, m)): Of each symbol's Omega, those of its states, falling.
     """
 
     templates: Templates
@@ -193,7 +193,7 @@ def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
 def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
     """Return sqrt(n / (count + kappa)) of features, float64 (d,); 1 for no kappa.
 
-    squares (float64, (d,)): sums of squared values over n nodes.
+    squares (float64, (d,)): Sums of squared values over n nodes.
     """
     if kappa is None:
         return np.ones_like(squares)
@@ -212,8 +212,8 @@ def noise_factors(d: int, dropout: float, noise: float, rng: np.random.Generator
 
     Differs from the paper: a feature has one random factor at all nodes, which does not average out over them.
 
-    dropout (float): share of the features that is left out.
-    noise (float): standard deviation of the normal factors of the others, of which 1 is the mean.
+    dropout (float): Share of the features that is left out.
+    noise (float): Standard deviation of the normal factors of the others, of which 1 is the mean.
     """
     return (rng.random(d) >= dropout) * (1 + noise * rng.standard_normal(d))
 
@@ -241,8 +241,8 @@ def check_kappa(kappa: float | None) -> None:
 def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return U (d, m), Sigma (m,) and V (d', m) of Omega, with m <= n_states.
 
-    omega (csr_array, (d, d')): of one symbol.
-    n_states (int): the maximum number of states; fewer where Omega has a smaller rank.
+    omega (csr_array, (d, d')): Of one symbol.
+    n_states (int): The maximum number of states; fewer where Omega has a smaller rank.
     """
     if min(omega.shape) <= 2 * n_states + 10:
         u, sigma, vt = np.linalg.svd(omega.toarray(), full_matrices=False)

@@ -63,11 +63,11 @@ def lexical_of(learner: object) -> LexicalSettings:
 class Part:
     """Some trees of a treebank in a row, with its ids: what is sent to where they are counted.
 
-    nodes (Skeletons): numbered from 0, without the text of words.
-    terminal (int32, (n_nodes,)): of each leaf; -1 for inner nodes.
-    rule (int32, (n_nodes,)): of each inner node; -1 for leaves.
-    pair (int64, (n_leaves,)): the emission of each leaf.
-    forms (csr_array, (n_pairs, n_leaves)): how much each leaf counts for each emission, more general forms included.
+    nodes (Skeletons): Numbered from 0, without the text of words.
+    terminal (int32, (n_nodes,)): Of each leaf; -1 for inner nodes.
+    rule (int32, (n_nodes,)): Of each inner node; -1 for leaves.
+    pair (int64, (n_leaves,)): The emission of each leaf.
+    forms (csr_array, (n_pairs, n_leaves)): How much each leaf counts for each emission, more general forms included.
     """
 
     nodes: Skeletons
@@ -81,14 +81,14 @@ class Part:
 class IndexedTreebank:
     """A treebank as every learner sees it: its nodes, their counts, and the terminals of its words.
 
-    nodes (Skeletons): all trees.
-    counts (Counts): of symbols, roots and rules.
-    vocabulary (TreebankVocabulary): terminals.
-    terminal (int32, (n_nodes,)): of each leaf; -1 for inner nodes.
-    lexical (LexicalSettings): by which the terminals were chosen, and emissions are smoothed.
-    n_classified (int): the classifier of words in their context learns from this many of the first trees, and they
+    nodes (Skeletons): All trees.
+    counts (Counts): Of symbols, roots and rules.
+    vocabulary (TreebankVocabulary): Terminals.
+    terminal (int32, (n_nodes,)): Of each leaf; -1 for inner nodes.
+    lexical (LexicalSettings): By which the terminals were chosen, and emissions are smoothed.
+    n_classified (int): The classifier of words in their context learns from this many of the first trees, and they
         alone are counted for the local trees.
-    exact_tensors (bool): whether grammars keep the tensors of rules exactly, instead of to a tolerance.
+    exact_tensors (bool): Whether grammars keep the tensors of rules exactly, instead of to a tolerance.
     """
 
     nodes: Skeletons
@@ -110,7 +110,7 @@ class IndexedTreebank:
     ) -> IndexedTreebank:
         """Return a treebank of nodes.
 
-        word_counts (Counter[tuple[str, bool]] or None): tokens of each word, apart by whether they open a sentence,
+        word_counts (Counter[tuple[str, bool]] or None): Tokens of each word, apart by whether they open a sentence,
             by which words are rare; None for those of the nodes.
         n_classified (int or None): None for all trees.
         RAISES (ValueError): If there are no trees.
@@ -135,8 +135,8 @@ class IndexedTreebank:
     ) -> IndexedTreebank:
         """Return a treebank as a learner reads it; one that was read before stays what it is.
 
-        trees (Iterable[Tree] or IndexedTreebank): trees are read once; raw or normalised.
-        weights (sequence of float or None): how much each tree counts, see `Learner.fit`. Words are no more frequent
+        trees (Iterable[Tree] or IndexedTreebank): Trees are read once; raw or normalised.
+        weights (sequence of float or None): How much each tree counts, see `Learner.fit`. Words are no more frequent
             for it, and the classifier and the local trees are of the trees with the largest weight alone.
         RAISES (ValueError): If there are no trees, not as many weights, or the treebank was read with other settings
             of the lexicon.
@@ -223,12 +223,12 @@ class IndexedTreebank:
 class Parameters:
     """The latent parameters of a grammar, as a learner finds them.
 
-    n_states (int32, (n_symbols,)): of each symbol.
+    n_states (int32, (n_symbols,)): Of each symbol.
     root_vectors (float64, (n_symbols, m)): pi(h | a) or its spectral counterpart E[Y | a at the root], rows padded.
-    tensors (float64, (sum of m_a * m_b * m_c,)): of the rules, t(a -> b c | a) included, one after the other.
-    emissions (Emissions): of the words.
-    means (float64, (n_symbols, m)): what stands for the root vector of a symbol that was never seen at a root.
-    is_proper (bool): whether all are probabilities.
+    tensors (float64, (sum of m_a * m_b * m_c,)): Of the rules, t(a -> b c | a) included, one after the other.
+    emissions (Emissions): Of the words.
+    means (float64, (n_symbols, m)): What stands for the root vector of a symbol that was never seen at a root.
+    is_proper (bool): Whether all are probabilities.
     """
 
     n_states: np.ndarray

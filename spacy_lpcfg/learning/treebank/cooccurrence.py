@@ -32,7 +32,7 @@ class Values(NamedTuple):
     """The features that nodes have, one after the other.
 
     nodes (int64, (k,)); values (float64, (k,)).
-    keys (uint64, (k,)): of the features among those of their symbol; names (uint64, (k,)): among all.
+    keys (uint64, (k,)): Of the features among those of their symbol; names (uint64, (k,)): among all.
     """
 
     nodes: np.ndarray
@@ -70,8 +70,8 @@ def _values(context: NodeContext, table: FeatureTable, nodes: np.ndarray) -> Val
 class Features(NamedTuple):
     """The features of one side, sorted by name.
 
-    names, keys (uint64, (d,)): see `Values`; symbols (int32, (d,)).
-    squares (float64, (d,)): sums of squared values, which are counts but for numbers.
+    names, keys (uint64, (d,)): See `Values`; symbols (int32, (d,)).
+    squares (float64, (d,)): Sums of squared values, which are counts but for numbers.
     """
 
     names: np.ndarray
@@ -101,7 +101,7 @@ class Cooccurrence:
     """Sums over nodes.
 
     inside, outside (Features): d and d' of them.
-    products (csr_array, (d, d')): of an inside and an outside feature's values.
+    products (csr_array, (d, d')): Of an inside and an outside feature's values.
     """
 
     inside: Features

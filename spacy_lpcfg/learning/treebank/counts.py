@@ -13,11 +13,11 @@ from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 class Counts:
     """Counts of a treebank's symbols, roots and binary rules.
 
-    symbols (float64, (n_symbols,)): nodes of each symbol.
-    roots (float64, (n_symbols,)): trees under each symbol.
-    rules (int32, (n_rules, 3)): a, b, c, sorted.
+    symbols (float64, (n_symbols,)): Nodes of each symbol.
+    roots (float64, (n_symbols,)): Trees under each symbol.
+    rules (int32, (n_rules, 3)): A, b, c, sorted.
     rule_counts (float64, (n_rules,)).
-    rule_of (int32, (n_nodes,)): the rule of each inner node, -1 for leaves.
+    rule_of (int32, (n_nodes,)): The rule of each inner node, -1 for leaves.
     """
 
     symbols: np.ndarray

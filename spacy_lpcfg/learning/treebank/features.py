@@ -34,8 +34,8 @@ def mix(*columns: np.ndarray | int) -> np.ndarray:
 class NodeContext:
     """Columns from which the templates are made, over the nodes of one shard; each is computed once.
 
-    skeletons (Skeletons): the shard, its ids shared with the other shards.
-    terminal (int32, (n_nodes,)): the terminal of every leaf; -1 for inner nodes.
+    skeletons (Skeletons): The shard, its ids shared with the other shards.
+    terminal (int32, (n_nodes,)): The terminal of every leaf; -1 for inner nodes.
     """
 
     def __init__(self, skeletons: Skeletons, terminal: np.ndarray) -> None:

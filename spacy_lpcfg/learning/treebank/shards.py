@@ -27,7 +27,7 @@ def read_skeletons(
 
     trees (Iterable[Tree]): `TreeFiles` of several files are read where joblib's backend says, one after the other
         within a file; anything else is read here, as a stream.
-    n_jobs (int or None): as in joblib, whose `parallel_config` chooses where they run; None for its own, or 1.
+    n_jobs (int or None): As in joblib, whose `parallel_config` chooses where they run; None for its own, or 1.
     """
     if isinstance(trees, TreeFiles) and len(trees.paths) > 1:
         return join(list(_tables_of_files(trees, reading, n_jobs)))

@@ -26,15 +26,15 @@ NONE = -1
 class Skeletons:
     """The skeletal trees of a treebank, or of a shard of it; n nodes, children before parents.
 
-    preterminals, interminals (tuple[str, ...]): names of the symbols; ids count the preterminals first.
-    words (tuple[str, ...]): the distinct words.
-    symbol (int32, (n,)): the symbol of each node.
-    left, right, parent (int32, (n,)): nodes; -1 for none.
-    word (int32, (n,)): id of a leaf's word; -1 for inner nodes.
-    head (int32, (n,)): the node of the lexical head.
-    start, end (int32, (n,)): the words that the node spans.
-    length (int32, (n,)): words of the node's sentence.
-    root_label (str): the commonest label over whole trees; "" for none.
+    preterminals, interminals (tuple[str, ...]): Names of the symbols; ids count the preterminals first.
+    words (tuple[str, ...]): The distinct words.
+    symbol (int32, (n,)): The symbol of each node.
+    left, right, parent (int32, (n,)): Nodes; -1 for none.
+    word (int32, (n,)): Id of a leaf's word; -1 for inner nodes.
+    head (int32, (n,)): The node of the lexical head.
+    start, end (int32, (n,)): The words that the node spans.
+    length (int32, (n,)): Words of the node's sentence.
+    root_label (str): The commonest label over whole trees; "" for none.
     """
 
     preterminals: tuple[str, ...]
@@ -110,9 +110,9 @@ class Skeletons:
 class Reading(NamedTuple):
     """Settings by which trees become skeletal trees.
 
-    lang (str): language, table or file of the head rules, see `head_rules`.
-    markov (int): siblings that an "@" symbol remembers.
-    functions (bool): whether categories keep their functions, as NP-SBJ.
+    lang (str): Language, table or file of the head rules, see `head_rules`.
+    markov (int): Siblings that an "@" symbol remembers.
+    functions (bool): Whether categories keep their functions, as NP-SBJ.
     """
 
     lang: str = "en"
@@ -196,7 +196,7 @@ class _Builder:
 def skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, functions: bool = False) -> Skeletons:
     """Return the skeletal trees of a treebank.
 
-    trees (Iterable[Tree]): raw or normalised; trees of nothing but empty elements are left out.
+    trees (Iterable[Tree]): Raw or normalised; trees of nothing but empty elements are left out.
     lang, markov, functions: as in `Reading`.
     """
     builder = _Builder(Reading(lang, markov, functions))
