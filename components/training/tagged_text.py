@@ -1,6 +1,6 @@
 """Tagged text for the bracketer: from Docs, from files, and as a spaCy corpus."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -17,7 +17,7 @@ from spacy_lpcfg.checks import counted, shown
 from spacy_lpcfg.components.doc.sentences import sentence_bounds
 from spacy_lpcfg.components.training.corpus import read_docs, refuse_broken
 from spacy_lpcfg.trees import TreebankError
-from spacy_lpcfg.trees.brackets import read_lines
+from spacy_lpcfg.trees.brackets import OnError, read_lines
 from spacy_lpcfg.trees.files import treebank_files
 
 Attr = Literal["pos", "tag"]
@@ -92,7 +92,7 @@ def read_sentences(
     paths: Paths,
     *,
     attr: Attr = "tag",
-    on_error: Callable[[TreebankError], None] | None = None,
+    on_error: OnError = None,
     dialect: str | None = None,
 ) -> Iterator[TaggedSentence]:
     """Yield the tagged sentences of files.

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees import Tree, TreebankError
-from spacy_lpcfg.trees.brackets import PathLike, read_lines
+from spacy_lpcfg.trees.brackets import OnError, PathLike, raise_or_report, read_lines
 from spacy_lpcfg.trees.formats.table import first_lines, looks_like
 from spacy_lpcfg.trees.reading import read_dialect
 from spacy_lpcfg.trees.transforms import remove_empty, unescape_token
-
-OnError = Callable[[TreebankError], None]
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a word
 
@@ -38,7 +36,7 @@ class TaggedSentence(NamedTuple):
 
 
 def read_tagged(
-    paths: PathLike | Iterable[PathLike], *, on_error: OnError | None = None, dialect: str | None = None
+    paths: PathLike | Iterable[PathLike], *, on_error: OnError = None, dialect: str | None = None
 ) -> Iterator[TaggedSentence]:
     """Read the tagged sentences of files, one at a time: memory does not grow with the files.
 
@@ -54,7 +52,7 @@ def read_tagged(
 
 
 def tagged_sentences(
-    lines: Iterable[str], *, path: str = "<text>", on_error: OnError | None = None, dialect: str | None = None
+    lines: Iterable[str], *, path: str = "<text>", on_error: OnError = None, dialect: str | None = None
 ) -> Iterator[TaggedSentence]:
     """Read the tagged sentences of a text.
 
@@ -84,23 +82,19 @@ def _is_treebank(line: str, opening: str) -> bool:
     return looks_like(opening) not in (None, "penn") and not all("/" in item[1:-1] for item in _ITEM.findall(line))
 
 
-def _of_trees(
-    lines: Iterable[str], path: str, on_error: OnError | None, *, dialect: str | None
-) -> Iterator[TaggedSentence]:
+def _of_trees(lines: Iterable[str], path: str, on_error: OnError, *, dialect: str | None) -> Iterator[TaggedSentence]:
     for tree in read_dialect(lines, path, on_error=on_error, dialect=dialect):
         stripped = remove_empty(tree)
         if stripped is not None:
             yield TaggedSentence.of(stripped)
 
 
-def _of_lines(lines: Iterable[str], path: str, on_error: OnError | None) -> Iterator[TaggedSentence]:
+def _of_lines(lines: Iterable[str], path: str, on_error: OnError) -> Iterator[TaggedSentence]:
     for number, line in enumerate(lines, start=1):
         try:
             pairs = [_split(item, path, number) for item in _ITEM.findall(line)]
         except TreebankError as error:
-            if on_error is None:
-                raise
-            on_error(error)
+            raise_or_report(error, on_error)
             continue
         if pairs:
             yield TaggedSentence(*zip(*pairs, strict=True))

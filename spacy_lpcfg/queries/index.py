@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -13,7 +13,8 @@ from spacy_lpcfg.queries.matching import matches, matching_nodes
 from spacy_lpcfg.queries.pattern import LabelTest, TreePattern
 from spacy_lpcfg.queries.reading import Strings, codes_of_file, codes_of_trees
 from spacy_lpcfg.storage.files import PathLike
-from spacy_lpcfg.trees import HeadRules, Tree, TreebankError
+from spacy_lpcfg.trees import HeadRules, Tree
+from spacy_lpcfg.trees.brackets import OnError
 from spacy_lpcfg.trees.files import files_of
 from spacy_lpcfg.trees.heads import ENGLISH
 
@@ -46,7 +47,7 @@ class TreeIndex(TreeArrays):
         paths: PathLike | Iterable[PathLike],
         rules: HeadRules = ENGLISH,
         *,
-        on_error: Callable[[TreebankError], None] | None = None,
+        on_error: OnError = None,
     ) -> TreeIndex:
         """Index the trees of bracketed files, folders or glob patterns, several times faster than with `read_trees`.
 

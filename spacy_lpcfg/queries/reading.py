@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 import numpy as np
 
-from spacy_lpcfg.trees import Tree, TreebankError, read_trees
-from spacy_lpcfg.trees.brackets import LONGEST_LINE, MAX_NODES, TREE_NAMES, opened
+from spacy_lpcfg.trees import Tree, read_trees
+from spacy_lpcfg.trees.brackets import LONGEST_LINE, MAX_NODES, TREE_NAMES, OnError, opened
 
 OPEN, CLOSE, FIRST = range(3)
 """Codes of brackets, and the code of the first string. Each opening bracket is followed by a label."""
@@ -63,9 +63,7 @@ class _Tokens(dict[bytes, int]):
         return code
 
 
-def codes_of_file(
-    path: str, strings: Strings, on_error: Callable[[TreebankError], None] | None
-) -> Iterator[np.ndarray]:
+def codes_of_file(path: str, strings: Strings, on_error: OnError) -> Iterator[np.ndarray]:
     """Return the codes of the trees in a file, several times faster than `read_trees`, with its arguments and
     errors.
     """

@@ -54,6 +54,17 @@ class TreebankError(ValueError):
         return f"{self.path}:{self.line}: {self.message}"
 
 
+OnError = Callable[[TreebankError], None] | None
+"""What is called with the error of a broken tree, which is then skipped; None to raise the error."""
+
+
+def raise_or_report(error: TreebankError, on_error: OnError) -> None:
+    """Raise the error of a broken tree, or call `on_error` with it."""
+    if on_error is None:
+        raise error
+    on_error(error)
+
+
 class BrokenFileError(TreebankError):
     """A treebank file that cannot be read at all, so that skipping a tree does not help."""
 
@@ -66,7 +77,7 @@ def parse_trees(
     lines: str | Iterable[str],
     *,
     path: str = "<text>",
-    on_error: Callable[[TreebankError], None] | None = None,
+    on_error: OnError = None,
 ) -> Iterator[Tree]:
     """Parse the trees of a bracketed text, one at a time.
 
@@ -83,9 +94,7 @@ def parse_trees(
     yield from build_trees(lines, TreeBuilder(path), on_error=on_error)
 
 
-def build_trees(
-    lines: str | Iterable[str], builder: TreeBuilder, *, on_error: Callable[[TreebankError], None] | None = None
-) -> Iterator[Tree]:
+def build_trees(lines: str | Iterable[str], builder: TreeBuilder, *, on_error: OnError = None) -> Iterator[Tree]:
     """Yield the trees that a builder makes of a bracketed text; arguments and errors are those of `parse_trees`."""
     source = _Source(lines.split("\n") if isinstance(lines, str) else lines)
     for number, line in source:
@@ -99,9 +108,7 @@ def build_trees(
                 yield from builder.read(tokens, number)
                 break
             except TreebankError as error:
-                if on_error is None or isinstance(error, _TooLarge):
-                    raise
-                on_error(error)
+                raise_or_report(error, None if isinstance(error, _TooLarge) else on_error)
                 if source.go_back(error.line):
                     builder.forget()
                     break

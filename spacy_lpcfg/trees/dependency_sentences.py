@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from spacy_lpcfg.storage.files import PathLike
-from spacy_lpcfg.trees.brackets import TreebankError, read_lines
+from spacy_lpcfg.trees.brackets import OnError, TreebankError, raise_or_report, read_lines
 from spacy_lpcfg.trees.dependencies import NO_HEAD
 
 
@@ -48,9 +48,7 @@ def read_conllu(path: PathLike) -> Iterator[DependencySentence]:
     return read_sentences(read_lines(path), os.fspath(path))
 
 
-def read_sentences(
-    lines: Iterable[str], path: str, on_error: Callable[[TreebankError], None] | None = None
-) -> Iterator[DependencySentence]:
+def read_sentences(lines: Iterable[str], path: str, on_error: OnError = None) -> Iterator[DependencySentence]:
     """Read the sentences of lines in CoNLL-U, one at a time.
 
     Comments, the lines of multiword tokens (such as 3-4) and empty nodes (such as 8.1) are skipped.
@@ -68,9 +66,7 @@ def read_sentences(
         try:
             sentence = _sentence(rows, path)
         except TreebankError as error:
-            if on_error is None:
-                raise
-            on_error(error)
+            raise_or_report(error, on_error)
         else:
             yield sentence
 

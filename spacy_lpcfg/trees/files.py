@@ -10,7 +10,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from spacy_lpcfg.trees.brackets import BrokenFileError, PathLike, TreebankError, read_lines
+from spacy_lpcfg.trees.brackets import BrokenFileError, OnError, PathLike, TreebankError, read_lines
 from spacy_lpcfg.trees.formats.table import DIALECTS, PENN, first_lines, looks_like
 from spacy_lpcfg.trees.reading import checked_dialect, dialect_of, read_trees
 from spacy_lpcfg.trees.tree import Tree
@@ -32,7 +32,7 @@ class TreeFiles:
     """
 
     paths: tuple[str, ...]
-    on_error: Callable[[TreebankError], None] | None = None
+    on_error: OnError = None
     on_read: Callable[[str, int], None] | None = None
     dialect: str | None = None
     on_dropped: Callable[[str, Counter[str]], None] | None = None
@@ -43,7 +43,7 @@ class TreeFiles:
         cls,
         paths: PathLike | Iterable[PathLike],
         *,
-        on_error: Callable[[TreebankError], None] | None = None,
+        on_error: OnError = None,
         on_read: Callable[[str, int], None] | None = None,
         dialect: str | None = None,
         on_dropped: Callable[[str, Counter[str]], None] | None = None,

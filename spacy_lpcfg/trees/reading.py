@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.storage.files import PathLike
-from spacy_lpcfg.trees.brackets import BrokenFileError, TreebankError, read_lines
+from spacy_lpcfg.trees.brackets import BrokenFileError, OnError, read_lines
 from spacy_lpcfg.trees.formats.table import DIALECTS, PENN, first_lines, looks_like
 from spacy_lpcfg.trees.tags import with_coarse_tags
 from spacy_lpcfg.trees.tree import Tree
@@ -21,7 +21,7 @@ _NO_WORDS = "trees without words"
 def read_trees(
     paths: PathLike | Iterable[PathLike],
     *,
-    on_error: Callable[[TreebankError], None] | None = None,
+    on_error: OnError = None,
     dialect: str | None = None,
     dropped: Counter[str] | None = None,
     coarse_tags: bool = False,
@@ -51,7 +51,7 @@ def read_dialect(
     lines: Iterable[str],
     path: str,
     *,
-    on_error: Callable[[TreebankError], None] | None = None,
+    on_error: OnError = None,
     dialect: str | None = None,
     dropped: Counter[str] | None = None,
 ) -> Iterator[Tree]:

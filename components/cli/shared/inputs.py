@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.language_model import LanguageModelPipe
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
-    from spacy_lpcfg.trees import Tree, TreebankError
+    from spacy_lpcfg.trees import Tree
+    from spacy_lpcfg.trees.brackets import OnError
 
     Pipe: TypeAlias = ParsingPipe | SpectralBracketerPipe | LanguageModelPipe
 
@@ -317,7 +318,7 @@ def _read_trees(source: Source) -> Iterator[_Words]:
             yield _Words(tree.words, tree.tags)
 
 
-def trees_of(source: Source, on_error: Callable[[TreebankError], None] | None = None) -> Iterator[Tree]:
+def trees_of(source: Source, on_error: OnError = None) -> Iterator[Tree]:
     """Yield the trees of a file, of stdin or of a text, in the dialect that was said, or that a file looks like.
 
     on_error (callable or None): As for `read_trees`.

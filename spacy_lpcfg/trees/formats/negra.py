@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.trees.brackets import TreebankError
+from spacy_lpcfg.trees.brackets import OnError, TreebankError, raise_or_report
 from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, raised
 from spacy_lpcfg.trees.tree import Tree
 
@@ -16,17 +16,15 @@ _PHRASE = re.compile(r"#\d{3,}")
 _TABLES = ("#BOT", "#EOT")
 
 
-def read_export(
-    lines: Iterable[str], path: str, on_error: Callable[[TreebankError], None] | None, dropped: Counter[str]
-) -> Iterator[Tree]:
+def read_export(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
     """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
     for first, rows, lemma in _sentences(lines, path):
         try:
             graph = raised(_graph(rows, lemma, path))
         except TreebankError as error:
-            _report(error, on_error)
+            raise_or_report(error, on_error)
         except ValueError as error:
-            _report(TreebankError(str(error), path, first), on_error)
+            raise_or_report(TreebankError(str(error), path, first), on_error)
         else:
             count_raised(graph.n_raised, graph.n_moved, dropped)
             yield graph.tree
@@ -36,12 +34,6 @@ def count_raised(n_raised: int, n_moved: int, dropped: Counter[str]) -> None:
     """Count a tree that was made continuous, and the punctuation that was moved."""
     dropped["discontinuous trees raised"] += n_raised > 0
     dropped["marks of punctuation lowered"] += n_moved
-
-
-def _report(error: TreebankError, on_error: Callable[[TreebankError], None] | None) -> None:
-    if on_error is None:
-        raise error
-    on_error(error)
 
 
 def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, list[tuple[int, str]], int | None]]:

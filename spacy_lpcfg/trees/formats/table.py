@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 
 from spacy_lpcfg.storage.files import PathLike
-from spacy_lpcfg.trees.brackets import TreebankError, bracket_lines, build_trees, parse_trees
+from spacy_lpcfg.trees.brackets import OnError, bracket_lines, build_trees, parse_trees
 from spacy_lpcfg.trees.dependencies import conllu
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu
 from spacy_lpcfg.trees.formats.corpussearch import CorpusSearchBuilder, has_lemmas, without_comments
@@ -27,7 +27,6 @@ from spacy_lpcfg.trees.latex import to_latex
 from spacy_lpcfg.trees.phrases import read_phrases
 from spacy_lpcfg.trees.tree import Tree
 
-OnError = Callable[[TreebankError], None] | None
 _OPENING = 2**16  # characters by which a file is judged
 
 

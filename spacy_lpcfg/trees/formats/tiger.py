@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 
-from spacy_lpcfg.trees.brackets import BrokenFileError, TreebankError
+from spacy_lpcfg.trees.brackets import BrokenFileError, OnError, TreebankError, raise_or_report
 from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, raised
 from spacy_lpcfg.trees.formats.negra import count_raised
 from spacy_lpcfg.trees.tree import Tree
@@ -21,18 +21,13 @@ _NOT_CLOSED = "Expected </s> after the sentence that begins here, but the file e
 _EXPECTED = "Expected <s> with <graph>, <t> and <nt>, as TIGER-XML has them, but"
 
 
-def read_tiger(
-    lines: Iterable[str], path: str, on_error: Callable[[TreebankError], None] | None, dropped: Counter[str]
-) -> Iterator[Tree]:
+def read_tiger(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
     """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
     for number, text in _sentences(lines, path):
         try:
             graph = raised(_graph(text))
         except (ValueError, ElementTree.ParseError) as error:
-            broken = _broken(error, path, number)
-            if on_error is None:
-                raise broken from error
-            on_error(broken)
+            raise_or_report(_broken(error, path, number), on_error)
         else:
             count_raised(graph.n_raised, graph.n_moved, dropped)
             yield graph.tree

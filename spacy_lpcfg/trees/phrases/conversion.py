@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from spacy_lpcfg.trees.brackets import TreebankError
+from spacy_lpcfg.trees.brackets import OnError
 from spacy_lpcfg.trees.dependencies import NO_HEAD
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_sentences
 from spacy_lpcfg.trees.phrases.projection import project
@@ -82,9 +82,7 @@ def _one_root(sentence: DependencySentence, kept: list[int]) -> tuple[list[int],
     return heads, tuple(relations)
 
 
-def read_phrases(
-    lines: Iterable[str], path: str, on_error: Callable[[TreebankError], None] | None, dropped: Counter[str]
-) -> Iterator[Tree]:
+def read_phrases(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
     """Yield the trees of lines in CoNLL-U; arguments and errors are those of `TreeFormat.read`."""
     for sentence in read_sentences(lines, path, on_error):
         tree, n_lifted = phrases_of(sentence)
