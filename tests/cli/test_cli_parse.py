@@ -14,7 +14,6 @@ from spacy.tokens import DocBin
 
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.doc.constituents import KEY, trees
-from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import parse_trees, read_trees
 
 TEXT = "The shop (open every day) sells tools. Did you see it?\n\nIt rained.\n"
@@ -145,17 +144,6 @@ def test_cli_parse_marginals_are_tempered_as_scores_are():
             assert spans[span["start"], span["end"], span["label"]] == pytest.approx(span["score"], abs=1e-3)
 
 
-def test_cli_parse_n_best_have_given_tags(pcfg_model, parses):
-    """The n best have the given tags."""
-    _, component = parses
-    text = "The/DT ferry/NN left/VBN ./.\n"
-    (found,) = json_in(
-        run("parse", pcfg_model, "-", "--input", "tagged", "--n-best", 3, "--format", "jsonl", text=text).stdout
-    )
-    analyses = component.parser.parser.n_best(Query(["The", "ferry", "left", "."], ["DT", "NN", "VBN", "."]), n=3)
-    assert [one["tree"] for one in found["n_best"]] == [str(one.tree) for one in analyses]
-
-
 def test_cli_parse_reads_and_writes_docs(pcfg_model, parses, sample_folder, tmp_path):
     docs, _ = parses
     run("parse", pcfg_model, "-", "-o", tmp_path / "text.spacy", text=TEXT)
@@ -257,16 +245,6 @@ def test_cli_surprisal_is_that_of_the_component(request, name):
     assert [each["words"] for each in found] == WORDS
     for each, bits in zip(found, wanted, strict=True):
         np.testing.assert_allclose([*each["bits"], each["end"]], bits, atol=1e-4)
-
-
-def test_cli_surprisal_sums_up_to_the_probability(pcfg_model):
-    """Pruning leaves the parses of the sentence alone: both are exact up to that."""
-    text = "It rained .\n"
-    (found,) = json_in(run("surprisal", pcfg_model, "-", "--input", "tokens", "--format", "jsonl", text=text).stdout)
-    (parsed,) = json_in(run("parse", pcfg_model, "-", "--input", "tokens", "--format", "jsonl", text=text).stdout)
-    bits = sum(found["bits"]) + found["end"]
-    assert bits <= -parsed["log_probability"] / math.log(2) + 1e-6
-    assert bits == pytest.approx(-parsed["log_probability"] / math.log(2), abs=2)
 
 
 def test_cli_samples_of_sentences_are_those_of_the_component(pcfg_model, parses):

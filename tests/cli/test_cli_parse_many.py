@@ -112,19 +112,6 @@ def test_parse_many_reads_and_writes_docs(corpus, pcfg_model, tmp_path):
     assert len(list((tmp_path / "again").rglob("*.spacy"))) == N_FILES
 
 
-def test_parse_many_brackets_trees_with_a_bracketer(bracketer_model, sample_folder, tmp_path):
-    files = sample_folder / "dev.mrg", sample_folder / "hundred.mrg"
-    run("parse", bracketer_model, *files, "-o", tmp_path / "out")
-    for file in files:
-        assert (tmp_path / "out" / file.name).read_text("utf-8") == run("parse", bracketer_model, file).stdout
-
-
-def test_parse_many_takes_tags_that_are_given(pcfg_model, sample_folder, tmp_path):
-    command = ("parse", pcfg_model, "--input", "trees", "--tags", "given")
-    run(*command, sample_folder / "*ed.mrg", "-o", tmp_path / "out")
-    assert written(tmp_path / "out") == {"hundred.mrg": run(*command, sample_folder / "hundred.mrg").stdout}
-
-
 # Again ---------------------------------------------------------------------------------------------
 
 

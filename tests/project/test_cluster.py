@@ -26,7 +26,7 @@ from paths import ROOT
 from spacy_lpcfg.bracketing import CCA, SpectralBracketer
 from spacy_lpcfg.bracketing.sentences import chunks
 from spacy_lpcfg.bracketing.tagged import read_tagged
-from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.learning.split_merge import Rounds
 from spacy_lpcfg.trees import TreeFiles, read_trees, write_trees
@@ -42,8 +42,6 @@ LEARNERS = [
     TreebankPCFG(),
     Spectral(n_states=3),
     Pivot(n_states=3, n_iterations=1, pivots=PivotFeatures(merge=0.2)),
-    Clusters(n_states=3, n_iterations=1),
-    EM(n_states=3, n_iterations=2),
     SplitMerge(n_states=2, n_iterations=1, rounds=Rounds(split_iterations=1, merge_iterations=1)),
 ]
 
@@ -168,12 +166,8 @@ def test_cluster_learns_the_same_brackets(files, client, monkeypatch, tmp_path):
     np.testing.assert_allclose(found.metric.distances, expected.metric.distances, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "learner", [Pivot(n_states=3, n_iterations=2), EM(n_states=3, n_iterations=6)], ids=lambda each: type(each).__name__
-)
-def test_cluster_learns_the_same_grammar_though_a_worker_is_killed(
-    learner, files, client_to_lose, small_shards, tmp_path
-):
+def test_cluster_learns_the_same_grammar_though_a_worker_is_killed(files, client_to_lose, small_shards, tmp_path):
+    learner = EM(n_states=3, n_iterations=6)
     expected = learner.fit(list(files))
     flag = tmp_path / "killed"
     client_to_lose.register_plugin(Killer(flag), name=str(flag))
@@ -311,10 +305,8 @@ def not_here(learner: Any, *args: Any, **settings: Any) -> None:
     raise AssertionError("learned by the process that asks the cluster")
 
 
-@pytest.mark.parametrize("text", [False, True], ids=["trees", "text"])
-def test_cluster_learns_combined_by_the_command(text, files, client, tmp_path, monkeypatch):
-    (tmp_path / "text").write_text("The old ferry was sold .\nMy sister missed the last one .\n", encoding="utf-8")
-    command = ("learn", "combined", files.paths[0], *(("--text", tmp_path / "text") if text else ()), "-o")
+def test_cluster_learns_combined_by_the_command(files, client, tmp_path, monkeypatch):
+    command = ("learn", "combined", files.paths[0], "-o")
     run(*command, tmp_path / "here")
     monkeypatch.setattr("spacy_lpcfg.isbn.learning.ISBNLearner.fit", not_here)
     monkeypatch.setattr("spacy_lpcfg.learning.pivot.Pivot.fit", not_here)

@@ -78,5 +78,6 @@ def build(folder: Path) -> Path:
 
 
 def ignored() -> list[str]:
-    """The patterns of .dockerignore, for names at any depth."""
-    return [line.removeprefix("**/") for line in (ROOT / ".dockerignore").read_text("utf-8").split()]
+    """The patterns of .dockerignore, for names at any depth, but for kernels: to compile them again takes minutes."""
+    patterns = [line.removeprefix("**/") for line in (ROOT / ".dockerignore").read_text("utf-8").split()]
+    return [pattern for pattern in patterns if pattern != "*.so"]

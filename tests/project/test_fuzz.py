@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_fuzz_targets_keep_their_contract(name):
-    @settings(max_examples=EXAMPLES.get(name, 100), suppress_health_check=list(HealthCheck))
+    @settings(max_examples=EXAMPLES.get(name, 60), suppress_health_check=list(HealthCheck))
     @given(st.binary(max_size=200))
     def check(data: bytes) -> None:
         TARGETS[name].run(data)

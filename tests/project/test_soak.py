@@ -14,8 +14,6 @@ from spacy_lpcfg.models import pretrained_model
 
 pytestmark = pytest.mark.slow
 
-MODELS = pytest.mark.parametrize("model", ["pcfg_model", "isbn_model", "bracketer_model"])
-
 LEARN = """
 import hashlib, sys
 from spacy_lpcfg.bracketing import SpectralBracketer
@@ -38,7 +36,7 @@ def texts():
     return [text for text in islice(soak.Drawn(soak.sample_sentences()), 150) if len(text) < 1000] + soak.ODD
 
 
-@MODELS
+@pytest.mark.parametrize("model", ["pcfg_model", "isbn_model"])
 def test_nasty_texts_fail_nowhere_and_leave_the_trees_as_they_were(model, request, texts):
     nlp = soak.pipeline(request.getfixturevalue(model))
     before = soak.trees_of(nlp, texts[:40])
@@ -49,16 +47,6 @@ def test_nasty_texts_fail_nowhere_and_leave_the_trees_as_they_were(model, reques
     assert run.growth < 20  # percent, and at most 7 when this was written
     assert sum(run.statuses.values()) >= len(texts) - texts.count("")
     assert soak.trees_of(nlp, texts[:40]) == before
-
-
-def test_threads_share_every_batch_of_a_soak(spectral_model):
-    sentences = soak.Drawn(soak.sample_sentences(), shares={"sentence": 1.0})
-    nlp = soak.pipeline(spectral_model)
-    run = soak.soak(nlp, iter(sentences), 250, batch=40, n_threads=4)
-    assert (run.n_docs, run.failures, len(run.memory)) == (250, [], 10)
-    assert len(run.kept) == 3
-    alone = soak.pipeline(spectral_model)
-    assert soak.trees_of(alone, [text for text, _ in run.kept]) == [trees for _, trees in run.kept]
 
 
 def test_grammar_that_is_read_late_is_read_once_for_all_threads():

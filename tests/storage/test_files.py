@@ -25,7 +25,7 @@ from spacy_lpcfg.storage.files import replacing, replacing_folder, write_atomica
 
 pytestmark = pytest.mark.slow
 
-N_KILLS = 20
+N_KILLS = 8
 MOMENTS = ["before", "after", *["any"] * (N_KILLS - 2)]  # of what gives a name to what was written
 SAVE = """
 import os, sys, time
