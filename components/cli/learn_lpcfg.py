@@ -101,10 +101,10 @@ class Learned(NamedTuple):
 
 def _n_steps(learner: "Learner") -> int | None:
     """Return the maximum number of iterations; None for a learner without iterations."""
-    from spacy_lpcfg.learning.stepwise import Starter
+    from spacy_lpcfg.learning.em import EMLearner
 
     below = _below_layer(learner)
-    return getattr(below, "n_iterations", None) if isinstance(below, Starter) else None
+    return below.n_iterations if isinstance(below, EMLearner) else None
 
 
 def _below_layer(learner: "Learner") -> "Learner":
@@ -120,11 +120,11 @@ def _learn(
     """Learn a grammar, tuned on the held-out trees; `reach` is called with the number of each iteration."""
     from spacy_lpcfg.learning import Spectral
     from spacy_lpcfg.learning.base import values_of_steps
-    from spacy_lpcfg.learning.stepwise import Starter
+    from spacy_lpcfg.learning.em import EMLearner
 
     if isinstance(learner, Spectral):
         return _spectral(learner, train, held_out)
-    if isinstance(_below_layer(learner), Starter):
+    if isinstance(_below_layer(learner), EMLearner):
         return _iterative(learner, train, held_out, reach)
     told: list[object] = []
     grammar = learner.fit(train, on_step=told.append)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.clusters import Clusters as Clusters
     from spacy_lpcfg.learning.em import EM as EM
     from spacy_lpcfg.learning.em import EMFit as EMFit
-    from spacy_lpcfg.learning.em import best_grammar as best_grammar
+    from spacy_lpcfg.learning.em import EMLearner as EMLearner
     from spacy_lpcfg.learning.ensemble import Ensembles as Ensembles
     from spacy_lpcfg.learning.latent.statistics import Split as Split
     from spacy_lpcfg.learning.latent.statistics import StateSmoothing as StateSmoothing
@@ -39,7 +39,7 @@ if not TYPE_CHECKING:  # else mypy would take any name for one that is there
         {
             "base": ["Learner", "Step"],
             "clusters": ["Clusters"],
-            "em": ["EM", "EMFit", "best_grammar"],
+            "em": ["EM", "EMFit", "EMLearner"],
             "ensemble": ["Ensembles"],
             "latent.statistics": ["Split", "StateSmoothing"],
             "lexicon.lexical": ["LexicalSettings"],

@@ -14,15 +14,12 @@ posteriors of the states, are a worse start, and need four times the iterations.
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_at_least, check_whole
-from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.base import OnStep
-from spacy_lpcfg.learning.em import EMFit, best_grammar
+from spacy_lpcfg.learning.em import EMFit, EMLearner
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states
 from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
@@ -35,7 +32,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 
 @dataclass(frozen=True)
-class Clusters:
+class Clusters(EMLearner):
     """Learner of a proper L-PCFG by clusters of spectral projections, and some iterations of EM.
 
     n_states (int): The maximum number of latent states of a symbol (m).
@@ -74,17 +71,6 @@ class Clusters:
         check_whole(0, n_iterations=self.n_iterations)
         check_at_least(0, agreement=self.agreement)
         self._projector()  # which checks what it takes
-
-    def fit(
-        self,
-        trees: Iterable[Tree] | IndexedTreebank,
-        *,
-        held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
-        on_step: OnStep | None = None,
-    ) -> Grammar:
-        """Learn from trees; same arguments and errors as `EM.fit`, with the grammar of the clusters as step 0."""
-        return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
         """Start EM at the clusters; same arguments as `fit`."""

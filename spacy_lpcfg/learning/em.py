@@ -15,7 +15,6 @@ the tags of a tagger and decodes by `decoding="max-rule"`.
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -90,50 +89,66 @@ class EMFit:
         return self.split.grammar(self.expected, self.smoothing)
 
 
-def best_grammar(
-    start: Callable[[], EMFit],
-    n_iterations: int,
-    held_out: Iterable[Tree] | None,
-    *,
-    first: int = 0,
-    check_every: int = 1,
-    on_step: OnStep | None = None,
-) -> Grammar:
-    """Return the grammar of the last iteration, or of the one with the best F1 on held-out trees.
-
-    start (callable): Gives EM at its start.
-    n_iterations (int): With held-out trees the maximum.
-    first (int): The first iteration that counts; 0 is the start.
-    others: see `EM`.
-    RAISES (ValueError): If n_iterations is no whole number of at least `first`.
-    """
-    check_whole(first, n_iterations=n_iterations)
-    golds = [tree for tree in map(clean, held_out or ()) if tree is not None]
-    best, best_f1 = None, -np.inf
-    clock = time.process_time()
-    fit = start()
-    for iteration in range(first, n_iterations + 1):
-        log_likelihood = fit.step() if iteration else float("nan")
-        seconds, f1 = time.process_time() - clock, float("nan")
-        if golds and (iteration % check_every == 0 or iteration == n_iterations):
-            grammar = fit.grammar()
-            f1 = held_out_f1(grammar, golds)
-            if f1 > best_f1:
-                best, best_f1 = grammar, f1
-        if on_step is not None:
-            on_step(Step(iteration, log_likelihood, f1, seconds))
-        clock = time.process_time()
-    return best or fit.grammar()
-
-
 def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
     """Return F1 in percent of clean trees parsed from raw words."""
     parser = grammar.parser(decoding="mbr")
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
 
+class EMLearner:
+    """The base class of learners that start EM at parameters of their own, and then make iterations.
+
+    n_iterations (int): Of EM; with held-out trees the maximum.
+    check_every (int): Iterations between two looks at the held-out trees, which are parsed after the last one as well.
+    first_iteration (int): The first one whose grammar may be the result; 0 for the start.
+    """
+
+    n_iterations: int
+    check_every: int = 1
+    first_iteration: ClassVar[int] = 0
+
+    def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
+        """Start EM, before any iteration; `trees` and `weights` as for `fit`."""
+        raise NotImplementedError
+
+    def fit(
+        self,
+        trees: Iterable[Tree] | IndexedTreebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Grammar:
+        """Learn from trees; return the grammar of the last iteration, or of that with the best F1 on held-out trees.
+
+        trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
+        held_out (Iterable[Tree] or None): Trees by which the number of iterations is chosen, parsed from raw words.
+        weights (sequence of float or None): How much each tree counts; None if all count alike.
+        on_step (callable or None): Called after every iteration, and for a start that may be the result as step 0;
+            `list.append` keeps the history.
+        RAISES (ValueError): If there are no trees, or no iterations to make.
+        """
+        check_whole(self.first_iteration, n_iterations=self.n_iterations)
+        golds = [tree for tree in map(clean, held_out or ()) if tree is not None]
+        best, best_f1 = None, -np.inf
+        clock = time.process_time()
+        fit = self.start(trees, weights)
+        for iteration in range(self.first_iteration, self.n_iterations + 1):
+            log_likelihood = fit.step() if iteration else float("nan")
+            seconds, f1 = time.process_time() - clock, float("nan")
+            if golds and (iteration % self.check_every == 0 or iteration == self.n_iterations):
+                grammar = fit.grammar()
+                f1 = held_out_f1(grammar, golds)
+                if f1 > best_f1:
+                    best, best_f1 = grammar, f1
+            if on_step is not None:
+                on_step(Step(iteration, log_likelihood, f1, seconds))
+            clock = time.process_time()
+        return best or fit.grammar()
+
+
 @dataclass(frozen=True)
-class EM(Variants):
+class EM(EMLearner, Variants):
     """Learner of a proper L-PCFG by expectation maximisation from a random start.
 
     n_states (int): The maximum number of latent states of a symbol (m).
@@ -165,6 +180,7 @@ class EM(Variants):
     lang: str = "en"
     rules: Block[RuleSettings] = UNSET
 
+    first_iteration: ClassVar[int] = 1
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {"2013": {"tokens_per_state": 0.0, "smoothing": UNSMOOTHED, "lexical": PLAIN_LEXICON}}
     )
@@ -177,27 +193,8 @@ class EM(Variants):
         check_at_least(0, noise=self.noise)
         check_at_least(1, check_every=self.check_every)
 
-    def fit(
-        self,
-        trees: Iterable[Tree] | IndexedTreebank,
-        *,
-        held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
-        on_step: OnStep | None = None,
-    ) -> Grammar:
-        """Learn from trees.
-
-        trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
-        held_out (Iterable[Tree] or None): Trees by which the number of iterations is chosen, from raw words.
-        weights (sequence of float or None): How much each tree counts; None if all count alike.
-        on_step (callable or None): Called after every iteration; `list.append` keeps the history.
-        RAISES (ValueError): If there are no trees, or no iterations to make.
-        """
-        start = partial(self.start, trees, weights)
-        return best_grammar(start, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
-
     def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """Start EM at its random start; same arguments as `fit`."""
+        """Start EM at random; same arguments as `fit`."""
         treebank = IndexedTreebank.read(trees, self, weights)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)

@@ -34,9 +34,7 @@ from scipy.sparse import csr_array
 
 from spacy_lpcfg.blocks import UNSET, Block, make_blocks, make_tuples
 from spacy_lpcfg.checks import check_at_least, check_shares, check_whole, shown
-from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.base import OnStep
-from spacy_lpcfg.learning.em import EMFit, best_grammar
+from spacy_lpcfg.learning.em import EMFit, EMLearner
 from spacy_lpcfg.learning.latent.merging import merged
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split, StateSmoothing
@@ -100,7 +98,7 @@ class PivotFeatures:
 
 
 @dataclass(frozen=True)
-class Pivot(Variants):
+class Pivot(EMLearner, Variants):
     """Learner of an L-PCFG by pivot features; a proper grammar.
 
     n_states (int): The maximum number of latent states of a symbol (m).
@@ -148,17 +146,6 @@ class Pivot(Variants):
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
         check_whole(0, n_iterations=self.n_iterations)
-
-    def fit(
-        self,
-        trees: Iterable[Tree] | IndexedTreebank,
-        *,
-        held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
-        on_step: OnStep | None = None,
-    ) -> Grammar:
-        """Learn from trees; same arguments and errors as `EM.fit`, with the grammar of the pivots as step 0."""
-        return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
         """Start EM at the parameters of the pivots (section 6.3); `trees` and `weights` as for `fit`."""

@@ -16,9 +16,7 @@ import numpy as np
 
 from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_at_least, check_shares, check_whole
-from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.base import OnStep
-from spacy_lpcfg.learning.em import EMFit, best_grammar, random_start
+from spacy_lpcfg.learning.em import EMFit, EMLearner, random_start
 from spacy_lpcfg.learning.latent.merging import merged
 from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
@@ -57,7 +55,7 @@ class Rounds:
 
 
 @dataclass(frozen=True)
-class SplitMerge:
+class SplitMerge(EMLearner):
     """Learner of a proper L-PCFG by splitting and merging states; each symbol gets a number of its own.
 
     n_states (int): The maximum number of latent states of a symbol (m); there are as many rounds as doublings up to it.
@@ -93,25 +91,6 @@ class SplitMerge:
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
         check_at_least(0, n_iterations=self.n_iterations)
-
-    def fit(
-        self,
-        trees: Iterable[Tree] | IndexedTreebank,
-        *,
-        held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
-        on_step: OnStep | None = None,
-    ) -> Grammar:
-        """Learn from trees.
-
-        trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
-        held_out (Iterable[Tree] or None): Trees by which the number of iterations after the last round is chosen,
-            from raw words.
-        weights (sequence of float or None): How much each tree counts; None if all count alike.
-        on_step (callable or None): Called with the grammar of the last round as step 0, and after every iteration.
-        RAISES (ValueError): If there are none.
-        """
-        return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
         """Start EM after the last round; same arguments as `fit`."""

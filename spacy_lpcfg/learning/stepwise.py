@@ -8,26 +8,16 @@ batch of all trees is an iteration of EM.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast, runtime_checkable
+from typing import cast
 
 import numpy as np
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import Learner, OnStep
-from spacy_lpcfg.learning.em import EMFit
+from spacy_lpcfg.learning.em import EMFit, EMLearner
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Tree
-
-
-@runtime_checkable
-class Starter(Protocol):
-    """A learner by EM: `EM`, `SplitMerge`, `Pivot` or `Clusters`."""
-
-    @property
-    def n_iterations(self) -> int: ...
-
-    def start(self, trees: Iterable[Tree], weights: Sequence[float] | None = None) -> EMFit: ...
 
 
 @dataclass(frozen=True)
@@ -45,8 +35,8 @@ class StepwiseEM:
     alpha: float = 0.7
 
     def __post_init__(self) -> None:
-        start = self.start if isinstance(self.start, Starter) else getattr(self.start, "learner", None)
-        if not isinstance(start, Starter):
+        start = self.start if isinstance(self.start, EMLearner) else getattr(self.start, "learner", None)
+        if not isinstance(start, EMLearner):
             raise ValueError(
                 "Expected a learner by EM as start (EM, SplitMerge, Pivot or Clusters), got "
                 f"{type(self.start).__name__}."
@@ -82,7 +72,7 @@ class StepwiseEM:
         return StepwiseFit(self._begin(trees), trees, self.alpha)
 
     def _begin(self, trees: Iterable[Tree], weights: Sequence[float] | None = None) -> EMFit:
-        start = cast(Starter, self.start)
+        start = cast(EMLearner, self.start)
         fit = start.start(trees, weights)
         for _ in range(start.n_iterations):
             fit.step()

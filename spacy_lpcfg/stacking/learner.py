@@ -20,7 +20,7 @@ from spacy_lpcfg.checks import shown, whole
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import MANY_TREES, Learner, OnStep, Step, has_functions
-from spacy_lpcfg.learning.stepwise import Starter
+from spacy_lpcfg.learning.em import EMLearner
 from spacy_lpcfg.learning.weights import is_annotated, weighted_trees
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.stacking.fitting import LayerSettings, ReadSentence, fit_layer, layer_temperature
@@ -120,7 +120,7 @@ def _both(first: OnStep, second: OnStep | None) -> OnStep:
 def _of_steps(learner: Learner, steps: Sequence[Any]) -> Learner:
     """Return a learner by EM with the iterations that held-out trees chose; any other as it is."""
     looked_at = [step for step in steps if isinstance(step, Step) and not isnan(step.f1)]
-    if not looked_at or not isinstance(learner, Starter):
+    if not looked_at or not isinstance(learner, EMLearner):
         return learner
     best = max(looked_at, key=lambda step: step.f1)
     return replace(learner, n_iterations=best.iteration)  # type: ignore[type-var]
