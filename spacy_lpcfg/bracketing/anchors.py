@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from spacy_lpcfg.bracketing.groups import merge_groups
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, Chunk
 from spacy_lpcfg.bracketing.tags import COARSE, UNIVERSAL
 
@@ -46,10 +47,9 @@ class TagGroups:
 
     def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
         """Cluster the tags of a text; tags that do not occur join the group of X, or else the first group."""
-        counts = _neighbours(chunks())
-        groups = [[int(tag)] for tag in np.flatnonzero(counts.sum(axis=1))]
-        while len(groups) > self.n_groups:
-            groups = _merge_two(groups, counts)
+        pairs = _pairs(chunks())
+        tags = np.flatnonzero((pairs.sum(axis=0) + pairs.sum(axis=1))[:N_UNIVERSAL])
+        groups = merge_groups(pairs, tags.tolist(), self.n_groups)
         default_group = next((k for k, group in enumerate(groups) if UNIVERSAL.index("X") in group), 0)
         group_of = {tag: k for k, group in enumerate(groups) for tag in group}
         return grouping([str(group_of.get(tag, default_group)) for tag in range(N_UNIVERSAL)])
@@ -61,8 +61,8 @@ def grouping(names: Sequence[str]) -> np.ndarray:
     return np.array([order.setdefault(name, len(order)) for name in names], dtype=np.int32)
 
 
-def _neighbours(chunks: Iterable[Chunk]) -> np.ndarray:
-    """Count the tags, or boundaries, before and after each tag, float64 (N, 2 * (N + 1))."""
+def _pairs(chunks: Iterable[Chunk]) -> np.ndarray:
+    """Count the pairs of adjacent tags, float64 (N + 1, N + 1); the last is the boundary of a sentence."""
     n = N_UNIVERSAL + 1
     pairs = np.zeros((n, n))
     for chunk in chunks:
@@ -70,22 +70,4 @@ def _neighbours(chunks: Iterable[Chunk]) -> np.ndarray:
         padded = np.full(len(chunk.universal) + len(chunk.offsets), N_UNIVERSAL)
         padded[np.arange(len(sentence)) + sentence + 1] = chunk.universal
         pairs += np.bincount(padded[:-1] * n + padded[1:], minlength=n * n).reshape(n, n)
-    return np.concatenate([pairs[:-1], pairs[:, :-1].T], axis=1)
-
-
-def _merge_two(groups: list[list[int]], counts: np.ndarray) -> list[list[int]]:
-    """Merge the two groups whose merger loses least information."""
-    sums = [counts[group].sum(axis=0) for group in groups]
-    losses = {
-        _information(sums[i]) + _information(sums[j]) - _information(sums[i] + sums[j]): (i, j)
-        for j in range(len(groups))
-        for i in range(j)
-    }
-    i, j = losses[min(losses)]
-    return [groups[i] + groups[j] if k == i else group for k, group in enumerate(groups) if k != j]
-
-
-def _information(counts: np.ndarray) -> float:
-    """Return the sum of n log(n / N)."""
-    positive = counts[counts > 0]
-    return float((positive * np.log(positive / counts.sum())).sum())
+    return pairs

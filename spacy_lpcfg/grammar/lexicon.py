@@ -22,7 +22,7 @@ import numpy as np
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
-from spacy_lpcfg.words.remembered import is_remembered
+from spacy_lpcfg.words.remembered import WordCache
 from spacy_lpcfg.words.signatures import UNKNOWN, backoff_of, is_signature
 
 NO_TAG = -1
@@ -74,14 +74,14 @@ class Lexicon:
     _rare_index: dict[str, int] = field(init=False, repr=False)
     _tag_index: dict[str, int] = field(init=False, repr=False)
     _backoff: Callable[[str, bool], list[str]] = field(init=False, repr=False, compare=False)
-    _cache: dict[tuple[str, bool], tuple[int, int, int]] = field(init=False, repr=False, compare=False)
+    _cache: WordCache[tuple[int, int, int]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_index", {name: i for i, name in enumerate(self.terminals)})
         object.__setattr__(self, "_rare_index", {name: i for i, name in enumerate(self.rare_words)})
         object.__setattr__(self, "_tag_index", {tag: i for i, tag in enumerate(self.tags)})
         object.__setattr__(self, "_backoff", backoff_of(self.terminals))
-        object.__setattr__(self, "_cache", {})
+        object.__setattr__(self, "_cache", WordCache(_CACHE_SIZE))
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -191,26 +191,21 @@ class Lexicon:
 
     def _emitter(self, word: str, sentence_initial: bool) -> tuple[int, int, int]:
         """Return the terminal of a word, its index among the rare words or `_NOT_RARE`, and its class or `_SEEN`."""
-        key = (word, sentence_initial)
-        emitter = self._cache.get(key)
-        if emitter is None:
-            is_terminal = word in self._index and not is_signature(word)
-            names = [word] if is_terminal else self._backoff(word, sentence_initial)
-            first_known = next(i for i, name in enumerate(names) if name in self._index)
-            terminal, rare = self._index[names[first_known]], _NOT_RARE
-            if is_signature(names[first_known]):
-                rare = next(
-                    (self._rare_index[name] for name in names[: first_known + 1] if name in self._rare_index), _NOT_RARE
-                )
-            if rare != _NOT_RARE:
-                terminal = int(self.rare_terminals[rare])
-            is_unknown = is_signature(self.terminals[terminal] if rare == _NOT_RARE else self.rare_words[rare])
-            emitter = terminal, rare, self.classes.of(word) if is_unknown else _SEEN
-            if is_remembered(word):
-                if len(self._cache) >= _CACHE_SIZE:
-                    self._cache.clear()
-                self._cache[key] = emitter
-        return emitter
+        emitter = self._cache.get((word, sentence_initial))
+        if emitter is not None:
+            return emitter
+        is_terminal = word in self._index and not is_signature(word)
+        names = [word] if is_terminal else self._backoff(word, sentence_initial)
+        first_known = next(i for i, name in enumerate(names) if name in self._index)
+        terminal, rare = self._index[names[first_known]], _NOT_RARE
+        if is_signature(names[first_known]):
+            candidates = names[: first_known + 1]
+            rare = next((self._rare_index[name] for name in candidates if name in self._rare_index), _NOT_RARE)
+        if rare != _NOT_RARE:
+            terminal = int(self.rare_terminals[rare])
+        is_unknown = is_signature(self.terminals[terminal] if rare == _NOT_RARE else self.rare_words[rare])
+        class_of_unknown = self.classes.of(word) if is_unknown else _SEEN
+        return self._cache.add(word, sentence_initial, (terminal, rare, class_of_unknown))
 
     def words_per_row(self, tag_of: np.ndarray) -> np.ndarray:
         """Return the sum of the factors of all words that a row emits, float64 (n_rows,).

@@ -8,7 +8,7 @@ import numpy as np
 
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.isbn.rare_words import RareWords
-from spacy_lpcfg.words.remembered import is_remembered
+from spacy_lpcfg.words.remembered import WordCache
 
 _CACHE_SIZE = 10_000
 _MAX_CANDIDATES = 8
@@ -35,18 +35,12 @@ class KnownWords:
         self.signature_rows = signature_rows
         self.frequent = frozenset(frequent)
         self.rare = rare
-        self._cache: dict[tuple[str, bool], KnownWord] = {}
+        self._cache: WordCache[KnownWord] = WordCache(_CACHE_SIZE)
 
     def of(self, word: str, first: bool) -> KnownWord:
         """Return the entry of a word; `first` says whether it is the first word of its sentence."""
         entry = self._cache.get((word, first))
-        if entry is None:
-            entry = KnownWord(self, word, first)
-            if is_remembered(word):
-                if len(self._cache) >= _CACHE_SIZE:
-                    self._cache.clear()
-                self._cache[word, first] = entry
-        return entry
+        return self._cache.add(word, first, KnownWord(self, word, first)) if entry is None else entry
 
     @cached_property
     def spellings(self) -> frozenset[str]:

@@ -20,7 +20,7 @@ import numpy as np
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
-from spacy_lpcfg.words.remembered import is_remembered
+from spacy_lpcfg.words.remembered import WordCache
 from spacy_lpcfg.words.signatures import shorter_signature, suffix_signatures
 
 _CACHE_SIZE = 1_000
@@ -54,11 +54,11 @@ class RareWords:
     classes: WordClasses = NO_CLASSES
     class_shares: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     _of_signature: dict[str, np.ndarray] = field(init=False, repr=False)
-    _of_word: dict[tuple[str, bool], tuple[list[str], np.ndarray]] = field(init=False, repr=False)
+    _of_word: WordCache[tuple[list[str], np.ndarray]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_of_signature", {})
-        object.__setattr__(self, "_of_word", {})
+        object.__setattr__(self, "_of_word", WordCache(_CACHE_SIZE))
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -105,15 +105,11 @@ class RareWords:
     def _look_up(self, word: str, sentence_initial: bool) -> tuple[list[str], np.ndarray]:
         """Return known signatures and tag distribution of a word, from a bounded cache."""
         entry = self._of_word.get((word, sentence_initial))
-        if entry is None:
-            names = suffix_signatures(word, sentence_initial)
-            known = [name for name in names if f"s {name}" in self._index]
-            entry = known, self._smoothed(f"w {word}", self._tags_of_signature(known[-1]))
-            if is_remembered(word):
-                if len(self._of_word) >= _CACHE_SIZE:
-                    self._of_word.clear()
-                self._of_word[word, sentence_initial] = entry
-        return entry
+        if entry is not None:
+            return entry
+        known = [name for name in suffix_signatures(word, sentence_initial) if f"s {name}" in self._index]
+        tags = self._smoothed(f"w {word}", self._tags_of_signature(known[-1]))
+        return self._of_word.add(word, sentence_initial, (known, tags))
 
     def of_names(self) -> Iterator[np.ndarray]:
         """Yield P(tag | name) for each name, with words not sentence-initial, float64 (n_tags,)."""

@@ -1,4 +1,4 @@
-"""A cache for functions of texts that is bounded in bytes: it holds a limited number of short texts."""
+"""Caches for functions of texts that are bounded in bytes: they hold a limited number of short texts."""
 
 from __future__ import annotations
 
@@ -36,3 +36,21 @@ class Remembered(Generic[Result]):
 def remembered(n: int) -> Callable[[Callable[..., Result]], Remembered[Result]]:
     """Return a decorator that caches the last n results of a function of texts."""
     return partial(Remembered, n=n)
+
+
+class WordCache(dict[tuple[str, bool], Result]):
+    """What is known of words, apart by whether they open their sentence.
+
+    max_words (int): How many words are kept, after which all are forgotten.
+    """
+
+    def __init__(self, max_words: int) -> None:
+        self.max_words = max_words
+
+    def add(self, word: str, sentence_initial: bool, value: Result) -> Result:
+        """Keep the value of a word, unless the word is long, and return it."""
+        if is_remembered(word):
+            if len(self) >= self.max_words:
+                self.clear()
+            self[word, sentence_initial] = value
+        return value

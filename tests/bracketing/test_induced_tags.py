@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 
-from spacy_lpcfg.bracketing.induced_tags import InducedTags, TagLearner, finite_verbs, is_mark, merge_groups
+from spacy_lpcfg.bracketing.induced_tags import InducedTags, TagLearner, finite_verbs, is_mark
 from spacy_lpcfg.bracketing.tags import UNIVERSAL
 
 NOUNS = [f"noun{letter}" for letter in "abcdefghijklmnop"]
@@ -92,24 +91,3 @@ def test_induced_tags_finite_verbs_are_found_behind_a_class_that_more_sentences_
         ["C9", "C1", verb, "C9"] if k % 5 < 3 else ["C9", "U", verb, "C9"] for verb in ("C2", "C3") for k in range(5)
     ]
     assert finite_verbs(rows, 8) == ["C2", "C3"]
-
-
-def test_induced_tags_groups_are_those_that_lose_least():
-    """Against the sum over all pairs, step by step."""
-    rng = np.random.default_rng(0)
-    pairs = rng.integers(0, 50, size=(9, 9)).astype(float)
-    rows = {(k,): np.concatenate([pairs[k], pairs[:, k]]) for k in range(2, 9)}
-
-    def information(counts):
-        return sum(n * np.log(n / counts.sum()) for n in counts if n)
-
-    while len(rows) > 3:
-        _, one, other = min(
-            (information(rows[a]) + information(rows[b]) - information(rows[a] + rows[b]), a, b)
-            for a in rows
-            for b in rows
-            if a < b
-        )
-        rows[(*one, *other)] = rows.pop(one) + rows.pop(other)
-    groups = merge_groups(pairs, range(2, 9), 3)
-    assert {frozenset(group) for group in groups} == {frozenset(group) for group in rows}
