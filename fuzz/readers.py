@@ -22,7 +22,7 @@ from spacy_lpcfg.components.doc.constituents import key_of, rooted_trees, trees
 from spacy_lpcfg.components.training.corpus import docs_of, tree_to_doc
 from spacy_lpcfg.components.training.tagged_text import read_tag_map, tagged_doc
 from spacy_lpcfg.evaluation.evalb import Params, evaluate, read_evalb
-from spacy_lpcfg.language_model.text import TextError, read_sentences
+from spacy_lpcfg.language_model.text import read_sentences
 from spacy_lpcfg.trees import Tree, TreebankError, clean, normalize, parse_trees, read_trees, write_trees
 from spacy_lpcfg.trees.transforms import collapse_unaries, expand_unaries, normalize_rooted
 
@@ -159,7 +159,7 @@ def check_text(text: str) -> None:
     with files(text) as (path,):
         try:
             found = list(read_sentences(path))
-        except TextError as error:
+        except TreebankError as error:
             expect(str(error).startswith(f"{path}:"), f"no place in {error}")
             return
     expect(all(map(all, found)), "words that are empty")

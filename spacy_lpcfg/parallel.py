@@ -23,7 +23,7 @@ def in_order(
 ) -> Iterator[Result]:
     """Call a function for each tuple of arguments, in parallel, and yield the results in order.
 
-    function (callable): A module-level function, so that it can be pickled; repeated if its worker dies.
+    function (callable): A function of a module or a class, so that it can be pickled; repeated if its worker dies.
     calls (iterable of tuple): Arguments of each call, consumed lazily.
     n_jobs (int or None): Number of joblib workers; None for the number of `joblib.parallel_config`, or 1.
     prefer (str or None): "threads" to prefer threads if no backend was chosen; None for processes.

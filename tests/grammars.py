@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from oracles.enumeration import Model
 
+from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import check
 from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
-from spacy_lpcfg.grammar.tensors import Tensors, offsets
+from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.signatures import UNKNOWN
 

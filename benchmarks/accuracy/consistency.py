@@ -34,11 +34,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import measure
+from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.grammar.tensors import Tensors, offsets
+from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.learning import LexicalSettings, Pivot, Smoothing, Spectral, TreebankPCFG
 from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.moments.projections import Features

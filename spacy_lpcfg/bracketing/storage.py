@@ -13,7 +13,7 @@ from spacy_lpcfg.bracketing.span_model import SpanModel
 from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
 from spacy_lpcfg.bracketing.top import TopScores
 from spacy_lpcfg.storage.container import StorageError, pack, read_meta, refuse_others, unpack
-from spacy_lpcfg.storage.validation import are_texts, are_within, is_array, is_moderate, is_number
+from spacy_lpcfg.storage.validation import Consistency, are_texts, are_within, is_array, is_moderate, is_number
 
 _KIND = "bracketer"
 _VERSION = 1
@@ -26,6 +26,10 @@ _SPAN_FIELDS = (*_SPANS, "is_flat", "lexical", "top_first")
 
 class BracketerError(ValueError):
     """A bracketer file that is damaged, inconsistent, or not a bracketer."""
+
+
+_BRACKETER = Consistency("bracketer", BracketerError)
+_require = _BRACKETER.require
 
 
 def pack_parts(metric: MetricModel, spans: SpanModel | None, meta: dict[str, Any]) -> bytes:
@@ -89,15 +93,14 @@ def _span_model(values: dict[str, Any]) -> SpanModel:
     try:
         symbols = Symbols(lexical)
     except ValueError as error:
-        raise _inconsistent("symbols") from error
+        raise _BRACKETER.inconsistent("symbols") from error
     rule = TopScores(top, first) if len(top) else None
     return SpanModel(symbols, keys, scores, unseen, rule, _plain(values, "is_flat", bool))
 
 
 def _plain(values: dict[str, Any], name: str, kind: type) -> Any:
     value = values.get(name)
-    if type(value) is not kind:
-        raise _inconsistent(name)
+    _require(name, type(value) is kind)
     return value
 
 
@@ -108,17 +111,7 @@ def _number(values: dict[str, Any], name: str) -> float:
 
 
 def _array(values: dict[str, Any], name: str, dtype: str) -> np.ndarray:
-    array = values.get(name)
-    if not isinstance(array, np.ndarray) or not is_array(array, dtype, *array.shape):
-        raise _inconsistent(name)
+    array: Any = values.get(name)
+    _require(name, isinstance(array, np.ndarray) and is_array(array, dtype, *array.shape))
     _require(name, array.dtype.kind != "f" or is_moderate(array))
     return array
-
-
-def _require(name: str, holds: bool) -> None:
-    if not holds:
-        raise _inconsistent(name)
-
-
-def _inconsistent(name: str) -> BracketerError:
-    return BracketerError(f"This bracketer is inconsistent in its {name}: copy or learn it again.")

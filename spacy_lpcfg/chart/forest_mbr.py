@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.chart._forest import Forest, LabelTable, best_tree, expected_scores
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
-from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.parsing.result import Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
 

@@ -14,8 +14,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.grammar.parameters import GrammarParameters
-from spacy_lpcfg.grammar.tensors import FACTORED, offsets
+from spacy_lpcfg.grammar.tensors import FACTORED
 from spacy_lpcfg.trees.transforms import NEW_NODE
 
 AnyGrammar = TypeVar("AnyGrammar", bound=GrammarParameters)

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.grammar.backoff import backoff_bytes
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.layout import sizes as layout_sizes
 from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
 from spacy_lpcfg.grammar.parameters import GrammarParameters
-from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, SPARSE, Tensors, factor_sizes, offsets
+from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, SPARSE, Tensors, factor_sizes
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.reader import StorageError, check_room
-from spacy_lpcfg.storage.validation import are_offsets, are_texts, are_within, is_array, is_moderate, is_temperature
+from spacy_lpcfg.storage.validation import (
+    Consistency,
+    are_offsets,
+    are_texts,
+    are_within,
+    is_array,
+    is_moderate,
+    is_temperature,
+)
 from spacy_lpcfg.trees.local_trees import LocalTrees
 from spacy_lpcfg.words.signatures import UNKNOWN
 
@@ -23,6 +32,7 @@ _MOST_NODES = 2**31  # of trees
 _PAIR = 8  # bytes that tables for the parser take for each pair of symbols, and of terminals and tags
 _NODE = 64  # bytes that it takes, at most, for each label of a local tree, and for each pair of neighbours
 _BLOCK = 64  # bytes that it takes, at most, for each entry of a sparse tensor that is kept
+require = Consistency("grammar", ModelError).require
 _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 
 
@@ -48,15 +58,6 @@ def _check_room(n_bytes: float) -> None:
         check_room(n_bytes, what="A parser by it")
     except StorageError as error:
         raise ModelError(f"This grammar is too large. {error}") from error
-
-
-def require(field: str, holds: bool) -> None:
-    """Require that a condition on a field holds.
-
-    RAISES (ModelError): If it does not; the message names the field.
-    """
-    if not holds:
-        raise ModelError(f"This grammar is inconsistent in its {field}: copy or learn it again.")
 
 
 def has_type(name: str, value: object) -> bool:

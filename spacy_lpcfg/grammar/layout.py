@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.arrays import LANES, in_blocks
-from spacy_lpcfg.grammar.tensors import EXACT, SPARSE, Tensors, offsets
+from spacy_lpcfg.arrays import LANES, in_blocks, offsets, ranges
+from spacy_lpcfg.grammar.tensors import EXACT, SPARSE, Tensors
 
 _CACHE_LINE = 64  # bytes
 
@@ -38,7 +38,7 @@ def layout(tensors: Tensors) -> Layout:
     data = np.zeros(int(n_floats.sum()), dtype=np.float32)
     exact, sparse = tensors.forms == EXACT, tensors.forms == SPARSE
     data[_positions_in_rows(starts[exact, 0], tensors.shapes[exact])] = tensors.exact
-    data[_ranges(starts[sparse, 1:].ravel(), tensors.shapes[sparse].ravel())] = tensors.rests
+    data[ranges(starts[sparse, 1:].ravel(), tensors.shapes[sparse].ravel())] = tensors.rests
     for rules, *core_and_factors in tensors.factored():
         for k, factor in enumerate(core_and_factors):
             wide = np.zeros((*factor.shape[:-1], in_blocks(factor.shape[-1])), dtype=np.float32)
@@ -63,12 +63,7 @@ def _positions_in_rows(starts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
     m_a, m_b, m_c = shapes.astype(np.int64).T
     n_rows = m_a * m_b
     row = np.arange(n_rows.sum()) - np.repeat(offsets(n_rows)[:-1], n_rows)
-    return _ranges(np.repeat(starts, n_rows) + row * np.repeat(in_blocks(m_c), n_rows), np.repeat(m_c, n_rows))
-
-
-def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return all positions in blocks of the given starts and sizes, concatenated."""
-    return np.repeat(starts - offsets(sizes)[:-1], sizes) + np.arange(sizes.sum())
+    return ranges(np.repeat(starts, n_rows) + row * np.repeat(in_blocks(m_c), n_rows), np.repeat(m_c, n_rows))
 
 
 def _blocks(tensors: Tensors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -17,12 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.checking import check
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
-from spacy_lpcfg.grammar.tensors import Tensors, offsets
+from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.signatures import UNKNOWN

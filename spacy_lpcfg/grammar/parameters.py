@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.arrays import read_only
+from spacy_lpcfg.arrays import offsets, read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.grammar.tensors import Tensors, offsets
+from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.parsing.model import check_temperature
 from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 from spacy_lpcfg.trees.transforms import split_chain

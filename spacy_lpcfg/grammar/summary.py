@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.grammar.tensors import offsets
 
 
 class Weighted(NamedTuple):

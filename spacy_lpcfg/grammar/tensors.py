@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.arrays import read_only
+from spacy_lpcfg.arrays import offsets, read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.storage.reader import check_room
 
@@ -25,11 +25,6 @@ TOLERANCE = 0.02  # relative error of factored tensors in the Frobenius norm
 NEGLIGIBLE = 3e-3  # sparse tensors store entries above this share of the largest one
 EXACT, FACTORED, SPARSE = range(3)
 _PLACE = 12  # additional bytes for each entry of a factored tensor while it is made dense
-
-
-def offsets(sizes: np.ndarray) -> np.ndarray:
-    """Return the starts of consecutive blocks of the given sizes, and the end of the last, int64 (n + 1,)."""
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 class SparseParts(NamedTuple):

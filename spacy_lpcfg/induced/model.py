@@ -15,11 +15,12 @@ from spacy_lpcfg.induced.simple_pcfg import SimplePCFG
 from spacy_lpcfg.parsing.decodings import MBR
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
 from spacy_lpcfg.storage.container import read_meta, refuse_others
-from spacy_lpcfg.storage.validation import are_texts, is_array
+from spacy_lpcfg.storage.validation import Consistency, are_texts, is_array
 from spacy_lpcfg.words.classes import OTHER, WordClasses
 
 SENTENCE, BRACKET = "S", "X"
 """The labels of a whole sentence, and of all brackets within it."""
+_require = Consistency("induced model", ModelError).require
 _TEXTS = ("words", "endings", "frequent", "tags")
 _FIELDS = (*_TEXTS, "classes", "names", *SimplePCFG._fields)
 
@@ -86,11 +87,6 @@ def _pcfg(values: Mapping[str, Any], n_words: int) -> SimplePCFG:
 def _are_distributions(values: np.ndarray) -> bool:
     """Return whether rows sum to 1, and no probability is 0, so that all sentences have trees."""
     return bool(values.min() > 0) and np.allclose(values.sum(axis=-1), 1)
-
-
-def _require(name: str, holds: bool) -> None:
-    if not holds:
-        raise ModelError(f"This induced model is inconsistent in its {name}: copy or learn it again.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,19 +12,19 @@ from spacy_lpcfg.arrays import in_blocks
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.transitions import PROJECT
 from spacy_lpcfg.storage.reader import StorageError, check_room
-from spacy_lpcfg.storage.validation import are_offsets, are_texts, are_within, is_array, is_moderate, is_number
+from spacy_lpcfg.storage.validation import (
+    Consistency,
+    are_offsets,
+    are_texts,
+    are_within,
+    is_array,
+    is_moderate,
+    is_number,
+)
 from spacy_lpcfg.words.classes import WordClasses
 
+require = Consistency("isbn", StorageError).require
 _TEXTS = ("labels", "tags", "signatures", "frequent", "rare_names", "classes_words", "latent", "decisions")
-
-
-def require(field: str, holds: bool) -> None:
-    """Check a condition on a field of a file.
-
-    RAISES (StorageError): If it does not hold; the message names the field.
-    """
-    if not holds:
-        raise StorageError(f"This isbn is inconsistent in its {field}: copy or learn it again.")
 
 
 def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:

@@ -8,6 +8,7 @@ from itertools import islice
 
 import numpy as np
 
+from spacy_lpcfg.arrays import offsets, ranges
 from spacy_lpcfg.isbn.relations import NONE, ROOT, Relations, codes, related, walk
 from spacy_lpcfg.isbn.transitions import PROJECT, SHIFT, Transition, derive
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, mask_of
@@ -47,15 +48,15 @@ class DecisionEvents:
         """Return some of the sequences, in the given order."""
         selected = np.asarray(sequences, dtype=np.int64)
         sizes = np.diff(self.sequence_offsets)[selected]
-        positions = _ranges(self.sequence_offsets[selected], sizes)
+        positions = ranges(self.sequence_offsets[selected], sizes)
         n_rows, n_choices = np.diff(self.row_offsets)[positions], np.diff(self.choice_offsets)[positions]
         return DecisionEvents(
-            sequence_offsets=_offsets(sizes),
+            sequence_offsets=offsets(sizes),
             latent=self.latent[positions],
-            row_offsets=_offsets(n_rows),
-            rows=self.rows[_ranges(self.row_offsets[positions], n_rows)],
-            choice_offsets=_offsets(n_choices),
-            choices=self.choices[_ranges(self.choice_offsets[positions], n_choices)],
+            row_offsets=offsets(n_rows),
+            rows=self.rows[ranges(self.row_offsets[positions], n_rows)],
+            choice_offsets=offsets(n_choices),
+            choices=self.choices[ranges(self.choice_offsets[positions], n_choices)],
             masks=self.masks,
         )
 
@@ -66,28 +67,18 @@ class DecisionEvents:
         batches (sequence of DecisionEvents): At least one; with the same relations and masks.
         """
 
-        def offsets(name: str) -> np.ndarray:
-            return _offsets(np.concatenate([np.diff(getattr(batch, name)) for batch in batches]))
+        def joined(name: str) -> np.ndarray:
+            return offsets(np.concatenate([np.diff(getattr(batch, name)) for batch in batches]))
 
         return cls(
-            sequence_offsets=offsets("sequence_offsets"),
+            sequence_offsets=joined("sequence_offsets"),
             latent=np.concatenate([batch.latent for batch in batches]),
-            row_offsets=offsets("row_offsets"),
+            row_offsets=joined("row_offsets"),
             rows=np.concatenate([batch.rows for batch in batches]),
-            choice_offsets=offsets("choice_offsets"),
+            choice_offsets=joined("choice_offsets"),
             choices=np.concatenate([batch.choices for batch in batches]),
             masks=batches[0].masks,
         )
-
-
-def _offsets(sizes: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
-def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the numbers of ranges of the given starts and sizes, concatenated."""
-    offsets = _offsets(sizes)
-    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
 
 
 def events_of(trees: Iterable[Tree], vocabulary: NetworkVocabulary, relations: Relations) -> DecisionEvents:
@@ -165,11 +156,11 @@ class _Reader:
     def events(self) -> DecisionEvents:
         """Return the events of the derivations that were read."""
         return DecisionEvents(
-            sequence_offsets=_offsets(np.array(self.lengths, dtype=np.int64)),
+            sequence_offsets=offsets(np.array(self.lengths, dtype=np.int64)),
             latent=np.array(self.latent, dtype=np.int32).reshape(-1, len(self.latent_codes)),
-            row_offsets=_offsets(np.array(self.n_rows_of, dtype=np.int64)),
+            row_offsets=offsets(np.array(self.n_rows_of, dtype=np.int64)),
             rows=np.array(self.rows, dtype=np.int32),
-            choice_offsets=_offsets(np.array(self.n_choices_of, dtype=np.int64)),
+            choice_offsets=offsets(np.array(self.n_choices_of, dtype=np.int64)),
             choices=np.array(self.choices, dtype=np.int32).reshape(-1, 4),
             masks=self.vocabulary.masks,
         )

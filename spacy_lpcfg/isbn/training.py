@@ -21,29 +21,15 @@ class Training:
     """The state of a network in training, by Adam with weight decay, dropout and weight averaging.
 
     network (Network): The initial network.
+    settings (Trainer): Settings of the steps; its rate and numbers of epochs and sequences are in `rates`.
     rates (float64, (n_steps,)): Learning rate of each step.
-    weight_decay (float): Weight of the L2 penalty, half the squares of all weights but the biases, in each step.
-    averaging (float): Decay of the exponential average of weights, with a smaller one in the first steps; 0 for none.
-    dropout (float): Probability that the mean of a unit is passed on as 0 along latent edges.
-    seed (int): Seed of dropout.
-    n_jobs (int): Number of threads, which does not change the result.
     """
 
-    def __init__(
-        self,
-        network: Network,
-        *,
-        rates: np.ndarray,
-        weight_decay: float = 0.0,
-        averaging: float = 0.999,
-        dropout: float = 0.0,
-        seed: int = 0,
-        n_jobs: int = 1,
-    ) -> None:
+    def __init__(self, network: Network, settings: Trainer, rates: np.ndarray) -> None:
         parameters = pad(network.parameters)
-        self.start, self.dropout, self.seed, self.n_jobs = network, dropout, seed, n_jobs
+        self.start, self.settings = network, settings
         self.n_steps = 0
-        decaying, lasting = (Schedule(rates, decay, averaging) for decay in (weight_decay, 0.0))
+        decaying, lasting = (Schedule(rates, decay, settings.averaging) for decay in (settings.weight_decay, 0.0))
         self._tables, self._weights, self._gradients = {}, {}, {}
         for name, array in parameters.items():
             values = array.reshape(1 if name in BIASES else -1, array.shape[-1]).copy()
@@ -56,13 +42,13 @@ class Training:
         batch (DecisionEvents): Sequences that `likelihood.check` accepted.
         RETURNS (float): The log-likelihood before the step, under dropout.
         """
-        rng = np.random.default_rng([self.seed, self.n_steps])
-        keep = draw_keep(rng, batch.n_positions, self.start.n_states, self.dropout)
+        rng = np.random.default_rng([self.settings.seed, self.n_steps])
+        keep = draw_keep(rng, batch.n_positions, self.start.n_states, self.settings.dropout)
         sweep = Sweep(batch, self._weights, self.start.approximation, self.start.n_states, keep)
         touched = self._touched(batch, sweep.ranges)
         for name, rows in touched.items():
             self._tables[name].fetch(rows, self.n_steps)
-        log_likelihood = float(sweep.gradient(self._gradients, self.n_jobs).sum())
+        log_likelihood = float(sweep.gradient(self._gradients, self.settings.n_jobs).sum())
         self.n_steps += 1
         for name, rows in touched.items():
             self._tables[name].step(rows, self.n_steps)
@@ -106,8 +92,11 @@ class Trainer:
     n_epochs (int): Number of passes over the sequences.
     batch_size (int): Number of sequences in a step.
     learn_rate (float): Learning rate of Adam at the first step, with cosine decay to 0.
-    dropout, weight_decay, averaging, n_jobs: As in `Training`.
+    dropout (float): Probability that the mean of a unit is passed on as 0 along latent edges.
+    weight_decay (float): Weight of the L2 penalty, half the squares of all weights but the biases, in each step.
+    averaging (float): Decay of the exponential average of weights, with a smaller one in the first steps; 0 for none.
     seed (int): Seed of the order of the sequences, and of dropout.
+    n_jobs (int): Number of threads, which does not change the result.
     """
 
     n_epochs: int
@@ -153,15 +142,7 @@ class Trainer:
     def start(self, network: Network, n_sequences: int) -> Training:
         """Create the training state for a number of sequences, before the first step."""
         n_steps = self.n_epochs * -(-n_sequences // self.batch_size)
-        return Training(
-            network,
-            rates=self.learn_rate * (1 + np.cos(np.pi * np.arange(n_steps) / n_steps)) / 2,
-            weight_decay=self.weight_decay,
-            averaging=self.averaging,
-            dropout=self.dropout,
-            seed=self.seed,
-            n_jobs=self.n_jobs,
-        )
+        return Training(network, self, self.learn_rate * (1 + np.cos(np.pi * np.arange(n_steps) / n_steps)) / 2)
 
     def _batches(self, rng: np.random.Generator, events: DecisionEvents) -> Iterator[DecisionEvents]:
         """Yield all sequences in random order, `batch_size` at a time."""

@@ -13,7 +13,7 @@ from spacy_lpcfg.language_model.aggregate import Aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey
 from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, UNKNOWN_ID, TextVocabulary
 from spacy_lpcfg.storage.container import StorageError, Stored, pack, refuse_others, unpack
-from spacy_lpcfg.storage.validation import are_texts
+from spacy_lpcfg.storage.validation import Consistency, are_texts
 
 _KIND, _VERSION = "language model", 1
 _SUM_TOLERANCE = 1e-3
@@ -147,14 +147,16 @@ def _bits(probabilities: np.ndarray) -> np.ndarray:
         return -np.log2(probabilities)
 
 
+_require = Consistency("language model", LanguageModelError).require
+
+
 def _check(values: dict[str, Any]) -> None:
     """Check that the stored arrays are valid and consistent.
 
     RAISES (LanguageModelError): If one is not; the message names it.
     """
     words: Any = values.get("vocabulary")
-    if not are_texts(words) or words[:2] != (UNKNOWN, EDGE):
-        raise _inconsistent("vocabulary")
+    _require("vocabulary", are_texts(words) and words[:2] == (UNKNOWN, EDGE))
     n_words = len(words)
     states, columns = (_array(values, name, "float32", 2) for name in ("states", "words"))
     for name, array, axis in (("states", states, 1), ("words", columns, 0)):
@@ -175,17 +177,7 @@ def _check(values: dict[str, Any]) -> None:
 
 
 def _array(values: dict[str, Any], name: str, dtype: str, n_dimensions: int) -> np.ndarray:
-    array = values.get(name)
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != n_dimensions:
-        raise _inconsistent(name)
+    array: Any = values.get(name)
+    _require(name, isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == n_dimensions)
     _require(name, bool(np.all(np.isfinite(array))))
     return array
-
-
-def _require(name: str, holds: bool) -> None:
-    if not holds:
-        raise _inconsistent(name)
-
-
-def _inconsistent(name: str) -> LanguageModelError:
-    return LanguageModelError(f"This language model is inconsistent in its {name}: copy or learn it again.")

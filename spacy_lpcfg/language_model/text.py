@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spacy_lpcfg.trees.brackets import PathLike, TreebankError, read_lines
+from spacy_lpcfg.trees.brackets import PathLike, read_lines
 
 UNKNOWN = "<unk>"
 EDGE = "<s>"
@@ -19,29 +19,17 @@ UNKNOWN_ID, EDGE_ID = 0, 1
 _TOKEN = re.compile(r"[^ \t\n\r\f\v]+")
 
 
-class TextError(ValueError):
-    """A text that cannot be read; the message begins with file and line."""
-
-
 def read_sentences(paths: PathLike | Iterable[PathLike]) -> Iterator[list[str]]:
     """Yield the tokens of each line that is not blank.
 
     paths (path or iterable of paths): UTF-8 files, plain or compressed with gzip (recognized by content).
-    RAISES (TextError): If a file is not UTF-8, is a damaged gzip file, or has an endless line; the message begins with
-        file and line.
+    RAISES (TreebankError): If a file is not UTF-8, is damaged gzip data, or has an endless line; with file and line.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
-        for line in _read_lines(path):
+        for line in read_lines(path):
             tokens = _TOKEN.findall(line)
             if tokens:
                 yield tokens
-
-
-def _read_lines(path: PathLike) -> Iterator[str]:
-    try:
-        yield from read_lines(path)
-    except TreebankError as error:
-        raise TextError(str(error)) from error
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from spacy_lpcfg.arrays import ranges
 from spacy_lpcfg.queries.arrays import NONE, TreeArrays
 from spacy_lpcfg.queries.pattern import Relation
 
@@ -46,13 +47,6 @@ def intersection(ids: Ids, others: Ids) -> Ids:
     return small[is_among(small, large)]
 
 
-def _ranges(starts: Ids, stops: Ids) -> Ids:
-    """Return the numbers of half-open ranges, concatenated."""
-    lengths = stops - starts
-    ends = np.cumsum(lengths)
-    return np.arange(lengths.sum()) + np.repeat(starts - ends + lengths, lengths)
-
-
 def _chain(index: TreeArrays, relation: Relation, ids: Ids) -> Ids:
     """Return the nodes that one or more steps lead to; with `through`, every node on the way must pass that test."""
     step, reached, new = _CHAINS[relation.symbol], [], ids
@@ -85,7 +79,7 @@ def _children(index: TreeArrays, ids: Ids) -> Ids:
 def _below(index: TreeArrays, ids: Ids) -> Ids:
     ends = index.end[ids]
     is_highest = ids >= np.maximum.accumulate(np.append(0, ends[:-1]))
-    return _ranges(ids[is_highest] + 1, ends[is_highest])
+    return ranges(ids[is_highest] + 1, (ends - ids - 1)[is_highest])
 
 
 def _words(index: TreeArrays, ids: Ids) -> Ids:
@@ -104,7 +98,7 @@ def _sisters(index: TreeArrays, ids: Ids) -> Ids:
 
 def _right_after(index: TreeArrays, ids: Ids) -> Ids:
     stops = np.unique(index.stop[ids])
-    return _ranges(index.first_at[stops], index.first_at[stops + 1])
+    return ranges(index.first_at[stops], index.first_at[stops + 1] - index.first_at[stops])
 
 
 def _right_before(index: TreeArrays, ids: Ids) -> Ids:
@@ -117,20 +111,20 @@ def _right_before(index: TreeArrays, ids: Ids) -> Ids:
 def _after(index: TreeArrays, ids: Ids) -> Ids:
     trees, first_of_tree = np.unique(index.tree_of(ids), return_index=True)
     stops = np.minimum.reduceat(index.stop[ids], first_of_tree)
-    return _ranges(index.first_at[stops], index.roots[trees + 1])
+    return ranges(index.first_at[stops], index.roots[trees + 1] - index.first_at[stops])
 
 
 def _before(index: TreeArrays, ids: Ids) -> Ids:
     trees, first_of_tree = np.unique(index.tree_of(ids), return_index=True)
     starts = index.start[ids[np.append(first_of_tree[1:], len(ids)) - 1]]  # of the last node in each tree
     begin, end = index.roots[trees], index.first_at[starts]
-    candidates = _ranges(begin, end)
+    candidates = ranges(begin, end - begin)
     return candidates[index.stop[candidates] <= np.repeat(starts, end - begin)]
 
 
 def _same_tree(index: TreeArrays, ids: Ids) -> Ids:
     trees = np.unique(index.tree_of(ids))
-    return _ranges(index.roots[trees], index.roots[trees + 1])
+    return ranges(index.roots[trees], index.roots[trees + 1] - index.roots[trees])
 
 
 def _along(to: np.ndarray, ids: Ids, n_steps: int) -> Ids:

@@ -16,7 +16,9 @@ from spacy_lpcfg.stacking.candidates import N_DENSE, Candidates, candidates_of
 from spacy_lpcfg.stacking.marginals import N_KINDS, bracket_probabilities
 from spacy_lpcfg.stacking.templates import TEMPLATES, are_templates, template_table
 from spacy_lpcfg.storage.container import refuse_others
-from spacy_lpcfg.storage.validation import are_texts, is_array, is_moderate
+from spacy_lpcfg.storage.validation import Consistency, are_texts, is_array, is_moderate
+
+_require = Consistency("span layer", ModelError).require
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +126,3 @@ def _check(layer: SpanLayer) -> None:
     _require("shares", abs(float(layer.shares.sum()) - 1) < _ROUNDING)
     _require("templates", are_texts(layer.templates) and len(layer.templates) <= _MOST_TEMPLATES)
     _require("templates", are_templates(layer.templates))
-
-
-def _require(field: str, holds: bool) -> None:
-    if not holds:
-        raise ModelError(f"This span layer is inconsistent in its {field}: copy or learn it again.")

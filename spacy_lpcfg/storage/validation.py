@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -9,6 +10,27 @@ import numpy as np
 
 LARGEST = 1e12
 """Limit on the absolute value of parameters, so that a product of three is a finite float32."""
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """The requirement that the fields of a saved model fit together.
+
+    kind (str): The kind of model, for messages.
+    error (type): The class of the error that is raised.
+    """
+
+    kind: str
+    error: type[ValueError]
+
+    def require(self, field: str, holds: bool) -> None:
+        """Raise the error, which names the field, unless a condition on the field holds."""
+        if not holds:
+            raise self.inconsistent(field)
+
+    def inconsistent(self, field: str) -> ValueError:
+        """Return the error that a field does not fit the others."""
+        return self.error(f"This {self.kind} is inconsistent in its {field}: copy or learn it again.")
 
 
 def are_texts(value: Any) -> bool:

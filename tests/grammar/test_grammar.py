@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from oracles.enumeration import model_of
 from paths import ROOT
 
-from spacy_lpcfg.arrays import LANES, in_blocks
+from spacy_lpcfg.arrays import LANES, in_blocks, offsets
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.checking import check
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.layout import layout
-from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, NEGLIGIBLE, SPARSE, Tensors, offsets
+from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, NEGLIGIBLE, SPARSE, Tensors
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.container import StorageError, compressed, pack, unpack

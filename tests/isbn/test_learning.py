@@ -85,7 +85,8 @@ def test_training_raises_the_likelihood_of_any_events(approximation):
     rng = np.random.default_rng(3)
     events = random_events(rng, n_sequences=6)
     start = Network(approximation, **random_parameters(rng, 7, scale=0.3))
-    training = Training(start, rates=np.full(80, 0.03), averaging=0.0)
+    settings = Trainer(n_epochs=1, batch_size=1, learn_rate=0.03, averaging=0.0)
+    training = Training(start, settings, np.full(80, 0.03))
     seen = [training.step(events) for _ in range(80)]
     assert seen[0] == pytest.approx(log_likelihoods(start, events).sum(), abs=1e-3)
     assert seen[-1] > 0.5 * seen[0]

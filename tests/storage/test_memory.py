@@ -10,6 +10,7 @@ import spacy
 import stored_models
 from commands import run
 
+from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.grammar import Ensemble, Grammar
@@ -17,7 +18,7 @@ from spacy_lpcfg.grammar.backoff import backoff_bytes, with_backoff
 from spacy_lpcfg.grammar.checking import parser_bytes
 from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.summary import top_rules
-from spacy_lpcfg.grammar.tensors import FACTORED, Tensors, offsets
+from spacy_lpcfg.grammar.tensors import FACTORED, Tensors
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.storage import reader

@@ -163,13 +163,8 @@ class Shard:
             log_likelihood=log_likelihood,
         )
 
-
-def shard_posteriors(shard: Shard, latent: Latent) -> StatePosteriors:
-    """Call `Shard.posteriors` for all trees, as a function that can be pickled."""
-    return shard.posteriors(latent)
-
-
-def shard_counts(shard: Shard, latent: Latent, trees: np.ndarray | None) -> Expected:
-    """Return the expected counts of a shard's trees, of which `trees` count, or all."""
-    of_shard = shard.posteriors(latent, trees)
-    return shard.sums(of_shard.rules, of_shard.inside * of_shard.outside, len(latent.n_states), of_shard.log_likelihood)
+    def expect(self, latent: Latent, trees: np.ndarray | None = None) -> Expected:
+        """Compute the expected counts of the shard's trees, of which `trees` count, or all."""
+        of_shard = self.posteriors(latent, trees)
+        states = of_shard.inside * of_shard.outside
+        return self.sums(of_shard.rules, states, len(latent.n_states), of_shard.log_likelihood)

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from spacy_lpcfg.grammar.tensors import offsets
+from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.learning.latent.statistics import Expected, Split
 
 Flows = Sequence[np.ndarray]  # of each symbol, float32 (states, new states), rows that sum to 1

@@ -10,17 +10,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import check_at_least, check_shares
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning.latent.expectations import (
     Expected,
     Latent,
     Shard,
     StatePosteriors,
-    shard_counts,
-    shard_posteriors,
 )
 from spacy_lpcfg.learning.latent.state_numbers import max_states
 from spacy_lpcfg.learning.lexicon.lexical import EmissionEvents, Emissions
@@ -122,7 +120,7 @@ class Split:
         RAISES (FloatingPointError): If a tree has no probability.
         """
         calls = ((shard, latent, places) for shard, places in self._chosen(trees))
-        return Expected.sum(in_order(shard_counts, calls, n_jobs=n_jobs, prefer="threads"))
+        return Expected.sum(in_order(Shard.expect, calls, n_jobs=n_jobs, prefer="threads"))
 
     def _chosen(self, trees: np.ndarray | None) -> Iterator[tuple[Shard, np.ndarray | None]]:
         """Yield the shards that have some of the trees, with the places of these in them; None for all."""
@@ -138,7 +136,7 @@ class Split:
     def posteriors(self, latent: Latent, n_jobs: int | None = None) -> StatePosteriors:
         """Compute the posterior probabilities of the states of all nodes; same arguments and errors as `expect`."""
         calls = ((shard, latent) for shard in self.shards)
-        of_shards = list(in_order(shard_posteriors, calls, n_jobs=n_jobs, prefer="threads"))
+        of_shards = list(in_order(Shard.posteriors, calls, n_jobs=n_jobs, prefer="threads"))
         return StatePosteriors(
             inside=np.concatenate([part.inside for part in of_shards]),
             outside=np.concatenate([part.outside for part in of_shards]),

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.checks import check_at_least, check_shares, shown
 from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
-from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning.lexicon.affixes import chosen_affixes
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
