@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from spacy_lpcfg.parsing.constraints import crosses
 from spacy_lpcfg.parsing.distribution import MAX_N_BEST
 from spacy_lpcfg.parsing.result import Analysis
 from spacy_lpcfg.trees.tree import Span, Tree
@@ -65,8 +66,7 @@ def doubtful_brackets(
 
 def _are_rivals(first: Span, second: Span) -> bool:
     """Return whether two brackets cross, or are over the same words."""
-    (start, end, _), (other_start, other_end, _) = sorted([first, second])
-    return (start, end) == (other_start, other_end) or start < other_start < end < other_end
+    return first[:2] == second[:2] or crosses(*first[:2], *second[:2])
 
 
 def best_bracketings(n_best: Callable[[int], list[Analysis]], n: int) -> list[Analysis]:
