@@ -7,8 +7,9 @@ them do not depend on the number of workers, or on the failure of one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import Any, TypeVar
+
+from spacy_lpcfg.batches import in_batches
 
 Result = TypeVar("Result")
 _AT_ONCE = 32  # calls for each worker in a batch, for backends that only return lists
@@ -36,7 +37,7 @@ def in_order(
         parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
     except ValueError:  # Ray and Spark only return lists
         with Parallel(n_jobs=n_jobs, prefer=prefer) as parallel:
-            while some := list(islice(tasks, _AT_ONCE * effective_n_jobs(n_jobs))):
+            for some in in_batches(tasks, _AT_ONCE * effective_n_jobs(n_jobs)):
                 yield from parallel(some)
     else:
         yield from parallel(tasks)

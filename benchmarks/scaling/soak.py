@@ -36,6 +36,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from benchmarks import measure
+from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.bracketing.tags import universal
 from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 from spacy_lpcfg.trees import read_trees
@@ -166,7 +167,7 @@ def soak(
     with ThreadPoolExecutor(n_threads) as pool:
         for tenth in range(10):
             size = n_docs * (tenth + 1) // 10 - n_docs * tenth // 10
-            for some in _batches(islice(texts, size), batch):
+            for some in in_batches(islice(texts, size), batch):
                 with zone():
                     for docs in pool.map(lambda part: list(nlp.pipe(part)), _parts(some, n_threads)):
                         run.note(docs, keeps=n_threads > 1)
@@ -175,11 +176,6 @@ def soak(
             run.seconds = time.process_time() - start
             measure.progress(f"{run.n_docs:,} documents, {run.seconds:,.0f} CPU s, {run.memory[-1]:,.0f} MB")
     return run
-
-
-def _batches(texts: Iterator[str], size: int) -> Iterator[list[str]]:
-    while some := list(islice(texts, size)):
-        yield some
 
 
 def _parts(texts: list[str], n: int) -> list[list[str]]:

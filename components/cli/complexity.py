@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import begun, log_skipped, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import check_output
@@ -93,9 +93,8 @@ def _documents(
     from spacy_lpcfg.queries import Complexity, complexity
 
     if source.kind == options.Input.trees:
-        trees = iter(progress(trees_of(source, on_error), "trees"))
-        parts = (complexity(some) for some in iter(lambda: [*islice(trees, _N_TREES)], []))
-        yield Complexity.joined(parts)
+        batches = in_batches(progress(trees_of(source, on_error), "trees"), _N_TREES)
+        yield Complexity.joined(map(complexity, batches))
         return
     docs = progress(reader.docs(source), "documents")
     try:

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors, usage_errors
 from spacy_lpcfg.components.cli.shared.files import check_output
@@ -130,8 +131,7 @@ def _docs(reader: TreeSources, source: Source, rules: "HeadRules") -> Iterator[S
     from spacy_lpcfg.components.doc.tree_matcher import IndexedDocs
 
     n_before = 0
-    docs = iter(progress(reader.docs(source), "documents"))
-    while some := list(islice(docs, _N_DOCS)):
+    for some in in_batches(progress(reader.docs(source), "documents"), _N_DOCS):
         try:
             index = IndexedDocs(some, rules).index
         except ValueError as error:

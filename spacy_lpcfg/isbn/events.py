@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
 from spacy_lpcfg.arrays import offsets, ranges
+from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.isbn.relations import NONE, ROOT, Relations, codes, related, walk
 from spacy_lpcfg.isbn.transitions import PROJECT, SHIFT, Transition, derive
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, mask_of
@@ -86,8 +86,8 @@ def events_of(trees: Iterable[Tree], vocabulary: NetworkVocabulary, relations: R
 
     trees (iterable of Tree): Normalized trees.
     """
-    stream, batches = iter(trees), [_Reader(vocabulary, relations).events()]
-    while shard := list(islice(stream, _SHARD_SIZE)):
+    batches = [_Reader(vocabulary, relations).events()]
+    for shard in in_batches(trees, _SHARD_SIZE):
         reader = _Reader(vocabulary, relations)
         for tree in shard:
             reader.read(derive(tree))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
+from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.queries.edit_rules import EditRule, RuleError
 from spacy_lpcfg.queries.index import TreeIndex, TreeMatch
@@ -41,8 +41,7 @@ def edit_trees(
         (ValueError): If a regular expression takes too long.
     """
     counts = Counter() if counts is None else counts
-    remaining = iter(trees)
-    while some := list(islice(remaining, _N_TREES)):
+    for some in in_batches(trees, _N_TREES):
         batch = _Batch(some, heads)
         for rule in rules:
             batch.apply(rule, counts)

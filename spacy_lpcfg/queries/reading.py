@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
 import numpy as np
 
+from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.brackets import LONGEST_LINE, MAX_NODES, TREE_NAMES, OnError, opened
 
@@ -28,8 +28,7 @@ class Strings(dict[str, int]):
 
 def codes_of_trees(trees: Iterable[Tree], strings: Strings) -> Iterator[np.ndarray]:
     """Yield the codes of trees, in int32 arrays of up to 10,000 trees each."""
-    remaining = iter(trees)
-    while batch := list(islice(remaining, _N_TREES)):
+    for batch in in_batches(trees, _N_TREES):
         codes: list[int] = []
         stack: list[Tree | None] = [*batch[::-1]]  # None closes a bracket
         while stack:

@@ -1,13 +1,13 @@
 """Learning of a span layer from held-out posteriors of a grammar."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.checks import COUNT, POSITIVE, at_least
 from spacy_lpcfg.evaluation.calibration import fit_temperature
 from spacy_lpcfg.parsing.mbr import mbr_brackets
@@ -65,7 +65,7 @@ def fit_layer(sentences: Sequence[ReadSentence], settings: LayerSettings) -> Spa
     """Learn a layer from sentences; without any it leaves posteriors unchanged."""
     counts = Counter(word for sentence in sentences for word in sentence.words)
     words = tuple(sorted(word for word, count in counts.items() if count >= settings.min_words))
-    reader = SpanLayer(words, *_blank_fields())
+    reader = replace(SpanLayer.blank(), words=words)
     lessons = [reader.candidates(sentence.words, sentence.posteriors) for sentence in sentences]
     keys, n_seen = _frequent(lessons, settings.min_count)
     descent = SpanDescent(keys, settings.penalty / n_seen, UNCHANGED, settings.rate, settings.start)
@@ -90,28 +90,16 @@ def _learn(descent: SpanDescent, lesson: Candidates, is_gold: np.ndarray) -> Non
     descent.step(lesson.keys, lesson.dense, gradients)
 
 
-def _blank_fields() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return keys, weights, dense weights and shares of the layer without features."""
-    blank = SpanLayer.blank()
-    return blank.keys, blank.weights, blank.dense, blank.shares
-
-
 def _frequent(lessons: Sequence[Candidates], min_count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the keys of at least `min_count` candidates, sorted, int32, and their counts, int64."""
     keys, counts = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-    for batch in _batches(lessons):
+    for batch in in_batches(lessons, _AT_ONCE):
         flat = np.concatenate([lesson.keys.ravel() for lesson in batch])
         more, n_more = np.unique(flat[flat >= 0], return_counts=True)
         keys, indices = np.unique(np.concatenate([keys, more]), return_inverse=True)
         counts = np.bincount(indices, weights=np.concatenate([counts, n_more]), minlength=len(keys)).astype(np.int64)
     is_frequent = counts >= min_count
     return keys[is_frequent], counts[is_frequent]
-
-
-def _batches(lessons: Iterable[Candidates]) -> Iterator[list[Candidates]]:
-    remaining = iter(lessons)
-    while batch := list(islice(remaining, _AT_ONCE)):
-        yield batch
 
 
 _AT_ONCE = 1000  # sentences whose features are counted together

@@ -12,12 +12,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.components.cli.shared.files import ZIPPED, replacing, writing
 from spacy_lpcfg.storage.files import is_device
 
@@ -199,7 +199,7 @@ def _trees_as_docs(trees: Iterator[Tree], n_sents: int) -> Iterator[Doc]:
     from spacy_lpcfg.components.training.corpus import tree_to_doc
 
     vocab = Vocab()
-    while group := list(islice(trees, n_sents)):
+    for group in in_batches(trees, n_sents):
         yield tree_to_doc(vocab, group)
 
 

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
+
+from spacy_lpcfg.batches import in_batches
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -42,9 +43,9 @@ def pipe(
     _make_parsers(nlp)
     _look_up_codecs()
     pool = ProcessPoolExecutor(n_process, initializer=_begin, initargs=(nlp,))
-    items, waiting = iter(items), deque[tuple[Future[list[bytes]], list[Context]]]()
+    waiting = deque[tuple[Future[list[bytes]], list[Context]]]()
     try:
-        while batch := list(islice(items, _BATCH)):
+        for batch in in_batches(items, _BATCH):
             documents = [item if isinstance(item, str) else item.to_bytes() for item, _ in batch]
             with interrupts_held_back():  # while processes are started
                 future = pool.submit(_run, documents)

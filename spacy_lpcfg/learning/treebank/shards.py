@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Any
 
+from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.learning.treebank.skeletons import AS_ENGLISH, Reading, Skeletons, join, skeletons
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.brackets import TreebankError
@@ -31,7 +31,7 @@ def read_skeletons(
     """
     if isinstance(trees, TreeFiles) and len(trees.paths) > 1:
         return join(list(_tables_of_files(trees, reading, n_jobs)))
-    shards = ((shard, reading) for shard in _shards(trees, SHARD_SIZE))
+    shards = ((shard, reading) for shard in in_batches(trees, SHARD_SIZE))
     return join(list(in_order(_table, shards, n_jobs=n_jobs)))
 
 
@@ -62,7 +62,7 @@ def _read_file(
     dropped: Counter[str] = Counter()
     trees = read_trees(path, on_error=errors.append if skips else None, dropped=dropped, **form)
     n_trees, tables = 0, []
-    for shard in _shards(trees, SHARD_SIZE):
+    for shard in in_batches(trees, SHARD_SIZE):
         n_trees += len(shard)
         tables.append(_table(shard, reading))
     return join(tables), n_trees, errors, dropped
@@ -70,9 +70,3 @@ def _read_file(
 
 def _table(trees: Iterable[Tree], reading: Reading) -> Skeletons:
     return skeletons(trees, **reading._asdict())
-
-
-def _shards(trees: Iterable[Tree], size: int) -> Iterator[list[Tree]]:
-    stream = iter(trees)
-    while shard := list(islice(stream, size)):
-        yield shard
