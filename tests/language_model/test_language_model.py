@@ -433,11 +433,6 @@ def texts(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("command", [("learn", "lm"), ("perplexity",)])
-def test_cli_help_of_language_models_has_an_example(command):
-    assert "Example:\n" in run(*command, "--help").stdout
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_cli_learns_language_models(texts, method):
     result = run(

@@ -181,8 +181,15 @@ OF_LITTLE = [
     SplitMerge(tokens_per_state=1),
     Clusters(),
     Clusters(features=Features(dropout=0.9)),
-    *(Pivot(pivots=PivotFeatures(matching=each, shrink=0.0, prior=0.0), tokens_per_state=0.1) for each in MATCHINGS),
-    Pivot(features=Features(dropout=0.9), tokens_per_state=0.1),
+    *(
+        Pivot(
+            pivots=PivotFeatures(matching=matching, shrink=0.0, prior=0.0),
+            features=Features(dropout=dropout),
+            tokens_per_state=0.1,
+        )
+        for matching in MATCHINGS
+        for dropout in (0.0, 0.9)
+    ),
 ]
 
 

@@ -70,12 +70,10 @@ def test_public_names_are_listed():
 
 
 def test_public_names_are_imported_at_their_first_use(tmp_path):
-    """Measured in CPU time, of which the import takes a tenth of what it may."""
     code = """
-import sys, time
-before, start = set(sys.modules), time.process_time()
+import sys
+before = set(sys.modules)
 import spacy_lpcfg
-print(time.process_time() - start)
 dir(spacy_lpcfg)
 print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))
 print(*(name for name in sys.modules if name.startswith("spacy_lpcfg.")))
@@ -84,8 +82,7 @@ print("numpy" in sys.modules, "spacy_lpcfg.learning" in sys.modules, "spacy_lpcf
 from spacy_lpcfg import *
 print("spacy_lpcfg.learning" in sys.modules, "spacy" in sys.modules, Pivot.__name__)
 """
-    seconds, loaded, modules, of_trees, of_all = python(code, tmp_path)
-    assert float(seconds) < 0.02
+    loaded, modules, of_trees, of_all = python(code, tmp_path)
     assert (loaded, modules.split()) == ("spacy_lpcfg", ["spacy_lpcfg.parsing", "spacy_lpcfg.parsing.kinds"])
     assert of_trees.split()[1:] == ["False", "True"]
     assert of_all == "True False Pivot"
