@@ -54,8 +54,8 @@ def learn_lpcfg(
     distil has that of its teacher, an ensemble, unless with teacher=balanced or teacher=accurate. pivot, spectral and
     em have a variant=paper: as they were published, without a span layer. That of spectral is 2013, and there is 2012.
 
-    With --dev the smoothing of the spectral method, and the number of iterations of em, split-merge, clusters and
-    pivot, are tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM
+    With --dev the smoothing of the spectral method, and the number of iterations of methods by EM, are
+    tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM
     under "fit" and the spectral method's "singular_values"; `spacy-lpcfg inspect` shows both. An option or setting that
     the method has no use for is refused.
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from configparser import ConfigParser
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from inspect import signature
 
 import pytest
 from commands import run
 from paths import ROOT
 
-from spacy_lpcfg.learners import LEARNERS, learner_of, learners_of
+from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner
+from spacy_lpcfg.learners import LEARNERS, NamedLearner, learner_of, learners_of
 
 SETUP = ConfigParser()
 SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
@@ -49,3 +50,20 @@ def test_command_offers_the_learners_of_the_table(command, option, tmp_path):
         assert f"{each.name}: {each.sentence}" in shown
     done = run("learn", command, ROOT / "assets" / "sample", option, "none", "-o", tmp_path / "model", code=2)
     assert "The nearest is" in done.stderr
+
+
+@dataclass(frozen=True)
+class Bare:
+    """A learner with none of the settings that commands fill in."""
+
+    n_states: int = 2
+
+    def fit(self, trees, *, held_out=None, weights=None, on_step=None):
+        raise NotImplementedError
+
+
+def test_command_takes_a_learner_without_the_settings_that_it_fills_in(monkeypatch):
+    monkeypatch.setattr("spacy_lpcfg.learners.LEARNERS", (*LEARNERS, NamedLearner("bare", "Bare.", lambda: Bare)))
+    learner, config = chosen_learner("bare", ["n_states=3"], text=None, seed=1, lang="de", classes_from=None, jobs=2)
+    assert learner == Bare(3)
+    assert config["settings"] == {"n_states": 3}

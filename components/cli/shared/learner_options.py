@@ -82,8 +82,9 @@ def chosen_learner(
     heads = heads and _checked_heads(str(heads))
     classes = class_settings(classes_from, lang)
     made, described = _with_classes(values, registry.resolve(classes)), _with_classes(values, classes)
+    of_jobs = {"n_jobs": n_jobs(jobs)} if "n_jobs" in learner_of(name).parameters else {}
     with usage_errors(SET):
-        learner = make_learner(name, text, seed, lang, {**made, "n_jobs": n_jobs(jobs)}, heads, variant)
+        learner = make_learner(name, text, seed, lang, made | of_jobs, heads, variant)
     config = {"@misc": "spacy-lpcfg.Learner.v1", "name": name, "text": text and str(text), "seed": seed, "lang": lang}
     config |= {"heads": heads} if heads else {}
     config |= {"variant": variant} if variant != DEFAULT else {}
