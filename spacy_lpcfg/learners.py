@@ -41,7 +41,7 @@ class NamedLearner:
     @property
     def parameters(self) -> Mapping[str, Parameter]:
         """The settings, in the order of the learner's own."""
-        parameters = dict(signature(self.load()).parameters)
+        parameters = dict(signature(self.load(), eval_str=True).parameters)
         return {**parameters, _LAYER.name: _LAYER} if self.has_layer else parameters
 
     @property

@@ -105,7 +105,7 @@ cdef class PrefixChart:
         self.sums.assign(index.n_symbols, 0)
         self.right_place.assign(index.n_symbols, -1)
         self.pairs.assign(grammar.max_states * grammar.max_states, 0)
-        self.scratch.assign(8 * grammar.max_states, 0)
+        self.scratch.assign(LANES * grammar.max_states, 0)
         self.mixed.assign(grammar.max_states, 0)
         self.n = 0
 

@@ -38,7 +38,7 @@ class StepwiseEM:
         start = self.start if isinstance(self.start, EMLearner) else getattr(self.start, "learner", None)
         if not isinstance(start, EMLearner):
             raise ValueError(
-                "Expected a learner by EM as start (EM, SplitMerge, Pivot or Clusters), got "
+                "Expected a learner that derives from EMLearner as start, such as EM or Pivot; got "
                 f"{type(self.start).__name__}."
             )
         object.__setattr__(self, "start", start)
