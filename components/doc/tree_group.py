@@ -182,7 +182,7 @@ def _fit(group: SpanGroup, doc: Doc, attrs: dict[str, Any]) -> None:
 
 
 class _Words:
-    """Where the words of a Doc begin and end, white space at their edges aside."""
+    """The first and last characters of a Doc's words, without white space at their edges."""
 
     def __init__(self, doc: Doc) -> None:
         tokens = [(token, token.text) for token in doc if token.text.strip()]

@@ -77,7 +77,7 @@ class GrammarParameters:
 
     @cached_property
     def state_offsets(self) -> np.ndarray:
-        """Where each symbol's states begin in `root_vectors`, int64 (n_symbols + 1,)."""
+        """The place of each symbol's first state in `root_vectors`, int64 (n_symbols + 1,)."""
         return read_only(offsets(self.n_states))
 
     def tensor(self, rule: int) -> np.ndarray:

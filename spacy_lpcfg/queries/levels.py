@@ -1,4 +1,4 @@
-"""How strong the boundary between two words is by chunks and dependencies.
+"""The strength of the boundary between two words, by chunks and dependencies.
 
 Abney (1992), "Prosodic structure, performance structure and phrase structure", Speech and Natural Language: Proceedings
 of a Workshop, section 3: 3 between clauses, 2 between chunks, and less where a verb or noun depends on what is next to

@@ -39,7 +39,7 @@ def remembered(n: int) -> Callable[[Callable[..., Result]], Remembered[Result]]:
 
 
 class WordCache(dict[tuple[str, bool], Result]):
-    """What is known of words, apart by whether they open their sentence.
+    """Facts of words, kept apart for words that open a sentence and others.
 
     max_words (int): How many words are kept, after which all are forgotten.
     """

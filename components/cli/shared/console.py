@@ -1,4 +1,4 @@
-"""What commands say beside their results: errors and warnings as messages, and progress bars."""
+"""Messages of commands beside their results: errors, warnings, progress bars."""
 
 from __future__ import annotations
 

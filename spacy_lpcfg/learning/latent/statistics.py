@@ -94,12 +94,12 @@ class Split:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """Where each rule's tensor begins, int64 (n_rules + 1,)."""
+        """The offset of each rule's tensor, int64 (n_rules + 1,)."""
         return offsets(self.shapes.prod(axis=1))
 
     @cached_property
     def node_starts(self) -> np.ndarray:
-        """Where the tensor of each inner node's rule begins, int64 (n_nodes,)."""
+        """The offset of the tensor of each inner node's rule, int64 (n_nodes,)."""
         return self.starts[self.treebank.counts.rule_of]
 
     @cached_property

@@ -22,7 +22,7 @@ from spacy_lpcfg.learning.moments.convex_em import ConvexEM, conditionals, trans
 
 @dataclass(frozen=True)
 class AnchorSettings:
-    """Where `anchor_states` departs from section 5.2.
+    """Settings of `anchor_states` that depart from section 5.2.
 
     shrink (float): Occurrences of the overall mean that are added to those of each feature; 0 is the paper.
     candidates (float): Anchors are sought among this many times m of the most frequent features, because the rarest are
