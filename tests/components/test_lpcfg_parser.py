@@ -139,7 +139,7 @@ def test_parser_adds_up_losses_of_batches(stepwise):
     losses: dict[str, float] = {}
     found = [nlp.update(examples[at : at + 20], losses=losses)["lpcfg_parser"] for at in (0, 20)]
     assert 0 < found[0] < found[1] == losses["lpcfg_parser"]
-    with pytest.raises(ValueError, match="learner by EM as start"):
+    with pytest.raises(ValueError, match="derives from EMLearner as start"):
         pipeline(learner={**STEPWISE["learner"], "start": {"@misc": "spacy-lpcfg.Spectral.v1"}})
 
 
