@@ -93,6 +93,7 @@ def test_learned_hmm_parses_sequences(example, learned):
         assert parser.parse([*sequence, "."]).tree == example.tree_of(sequence)
 
 
+@pytest.mark.slow
 def test_error_of_sequence_probabilities_falls(example):
     """Weights of all sequences of up to four symbols, in float64 and without lexical smoothing."""
     hmm = example.START, example.TRANSITION, example.EMISSION, example.STOP

@@ -106,6 +106,7 @@ def test_prefix_probabilities_sum_all_continuations(seed):
     assert np.exp(logs[-1]) == pytest.approx(total(model, words), rel=1e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(SEEDS)
 def test_prefix_probabilities_of_recursive_grammars_lie_between_bounds(seed):

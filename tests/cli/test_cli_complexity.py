@@ -66,6 +66,7 @@ def test_cli_complexity_writes_what_l2sca_writes(tmp_path):
     assert "documents only" in run("complexity", DEV, "--format", "l2sca", "--unit", "sentence", code=2).stderr
 
 
+@pytest.mark.slow
 def test_cli_complexity_of_text_is_that_of_a_document_with_surprisal(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text("The ferry left. It rained.\nWe left because it rained.\n", encoding="utf-8")

@@ -299,6 +299,7 @@ def test_two_votes_are_settled_by_posteriors(members):
     assert all(posteriors[span] > 0.5 for span in {*two.spans[1:]} - both)
 
 
+@pytest.mark.slow
 def test_the_first_grammar_prunes_for_the_others(members, trees):
     """Its posteriors leave them a part of their charts, but for sentences that it has no tree for."""
     pcfg = TreebankPCFG()

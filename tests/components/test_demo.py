@@ -129,6 +129,7 @@ def test_demo_page_has_the_examples_of_a_language(demo):
     assert "<section>" not in DemoPage(spacy.blank("is"), demo.component)("")
 
 
+@pytest.mark.slow
 def test_demo_page_bounds_its_text(demo, monkeypatch):
     page = demo("word " * 70)
     assert "The chart of 70 words is not drawn" in page
@@ -258,6 +259,7 @@ def test_demo_server_lets_few_texts_wait():
     assert sorted(answered) == [200] * 4 + [503] * 4
 
 
+@pytest.mark.slow
 def test_demo_server_hears_few_silent_connections_at_a_time(quick, monkeypatch):
     heard, begin = Semaphore(0), quick.process_request_thread
     monkeypatch.setattr(quick, "process_request_thread", lambda *request: heard.release() or begin(*request))
@@ -341,6 +343,7 @@ def test_demo_page_in_a_browser(server, tmp_path):
     assert drawn[1] > drawn[0] + 500
 
 
+@pytest.mark.slow
 def test_serve_starts_warm(monkeypatch):
     """The models that the first text, surprisal and sentence without a tree need are there beforehand."""
     found: list[set[str]] = []

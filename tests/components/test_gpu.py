@@ -63,6 +63,7 @@ def trained() -> tuple[Language, dict[str, list[tuple[int, int, str]]]]:
     return nlp, {key: [(span.start, span.end, span.label_) for span in group] for key, group in doc.spans.items()}
 
 
+@pytest.mark.slow
 def test_components_work_on_the_cpu_whatever_others_do(gpu):
     nlp, found = trained()
     for name in PIPES:

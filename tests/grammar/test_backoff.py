@@ -83,6 +83,7 @@ def test_states_of_new_rules_are_independent_and_equally_likely(seed):
         np.testing.assert_equal(new_part, old_part)
 
 
+@pytest.mark.slow
 def test_sentences_without_a_tree_get_one_of_the_larger_grammar():
     """Scores of its brackets are posteriors under that grammar; there is no log-probability."""
     rng, n_tested = np.random.default_rng(0), 0

@@ -46,6 +46,7 @@ def all_derivations(isbn: ISBN, words, tags=None) -> LinearEnumeration:
     return LinearEnumeration(isbn, isbn.vocabulary.candidates(words, tags), words, UNARY_CAP)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "tags"), [*((words, None) for words in SENTENCES[:2]), (SENTENCES[2], "XXY")])
 @pytest.mark.parametrize("n_networks", [1, 2])
 def test_lattice_of_single_derivations_is_enumeration(n_networks, words, tags):
@@ -87,6 +88,7 @@ def test_lattice_merges_without_loss_what_the_networks_do_not_tell_apart(words):
     assert one.n_vertices < single.n_vertices / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_lattice_builds_allowed_brackets_only(seed):
     """And of the derivations that have no others all."""

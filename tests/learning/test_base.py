@@ -126,6 +126,7 @@ OF_SEED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [TreebankPCFG(), Spectral(n_states=4), *OF_SEED], ids=name)
 def test_same_seed_same_bytes_for_any_number_of_jobs(sample, learner, monkeypatch):
     monkeypatch.setattr("spacy_lpcfg.learning.treebank.shards.SHARD_SIZE", 40)

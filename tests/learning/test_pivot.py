@@ -185,6 +185,7 @@ def test_theorem_1_holds_of_the_papers_variant(exact):
     assert_recovered(model_of_parameters(treebank, paper.parameters(treebank)), model, 1e-6)
 
 
+@pytest.mark.slow
 def test_theorem_1_finds_pi_of_several_roots_with_several_states():
     """Section 6.1: pi(a, h) where trees begin with S or A, and A has two states that are not alike at the root."""
     inner = pivot_model(3)

@@ -250,6 +250,7 @@ def test_symbols_get_numbers_of_states_of_their_own(sample):
         assert set(n_states) == set(range(1, most + 1))
 
 
+@pytest.mark.slow
 def test_merges_undo_a_share_of_the_splits(sample):
     """Without merges every frequent symbol has all states, and with all splits undone every one has one."""
     all_split, half, none = (

@@ -66,6 +66,7 @@ def test_models_english_is_read_at_the_first_parse(monkeypatch):
     assert reads == ["en"]
 
 
+@pytest.mark.slow
 def test_models_saved_pipeline_keeps_its_grammar(nlp, tmp_path):
     nlp.to_disk(tmp_path / "model")
     expected = nlp(TEXT)
@@ -153,6 +154,7 @@ def test_models_card_tells_of_this_file(name):
     assert f"| size, MB | {len(data) / 1e6:.2f} |" in card
 
 
+@pytest.mark.slow
 def test_models_are_not_read_for_pipelines_with_a_grammar_of_their_own(nlp, tmp_path, monkeypatch):
     fresh = spacy.blank("en")
     parser = fresh.add_pipe("lpcfg_parser")

@@ -139,6 +139,7 @@ def invented(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_notebook_of_reading_times_runs(invented, capsys):
     """Cell by cell on invented times, since the real ones may not be copied; it is stored without what it printed."""
     pytest.importorskip("matplotlib", reason="the extra `viz` is not installed")

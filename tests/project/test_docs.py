@@ -139,6 +139,7 @@ def test_docs_snippet_of_the_readme_prints_what_stands_below_it(tmp_path, monkey
     assert capsys.readouterr().out == printed
 
 
+@pytest.mark.slow
 def test_docs_notebook_runs(tmp_path, monkeypatch):
     """Cell by cell in one namespace; it is stored without what it printed."""
     pytest.importorskip("matplotlib", reason="the extra `viz` is not installed")

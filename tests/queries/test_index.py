@@ -89,6 +89,7 @@ def test_index_reads_what_is_strange_as_others_do(tmp_path, text):
             TreeIndex.read(path)
 
 
+@pytest.mark.slow
 def test_index_of_a_deep_tree():
     tree = Tree("X", word="x")
     for _ in range(2**16 + 10):

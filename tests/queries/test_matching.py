@@ -32,6 +32,7 @@ def found(trees: list[Tree], pattern: str) -> list[set[tuple]]:
     return matches
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.lists(small_trees, min_size=1, max_size=3), st.integers(0, 2**32))
 def test_matching_is_that_of_the_definitions(trees, seed):

@@ -184,6 +184,7 @@ def test_memory_of_all_parameters_is_counted(attack):
         Parser(replace(wide(600), is_proper=True))._prefixes  # noqa: B018
 
 
+@pytest.mark.slow
 def test_memory_of_a_summary_is_that_of_the_stored_tensors(attack, tmp_path, monkeypatch):
     symbol = attack.rules[0, 0]
 

@@ -27,6 +27,7 @@ def use(model, word):
         parser.parse(Query([word, "sailed"], [word, None]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["grammar", "ensemble", "isbn", "combined", "bracketer", "language model"])
 def test_remembered_are_no_long_words(kind):
     model = stored_models.model(kind)

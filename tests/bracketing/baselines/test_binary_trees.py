@@ -97,6 +97,7 @@ def test_baselines_by_hand():
     assert right_branching_inside_top(4, 1) == right_branching_inside_top(4, 0) == right_branching(4)
 
 
+@pytest.mark.slow
 def test_baselines_random_draws_all_trees_alike():
     random = np.random.default_rng(1)
     n_draws = 14000

@@ -84,12 +84,14 @@ def test_comparison_scores_only_look_at_brackets(golds):
         assert [totals.inner.n_test for totals in one[name].values()] == [t.inner.n_test for t in other[name].values()]
 
 
+@pytest.mark.slow
 def test_comparison_is_repeatable_but_for_the_seed_of_random_trees(golds):
     one, same, other = (compare(None, golds, seed=seed) for seed in (0, 0, 1))
     assert one == same
     assert {name for name in one if one[name] != other[name]} == {"random"}
 
 
+@pytest.mark.slow
 def test_comparison_ccm_learns_from_more_text(golds):
     text = [TaggedSentence(("a", ",", "b"), ("NN", ",", "DT"))] * 300
     one, other = compare(None, golds), compare(None, golds, text=text)
