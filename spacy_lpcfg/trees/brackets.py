@@ -131,7 +131,7 @@ def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
 def bracket_lines(trees: Iterable[Tree]) -> Iterator[str]:
     """Yield each tree as a line in brackets; errors are those of `write_trees`."""
     for tree in trees:
-        _check_writable(tree)
+        check_writable(tree)
         yield str(tree)
 
 
@@ -450,7 +450,8 @@ def _declared_encoding(line: bytes, path: str) -> str:
     return name.lower()
 
 
-def _check_writable(tree: Tree) -> None:
+def check_writable(tree: Tree) -> None:
+    """Raise ValueError if a label or word of a tree cannot stand in brackets."""
     for node in tree.nodes():
         texts = [node.label] if node.word is None else [node.label, node.word]
         for text in texts:
