@@ -29,6 +29,7 @@ N_FILES = 4
 def texts(sample_folder: Path, folder: Path, n: int) -> Path:
     """A folder with files of n sentences, of which one is compressed and one lies in a folder."""
     lines = [f"{' '.join(tree.words)}\n" for tree in read_trees(sample_folder / "train.mrg")]
+    lines *= 1 + 4 * n // len(lines)
     (folder / "below").mkdir()
     (folder / "a.txt").write_text("".join(lines[:n]), encoding="utf-8")
     (folder / "b.txt.gz").write_bytes(gzip.compress("".join(lines[n : 2 * n]).encode()))
@@ -45,7 +46,7 @@ def corpus(sample_folder, tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def long_corpus(sample_folder, tmp_path_factory) -> Path:
     """Files that take long enough to stop a command in the middle."""
-    return texts(sample_folder, tmp_path_factory.mktemp("corpus"), 50)
+    return texts(sample_folder, tmp_path_factory.mktemp("corpus"), 150)
 
 
 @pytest.fixture(scope="module")
