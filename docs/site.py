@@ -83,7 +83,9 @@ def learners() -> str:
     from spacy_lpcfg.learners import LEARNERS
 
     options = {"lpcfg": "--method", "combined": "--preset"}
-    rows = [(f"`{options[each.command]} {each.name}`", each.sentence) for each in LEARNERS if each.command in options]
+    rows = [
+        (f"`{options[entry.command]} {entry.name}`", entry.sentence) for entry in LEARNERS if entry.command in options
+    ]
     return table(("Option", "What is learned"), rows)
 
 

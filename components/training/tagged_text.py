@@ -181,7 +181,7 @@ class TaggedText:
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Read the text as Examples of one sentence each, with the same words and tags on both sides.
 
-        YIELDS (Example): Token.tag_ is the tag of the file, and token.pos_ its universal tag; of a `.spacy` file both
+        YIELDS (Example): token.tag_ is the tag of the file, and token.pos_ its universal tag; of a `.spacy` file both
             are as there, and an Example is a Doc.
         RAISES (ValueError): If there is no path, or no sentence; other errors are those of `read_sentences`.
         """

@@ -11,15 +11,9 @@ from spacy_lpcfg.lazy import lazy_names
 if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.anchors import PaperAnchors as PaperAnchors
     from spacy_lpcfg.bracketing.anchors import TagGroups as TagGroups
-    from spacy_lpcfg.bracketing.bracketer import (
-        Bracketer as Bracketer,
-    )
-    from spacy_lpcfg.bracketing.bracketer import (
-        BracketerError as BracketerError,
-    )
-    from spacy_lpcfg.bracketing.bracketer import (
-        Brackets as Brackets,
-    )
+    from spacy_lpcfg.bracketing.bracketer import Bracketer as Bracketer
+    from spacy_lpcfg.bracketing.bracketer import BracketerError as BracketerError
+    from spacy_lpcfg.bracketing.bracketer import Brackets as Brackets
     from spacy_lpcfg.bracketing.brown import Brown as Brown
     from spacy_lpcfg.bracketing.embeddings import CCA as CCA
     from spacy_lpcfg.bracketing.embeddings import GivenVectors as GivenVectors

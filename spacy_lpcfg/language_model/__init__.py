@@ -8,15 +8,9 @@ from spacy_lpcfg.lazy import lazy_names
 
 if TYPE_CHECKING:
     from spacy_lpcfg.language_model.learning import LanguageModelLearner as LanguageModelLearner
-    from spacy_lpcfg.language_model.model import (
-        LanguageModel as LanguageModel,
-    )
-    from spacy_lpcfg.language_model.model import (
-        LanguageModelError as LanguageModelError,
-    )
-    from spacy_lpcfg.language_model.model import (
-        Perplexity as Perplexity,
-    )
+    from spacy_lpcfg.language_model.model import LanguageModel as LanguageModel
+    from spacy_lpcfg.language_model.model import LanguageModelError as LanguageModelError
+    from spacy_lpcfg.language_model.model import Perplexity as Perplexity
     from spacy_lpcfg.language_model.text import read_sentences as read_sentences
 
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there

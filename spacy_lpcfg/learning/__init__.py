@@ -22,15 +22,9 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.spectral import Spectral as Spectral
     from spacy_lpcfg.learning.split_merge import SplitMerge as SplitMerge
     from spacy_lpcfg.learning.stepwise import StepwiseEM as StepwiseEM
-    from spacy_lpcfg.learning.treebank.assembly import (
-        IndexedTreebank as IndexedTreebank,
-    )
-    from spacy_lpcfg.learning.treebank.assembly import (
-        Parameters as Parameters,
-    )
-    from spacy_lpcfg.learning.treebank.assembly import (
-        build_grammar as build_grammar,
-    )
+    from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank as IndexedTreebank
+    from spacy_lpcfg.learning.treebank.assembly import Parameters as Parameters
+    from spacy_lpcfg.learning.treebank.assembly import build_grammar as build_grammar
     from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG as TreebankPCFG
 
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
