@@ -8,14 +8,15 @@ from spacy_lpcfg.bracketing.covariances import Covariances
 
 
 class TooLittleText(ValueError):
-    """Raised if there are fewer pairs of words than singular values."""
+    """Raised if a text has too few pairs of words for the number of singular values."""
 
 
 def kernel(distance: np.ndarray, other: np.ndarray, gamma: float) -> np.ndarray:
-    """Return the kernel K of section 4.1 at equal tags: max(0, 1 - kappa / gamma), kappa = |d - d'| / (d + d').
+    """Return the weight of pairs of words at distance d' = `other` in an estimate for the distance d = `distance`.
 
-    Differs from the paper: the absolute value, which the printed formula lacks; without it every longer distance would
-    have full weight.
+    This is K of section 4.1 for equal tags: max(0, 1 - kappa / gamma), kappa = |d - d'| / (d + d'). Arrays are
+    broadcast. Differs from the paper: the absolute value, which the printed formula lacks; without it every longer
+    distance would have full weight.
     """
     return np.maximum(0.0, 1.0 - np.abs(distance - other) / ((distance + other) * gamma))
 
@@ -23,6 +24,8 @@ def kernel(distance: np.ndarray, other: np.ndarray, gamma: float) -> np.ndarray:
 def smooth(table: Covariances, gamma: float, n_distances: int) -> tuple[np.ndarray, np.ndarray]:
     """Compute kernel-weighted means of the covariances at distances 1 to `n_distances`.
 
+    table (Covariances): Sums at distances 1 to D, for A anchors and vectors of dimension p.
+    gamma (float): The bandwidth of `kernel`.
     RETURNS (tuple): Means, float64 (n_distances, A, A, p, p), and effective counts, float64 (n_distances, A, A).
     """
     n_collected = len(table.counts)
@@ -44,30 +47,19 @@ def log_volume(covariances: np.ndarray, m: int) -> np.ndarray:
     return logs.sum(axis=-1)
 
 
-def spectral_distances(covariances: np.ndarray, m: int) -> np.ndarray:
-    """Compute the distances of equation 5 for one tag sequence, float64 (n, n) with a zero diagonal.
-
-    covariances (float, (n, n, p, p)): Uncentred covariances of all pairs of positions.
-    m (int): Number of singular values.
-    RAISES (TooLittleText): If a covariance has a smaller rank than m.
-    """
-    volumes = log_volume(covariances, m)
-    if not np.all(np.isfinite(volumes)):
-        raise TooLittleText(f"Expected covariances of rank {m} or more: that many sentences are needed at least.")
-    diagonal = np.diag(volumes)
-    return 0.5 * (diagonal[:, None] + diagonal[None, :]) - volumes
-
-
 def distance_table(table: Covariances, *, m: int, gamma: float, n_distances: int, min_pairs: float = 50) -> np.ndarray:
-    """Compute -log Lambda_m of the smoothed covariances, float64 (A, A, n_distances): distances up to terms of one
-    leaf.
+    """Compute the metric of two words by their anchors and distance, float64 (A, A, n_distances).
 
-    min_pairs (float): A cell of fewer pairs, or of a smaller rank than m, backs off to all tags at its distance.
-    RAISES (TooLittleText): If all pairs together have a smaller rank than m.
+    Values are -log Lambda_m of the smoothed covariances. The other two terms of equation 5 depend on one word each, and
+    change no tree (see `minimal_tree`).
+
+    min_pairs (float): A cell of fewer pairs, or of a smaller rank than m, takes the value of all tags together at its
+        distance, or at the next larger (else the largest) distance where these have enough pairs and rank.
+    RAISES (TooLittleText): If all tags together have a smaller rank than m at every distance.
         (ValueError): If m is not from 1 to the dimension of the vectors.
     """
     if not 0 < m <= table.sums.shape[-1]:
-        raise ValueError(f"Expected 1 to {table.sums.shape[-1]} singular values, as vectors have numbers; got m = {m}.")
+        raise ValueError(f"Expected m from 1 to {table.sums.shape[-1]}, the dimension of the word vectors; got {m}.")
     means, counts = smooth(table, gamma, n_distances)
     volumes = log_volume(means, m)
     totals = counts.sum(axis=(1, 2))
@@ -76,10 +68,10 @@ def distance_table(table: Covariances, *, m: int, gamma: float, n_distances: int
     usable = np.flatnonzero(np.isfinite(overall) & (totals >= m))
     if len(usable) == 0:
         raise TooLittleText(
-            f"Expected text in which the words at one distance give {m} singular values, so at least {m} pairs of "
-            f"different words; got {int(table.counts.sum())} pairs of words. Give more text, or a smaller `m`."
+            f"Expected text with covariances of rank {m}, which take at least {m} pairs of words at one distance; got "
+            f"{int(table.counts.sum())} pairs of words in all. Give more text, or a smaller `m`."
         )
     overall = overall[usable[np.clip(np.searchsorted(usable, np.arange(n_distances)), 0, len(usable) - 1)]]
-    is_own = np.isfinite(volumes) & (counts >= min_pairs)
-    volumes = np.where(is_own, volumes, overall[:, None, None])
+    is_reliable = np.isfinite(volumes) & (counts >= min_pairs)
+    volumes = np.where(is_reliable, volumes, overall[:, None, None])
     return np.ascontiguousarray(-np.moveaxis(volumes, 0, -1))

@@ -3,8 +3,8 @@
 See section 7.2 of Henderson and Titov (2010). A stack holds the nodes that have begun. Shift pushes the next word with
 its tag; Project puts a new node over the top; Attach makes the top the last child of the node below; Modify first puts
 a copy of the node below over it (Chomsky adjunction), and attaches the top to the copy. A node is projected as soon as
-its first child is complete, so that its other children are predicted. Differs: a node over one of the same label with
-further children is always built by Modify, so that every tree has exactly one derivation.
+its first child is complete, so that its other children are predicted. Differs from the paper: a node
+whose first child has the same label is always built by Modify, so that every tree has exactly one derivation.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ MODIFIED = Transition(MODIFY)
 def derive(tree: Tree) -> list[Transition]:
     """Convert a tree to its derivation; the inverse of `tree_of`.
 
-    tree (Tree): A normalized tree, without a unary node over one of the same label.
+    tree (Tree): A normalized tree: no node has a single child of the same label.
     RETURNS (list[Transition]): The transitions; the last one attaches the tree to the root.
-    RAISES (ValueError): If a node has one child, of the same label.
+    RAISES (ValueError): If a node has a single child of the same label.
     """
     transitions: list[Transition] = []
     stack: list[Tree | Transition] = [ATTACHED, tree]
@@ -57,13 +57,13 @@ def derive(tree: Tree) -> list[Transition]:
 
 
 def _steps(node: Tree) -> list[Tree | Transition]:
-    """Return the children of a node in order, with the transitions after each."""
+    """Return the children of a node, each followed by the transitions that build the node from it."""
     first, *others = node.children
     adjoins = not first.is_leaf and first.label == node.label
     if adjoins and not others:
         raise ValueError(
-            f"Expected no {shown(node.label)} right over another, of which derivations know one only; "
-            "normalize the tree."
+            f"Expected no node over a single child of the same label, got two {shown(node.label)}, for which there is "
+            "no derivation; normalize the tree."
         )
     steps: list[Tree | Transition] = [first] if adjoins else [first, Transition(PROJECT, node.label)]
     for child in others:
@@ -95,7 +95,7 @@ def tree_of(transitions: Iterable[Transition]) -> Tree:
                 stack.append((below.label, [below], None))
             stack[-1][1].append(child)
         else:
-            raise ValueError(f"Expected a node below the top for {transition} to attach it to.")
+            raise ValueError(f"Expected an unfinished node below the top of the stack, got none at {transition}.")
     if whole is None:
         raise ValueError(f"Expected the transitions of a whole tree, but they leave {len(stack)} nodes on the stack.")
     return whole

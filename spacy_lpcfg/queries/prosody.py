@@ -3,22 +3,22 @@
 Gee and Grosjean (1983), "Performance structures: A psycholinguistic and linguistic appraisal", Cognitive Psychology 15,
 in the form that Bachenko and Fitzpatrick (1990), "A computational grammar of discourse-neutral prosodic phrasing in
 English", Computational Linguistics 16(3), give it: their rules (24) and (34), the length rules of section 2.2.2, and
-the indices of section 3.2. Phonological phrases are merged, in this order,
+the indices of section 3.2. Phonological phrases are merged in this order:
 
-1. within noun, prepositional, adjective and adverb phrases that have no verb;
-2. around each verb, to (XV)Y if X and V have fewer phonological words than Y, and otherwise to X(VY);
-3. with the verb's other neighbour;
-4. with what follows a verb and its neighbours;
-5. from left to right.
+1. those within one noun, prepositional, adjective or adverb phrase that has no verb;
+2. each verb V, between X and Y, with one neighbour: (XV)Y if X and V have fewer phonological words than Y, else X(VY)
+   (verb balancing);
+3. the result with the verb's other neighbour (verb adjacency);
+4. the phrases between two pauses or coordinators, from left to right;
+5. these parts of the sentence, from left to right.
 
-The index of a merged phrase is one more than the sum of the indices of its two parts; that of a phonological phrase is
-its number of phonological words. A single word that follows in step 4 does not raise the index. The salience of a
-boundary is the index of the phrase that it divides.
+The index of a phonological phrase is its number of phonological words. The index of a merged phrase is one more than
+the sum of the indices of its two parts; a single word that follows a phrase with a verb in step 4 does not raise it.
+The salience of a boundary is the index of the smallest phrase that has words on both sides of it.
 
 The paper leaves open what is decided here: verbs that follow each other directly are merged before step 2, as in its
 examples (30), unless a clause ends between them; step 2 merges no X and V between which a clause ends; a verb with
-nothing else to its right waits for step 3; and no step but the last crosses a pause or a coordinator (its section
-2.2.3).
+nothing else to its right waits for step 3; and steps 1 to 4 cross no pause or coordinator (its section 2.2.3).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 
 class PhonologicalPhrase(NamedTuple):
-    """A phonological phrase.
+    """The properties of a phonological phrase that decide with which neighbour it is merged.
 
     n_words (int): The number of its phonological words, at least 1.
     is_verbal (bool): Whether it has a main verb.
@@ -43,7 +43,11 @@ class PhonologicalPhrase(NamedTuple):
 
 
 class _Phrase(NamedTuple):
-    """Phonological phrases [start, end) that are merged, with their index, `strength`, and number of words."""
+    """A range [start, end) of phonological phrases that have been merged.
+
+    strength (int): The index of the merged phrase.
+    waits_for_right (bool): Whether step 2 merged a verb with its left neighbour, so that step 3 takes the right one.
+    """
 
     start: int
     end: int
@@ -55,11 +59,11 @@ class _Phrase(NamedTuple):
 
 
 def saliences(phrases: Sequence[PhonologicalPhrase], constituents: Iterable[tuple[int, int]]) -> list[int]:
-    """Return the salience of the boundary after each phonological phrase, and after the last the index of the sentence.
+    """Return the salience of the boundary after each phonological phrase; the last one is the index of the sentence.
 
-    phrases (sequence of PhonologicalPhrase): Those of a sentence.
+    phrases (sequence of PhonologicalPhrase): The phonological phrases of a sentence.
     constituents (iterable of (int, int)): Ranges [start, end) of phonological phrases that are a noun, prepositional,
-        adjective or adverb phrase, in pre-order. Those with a verb, or over a pause, are passed over.
+        adjective or adverb phrase, in pre-order. Constituents with a verb, or over a pause, are ignored.
     """
     tree = _ProsodicTree(len(phrases))
     single = [
@@ -72,58 +76,55 @@ def saliences(phrases: Sequence[PhonologicalPhrase], constituents: Iterable[tupl
         if not any(phrase.is_verbal for phrase in phrases[start:end])
         and not any(phrase.is_first for phrase in phrases[start + 1 : end])
     ]
-    items = tree.constituents(single, inside)
+    merged = tree.merge_constituents(single, inside)
     firsts = [i for i, phrase in enumerate(phrases) if phrase.is_first]
     parts = [
-        tree.clause([item for item in items if start <= item.start < end])
+        tree.merge_part([phrase for phrase in merged if start <= phrase.start < end])
         for start, end in zip(firsts, [*firsts[1:], len(phrases)], strict=True)
     ]
-    tree.saliences[-1] = tree.bundle(parts).strength
+    tree.saliences[-1] = tree.merge_all(parts).strength
     return tree.saliences
 
 
 class _ProsodicTree:
-    """The saliences of boundaries while phrases are merged."""
+    """The prosodic tree of a sentence as it is built: each merge sets the salience of one boundary."""
 
     def __init__(self, n_phrases: int) -> None:
         self.saliences = [0] * n_phrases
 
     def merge(self, left: _Phrase, right: _Phrase, *, is_short: bool = False) -> _Phrase:
+        """Merge two neighbours; if `is_short`, the index stays that of the left one."""
         strength = left.strength if is_short else left.strength + right.strength + 1
         self.saliences[right.start - 1] = strength
         is_verbal = left.is_verbal or right.is_verbal
         n_words = left.n_words + right.n_words
         return _Phrase(left.start, right.end, strength, n_words, is_verbal, left.is_after_clause)
 
-    def bundle(self, phrases: Sequence[_Phrase]) -> _Phrase:
+    def merge_all(self, phrases: Sequence[_Phrase]) -> _Phrase:
         """Merge phrases from left to right."""
         whole, *others = phrases
         for other in others:
             whole = self.merge(whole, other)
         return whole
 
-    def constituents(self, phrases: list[_Phrase], ranges: Sequence[tuple[int, int]]) -> list[_Phrase]:
-        """Merge the phrases within each range, inner ranges first."""
+    def merge_constituents(self, phrases: list[_Phrase], ranges: Sequence[tuple[int, int]]) -> list[_Phrase]:
+        """Merge the phrases within each range, inner ranges first (step 1)."""
         for start, end in reversed(ranges):
             inside = [phrase for phrase in phrases if start <= phrase.start < end]
             at = phrases.index(inside[0])
-            phrases = [*phrases[:at], self.bundle(inside), *phrases[at + len(inside) :]]
+            phrases = [*phrases[:at], self.merge_all(inside), *phrases[at + len(inside) :]]
         return phrases
 
-    def clause(self, phrases: Sequence[_Phrase]) -> _Phrase:
-        """Merge the phrases between two pauses, by steps 2 to 5."""
-        whole: _Phrase | None = None
-        for phrase in self._adjacent(self._balanced(list(self._verbs(phrases)))):
-            if whole is None:
-                whole = phrase
-            else:
-                is_short = whole.is_verbal and not phrase.is_verbal and phrase.n_words == 1
-                whole = self.merge(whole, phrase, is_short=is_short)
-        assert whole is not None
+    def merge_part(self, phrases: Sequence[_Phrase]) -> _Phrase:
+        """Merge the phrases between two pauses or coordinators (steps 2 to 4)."""
+        whole, *others = self._apply_adjacency(self._balance(list(self._merge_verbs(phrases))))
+        for other in others:
+            is_short = whole.is_verbal and not other.is_verbal and other.n_words == 1
+            whole = self.merge(whole, other, is_short=is_short)
         return whole
 
-    def _verbs(self, phrases: Sequence[_Phrase]) -> Iterator[_Phrase]:
-        """Yield the phrases, with verbs that follow each other merged."""
+    def _merge_verbs(self, phrases: Sequence[_Phrase]) -> Iterator[_Phrase]:
+        """Merge verbs that follow each other directly; yield them and the other phrases in order."""
         before: _Phrase | None = None
         for phrase in phrases:
             if before is not None and before.is_verbal and phrase.is_verbal and not phrase.is_after_clause:
@@ -135,8 +136,8 @@ class _ProsodicTree:
         if before is not None:
             yield before
 
-    def _balanced(self, phrases: list[_Phrase]) -> list[_Phrase]:
-        """Merge each verb with a neighbour by the verb balancing rule."""
+    def _balance(self, phrases: list[_Phrase]) -> list[_Phrase]:
+        """Merge each verb with a neighbour by the verb balancing rule (step 2)."""
         done: list[_Phrase] = []
         waiting = phrases[::-1]
         while waiting:
@@ -150,8 +151,8 @@ class _ProsodicTree:
                 done.append(self.merge(phrase, waiting.pop()))
         return done
 
-    def _adjacent(self, phrases: Sequence[_Phrase]) -> list[_Phrase]:
-        """Merge the phrases that have a verb with the neighbour that is left, by the verb adjacency rule."""
+    def _apply_adjacency(self, phrases: Sequence[_Phrase]) -> list[_Phrase]:
+        """Merge each phrase with a verb and its other neighbour by the verb adjacency rule (step 3)."""
         done: list[_Phrase] = []
         for phrase in phrases:
             if done and (done[-1].waits_for_right or (phrase.is_verbal and not phrase.waits_for_right)):

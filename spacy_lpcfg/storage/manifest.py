@@ -1,6 +1,6 @@
-"""Manifests, by which a folder may only be replaced if it holds nothing but what was saved there.
+"""Manifests: lists of what was saved to a folder, by which a folder that holds anything else is never replaced.
 
-The manifest is a JSON object that maps the path of each entry below the folder to the SHA-256 of the file.
+A manifest is a JSON object that maps the path of each entry below the folder to the SHA-256 of the file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spacy_lpcfg.storage.files import PathLike
 MANIFEST = "saved-by-spacy-lpcfg.json"
 _ADVICE = "name another folder, or replace this one with all that it holds by --force"
 _FOLDER = "folder"  # entered for folders instead of a SHA-256
-_LARGEST = 10_000_000  # limit on the bytes of a manifest
+_MAX_BYTES = 10_000_000  # of a manifest
 _CHUNK = 1 << 20
 _MOUNTS = "/proc/self/mountinfo"  # of Linux; the fifth field is the mount point, with blanks as octal escapes
 _ESCAPED = re.compile(r"\\([0-7]{3})")
@@ -26,8 +26,8 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 def write_manifest(folder: PathLike) -> None:
     """Write a manifest of a folder's current content into it."""
-    contents = {name: _content(entry) for name, entry in _entries(os.fspath(folder))}
-    (Path(folder) / MANIFEST).write_text(json.dumps(contents, indent=1), encoding="utf-8")
+    digests = {name: _digest(entry) for name, entry in _entries(os.fspath(folder))}
+    (Path(folder) / MANIFEST).write_text(json.dumps(digests, indent=1), encoding="utf-8")
 
 
 def reason_not_replaceable(path: PathLike, *, force: bool = False) -> str | None:
@@ -36,16 +36,16 @@ def reason_not_replaceable(path: PathLike, *, force: bool = False) -> str | None
     A missing or empty folder may be replaced. Symbolic links are followed.
 
     path (path): The folder, which may be missing.
-    force (bool): Whether the folder may hold anything; it is still checked that it can be moved.
+    force (bool): Whether the folder may hold other files too; it must still be possible to rename it.
     RAISES (OSError): If the folder cannot be read.
     """
     target = os.path.realpath(path)
     if not os.path.isdir(target):
         return None
-    return _why_fixed(target) or (None if force else _foreign_entry(target))
+    return _reason_not_renamable(target) or (None if force else _reason_not_ours(target))
 
 
-def _why_fixed(target: str) -> str | None:
+def _reason_not_renamable(target: str) -> str | None:
     """Return the reason why a folder cannot be renamed, or None."""
     with suppress(FileNotFoundError):  # if the working folder was removed
         here = Path.cwd()
@@ -67,22 +67,22 @@ def _mounts() -> list[str]:
     return [_ESCAPED.sub(lambda code: chr(int(code[1], 8)), line.split(" ")[4]) for line in lines]
 
 
-def _foreign_entry(target: str) -> str | None:
-    """Describe the first entry that is not in the manifest, or has changed since; None if there is none."""
+def _reason_not_ours(target: str) -> str | None:
+    """Return a reason that names the first entry that is not in the manifest, or has changed since; None if all are."""
     known = _read_manifest(os.path.join(target, MANIFEST))
     for name, entry in _entries(target):
         if name == MANIFEST and known:
             continue
         if name not in known:
             return f"holds {name!r}, which was not saved there by this package: {_ADVICE}"
-        if _content(entry) != known[name]:
+        if _digest(entry) != known[name]:
             return f"holds {name!r}, which has changed since it was saved: {_ADVICE}"
     return None
 
 
 def _read_manifest(path: str) -> dict[str, str]:
     """Return the entries of a manifest; none if it is missing or malformed."""
-    if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:
+    if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > _MAX_BYTES:
         return {}
     try:
         known = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -101,12 +101,12 @@ def _entries(folder: str, above: str = "") -> Iterator[tuple[str, os.DirEntry[st
             yield from _entries(entry.path, f"{above}{entry.name}/")
 
 
-def _content(entry: os.DirEntry[str]) -> str | None:
+def _digest(entry: os.DirEntry[str]) -> str | None:
     """Return the SHA-256 of a file, `_FOLDER` for a folder, and None for a link, a pipe or a device."""
     if not entry.is_file(follow_symlinks=False):
         return _FOLDER if entry.is_dir(follow_symlinks=False) else None
-    digest = hashlib.sha256()
+    sha = hashlib.sha256()
     with open(entry.path, "rb") as file:
         while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+            sha.update(chunk)
+    return sha.hexdigest()
