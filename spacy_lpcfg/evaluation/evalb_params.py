@@ -9,7 +9,7 @@ from typing import Any
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.brackets import read_lines
 
-_SETTINGS: dict[str, tuple[str, type]] = {
+_FIELDS: dict[str, tuple[str, type]] = {  # keywords of files: the field of `Params`, and the type of its values
     "DEBUG": ("debug", int),
     "MAX_ERROR": ("max_error", int),
     "CUTOFF_LEN": ("cutoff", int),
@@ -20,9 +20,9 @@ _SETTINGS: dict[str, tuple[str, type]] = {
     "EQ_LABEL": ("equal_labels", tuple),
     "EQ_WORD": ("equal_words", tuple),
 }
-_MOST_DIGITS = 9
-_FORMS = {
-    int: f"a whole number of at most {_MOST_DIGITS} digits",
+_MAX_DIGITS = 9
+_EXPECTED = {
+    int: f"a whole number of at most {_MAX_DIGITS} digits",
     bool: "0 or 1",
     str: "one label",
     tuple: "two values",
@@ -43,9 +43,9 @@ class Params:
         as something that is deleted and the other as something that is not; see `score_sentence`.
     cutoff (int): Sentences up to this many words also get statistics of their own.
     labeled (bool): Whether brackets must have equal labels to match, or only equal spans.
-    max_error (int): EVALB exits without totals soon after this many error sentences. Ours never
-        stops: `Evaluation.table()` remarks on it instead.
-    functions (bool): Whether NP-SBJ is another label than NP; EVALB cuts functions such as SBJ off.
+    max_error (int): EVALB exits without totals soon after this many error sentences. Here all
+        sentences are scored, and `Evaluation.table()` has a remark.
+    functions (bool): Whether NP-SBJ and NP are different labels; EVALB cuts functions such as SBJ off.
     """
 
     deleted: frozenset[str] = frozenset()
@@ -62,10 +62,9 @@ class Params:
     def from_file(cls, path: str | os.PathLike[str]) -> Params:
         """Read an EVALB parameter file.
 
-        path (path): A line holds a keyword and its values; `#` opens a comment line; labels and
-            pairs accumulate, a later number replaces an earlier one; DEBUG is without effect.
-        RETURNS (Params): The settings.
-        RAISES (ValueError): A keyword or value that EVALB does not know, with file and line.
+        path (path): A line holds a keyword and its values, or is a comment if it begins with `#`.
+            Labels and pairs accumulate; a later number replaces an earlier one. DEBUG has no effect.
+        RAISES (ValueError): If EVALB does not know a keyword or a value; the message has file and line.
         """
         settings: dict[str, Any] = {}
         for number, line in enumerate(read_lines(path), start=1):
@@ -85,28 +84,28 @@ class Params:
         return one == other or bool({(one, other), (other, one)} & self.equal_words)
 
     def deletes_bracket(self, label: str) -> bool:
-        """Return whether brackets with this label do not count (tags have to be in `deleted` exactly)."""
+        """Return whether brackets with this label do not count: it or an equivalent label is in `deleted`."""
         return any(self.same_label(label, deleted) for deleted in self.deleted)
 
     def may_be_quote(self, tag: str, word: str) -> bool:
-        """Return whether this is a quotation mark that the other tree may have tagged otherwise."""
+        """Return whether a word is a quotation mark, which counts again if only one of the trees deletes it."""
         return tag in self.quotes and word in _QUOTE_WORDS
 
 
 def _read_setting(line: str, location: str) -> tuple[str, Any]:
     """Parse a line of a parameter file into a field of `Params` and its value."""
     keyword, *values = line.split()
-    if keyword not in _SETTINGS:
-        known = ", ".join(_SETTINGS)
+    if keyword not in _FIELDS:
+        known = ", ".join(_FIELDS)
         raise ValueError(f"{location}: unknown keyword {shown(keyword)}; the known ones are {known}")
-    field, kind = _SETTINGS[keyword]
+    field, kind = _FIELDS[keyword]
     if kind is tuple and len(values) == 2:
         return field, tuple(values)
     if kind is str and len(values) == 1:
         return field, values[0]
-    if issubclass(kind, int) and len(values) == 1 and values[0].isdecimal() and len(values[0]) <= _MOST_DIGITS:
+    if issubclass(kind, int) and len(values) == 1 and values[0].isdecimal() and len(values[0]) <= _MAX_DIGITS:
         return field, kind(int(values[0]))
-    raise ValueError(f"{location}: {keyword} takes {_FORMS[kind]}, got {shown(' '.join(values))}")
+    raise ValueError(f"{location}: {keyword} takes {_EXPECTED[kind]}, got {shown(' '.join(values))}")
 
 
 COLLINS = Params(

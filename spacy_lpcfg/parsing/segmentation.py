@@ -1,4 +1,4 @@
-"""Long sentences: where they are cut, how the pieces become one tree, and limits on what one sentence may take."""
+"""Segmentation of long sentences: where to cut, how to join the trees of the pieces, and limits on words and time."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _SECONDS = at_least(0).optional
 class Limits:
     """Limits on words, time and memory of parsing one sentence.
 
-    max_words (int): A sentence of more words is parsed in pieces of at most so many, see `SegmentingParser`.
-    max_seconds (float or None): CPU seconds after which the words of such a sentence that are left get no brackets;
-        None for no limit.
+    max_words (int): A longer sentence is parsed in pieces of at most so many words, see `SegmentingParser`.
+    max_seconds (float or None): CPU seconds after which the rest of such a sentence gets no brackets; None for no
+        limit.
     max_memory (float or None): MB that the chart of a piece may take, for parsers that have charts; a piece with a
-        larger one is cut in two. None for their own limit, `ChartSettings.max_applications`.
-    RAISES (ValueError): If one of them is no such number.
+        larger chart is cut in two. None for the limit of `ChartSettings.max_applications`.
+    RAISES (ValueError): If a limit is out of range.
     """
 
     max_words: int
@@ -53,17 +53,17 @@ class Limits:
 
 
 def cut_where(can_cut: Sequence[bool], max_words: int, *, min_words: int = 1) -> list[int]:
-    """Return where to cut a sentence into pieces, each as long as may be.
+    """Return where to cut a sentence into pieces, each as long as possible.
 
     can_cut (sequence of bool): (n_words,), whether there is a good place to cut before each word.
-    max_words (int): The length of a piece, and where it is cut if there is no good place.
-    min_words (int): The least length of a piece that is cut at a good place.
+    max_words (int): The maximal length of a piece, and its length if there is no good place.
+    min_words (int): The minimal length of a piece that is cut at a good place.
     RETURNS (list[int]): The first word of each piece but the first.
     """
     cuts, start = [], 0
     while len(can_cut) - start > max_words:
-        places = (i for i in range(start + max_words, start + min_words - 1, -1) if can_cut[i])
-        start = next(places, start + max_words)
+        candidates = (i for i in range(start + max_words, start + min_words - 1, -1) if can_cut[i])
+        start = next(candidates, start + max_words)
         cuts.append(start)
     return cuts
 
@@ -75,9 +75,10 @@ def cut_points(words: Sequence[str], max_words: int) -> list[int]:
 
 
 def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, status: str) -> Parse:
-    """Join the parses of the pieces of a sentence, in order, below a bracket with a label, of score 0.
+    """Join the parses of the pieces of a sentence, in order, below one bracket of score 0.
 
-    status (str): The status of the cut; a worse one of a piece takes its place.
+    label (str): The label of that bracket.
+    status (str): The status of the result, unless a piece has a worse one.
     """
     spans, start = [(0, len(words), label)], 0
     for parse in parses:
@@ -95,24 +96,24 @@ def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, statu
 
 
 def parse_segments(parse: Callable[[Query], Parse], query: Query, cuts: list[int], label: str, status: str) -> Parse:
-    """Return the pieces of a sentence between the cuts, each parsed by itself."""
+    """Parse the pieces of a sentence between the cuts one by one, and join them as `join_parses` does."""
     bounds = zip([0, *cuts], [*cuts, len(query.words)], strict=True)
     return join_parses(query.words, [parse(query.part(start, end)) for start, end in bounds], label, status)
 
 
 class SegmentingParser(SentenceParser):
-    """A parser that parses long sentences in pieces; any number of threads may share one if they may share `parser`.
+    """A parser that cuts long sentences into pieces; threads may share it if they may share `parser`.
 
-    parser (SentenceParser): Of any model.
-    max_words (int): A sentence of more words is cut into pieces of at most so many, where possible at punctuation, and
-        their trees stand side by side below one bracket. Time and memory are those of its pieces, one after the other.
-    max_seconds (float or None): CPU seconds of the thread after which the words of a cut sentence that are left get no
-        brackets, and the tags that `likely_tags` of the parser looks up, or given ones. The clock is looked at before
-        each piece, so that a sentence may take one piece longer; one of no more than `max_words` always gets its tree.
-        None for no limit, which alone makes the same trees on all machines.
-    RAISES (ValueError): On a limit of less than a word, or than 0 seconds.
+    parser (SentenceParser): The parser of the pieces, for any model.
+    max_words (int): A longer sentence is cut into pieces of at most so many words, where possible at punctuation, whose
+        trees stand side by side below one bracket. The pieces are parsed one after the other.
+    max_seconds (float or None): CPU seconds of the thread after which the rest of a cut sentence gets no brackets, and
+        given tags or those of `parser.likely_tags`. The clock is read before each piece, so that the last piece may
+        exceed the limit; a sentence of at most `max_words` words always gets its tree. None for no limit: only then are
+        trees the same on all machines.
+    RAISES (ValueError): If `max_words` is less than 1, or `max_seconds` less than 0.
 
-    For a sentence that is cut, `posteriors` has those of the one tree, there is no distribution over trees, and
+    For a sentence that is cut, `posteriors` has only the brackets of the joined tree, `distribution` has no trees, and
     surprisals and log-probabilities are nan.
     """
 
@@ -126,7 +127,7 @@ class SegmentingParser(SentenceParser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """The questions that the parser of the segments can answer."""
+        """The questions that the parser of the pieces can answer."""
         return self.parser.answers
 
     def _fits(self, query: Query) -> bool:
@@ -136,7 +137,9 @@ class SegmentingParser(SentenceParser):
         """Parse a sentence; the status is "segmented" if it was cut, "out-of-time" if part of it has no brackets.
 
         A cut sentence is parsed without regard to constraints, and is of status "unconstrained" unless its tree
-        satisfies them. RAISES (ValueError): As the parser.
+        satisfies them.
+
+        RAISES (ValueError): As for the parser of the pieces.
         """
         query = Query.of(query)
         if self._fits(query):
@@ -146,7 +149,7 @@ class SegmentingParser(SentenceParser):
         return parse if query.constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
     def _parse_pieces(self, query: Query) -> tuple[list[Parse], bool]:
-        """Parse the pieces of a sentence; return their parses, and whether time was up before the last."""
+        """Return the parses of the pieces of a sentence, and whether time was up before the last piece."""
         begin, start = thread_time(), 0
         parses: list[Parse] = []
         for end in [*cut_points(query.words, self.max_words), len(query.words)]:
@@ -157,20 +160,20 @@ class SegmentingParser(SentenceParser):
         return parses, False
 
     def _without_brackets(self, query: Query) -> Parse:
-        """Return a parse without brackets, with given or likely tags of score 0, which takes no time."""
+        """Return a parse without brackets, with given or likely tags of score 0; tags are only looked up."""
         tags = with_given(self.parser.likely_tags(query.words), None if query.tag_weight == 1 else query.tags)
         no_scores = np.zeros(0, np.float32), np.zeros(len(tags), np.float32)
         return Parse(query.words, tags, [], *no_scores, float("nan"), OUT_OF_TIME)
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """Read a sentence by the parser, or return the posteriors of the single tree if the sentence is cut."""
+        """Return the parser's reading of a sentence; if the sentence is cut, a reading of the scores of its tree."""
         query = Query.of(query)
         if self._fits(query):
             return self.parser.read(query, guide=guide)
         return SentenceReading.of(self.parse(query))
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Return a frequent tag of each word without context, as the parser of the segments has it."""
+        """Return a frequent tag of each word without context, by the parser of the pieces."""
         return self.parser.likely_tags(words)
 
     def distribution(self, query: Sentence) -> Distribution:
@@ -204,11 +207,11 @@ class SegmentingParser(SentenceParser):
         return self.parser.log_probability(query) if self._fits(query) else np.nan
 
     def tree_log_probability(self, tree: Tree) -> float:
-        """Return ln P(tree, words) in nats; of a long sentence too, since its tree leaves little to search."""
+        """Return ln P(tree, words) in nats; also for a long sentence, since the tree leaves little to search."""
         return self.parser.tree_log_probability(tree)
 
 
 def _commonest_root(parses: Sequence[Parse]) -> str:
-    """Return the label that most pieces have on top; "S" if none has any."""
+    """Return the most frequent label at the top of the pieces; "S" if no piece has a bracket."""
     roots = Counter(parse.spans[0][2] for parse in parses if parse.spans)
     return max(roots, key=roots.__getitem__, default="S")

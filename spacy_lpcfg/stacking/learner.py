@@ -1,7 +1,7 @@
-"""Learning a grammar and a span layer over it, each from the same trees.
+"""Learning of a grammar, and of a span layer over it from the same trees.
 
-The layer has to know how far the grammar is to be believed on sentences that are new to it. So the treebank is read in
-folds, each by a grammar that learned from all others (jackknifing, as for stacking: Wolpert 1992).
+The layer has to see how reliable the grammar's posteriors are on new sentences. So each fold of the treebank is parsed
+by a grammar that learned from the other folds (jackknifing, as in stacking: Wolpert 1992).
 """
 
 import logging
@@ -31,14 +31,13 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True)
 class StackedLearner:
-    """Learner of a model with a span layer over its posteriors.
+    """Learner of a grammar or an ensemble with a span layer over its posteriors.
 
-    learner (Learner): Of the model: a grammar or an ensemble.
-    jackknifed (Learner or None): Of the models that read the folds, where `learner` would take too long; None for
-        `learner`.
-    n_folds (int or None): At least 2; None for 5, and 4 of more than 7,000 trees.
-    settings (LayerSettings): Of the layer.
-    n_jobs (int or None): Folds at a time, in processes as in joblib; the result is the same for any number.
+    learner (Learner): Learner of the grammar or ensemble that stays.
+    jackknifed (Learner or None): A faster learner, for the models that parse the folds; None for `learner`.
+    n_folds (int or None): Number of folds, at least 2; None for 5, or for 4 if there are more than 7,000 trees.
+    settings (LayerSettings): Settings of the layer.
+    n_jobs (int or None): Number of folds at a time, in processes as in joblib; the result is the same for any number.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -54,6 +53,7 @@ class StackedLearner:
 
     @property
     def functions(self) -> bool:
+        """Whether labels keep their functions, as NP-SBJ."""
         return has_functions(self.learner)
 
     def fit(
@@ -66,14 +66,14 @@ class StackedLearner:
     ) -> Stacked:
         """Learn from trees.
 
-        trees (Iterable[Tree]): Read once; raw or normalised. Of fewer than two the layer learns nothing, and leaves
-            posteriors as they are.
-        held_out (Iterable[Tree] or None): Trees by which a learner that goes by steps chooses the best one for the
-            model; the folds take as many steps.
-        weights (sequence of float or None): How much each tree counts for the model; None if all count alike. The
-            layer is of the trees with the largest weight alone, read by models that have not learned from any other.
-        on_step (callable or None): Called with the steps of the model.
-        RAISES (ValueError): If there are none, or if the learner learns neither a grammar nor an ensemble.
+        trees (Iterable[Tree]): Raw or normalised trees, read once. From fewer than two, the layer leaves posteriors as
+            they are.
+        held_out (Iterable[Tree] or None): Trees on which a learner by EM chooses the number of iterations, which the
+            learners of the folds take over.
+        weights (sequence of float or None): How much each tree counts for `learner`; None if all count alike. The
+            layer and the models of the folds learn from the trees with the largest weight alone.
+        on_step (callable or None): Called after each step of `learner`.
+        RAISES (ValueError): If there are no trees, or if `learner` learns neither a grammar nor an ensemble.
         """
         treebank, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=self.functions))
         steps: list[Any] = []
@@ -85,17 +85,17 @@ class StackedLearner:
                 f"learns a {type(model).__name__}."
             )
         golds = treebank if values is None else [treebank[i] for i in np.flatnonzero(is_annotated(values))]
-        return self._over(model, golds, self.jackknifed or _of_steps(self.learner, steps))
+        return self._with_layer(model, golds, self.jackknifed or _with_best_iteration(self.learner, steps))
 
-    def _over(self, model: Grammar | Ensemble, golds: Sequence[Tree], learner: Learner) -> Stacked:
-        """Return the model with a span layer of the annotated trees, whose folds models of `learner` read."""
-        sentences = [sentence for fold in self._read(golds, learner) for sentence in fold]
+    def _with_layer(self, model: Grammar | Ensemble, golds: Sequence[Tree], learner: Learner) -> Stacked:
+        """Return the model with a span layer that is learned from annotated trees; `learner` is that of the folds."""
+        sentences = [sentence for fold in self._parsed_folds(golds, learner) for sentence in fold]
         layer = fit_layer(sentences, self.settings)
         temperature = layer_temperature(sentences, self.settings, bracket_cost=Stacked.bracket_cost)
         return Stacked(model, layer, temperature)
 
-    def _read(self, golds: Sequence[Tree], learner: Learner) -> Iterator[list[ReadSentence]]:
-        """Yield the sentences of each fold, as a model reads them that learned from all other folds."""
+    def _parsed_folds(self, golds: Sequence[Tree], learner: Learner) -> Iterator[list[ReadSentence]]:
+        """Yield the sentences of each fold with the posteriors of a model that learned from the other folds."""
         n_folds = min(self.n_folds or (_FEW_FOLDS if len(golds) > MANY_TREES else _FOLDS), len(golds))
         if n_folds < 2:
             return iter(())
@@ -107,7 +107,7 @@ _FOLDS, _FEW_FOLDS = 5, 4
 
 
 def _both(first: OnStep, second: OnStep | None) -> OnStep:
-    """Return a function that calls both."""
+    """Return a callback that calls both."""
 
     def on_step(step: Any) -> None:
         first(step)
@@ -117,19 +117,21 @@ def _both(first: OnStep, second: OnStep | None) -> OnStep:
     return on_step
 
 
-def _of_steps(learner: Learner, steps: Sequence[Any]) -> Learner:
-    """Return a learner by EM with the iterations that held-out trees chose; any other as it is."""
-    looked_at = [step for step in steps if isinstance(step, Step) and not isnan(step.f1)]
-    if not looked_at or not isinstance(learner, EMLearner):
+def _with_best_iteration(learner: Learner, steps: Sequence[Any]) -> Learner:
+    """Return a learner by EM that stops at the iteration of the best held-out F1; any other learner as it is."""
+    scored = [step for step in steps if isinstance(step, Step) and not isnan(step.f1)]
+    if not scored or not isinstance(learner, EMLearner):
         return learner
-    best = max(looked_at, key=lambda step: step.f1)
+    best = max(scored, key=lambda step: step.f1)
     return replace(learner, n_iterations=best.iteration)  # type: ignore[type-var]
 
 
 def read_fold(learner: Learner, golds: Sequence[Tree], fold: tuple[int, int]) -> list[ReadSentence]:
-    """Return the sentences of a fold, the trees [start, end), as a model reads them that learned from all others.
+    """Return the sentences of a fold, with the posteriors of a model that learned from the trees outside the fold.
 
-    Those that it has no tree for are left out.
+    Sentences that the model has no tree for are left out.
+
+    fold ((int, int)): The range [start, end) of its trees.
     """
     start, end = fold
     with _quiet():
@@ -146,7 +148,7 @@ def read_fold(learner: Learner, golds: Sequence[Tree], fold: tuple[int, int]) ->
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Within, no warnings: what the learner of a fold has to say, that of the model has said."""
+    """Suppress warnings within the context: the learner of a fold would repeat those of the model's learner."""
     logger = logging.getLogger("spacy_lpcfg")
     level = logger.level
     logger.setLevel(logging.ERROR)

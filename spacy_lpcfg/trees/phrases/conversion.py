@@ -1,4 +1,4 @@
-"""Trees from sentences with dependencies."""
+"""Conversion of dependencies to phrase structure trees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUESTION_MARKS = frozenset("?？؟\u037e")  # the last one is Greek
 
 
 class Phrases(NamedTuple):
-    """The tree of a sentence, and how many of its words got another head so that no arcs cross."""
+    """The tree of a sentence, and the number of words that had to get another head, because arcs crossed."""
 
     tree: Tree
     n_lifted: int
@@ -35,28 +35,28 @@ def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases
 
     sentence (DependencySentence): Relations are those of Universal Dependencies. Further roots count as asides
         (parataxis) of the first one.
-    binary (bool): Whether each node takes in one dependent of its head only; by default phrases are flat.
+    binary (bool): Whether phrases are nested so that each adds one dependent to its head; by default they are flat.
     """
-    kept = words_kept(sentence)
-    words, n_lifted = _words_of(sentence, kept)
+    positions = words_kept(sentence)
+    words, n_lifted = _without_punctuation(sentence, positions)
     forms = ["_".join(escape_token(word).split()) for word in sentence.words]
     tags = [
         punctuation_tag(word) if part == "PUNCT" else part
         for word, part in zip(sentence.words, sentence.parts_of_speech, strict=True)
     ]
-    bare_tree = project(words, [Tree(tags[i], word=forms[i]) for i in kept], binary)
-    return Phrases(Tree.from_spans(forms, tags, with_punctuation(bare_tree.spans(), kept, sentence)), n_lifted)
+    bare_tree = project(words, [Tree(tags[i], word=forms[i]) for i in positions], binary)
+    return Phrases(Tree.from_spans(forms, tags, with_punctuation(bare_tree.spans(), positions, sentence)), n_lifted)
 
 
-def _words_of(sentence: DependencySentence, kept: list[int]) -> tuple[Words, int]:
-    """Return the words that are kept, with projective dependencies, and how many of them got another head."""
-    crossing, relations = _one_root(sentence, kept)
+def _without_punctuation(sentence: DependencySentence, positions: list[int]) -> tuple[Words, int]:
+    """Return the words at some positions with projective dependencies, and how many of them got another head."""
+    crossing, relations = _one_root(sentence, positions)
     heads, n_lifted = lifted(crossing)
     bare = DependencySentence(
-        tuple(sentence.words[i] for i in kept),
-        tuple(sentence.tags[i] for i in kept),
-        tuple(sentence.parts_of_speech[i] for i in kept),
-        tuple(sentence.features[i] for i in kept),
+        tuple(sentence.words[i] for i in positions),
+        tuple(sentence.tags[i] for i in positions),
+        tuple(sentence.parts_of_speech[i] for i in positions),
+        tuple(sentence.features[i] for i in positions),
         tuple(heads),
         tuple(
             STRANDED if relation == "case" and head != old_head else relation
@@ -64,17 +64,19 @@ def _words_of(sentence: DependencySentence, kept: list[int]) -> tuple[Words, int
         ),
     )
     is_bracketed = bracketed_words(sentence)
-    bracketed = frozenset(i for i, position in enumerate(kept) if position in is_bracketed)
-    after_marks = frozenset(i for i in range(1, len(kept)) if kept[i - 1] != kept[i] - 1)
+    bracketed = frozenset(i for i, position in enumerate(positions) if position in is_bracketed)
+    after_marks = frozenset(i for i in range(1, len(positions)) if positions[i - 1] != positions[i] - 1)
     is_question = not _QUESTION_MARKS.isdisjoint("".join(sentence.words))
     return Words(bare, bare.children(), bracketed, after_marks, is_question), n_lifted
 
 
-def _one_root(sentence: DependencySentence, kept: list[int]) -> tuple[list[int], tuple[str, ...]]:
-    """Return heads and relations of the words that are kept, by their new positions, with one root."""
-    new = {position: i for i, position in enumerate(kept)}
-    heads = [new.get(sentence.heads[position], NO_HEAD) for position in kept]
-    relations = [sentence.relations[position] for position in kept]
+def _one_root(sentence: DependencySentence, positions: list[int]) -> tuple[list[int], tuple[str, ...]]:
+    """Return the heads, renumbered, and the relations of the words at some positions; further roots get the first root
+    as their head.
+    """
+    index_of = {position: i for i, position in enumerate(positions)}
+    heads = [index_of.get(sentence.heads[position], NO_HEAD) for position in positions]
+    relations = [sentence.relations[position] for position in positions]
     root = heads.index(NO_HEAD)
     for word, head in enumerate(heads):
         if head == NO_HEAD and word != root:
@@ -83,7 +85,7 @@ def _one_root(sentence: DependencySentence, kept: list[int]) -> tuple[list[int],
 
 
 def read_phrases(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
-    """Yield the trees of lines in CoNLL-U; arguments and errors are those of `TreeFormat.read`."""
+    """Convert the sentences of a file in CoNLL-U; arguments and errors are those of `TreeFormat.read`."""
     for sentence in read_sentences(lines, path, on_error):
         tree, n_lifted = phrases_of(sentence)
         dropped["trees whose crossing dependencies were lifted"] += n_lifted > 0

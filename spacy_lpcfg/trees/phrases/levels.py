@@ -1,4 +1,4 @@
-"""The projections of a head, and the one in which each of its dependents stands."""
+"""Levels of attachment: the projection of a head, such as its noun phrase or its clause, that a dependent joins."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from spacy_lpcfg.trees.phrases.words import SUBJECTS, Words
 class Level(IntEnum):
     """The projections of a head, innermost first.
 
-    BASE: A verb phrase, an adjective phrase, or a noun phrase without what follows the noun.
-    PHRASE: A noun phrase with what follows its noun.
+    BASE: A verb phrase, an adjective phrase, or a noun phrase without modifiers after the noun.
+    PHRASE: A noun phrase with modifiers after the noun.
     CASE: A phrase with an adposition.
     VERBAL: A verb phrase with auxiliaries, with a copula, or with a mark of infinitives.
     CLAUSE: A clause with its subject.
@@ -29,23 +29,23 @@ class Level(IntEnum):
     OUTSIDE = 6
 
 
-_IN_BASES = frozenset(("flat", "compound", "fixed", "goeswith", "nummod", "det", "clf"))
-_OF_CLAUSES = frozenset(
+_IN_BASE_NP = frozenset(("flat", "compound", "fixed", "goeswith", "nummod", "det", "clf"))
+_OF_PREDICATES = frozenset(
     ("obj", "iobj", "obl", "advmod", "advcl", "ccomp", "xcomp", "discourse", "vocative", "parataxis", "orphan")
 )
-_LOOSE = frozenset(("parataxis", "discourse", "vocative", "dislocated", "list"))
+_LOOSELY_JOINED = frozenset(("parataxis", "discourse", "vocative", "dislocated", "list"))
 _ADVERBIAL = frozenset(("advmod", "advcl", "obl"))
-_SENTENCES = frozenset(("root", "ccomp", "parataxis"))
+_FULL_CLAUSES = frozenset(("root", "ccomp", "parataxis"))
 _NOT_NOMINAL = frozenset(("ADJ", "ADV", "INTJ", "ADP", "PART", "SCONJ"))
 
 
 def levels(words: Words, head: int, side: Sequence[int]) -> list[Level]:
     """Return the level of each dependent on one side of a head.
 
-    A dependent stands at least as high as those between it and the head, so that phrases are contiguous. An adverbial
-    before a verb belongs to the clause, unless one farther out belongs to the verb phrase.
+    Levels do not fall from the head outwards, so that phrases are contiguous. An adverbial before a verb joins the
+    clause, unless a dependent farther out joins a smaller projection, such as the verb phrase.
 
-    side (sequence of int): The dependents, the nearest first.
+    side (sequence of int): The dependents on the side, the nearest first.
     """
     natural = [_level(words, child, head) for child in side]
     farther_out = Level.CLAUSE
@@ -53,24 +53,24 @@ def levels(words: Words, head: int, side: Sequence[int]) -> list[Level]:
         if natural[i] == Level.BASE and _is_before_verb(words, side[i], head):
             natural[i] = farther_out
         farther_out = min(natural[i], Level.CLAUSE)
-    least = Level.BASE
+    lowest = Level.BASE
     for i, level in enumerate(natural):
         if level == Level.LINK and _has_subject_before(words, side[i], side[i + 1 :]):
             level = Level.CLAUSE  # no conjunction, but an adverb, such as Chinese 也
         if level == Level.LINK and side[i] > head and any(other <= Level.CASE for other in natural[i + 1 :]):
             level = Level.BASE  # a part of the verb, such as Chinese 为
-        natural[i] = least = max(least, level)
+        natural[i] = lowest = max(lowest, level)
     return natural
 
 
 def _is_before_verb(words: Words, child: int, head: int) -> bool:
-    """Return whether a dependent is an adverbial that may stand before the verb phrase.
+    """Return whether a dependent is an adverbial before a verb that may join the clause.
 
-    A bare adverb of a subordinate verb that has neither subject nor auxiliary may not, as in "by quickly leaving".
+    A bare adverb before a subordinate verb without subject and auxiliary may not, as in "by quickly leaving".
     """
     if child > head or words.relation(child) not in _ADVERBIAL or not (words.is_verb(head) and words.is_clause(head)):
         return False
-    is_alone = not (words.has_subject(head) or words.has_verb_phrase(head) or words.relation(head) in _SENTENCES)
+    is_alone = not (words.has_subject(head) or words.has_verb_phrase(head) or words.relation(head) in _FULL_CLAUSES)
     return not (is_alone and words.relation(child) == "advmod" and not words.below[child])
 
 
@@ -81,13 +81,13 @@ def _has_subject_before(words: Words, mark: int, farther_out: Sequence[int]) -> 
 
 
 def _level(words: Words, child: int, head: int) -> Level:
-    """Return the level of a dependent without regard to the others."""
+    """Return the level of a dependent, without regard to the other dependents on its side."""
     relation, is_clause = words.relation(child), words.is_clause(head)
     if relation == "conj":
-        return conjunct_level(words, child, head)
+        return _conjunct_level(words, child, head)
     if relation == "cc":
         if words.full_relation(child) == "cc:preconj" and words.conjuncts(head):
-            return min(conjunct_level(words, conjunct, head) for conjunct in words.conjuncts(head))
+            return min(_conjunct_level(words, conjunct, head) for conjunct in words.conjuncts(head))
         return Level.OUTSIDE if words.relation(head) == "conj" else Level.CLAUSE if is_clause else Level.PHRASE
     if relation == "reparandum" and not is_clause:
         return Level.OUTSIDE
@@ -99,7 +99,7 @@ def _level(words: Words, child: int, head: int) -> Level:
         return Level.LINK
     if is_clause and relation in ("nsubj", "csubj") and child > head and words.has(head, "expl"):
         return Level.BASE if words.is_verb(head) else Level.VERBAL
-    if is_clause and (relation in SUBJECTS or relation in _LOOSE):
+    if is_clause and (relation in SUBJECTS or relation in _LOOSELY_JOINED):
         return Level.CLAUSE
     if words.is_verb(head):
         return Level.BASE
@@ -107,15 +107,15 @@ def _level(words: Words, child: int, head: int) -> Level:
 
 
 def _nominal_level(words: Words, child: int, head: int) -> Level:
-    """Return the level of a dependent of a word that is no verb."""
+    """Return the level of a dependent of a head that is no verb."""
     relation, is_nominal = words.relation(child), words.part(head) not in _NOT_NOMINAL
     if relation == "case":
         return Level.BASE if words.tag(child) == "POS" else Level.CASE
-    if relation in _OF_CLAUSES and words.is_clause(head):
+    if relation in _OF_PREDICATES and words.is_clause(head):
         if child > head:
             return Level.VERBAL if is_nominal or relation in ("advmod", "advcl") else Level.BASE
         is_outer = is_nominal or words.part(child) == "PART"
-        if _has_particle(words, head, child + 1, head) or (is_outer and _has_particle(words, head, 0, child)):
+        if _has_auxiliary(words, head, child + 1, head) or (is_outer and _has_auxiliary(words, head, 0, child)):
             return Level.VERBAL
         return Level.BASE
     if child > head and relation in ("acl", "advcl") and words.is_wh(head):
@@ -124,17 +124,18 @@ def _nominal_level(words: Words, child: int, head: int) -> Level:
         return Level.PHRASE  # as in "as long as it rains"
     if words.is_name(child) or words.is_date_part(child, head) or words.is_end_of_range(child, head):
         return Level.BASE
-    if not is_nominal or child < head or relation in _IN_BASES or (relation == "amod" and not words.below[child]):
+    if not is_nominal or child < head or relation in _IN_BASE_NP or (relation == "amod" and not words.below[child]):
         return Level.BASE
     return Level.PHRASE
 
 
-def _has_particle(words: Words, head: int, start: int, end: int) -> bool:
+def _has_auxiliary(words: Words, head: int, start: int, end: int) -> bool:
+    """Return whether an auxiliary, a copula or "to" among the words [start, end) depends on a head."""
     return any(start <= child < end and words.makes_verb_phrase(child) for child in words.below[head])
 
 
-def conjunct_level(words: Words, conjunct: int, head: int) -> Level:
-    """Return the projection of the first conjunct that is coordinated with another one."""
+def _conjunct_level(words: Words, conjunct: int, head: int) -> Level:
+    """Return the level at which a conjunct is coordinated with the first conjunct, its head."""
     conjuncts = words.conjuncts(head)
     are_bare = all(map(words.is_bare_conjunct, conjuncts))
     if are_bare and words.part(head) == "ADJ":
