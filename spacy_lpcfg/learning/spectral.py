@@ -30,7 +30,7 @@ from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions, Lexic
 from spacy_lpcfg.learning.moments.estimation import Projections, ProjectionSums, group_sums, rule_moments
 from spacy_lpcfg.learning.moments.projections import Bases, Features, Projector
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, Part, build_grammar
-from spacy_lpcfg.learning.treebank.cooccurrence import paired_sum
+from spacy_lpcfg.learning.treebank.cooccurrence import pairwise_sum
 from spacy_lpcfg.learning.treebank.features import (
     SIMPLE_INSIDE,
     SIMPLE_OUTSIDE,
@@ -135,7 +135,7 @@ class Spectral(Variants):
             bases = self._projector().bases(treebank, self.n_jobs)
             log_fewer_states(treebank, bases.n_states, self.n_states, self.tokens_per_state)
             calls = ((part, bases) for part in treebank.parts())
-            sums = paired_sum(in_order(_part_sums, calls, n_jobs=self.n_jobs), add)
+            sums = pairwise_sum(in_order(_part_sums, calls, n_jobs=self.n_jobs), add)
         return SpectralEstimate(treebank, bases, sums)
 
     def _projector(self) -> Projector:

@@ -17,7 +17,7 @@ from spacy_lpcfg.checks import check_at_least, check_whole
 from spacy_lpcfg.learning.latent.state_numbers import check_states, max_states
 from spacy_lpcfg.learning.moments.estimation import Projections
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
-from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, node_values, paired_sum
+from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, node_values, pairwise_sum
 from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, FeatureTable, NodeContext
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 from spacy_lpcfg.parallel import in_order
@@ -80,8 +80,8 @@ class Projector:
         """Return the singular vectors of every symbol; n_jobs: see `in_order`."""
         n_symbols = len(treebank.nodes.symbols)
         calls = ((part.nodes, part.terminal, self.features.templates) for part in treebank.parts())
-        sums = paired_sum(in_order(_cooccurrence, calls, n_jobs=n_jobs), add)
-        blocks = zip(sums.inside.of_symbols(n_symbols), sums.outside.of_symbols(n_symbols), strict=True)
+        sums = pairwise_sum(in_order(_cooccurrence, calls, n_jobs=n_jobs), add)
+        blocks = zip(sums.inside.by_symbol(n_symbols), sums.outside.by_symbol(n_symbols), strict=True)
         rows_and_scales = [
             (inside, outside, *self._scales(sums, inside, outside, symbol, n))
             for symbol, ((inside, outside), n) in enumerate(zip(blocks, treebank.counts.symbols, strict=True))

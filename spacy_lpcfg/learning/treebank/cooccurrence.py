@@ -1,7 +1,7 @@
-"""Co-occurrence counts of inside and outside features: Omega of section 2.2.1 of Cohen et al. (2013).
+"""Co-occurrence matrix of inside and outside features: Omega of section 2.2.1 of Cohen et al. (2013), unscaled.
 
-Features of all symbols lie side by side, since each symbol has features of its own; so Omega has a block for each. It
-is not scaled yet, and so a sum over nodes, and over the parts of a treebank.
+Each symbol has features of its own. One sparse matrix holds those of all symbols, so that it has a block for each
+symbol. Before scaling it is a sum over nodes, and can be added up over the shards of a treebank.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from spacy_lpcfg.learning.treebank.features import INSIDE, OUTSIDE, FeatureTable
 
 Sum = TypeVar("Sum")
 
-_OF_SYMBOL = 1 << 32  # mixed with a symbol gives no key, as it is no template's number
+_NAME = 1 << 32  # the first column of names; that of keys is a template's number, which is smaller
 
 
 class Templates(NamedTuple):
-    """Names of feature templates, as in `Spectral`: of nodes with children, of all nodes, and of leaves."""
+    """Names of the templates of inside features of nodes with children, of outside features, and of inside features
+    of leaves.
+    """
 
     inside: tuple[str, ...]
     outside: tuple[str, ...]
@@ -29,10 +31,12 @@ class Templates(NamedTuple):
 
 
 class Values(NamedTuple):
-    """The features that nodes have, one after the other.
+    """The features of nodes as a sparse matrix in coordinate form, with one entry for each node and feature of it.
 
-    nodes (int64, (k,)); values (float64, (k,)).
-    keys (uint64, (k,)): Of the features among those of their symbol; names (uint64, (k,)): among all.
+    nodes (int64, (k,)): The node of each entry.
+    keys (uint64, (k,)): The id of its feature among the features of the node's symbol.
+    names (uint64, (k,)): The id of its feature among the features of all symbols.
+    values (float64, (k,)): The feature's value: 1, or the number of a numeric template.
     """
 
     nodes: np.ndarray
@@ -41,12 +45,12 @@ class Values(NamedTuple):
     values: np.ndarray
 
     def matrix(self, names: np.ndarray, n_nodes: int) -> csr_array:
-        """Return the features as a matrix (n_nodes, d); `names` are all names, sorted."""
+        """Return the matrix (n_nodes, d) whose columns are the features of these names, (d,), which are sorted."""
         return csr_array((self.values, (self.nodes, np.searchsorted(names, self.names))), shape=(n_nodes, len(names)))
 
 
 def node_values(context: NodeContext, templates: Templates) -> tuple[Values, Values]:
-    """Compute the inside and the outside features of the nodes of a shard."""
+    """Return the inside and the outside features of the nodes of a shard."""
     nodes = context.nodes
     outside = _values(context, feature_table(context, OUTSIDE, templates.outside), np.arange(nodes.n_nodes))
     inside = [
@@ -57,21 +61,22 @@ def node_values(context: NodeContext, templates: Templates) -> tuple[Values, Val
 
 
 def _values(context: NodeContext, table: FeatureTable, nodes: np.ndarray) -> Values:
-    """Return the features of some nodes; the keys of numbers are the largest."""
+    """Return the features of some nodes as entries."""
     table, n_values = table.rows(nodes), table.values.shape[1]
-    numbers = np.arange(n_values, dtype=np.uint64) + np.uint64(2**64 - max(n_values, 1))
-    keys = np.concatenate([table.keys.T, np.repeat(numbers[:, None], len(nodes), axis=1)]).ravel()
+    numeric_keys = np.arange(n_values, dtype=np.uint64) + np.uint64(2**64 - max(n_values, 1))  # the largest keys
+    keys = np.concatenate([table.keys.T, np.repeat(numeric_keys[:, None], len(nodes), axis=1)]).ravel()
     n_columns = table.keys.shape[1] + n_values
     values = np.concatenate([np.ones(table.keys.size), table.values.T.astype(np.float64).ravel()])
-    names = mix(_OF_SYMBOL, np.tile(context.symbol[nodes], n_columns), keys)
+    names = mix(_NAME, np.tile(context.symbol[nodes], n_columns), keys)
     return Values(np.tile(nodes, n_columns), keys, names, values)
 
 
 class Features(NamedTuple):
-    """The features of one side, sorted by name.
+    """All inside or all outside features that some nodes have, sorted by name.
 
-    names, keys (uint64, (d,)): See `Values`; symbols (int32, (d,)).
-    squares (float64, (d,)): Sums of squared values, which are counts but for numbers.
+    names, keys (uint64, (d,)): The ids of each feature, see `Values`.
+    symbols (int32, (d,)): The symbol of the nodes that have the feature.
+    squares (float64, (d,)): The sum of its squared values over nodes: a count, except for numeric templates.
     """
 
     names: np.ndarray
@@ -81,27 +86,29 @@ class Features(NamedTuple):
 
     @classmethod
     def of(cls, values: Values, symbol: np.ndarray) -> Features:
-        """symbol (int32, (n,)): of the nodes."""
-        names, first, of = np.unique(values.names, return_index=True, return_inverse=True)
-        return cls(names, values.keys[first], symbol[values.nodes[first]], np.bincount(of, weights=values.values**2))
+        """Collect the features of nodes; symbol (int32, (n_nodes,)): the symbol of each node."""
+        names, first, feature = np.unique(values.names, return_index=True, return_inverse=True)
+        squares = np.bincount(feature, weights=values.values**2)
+        return cls(names, values.keys[first], symbol[values.nodes[first]], squares)
 
-    def of_symbols(self, n_symbols: int) -> list[np.ndarray]:
-        """Return places of the features of each symbol, by their keys."""
+    def by_symbol(self, n_symbols: int) -> list[np.ndarray]:
+        """Return the indices of the features of each symbol, sorted by key."""
         order = np.lexsort([self.keys, self.symbols])
         return np.split(order, np.cumsum(np.bincount(self.symbols, minlength=n_symbols))[:-1])
 
     def merged(self, other: Features) -> Features:
+        """Return the union of the features, with their squares added up."""
         names, keys, symbols, squares = (np.concatenate(columns) for columns in zip(self, other, strict=True))
-        names, first, of = np.unique(names, return_index=True, return_inverse=True)
-        return Features(names, keys[first], symbols[first], np.bincount(of, weights=squares))
+        names, first, feature = np.unique(names, return_index=True, return_inverse=True)
+        return Features(names, keys[first], symbols[first], np.bincount(feature, weights=squares))
 
 
 @dataclass(frozen=True, eq=False)
 class Cooccurrence:
-    """Sums over nodes.
+    """Sums over nodes of the products of inside and outside features.
 
-    inside, outside (Features): d and d' of them.
-    products (csr_array, (d, d')): Of an inside and an outside feature's values.
+    inside, outside (Features): The d inside and d' outside features.
+    products (csr_array, (d, d')): The sum of the products of the values of each two features.
     """
 
     inside: Features
@@ -119,20 +126,20 @@ class Cooccurrence:
 
     def __add__(self, other: Cooccurrence) -> Cooccurrence:
         inside, outside = self.inside.merged(other.inside), self.outside.merged(other.outside)
-        return Cooccurrence(inside, outside, _placed(self, inside, outside) + _placed(other, inside, outside))
+        return Cooccurrence(inside, outside, _expanded(self, inside, outside) + _expanded(other, inside, outside))
 
 
-def _placed(part: Cooccurrence, inside: Features, outside: Features) -> csr_array:
-    """Return the products of a part in the places of more features."""
+def _expanded(part: Cooccurrence, inside: Features, outside: Features) -> csr_array:
+    """Return the products as a matrix over larger sets of features, with zeros for the new ones."""
     products = part.products.tocoo()
     rows = np.searchsorted(inside.names, part.inside.names)[products.row]
     columns = np.searchsorted(outside.names, part.outside.names)[products.col]
     return csr_array((products.data, (rows, columns)), shape=(len(inside.names), len(outside.names)))
 
 
-def paired_sum(parts: Iterable[Sum], add: Callable[[Sum, Sum], Sum]) -> Sum:
-    """Return the sum of at least one part, two by two in their order, so that what is large is seldom added to."""
-    pending: list[Sum] = []
+def pairwise_sum(parts: Iterable[Sum], add: Callable[[Sum, Sum], Sum]) -> Sum:
+    """Sum up one or more parts by pairwise summation, which adds to large sums seldom; `add` need not commute."""
+    pending: list[Sum] = []  # sums of 2^k parts each, the largest first
     for number, part in enumerate(parts, start=1):
         pending.append(part)
         while number % 2 == 0:

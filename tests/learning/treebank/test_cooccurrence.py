@@ -11,7 +11,7 @@ import pytest
 from paths import ROOT
 
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
-from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, paired_sum
+from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, pairwise_sum
 from spacy_lpcfg.learning.treebank.features import INSIDE, OUTSIDE, NodeContext, feature_table
 from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
 from spacy_lpcfg.trees import read_trees
@@ -26,7 +26,7 @@ def treebank() -> IndexedTreebank:
 
 
 def of_parts(treebank: IndexedTreebank) -> Cooccurrence:
-    return paired_sum(
+    return pairwise_sum(
         (Cooccurrence.of(NodeContext(part.nodes, part.terminal), TEMPLATES) for part in treebank.parts()), add
     )
 
@@ -63,7 +63,7 @@ def test_cooccurrence_is_the_sum_over_nodes(treebank, monkeypatch):
     assert len(found.inside.names) == len(squares)
     assert sorted(found.inside.squares) == pytest.approx(sorted(squares.values()))
     for symbol, (rows, columns) in enumerate(
-        zip(*(each.of_symbols(len(nodes.symbols)) for each in (found.inside, found.outside)), strict=True)
+        zip(*(each.by_symbol(len(nodes.symbols)) for each in (found.inside, found.outside)), strict=True)
     ):
         mine = [value for (f, _), value in products.items() if f[0] == symbol and value]
         assert sorted(found.products[rows][:, columns].tocoo().data) == pytest.approx(sorted(mine))
@@ -80,5 +80,5 @@ def test_cooccurrence_does_not_depend_on_parts(treebank, monkeypatch):
 
 
 @pytest.mark.parametrize("n", range(1, 12))
-def test_paired_sum_keeps_the_order(n):
-    assert paired_sum(([i] for i in range(n)), add) == list(range(n))
+def test_pairwise_sum_keeps_the_order(n):
+    assert pairwise_sum(([i] for i in range(n)), add) == list(range(n))
