@@ -68,7 +68,8 @@ class ForestScores(NamedTuple):
     """Scores of the edges and items of a forest for decoding.
 
     marginals (Marginals): Marginals of the forest under the latent grammar.
-    edges (float64, (n_edges,)), items (float64, (n_items,)): The marginals, or the coarse posteriors as a fallback.
+    edges (float64, (n_edges,)), items (float64, (n_items,)): The marginals, or their absolute values by
+        `ChartSettings.absolute`; the coarse posteriors as a fallback.
     status (str): "parsed", or "coarse" if the latent grammar has no usable marginals.
     """
 
@@ -105,12 +106,12 @@ class Parser(SentenceParser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """All answers if the grammar is proper, otherwise state vectors."""
+        """All questions if the grammar has probabilities of trees, otherwise state vectors alone."""
         return ANSWERS if self.grammar.has_tree_probabilities else frozenset({"states"})
 
     @property
     def is_proper(self) -> bool:
-        """Whether log-probabilities are those of a proper distribution."""
+        """Whether the grammar is a probability distribution, so that there are log-probabilities."""
         return self.grammar.is_proper
 
     # Answers
@@ -214,8 +215,8 @@ class Parser(SentenceParser):
 
         RETURNS (float64, (n_words + 1,)): -log2 P(word | words before) in bits, and finally that of the end. Values are
             never negative and sum to -log2 P(sentence): exactly with the `EXHAUSTIVE` settings, otherwise they are
-            larger by thousandths of a bit due to `ChartSettings.prefix_threshold`. They are inf from the first word on
-            that no sentence of the grammar continues with.
+            larger by thousandths of a bit due to `ChartSettings.prefix_threshold`. If no sentence of the grammar begins
+            with the words up to some word, values are inf from that word on.
         RAISES (ValueError): If the grammar is not proper, trees below some of its states never end, or there are no
             words.
         """
@@ -287,7 +288,7 @@ class Parser(SentenceParser):
         and `log_probability` do not do so, since the probabilities of all sentences must sum to 1.
         """
         lexicon = self.grammar.lexicon
-        terminals, tag_factors = lexicon.look_up(query.words, capitals_tell=not is_in_capitals(query.words))
+        terminals, tag_factors = lexicon.look_up(query.words, trust_capitals=not is_in_capitals(query.words))
         no_tags = np.full(len(query.words), NO_TAG, dtype=np.int32)
         given = no_tags if query.tags is None or query.tag_weight == 1 else lexicon.tags_of(query.tags)
         context = self._context.context(
@@ -301,9 +302,9 @@ class Parser(SentenceParser):
         )
         return terminals, given, context if settings.boundary_merit else context.without_fit()
 
-    def _wider(self, share: float) -> ChartSettings:
-        """Return the settings of the second attempt: a share of the beam, and no pruning by context."""
-        return replace(self.settings, beam=self.settings.beam * share, tag_threshold=0.0, boundary_threshold=0.0)
+    def _wider(self, factor: float) -> ChartSettings:
+        """Return the settings of a second attempt: the beam times a factor, and no pruning by context."""
+        return replace(self.settings, beam=self.settings.beam * factor, tag_threshold=0.0, boundary_threshold=0.0)
 
     def marginals(self, forest: Forest) -> Marginals:
         """Compute the marginals of a forest under the latent grammar."""
@@ -321,7 +322,7 @@ class Parser(SentenceParser):
         return Parser(with_backoff(self.grammar), settings=replace(self.settings, decoding=decoding))
 
     def tag_of_unparsed(self, word: str) -> str:
-        """Return the most probable tag of a word that is no sentence of the grammar."""
+        """Return the most probable tag of a word, as the only word of a sentence that the grammar has no tree for."""
         lexicon = self.grammar.lexicon
         rows = slice(*lexicon.offsets[lexicon.terminal(word, True) :][:2])
         likely = lexicon.weights[rows] * self.grammar.symbol_weights[lexicon.symbols[rows]]
@@ -337,7 +338,7 @@ class Parser(SentenceParser):
     # Decoding
 
     def decode(self, query: Query, forest: Forest) -> Parse:
-        """Return the best tree of a forest that has one, as the settings say."""
+        """Return the best tree of a forest that is not empty, by the decoding of the settings."""
         scores = self._scores(forest)
         if self.settings.decoding == "most-probable" and scores.marginals.total > 0:
             return self._most_probable(query, forest, scores)
@@ -387,12 +388,12 @@ def _as_probabilities(scores: np.ndarray) -> np.ndarray:
 
 
 def state_bytes(grammar: Grammar) -> np.ndarray:
-    """Return the memory of an item's inside and outside vectors, by its symbol, int64 (n_symbols,)."""
+    """Return the bytes of the inside and outside vectors of an item of each symbol, int64 (n_symbols,)."""
     return 2 * 4 * in_blocks(grammar.n_states.astype(np.int64))
 
 
 def grammar_parser(grammar: Grammar, decoding: str, *, chart: ChartSettings = ChartSettings()) -> Parser:
-    """Return the parser that `Grammar.parser` makes; `decoding` goes before that of the settings."""
+    """Make the parser of a grammar, for `Grammar.parser`; `decoding` replaces the one of the settings."""
     return Parser(grammar, settings=replace(chart, decoding=decoding))
 
 

@@ -2,13 +2,14 @@
 
 A grammar emits *terminals*. A word that is frequent in training is a terminal of its own. Any other word is emitted
 through the first of its signatures that the grammar knows (`words/signatures.py`). Every grammar knows the most general
-one, `<form>`. A rare word shares the latent states of its signature, but has only the tags that it was seen with. An
-unknown word has the tags of its signature, and of its word class if classes were learned from raw text.
+one, `<form>`. A rare word has the latent states and the tags of its signature, and more of the tags that it was seen
+with. An unknown word has the tags of its signature, and of its word class if classes were learned from raw text.
 
-So the vocabulary at any position consists of the known words and of signatures, each of which stands for all unknown
-words that have it; their probabilities sum to 1. The first word of a sentence is looked up in lower case if the grammar
-knows that better: an unknown word counts as the lower case, and a rare word shares the probability of the lower case
-evenly with it. The share of the signature that the rare word has elsewhere goes to unknown words there.
+The vocabulary consists of the known words, and of the signatures, each of which stands for all unknown words that have
+it; their probabilities sum to 1 at every position. At the beginning of a sentence, a capitalized word that is no
+terminal is emitted as its lower case, if that is a terminal. There an unknown word counts as the lower case, and rare
+words share the probability of the lower case evenly with it. What their signatures give to these rare words elsewhere
+goes to unknown words there.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ class Lexicon:
     rare_terminals (int32, (n_rare,)): The signature that emits each rare word.
     rare_offsets (int32, (n_rare + 1,)): Offsets of each rare word in the next two arrays.
     rare_tags (int32, (n_entries,)): Tags that a rare word was seen with; for a signature, tags of its hapax legomena.
-    rare_factors (float32, (n_entries,)): Factors from the weights of the signature's rows with that tag to the weights
-        of the rare word; the factor of other tags is 1.
+    rare_factors (float32, (n_entries,)): Factors of the weights of the signature's rows with that tag when they emit
+        the rare word; 1 for other tags.
     classes (WordClasses): Classes of unknown words.
     class_shares (float32, (n_classes, n_tags)): P(class | tag) of unknown words; empty without classes.
     """
@@ -101,33 +102,26 @@ class Lexicon:
         """
         return self._emitter(word, sentence_initial)[0]
 
-    def terminals_of(self, words: Sequence[str]) -> np.ndarray:
-        """Return the ids of the terminals that emit a sentence's words, int32 (n_words,)."""
-        return self.look_up(words)[0]
-
-    def tag_factors(self, words: Sequence[str]) -> np.ndarray:
-        """Return factors of the emissions of a sentence's terminals under each tag, float64 (n_words, n_tags)."""
-        return self.look_up(words)[1]
-
     def terminals_by_name(self, words: Sequence[str]) -> list[int]:
         """Return the ids of the terminals with exactly these names, and of `<form>` for all other words."""
         unknown = self._index[UNKNOWN]
         return [self._index.get(word, unknown) for word in words]
 
-    def look_up(self, words: Sequence[str], *, capitals_tell: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """Return the `terminals_of` a sentence and their `tag_factors`.
+    def look_up(self, words: Sequence[str], *, trust_capitals: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """Return the terminals that emit the words of a sentence, and factors of their emissions under each tag.
 
         words (sequence of str): The words of a sentence.
-        capitals_tell (bool): Whether capitals are informative in words after the first. If not, all words are looked up
-            like the first one, and the probabilities of words sum to 1 only at the first position.
+        trust_capitals (bool): Whether capitals are informative in words after the first. If not, all words are looked
+            up like the first one, and the probabilities of words sum to 1 only at the first position.
+        RETURNS (int32 (n_words,), float64 (n_words, n_tags)): Ids of terminals, and the factors.
         """
-        tell_little = [i == 0 or not capitals_tell for i in range(len(words))]
-        emitters = [self._emitter(word, tells_little) for word, tells_little in zip(words, tell_little, strict=True)]
+        initial = [i == 0 or not trust_capitals for i in range(len(words))]
+        emitters = [self._emitter(word, is_initial) for word, is_initial in zip(words, initial, strict=True)]
         factors = np.ones((len(words), len(self.tags)))
         for i, (terminal, rare, class_of_unknown) in enumerate(emitters):
             is_unknown = class_of_unknown != _SEEN
-            if tell_little[i] or rare != _NOT_RARE:
-                self._scale(factors[i], terminal, rare, is_unknown=is_unknown, sentence_initial=tell_little[i])
+            if initial[i] or rare != _NOT_RARE:
+                self._scale(factors[i], terminal, rare, is_unknown=is_unknown, sentence_initial=initial[i])
             if is_unknown and len(self.class_shares):
                 factors[i] *= self.class_shares[class_of_unknown]
         return np.array([terminal for terminal, _, _ in emitters], dtype=np.int32), factors
@@ -163,7 +157,7 @@ class Lexicon:
     def _scale(
         self, factors: np.ndarray, terminal: int, rare: int, *, is_unknown: bool, sentence_initial: bool
     ) -> None:
-        """Multiply factors of 1, (n_tags,), by a word's share of its terminal's emissions under each tag."""
+        """Change factors of 1, (n_tags,), in place to those of a word; arguments are from `_emitter`."""
         if rare != _NOT_RARE:
             entries = slice(self.rare_offsets[rare], self.rare_offsets[rare + 1])
             factors[self.rare_tags[entries]] = self.rare_factors[entries]
@@ -175,8 +169,8 @@ class Lexicon:
 
     @cached_property
     def _capitals(self) -> tuple[Counter[int], dict[int, np.ndarray]]:
-        """For sentence-initial words: the number of capitalized rare words that each terminal emits as their lower
-        case, and the factors by tag, float64 (n_tags,), that their signatures have left for unknown words.
+        """Rare words that are emitted as their lower case at the beginning of a sentence: their number for each
+        terminal; and for each signature that emits them elsewhere the sum of their factors, float64 (n_tags,).
         """
         n_capitals: Counter[int] = Counter()
         factors_of_unknown: dict[int, np.ndarray] = {}
@@ -208,7 +202,7 @@ class Lexicon:
         return self._cache.add(word, sentence_initial, (terminal, rare, class_of_unknown))
 
     def words_per_row(self, tag_of: np.ndarray) -> np.ndarray:
-        """Return the sum of the factors of all words that a row emits, float64 (n_rows,).
+        """Return the effective number of words that each row emits, the sum of their factors, float64 (n_rows,).
 
         tag_of (int, (n_preterminals,)): The tag of each preterminal.
         """

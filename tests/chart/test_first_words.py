@@ -85,7 +85,7 @@ def test_first_words_are_read_as_documented():
 def share_within(grammar: Grammar, name: str) -> float:
     """P(first word) of a grammar without recursion, if first words were read as those within a sentence."""
     lexicon = grammar.lexicon
-    terminal, factors = lexicon.terminal(name, False), lexicon.tag_factors(["", name])[1]
+    terminal, factors = lexicon.terminal(name, False), lexicon.look_up(["", name])[1][1]
     first = grammar.root_weights.copy()
     np.add.at(first, grammar.rules[:, 1], grammar.root_weights[grammar.rules[:, 0]] * grammar.rule_weights)
     rows = range(*lexicon.offsets[terminal : terminal + 2])

@@ -26,7 +26,7 @@ SEEDS = st.integers(0, 10**6)
 
 def prefix_logs(grammar: Grammar, words: list[str], threshold: float = 0.0) -> np.ndarray:
     prefixes, lexicon = Prefixes(grammar, FineGrammar(grammar), threshold=threshold), grammar.lexicon
-    return prefixes.log_probabilities(lexicon.terminals_of(words), lexicon.tag_factors(words))
+    return prefixes.log_probabilities(*lexicon.look_up(words))
 
 
 def with_anything(grammar: Grammar) -> Model:

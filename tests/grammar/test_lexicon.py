@@ -67,7 +67,7 @@ def test_words_are_terminals_when_seen_often_enough():
     forms = learn(
         *["(S (DT the) (NN dog))"] * 3, *(f"(S (DT the) (NN {w}))" for w in ("Baking", "Cutting", "Digging")), rare=2
     )
-    ids = forms.lexicon.terminals_of(["The", "Walking", "walking", "the"])
+    ids = forms.lexicon.look_up(["The", "Walking", "walking", "the"])[0]
     assert [forms.lexicon.terminals[i] for i in ids] == ["the", "<form Cap ing>", UNKNOWN, "the"]
 
 
@@ -75,7 +75,7 @@ def test_words_are_terminals_when_seen_often_enough():
 def test_any_word_has_a_terminal(words):
     lexicon = _GRAMMAR.lexicon
     for _ in range(2):  # looked up, and from the cache
-        ids = lexicon.terminals_of(words)
+        ids = lexicon.look_up(words)[0]
         assert (ids.dtype, len(ids)) == (np.int32, len(words))
         assert all(
             lexicon.terminals[i] in signature_backoff(word, k == 0)

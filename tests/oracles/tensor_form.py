@@ -102,7 +102,8 @@ def _symbol(grammar: Grammar, node: Tree) -> int:
 def _emissions(grammar: Grammar, words: Sequence[str]) -> list[tuple[int, np.ndarray]]:
     """Return the terminal of each word, and the factors of its emissions by tag, float64 (n_tags,)."""
     lexicon = grammar.lexicon
-    return list(zip(lexicon.terminals_of(words).tolist(), lexicon.tag_factors(words), strict=True))
+    terminals, factors = lexicon.look_up(words)
+    return list(zip(terminals.tolist(), factors, strict=True))
 
 
 def _emission(grammar: Grammar, symbol: int, terminal: int, factors: np.ndarray) -> np.ndarray:

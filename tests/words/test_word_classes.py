@@ -106,18 +106,18 @@ def test_unknown_words_of_a_grammar_share_their_signature_by_class():
     lexicon = replace(with_classes, classes=WordClasses(("thib", "zaab", "zyb"), np.array([1, 2, 3], np.int32)))
     lexicon = replace(lexicon, class_shares=lexicon.classes.shares([("zyb", 0), ("zaab", 1)], len(lexicon.tags)))
     assert sorted(lexicon.classes.of(word) for word in words) == [0, 1, 2, 3]
-    unknown = without.tag_factors(["the", "unheard"])[1]
-    assert lexicon.tag_factors(["the", *words])[1:].sum(axis=0) == pytest.approx(unknown, rel=1e-5)
+    unknown = without.look_up(["the", "unheard"])[1][1]
+    assert lexicon.look_up(["the", *words])[1][1:].sum(axis=0) == pytest.approx(unknown, rel=1e-5)
     known = ["the", "zib", "dax"]
-    assert (with_classes.tag_factors(known) == without.tag_factors(known)).all()
+    assert (with_classes.look_up(known)[1] == without.look_up(known)[1]).all()
     assert np.array_equal(with_classes.weights, without.weights)
 
 
 @pytest.mark.parametrize(("word", "tag"), [("zyb", "NN"), ("zaab", "VBD")])
 def test_classes_bring_out_the_tags_of_unknown_words(word, tag):
     own = grammar()
-    likely = own.lexicon.tag_factors(["the", word])[1]
-    unheard = own.lexicon.tag_factors(["the", "unheard"])[1]
+    likely = own.lexicon.look_up(["the", word])[1][1]
+    unheard = own.lexicon.look_up(["the", "unheard"])[1][1]
     assert own.tags[(likely / unheard).argmax()] == tag
     assert Parser(own, settings=EXHAUSTIVE).parse(["the", word, "zab"]).tags[0] == "DT"
 

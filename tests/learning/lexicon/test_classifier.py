@@ -216,15 +216,15 @@ def one_state_lexicon(treebank):
 
 def context(grammar, words, tags=None, **settings):
     given = grammar.lexicon.tags_of(tags or [None] * len(words))
-    factors = grammar.lexicon.tag_factors(words)
+    terminals, factors = grammar.lexicon.look_up(words)
     chosen = {"tag_factors": factors, "tag_weight": 0.0, "tag_threshold": 0.0, "boundary_threshold": 0.0, **settings}
-    return ContextModel(grammar).context(words, grammar.lexicon.terminals_of(words), given, **chosen)
+    return ContextModel(grammar).context(words, terminals, given, **chosen)
 
 
 def emitted(grammar, words):
     """Return the symbols that emit each word, bool (n_words, n_preterminals)."""
     lexicon, table = grammar.lexicon, np.zeros((len(words), grammar.n_preterminals), dtype=bool)
-    for row, terminal in zip(table, lexicon.terminals_of(words), strict=True):
+    for row, terminal in zip(table, lexicon.look_up(words)[0], strict=True):
         row[lexicon.symbols[slice(*lexicon.offsets[terminal : terminal + 2])]] = True
     return table
 
@@ -232,7 +232,7 @@ def emitted(grammar, words):
 def test_thresholds_of_zero_rule_nothing_out(grammar, golds):
     for gold in golds:
         found = context(grammar, gold.words)
-        factors = grammar.lexicon.tag_factors(gold.words)[:, grammar.tag_of]
+        factors = grammar.lexicon.look_up(gold.words)[1][:, grammar.tag_of]
         np.testing.assert_array_equal(found.symbol_weights, np.where(emitted(grammar, gold.words), factors, 0.0))
         assert found.may_begin.all()
         assert found.may_end.all()
@@ -280,7 +280,7 @@ def test_given_tags_rule_out_others_and_are_seen_by_the_neighbours(grammar, gold
             if tag in tags:
                 assert {tags[t] for t in grammar.tag_of[weights > 0]} == {tag}
         prior = context(grammar, gold.words, gold.tags, tag_weight=0.25)
-        factors = grammar.lexicon.tag_factors(gold.words)[:, grammar.tag_of]
+        factors = grammar.lexicon.look_up(gold.words)[1][:, grammar.tag_of]
         assert set(np.unique(prior.symbol_weights / factors)) <= {0.0, 0.25, 1.0}
     keys = [Windows(grammar.tags).keys(["a", "b"], np.array([tag, 0], dtype=np.int32)) for tag in (0, 1)]
     assert (keys[0][1] != keys[1][1]).sum() == sum((-1, TAG) in template for template in TEMPLATES)
@@ -318,7 +318,7 @@ def test_emission_weights_are_bayes_rule(grammar, golds, tag_weight, threshold):
     """Posteriors by hand: softmax of the scores, times the factors of tags, over the symbols that emit the word."""
     rng, lexicon, tag_of = np.random.default_rng(0), grammar.lexicon, grammar.tag_of
     for words in (gold.words for gold in golds[:10]):
-        n, terminals = len(words), lexicon.terminals_of(words)
+        n, terminals = len(words), lexicon.look_up(words)[0]
         tags = rng.integers(-1, len(grammar.tags), n, dtype=np.int32)
         scores = rng.normal(0, 2, (n, grammar.n_preterminals)).astype(np.float32)
         factors = rng.uniform(0.1, 3, (n, len(grammar.tags)))

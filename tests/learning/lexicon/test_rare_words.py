@@ -32,7 +32,7 @@ def emissions(grammar: Grammar, word: str) -> dict[str, float]:
     lexicon = grammar.lexicon
     terminal = lexicon.terminal(word, False)
     rows = range(*lexicon.offsets[terminal : terminal + 2])
-    _, factors = lexicon.tag_factors(["the", word])
+    _, factors = lexicon.look_up(["the", word])[1]
     return {
         grammar.symbols[lexicon.symbols[row]]: lexicon.weights[row] * factors[grammar.tag_of[lexicon.symbols[row]]]
         for row in rows
@@ -62,7 +62,7 @@ def test_rare_words_have_one_form_wherever_they_stand():
     for word in ("go", "Go", "Unheard"):
         for first in (False, True):
             assert grammar.lexicon.terminals[grammar.lexicon.terminal(word, first)].startswith("<form")
-    assert (grammar.lexicon.tag_factors(["Go"]) == grammar.lexicon.tag_factors(["go"])).all()
+    assert (grammar.lexicon.look_up(["Go"])[1] == grammar.lexicon.look_up(["go"])[1]).all()
 
 
 def test_rare_words_bring_out_their_tags():
