@@ -168,17 +168,13 @@ def test_bracketer_learns_from_a_stream_and_says_how_far_it_is():
     assert [n for step, n in seen if step == "rounds"] == [1, 2]
 
 
-@pytest.mark.parametrize("embedding", [Brown(n_clusters=16), CCA(size=10)])
+WORDS = sorted({word for words, _ in itertools.islice(sentences(), 50) for word in words})
+GIVEN = GivenVectors(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 12)), size=10)
+
+
+@pytest.mark.parametrize("embedding", [Brown(n_clusters=16), CCA(size=10), GIVEN])
 def test_bracketer_learns_with_other_vectors(embedding):
     bracketer = replace(SpectralBracketer.variant("paper"), embedding=embedding).fit(sentences)
-    check_brackets(bracketer, ["the", "dog", "sleeps"], ["DT", "NN", "VBZ"])
-
-
-def test_bracketer_learns_with_vectors_from_outside():
-    rng = np.random.default_rng(0)
-    words = sorted({word for words, _ in sentences() for word in words})
-    vectors = GivenVectors(words, rng.normal(size=(len(words), 12)), size=10)
-    bracketer = SpectralBracketer.variant("paper", embedding=vectors).fit(sentences)
     check_brackets(bracketer, ["the", "dog", "sleeps"], ["DT", "NN", "VBZ"])
 
 

@@ -100,28 +100,6 @@ def spectral_distances(covariances: np.ndarray, m: int) -> np.ndarray:
     return 0.5 * (diagonal[:, None] + diagonal[None, :]) - volumes
 
 
-def test_metric_is_additive_on_the_population():
-    """Lemma 1: with exact covariances, distances are sums along the tree, so that the four-point condition holds."""
-    rng = np.random.default_rng(5)
-    m = 2
-    a, b = (np.linalg.qr(rng.normal(size=(3, m)))[0] for _ in range(2))
-    c, d = (rng.normal(size=(3, m)) for _ in range(2))
-    step = np.diag([0.7, 0.5])
-    moments = np.diag([1.0, 2.0])  # of the latent vector above a and b; c and d hang on another one below it
-    below = step @ moments @ step.T + np.eye(m)
-    emissions = [(a, moments, True), (b, moments, True), (c, below, False), (d, below, False)]
-    sigma = np.zeros((4, 4, 3, 3))
-    for i, (x, own, is_above) in enumerate(emissions):
-        for j, (y, _, other_above) in enumerate(emissions):
-            middle = own if is_above == other_above else (moments @ step.T if is_above else step @ moments)
-            sigma[i, j] = x @ middle @ y.T
-    distances = spectral_distances(sigma, m)
-    crossing = [distances[0, 2] + distances[1, 3], distances[0, 3] + distances[1, 2]]
-    assert crossing[0] == pytest.approx(crossing[1])
-    assert distances[0, 1] + distances[2, 3] < crossing[0]
-    assert np.all(np.diag(distances) == 0)
-
-
 def exact_covariances(model: LatentModel) -> np.ndarray:
     """E[v_i v_j'] of all words, by sums along the paths of the tree (assumption 1)."""
     n, (p, m) = len(model.emissions), model.emissions[0].shape

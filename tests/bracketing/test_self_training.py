@@ -95,32 +95,26 @@ NOMINALS = dict.fromkeys((1, 2, 3), NOMINAL | MODIFIER)
 
 
 @pytest.mark.parametrize(
-    ("flags", "expected"),
+    ("symbols", "split", "branching", "flags", "kept"),
     [
-        ({}, [(1, 5), (2, 5), (3, 5)]),
-        (NOMINALS, [(1, 5)]),
-        ({1: MODIFIER, 2: NOMINAL}, [(1, 5), (3, 5)]),
-        ({1: NOMINAL, 2: NOMINAL}, [(1, 5), (2, 5), (3, 5)]),
-        ({2: OPENS_NONE}, [(1, 5), (3, 5)]),
-        ({1: ADVERB, 2: VERB}, [(2, 5), (3, 5)]),
-        ({2: ADVERB, 1: VERB}, [(1, 5), (2, 5), (3, 5)]),
+        *((bytes([9, 1, 2, 3, 3]), 1, [(1, 5), (2, 5), (3, 5)], *case) for case in (
+            ({}, [0, 1, 2]),
+            (NOMINALS, [0]),
+            ({1: MODIFIER, 2: NOMINAL}, [0, 2]),
+            ({1: NOMINAL, 2: NOMINAL}, [0, 1, 2]),
+            ({2: OPENS_NONE}, [0, 2]),
+            ({1: ADVERB, 2: VERB}, [1, 2]),
+            ({2: ADVERB, 1: VERB}, [0, 1, 2]),
+        )),
+        *((bytes([1, 2, 3, 3, 9]), 4, [(0, 4), (0, 3), (0, 2)], *case) for case in (({}, [0, 1, 2]), (NOMINALS, [0]))),
     ],
-)
-def test_self_training_leaves_out_what_is_flat(flags, expected):
-    symbols, segments = bytes([9, 1, 2, 3, 3]), np.zeros(5, np.int32)
+)  # fmt: skip
+def test_self_training_leaves_out_what_is_flat(symbols, split, branching, flags, kept):
+    """Of trees that branch to the right and to the left."""
+    segments = np.zeros(5, np.int32)
     keys, _ = span_keys(np.array([5], np.int32), np.frombuffer(symbols, np.uint8), segments)
-    right_branching = keys[[rows(5).index((i, 5)) for i in range(1, 4)]]
-    scores = scores_of(right_branching, np.full(3, 10.0), flags)
-    assert scores.decode(symbols, segments, 1)[0] == expected
-
-
-@pytest.mark.parametrize(("flags", "expected"), [({}, [(0, 4), (0, 3), (0, 2)]), (NOMINALS, [(0, 4)])])
-def test_self_training_leaves_out_what_is_flat_to_the_left(flags, expected):
-    symbols, segments = bytes([1, 2, 3, 3, 9]), np.zeros(5, np.int32)
-    keys, _ = span_keys(np.array([5], np.int32), np.frombuffer(symbols, np.uint8), segments)
-    left_branching = keys[[rows(5).index((0, j)) for j in range(2, 5)]]
-    scores = scores_of(left_branching, np.full(3, 10.0), flags)
-    assert scores.decode(symbols, segments, 4)[0] == expected
+    scores = scores_of(keys[[rows(5).index(span) for span in branching]], np.full(3, 10.0), flags)
+    assert scores.decode(symbols, segments, split)[0] == [branching[i] for i in kept]
 
 
 def test_self_training_mask_has_the_trees():

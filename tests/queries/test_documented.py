@@ -95,9 +95,3 @@ def test_documented_examples_have_their_answers(pattern, tree, expected):
     found = [match.node for match in TreeIndex.from_trees(trees).search(pattern)]
     assert [str(node.tree) for node in found if not node.is_word] == expected
     assert len(tregex.search(trees[0], pattern)) == len(found)
-
-
-def test_documented_names_are_those_of_each_match():
-    index = TreeIndex.from_trees(parse_trees("(a (foo 1) (foo 2) (foo 3))"))
-    matches = [(match.node.words, match.names["a"].words) for match in index.search("foo $ foo=a")]
-    assert matches == [([own], [other]) for own in "123" for other in "123" if own != other]

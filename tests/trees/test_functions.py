@@ -6,7 +6,7 @@ import json
 
 import pytest
 import spacy
-from commands import run, sets
+from commands import run
 from paths import ROOT
 from spacy.training.initialize import init_nlp
 from spacy.util import load_config
@@ -129,14 +129,6 @@ def test_functions_are_those_of_all_or_of_none():
     ):
         with pytest.raises(ValueError, match=r"with the same functions|lang, rules and functions"):
             combine()
-
-
-def test_functions_are_learned_by_commands(tmp_path):
-    path, model = tmp_path / "in.mrg", tmp_path / "model"
-    path.write_text(TREES * 4, "utf-8")
-    told = run("learn", "isbn", path, *sets("n_states=8", "n_epochs=2", "functions=true"), "-o", model).stdout
-    assert "saved" in told
-    assert "NP-SBJ" in json.loads(run("inspect", model, "--json").stdout)["members"][0]["labels"]
 
 
 @pytest.mark.parametrize("config", ["grammar", "stepwise", "isbn"])

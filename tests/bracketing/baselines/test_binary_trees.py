@@ -17,9 +17,7 @@ from spacy_lpcfg.bracketing.baselines.branching import (
     right_branching_inside_top,
     upper_bound,
 )
-from spacy_lpcfg.evaluation.evalb import PRF
-from spacy_lpcfg.evaluation.unlabelled import score_brackets, unlabelled_totals
-from spacy_lpcfg.trees import Tree, read_trees
+from spacy_lpcfg.trees import Tree
 
 CATALAN = [1, 1, 2, 5, 14, 42, 132]
 
@@ -120,30 +118,3 @@ def test_baselines_upper_bound_has_most_gold_brackets_of_all(n_words):
         gold = [everything[i] for i in random.choice(len(everything), size=n_words)]
         most = max(len(set(gold) & set(spans)) for spans in all_trees(0, n_words))
         assert len(set(gold) & set(upper_bound(n_words, gold))) == most
-
-
-def test_baselines_upper_bound_has_all_brackets_of_a_tree():
-    gold = [(0, 6), (0, 4), (1, 3)]
-    found = score_brackets(gold, upper_bound(6, gold), [True] * 6)
-    assert found.with_sentence == PRF(3, 3, 5)
-
-
-def test_baselines_score_as_was_measured(shared_data):
-    """Figures of another program on the WSJ sample, with the whole sentence and without; sentences of <= 10 words."""
-    punctuation = {",", ".", ":", "``", "''", "-LRB-", "-RRB-", "#", "$", "-NONE-"}
-    golds = []
-    for tree in read_trees(shared_data / "wsj_sample" / "dev.mrg"):
-        keep = [tag not in punctuation for tag in tree.tags]
-        if sum(keep) > 1:
-            golds.append(([(i, j) for i, j, _ in tree.spans()], keep))
-    wanted = {left_branching: (14.7, 28.9), right_branching: (52.9, 60.7)}
-    for baseline, (f, f_with_sentence) in wanted.items():
-        scores = []
-        for gold, keep in golds:
-            positions = [i for i, kept in enumerate(keep) if kept]
-            spans = [(positions[i], positions[j - 1] + 1) for i, j in baseline(len(positions))]
-            scores.append(score_brackets(gold, spans, keep))
-        totals = unlabelled_totals(scores, 10)
-        assert totals.n_sentences == 50
-        assert totals.f == pytest.approx(f, abs=0.06)
-        assert totals.f_with_sentence == pytest.approx(f_with_sentence, abs=0.06)
