@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from paths import ROOT
+from stored_models import model
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.settings import ChartSettings
@@ -15,10 +16,9 @@ from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
-from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import EM, TreebankPCFG
 from spacy_lpcfg.learning.base import ModelLearned
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
-from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import PARSED, SEGMENTED, UNCONSTRAINED, Posteriors, mirrored_spans
 from spacy_lpcfg.stacking import StackedLearner
@@ -61,9 +61,7 @@ def test_a_proper_grammar_of_a_combination_answers_what_needs_a_distribution(mem
     for models in (combined, Combined((network, mirrored, grammar), (0.3, 0.3, 0.4))):
         parser = models.parser()
         assert parser.answers == own.answers
-        assert [str(each.tree) for each in parser.n_best(SENTENCE, 3)] == [
-            str(each.tree) for each in own.n_best(SENTENCE, 3)
-        ]
+        assert parser.n_best(SENTENCE, 3) == own.n_best(SENTENCE, 3)
         assert parser.log_probability(SENTENCE) == own.log_probability(SENTENCE)
         assert parser.parse(SENTENCE).log_probability == own.parse(SENTENCE).log_probability
         assert parser.tree_log_probability(tree) == own.tree_log_probability(tree)
@@ -91,15 +89,6 @@ def test_a_combination_without_a_proper_grammar_refuses_what_needs_one(members, 
     assert np.isnan(parser.parse(SENTENCE).log_probability)
 
 
-def test_combination_keeps_the_order_of_labels():
-    one = Posteriors({(0, 2, "S"): 0.9, (0, 2, "VP"): 0.8, (0, 1, "NP"): 0.3}, [{"V": 1.0}, {"N": 1.0}])
-    other = Posteriors({(0, 2, "S"): 1.0, (1, 2, "NP"): 0.4}, [{"V": 0.5, "N": 0.5}, {"N": 1.0}])
-    found = Posteriors.mean([one, other], [0.5, 0.5])
-    assert found.brackets == {(0, 2, "S"): 0.95, (0, 2, "VP"): 0.4, (0, 1, "NP"): 0.15, (1, 2, "NP"): 0.2}
-    assert list(found.brackets)[:2] == [(0, 2, "S"), (0, 2, "VP")]
-    assert found.tags == [{"V": 0.75, "N": 0.25}, {"N": 1.0}]
-
-
 def test_combination_parses_any_text(combined):
     parser = CombinedParser(combined)
     for words in (SENTENCE, ["\ud800"], ["?"] * 200, ["xyzzy", ",", "(", ""]):
@@ -119,26 +108,13 @@ def test_combination_takes_given_tags(combined, trees):
     assert weighed.tags == CombinedParser(combined).parse(trees[0].words).tags
 
 
-def test_combination_storage(combined):
-    data = combined.to_bytes()
-    again = Combined.from_bytes(data)
-    assert again.to_bytes() == data
-    found, expected = CombinedParser(again).parse(SENTENCE), CombinedParser(combined).parse(SENTENCE)
-    assert found.spans == expected.spans
-    assert np.array_equal(found.span_scores, expected.span_scores)
-    assert again.labels == combined.labels
-    for name, value in (("beam", 7), ("temperature", 0.75)):
-        assert getattr(Combined.from_bytes(replace(combined, **{name: value}).to_bytes()), name) == value
-    for damaged in (b"", data[:-10], data[:500] + b"x" + data[501:], combined.members[0].to_bytes()):
-        with pytest.raises(ModelError):
-            Combined.from_bytes(damaged)
-
-
 def test_combination_searches_by_its_beam(combined, trees):
     sentences = [tree.words for tree in trees]
     for beam in (1, 30):
         expected = CombinedParser(combined, search=BeamSettings(beam=beam))
-        parser = CombinedParser(replace(combined, beam=beam))
+        told = replace(combined, beam=beam)
+        assert Combined.from_bytes(told.to_bytes()).beam == beam
+        parser = CombinedParser(told)
         assert all(parser.posteriors(each).brackets == expected.posteriors(each).brackets for each in sentences)
     narrow = CombinedParser(replace(combined, beam=1))
     assert any(narrow.posteriors(each).brackets != parser.posteriors(each).brackets for each in sentences)
@@ -185,50 +161,35 @@ def test_mirrored_network_reads_from_right_to_left(mirrored):
     backward = IncrementalParser(mirrored.model).posteriors(SENTENCE[::-1])
     n = len(SENTENCE)
     assert found.brackets == {(n - end, n - start, label): p for (start, end, label), p in backward.brackets.items()}
-    assert [span[:2] for span in found.brackets] == sorted(
-        (span[:2] for span in found.brackets), key=lambda bounds: (bounds[0], -bounds[1])
-    )
     assert found.tags == backward.tags[::-1]
     assert mirrored.labels == mirrored.model.labels
-
-
-def test_mirrored_network_storage(members, mirrored):
-    assert Mirrored.from_bytes(mirrored.to_bytes()).to_bytes() == mirrored.to_bytes()
-    both = Combined((members[0], mirrored), (0.5, 0.5))
-    assert Combined.from_bytes(both.to_bytes()).to_bytes() == both.to_bytes()
-    assert both.words >= {"The", "ferry"}
-    for damaged in (b"", mirrored.to_bytes()[:-3], mirrored.model.to_bytes()):
-        with pytest.raises(ModelError):
-            Mirrored.from_bytes(damaged)
+    assert Combined((mirrored,), (1.0,)).words >= {"The", "ferry"}
 
 
 def test_votes_are_of_the_models_own_trees(members, mirrored):
     models = Combined((*members, mirrored), (0.2, 0.4, 0.4))
     parser = CombinedParser(models, decoding="vote")
+    forward, backward = (model.parser(decoding="most-probable") for model in (members[1], mirrored.model))
     own = [
         Parser(members[0], settings=ChartSettings(decoding="max-rule")).parse(SENTENCE).spans,
-        IncrementalParser(members[1], settings=BeamSettings(decoding="most-probable")).parse(SENTENCE).spans,
-        mirrored_spans(
-            IncrementalParser(mirrored.model, settings=BeamSettings(decoding="most-probable"))
-            .parse(SENTENCE[::-1])
-            .spans,
-            len(SENTENCE),
-        ),
+        forward.parse(SENTENCE).spans,
+        mirrored_spans(backward.parse(SENTENCE[::-1]).spans, len(SENTENCE)),
     ]
     elected = {span for spans in own for span in spans if sum(span in spans for spans in own) >= 2}
     parse = parser.parse(SENTENCE)
     assert {*parse.spans[1:]} == elected - {parse.spans[0]}
     posteriors = CombinedParser(models).posteriors(SENTENCE).brackets
     assert parse.span_scores == pytest.approx([posteriors.get(span, 0) for span in parse.spans], abs=1e-6)
-    with pytest.raises(ValueError, match=f"{', '.join(models.decodings)} for this Combined"):
-        CombinedParser(models, decoding="majority")
 
 
 @pytest.mark.parametrize("decoding", ["mbr", "vote"])
 def test_combination_obeys_constraints(members, mirrored, decoding):
     parser = CombinedParser(Combined((*members, mirrored), (0.4, 0.3, 0.3)), decoding=decoding)
-    free = parser.parse(SENTENCE)
+    free, possible = parser.parse(SENTENCE), Constraints(required=((0, 2, "NP"),))
+    impossible = Constraints(required=((0, 2, "NO SUCH LABEL"),))
     for constraints in (
+        possible,
+        impossible,
         Constraints(required=((0, 2, "NP"), (3, 6, ANY))),
         Constraints(forbidden=tuple(free.spans[1:])),
         Constraints(whole=((1, 3),)),
@@ -236,10 +197,7 @@ def test_combination_obeys_constraints(members, mirrored, decoding):
         parse = parser.parse(Query(SENTENCE, constraints=constraints))
         assert parse.status == (PARSED if constraints.allow(parse.spans) else UNCONSTRAINED)
         assert parse.tree.words == SENTENCE
-    parse = parser.parse(Query(SENTENCE, constraints=Constraints(required=((0, 2, "NP"),))))
-    assert (0, 2, "NP") in parse.spans
-    impossible = parser.parse(Query(SENTENCE, constraints=Constraints(required=((0, 2, "NO SUCH LABEL"),))))
-    assert impossible.status == UNCONSTRAINED
+        assert constraints is not possible or parse.status == PARSED
 
 
 def test_reranking_finds_the_tree_that_is_best_for_all(members, mirrored):
@@ -277,15 +235,12 @@ def test_reranking_takes_the_trees_of_a_grammar_in_an_ensemble(trees, members, m
     assert not np.isnan(unheard).any()
 
 
-def test_models_that_cannot_be_reranked_are_refused(trees, members, mirrored):
-    spectral = Spectral(n_states=2).fit(trees)
-    for models in (members[0], Ensemble((members[0],)), Combined((spectral, members[1]), (0.5, 0.5))):
-        for decoding in models.decodings:
-            models.parser(decoding=decoding)
-        with pytest.raises(ValueError, match=r"for this .*'rerank'\. Reranking needs a combination"):
-            models.parser(decoding="rerank")
-    with pytest.raises(ValueError, match=f"{', '.join(members[0].decodings)} for this Grammar, got 'vote'"):
-        members[0].parser(decoding="vote")
+def test_models_without_a_proper_grammar_cannot_be_reranked(members):
+    combined = Combined((model("factored"), members[1]), (0.5, 0.5))
+    for decoding in combined.decodings:
+        combined.parser(decoding=decoding)
+    with pytest.raises(ValueError, match=r"for this Combined.*'rerank'\. Reranking needs a combination"):
+        combined.parser(decoding="rerank")
 
 
 def test_two_votes_are_settled_by_posteriors(members):
@@ -309,12 +264,10 @@ def test_the_first_grammar_prunes_for_the_others(members, trees):
     for gold in trees[:20]:
         likely = first.posteriors(gold.words)
         kept = second.read(gold.words[::-1], guide=likely.mirrored()).posteriors
-        expected = Posteriors.mean([first.posteriors(gold.words), kept.mirrored()], (0.5, 0.5))
-        assert pruned.posteriors(gold.words).brackets == expected.brackets
-        free_of_it = Posteriors.mean(
-            [first.posteriors(gold.words), second.posteriors(gold.words[::-1]).mirrored()], (0.5, 0.5)
-        )
-        assert free.posteriors(gold.words).brackets == free_of_it.brackets
+        whole = second.posteriors(gold.words[::-1])
+        for parser, posteriors in ((pruned, kept), (free, whole)):
+            expected = Posteriors.mean([likely, posteriors.mirrored()], (0.5, 0.5))
+            assert parser.posteriors(gold.words).brackets == expected.brackets
     too_long = ["was"] * 200
     assert first.posteriors(too_long).is_of_one
     assert pruned.posteriors(too_long).brackets == free.posteriors(too_long).brackets
@@ -365,6 +318,7 @@ def test_presets():
         assert preset("balanced", text=text, span_layer=layer).learners == (fast, *preset("balanced").learners[1:])
     taught = preset("accurate", text=text)
     assert taught.teacher.learners == taught.student.learners == preset("accurate").learners
+    assert taught.student.lattice == preset("accurate").lattice != preset("balanced").lattice is not None
     for name, kind in PRESETS.items():
         settings = {} if name == "accurate" else {"span_layer": False}
         assert preset(name, text=text, **settings).temperature == (kind.temperature if name == "balanced" else None)

@@ -61,11 +61,6 @@ def test_the_treebank_is_a_third_of_all_words(golds, text):
         assert Distillation(pcfg, pcfg, text * repeats).fit(golds[:20]).to_bytes() == by_hand.to_bytes()
 
 
-def test_ensembles_may_be_students(golds, text):
-    students = Ensembles.diverse(2, n_states=2)
-    assert len(Distillation(TreebankPCFG(), students, text).fit(golds).grammars) == 2
-
-
 def test_networks_and_combinations_may_be_students(golds, text):
     """Each member of a combination learns as it does alone; a network from the treebank as often as without text."""
     pcfg = TreebankPCFG()

@@ -14,7 +14,6 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combined, MirroredLearner
 from spacy_lpcfg.combination.mirrored import MirroredParser
 from spacy_lpcfg.combination.parser import CombinedParser
-from spacy_lpcfg.combination.presets import preset
 from spacy_lpcfg.isbn.known_words import KnownWords
 from spacy_lpcfg.isbn.lattice.reader import LatticeReader
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -211,9 +210,3 @@ def test_lattices_are_saved_with_a_combination(combined):
             Combined.from_bytes(pack("combined", 3, {**values, "lattice": text}))
     with pytest.raises(ModelError):
         Combined.from_bytes(pack("combined", 3, {**values, "lattice": np.zeros(1)}))
-
-
-def test_presets_have_lattices():
-    assert preset("balanced").lattice == LatticeSettings(guide="fenceposts", width=12, nats=6.0)
-    assert preset("accurate").lattice == LatticeSettings(guide="fenceposts", width=20, nats=8.0)
-    assert preset("accurate", text=[["No", "."]]).student.lattice == preset("accurate").lattice

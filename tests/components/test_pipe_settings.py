@@ -9,7 +9,6 @@ from math import inf, nan
 
 import pytest
 import spacy
-from quoted import refused_or_read
 
 from spacy_lpcfg.bracketing import BracketerError
 from spacy_lpcfg.chart import ChartSettings
@@ -49,22 +48,23 @@ BAD = {
     },
 }
 BAD_IN_GROUPS = {
-    "limits": {
+    ("lpcfg_parser", "limits"): {
         "max_words": [0, -1, 2.5, nan, "10", None, True],
-        "max_seconds": [nan, -1, "1"],
-        "max_memory": [-1, 0, nan, "1"],
+        "max_seconds": [nan, inf, -1, "1"],
+        "max_memory": [-1, 0, nan, inf, "1"],
     },
-    "output": {
+    ("lpcfg_parser", "output"): {
         "set_tags": ["yes", 1, None],
         "surprisal": ["no", None],
         "threshold": [nan, 2, -1, "0.5", None],
-        "temperature": [nan, inf, 0, -1, "1", True],
+        "temperature": [nan, inf, 0, -1, 1e300, "1", True],
     },
-    "pruning": {"beam": [-1, "10", nan], "branching": [0, 2.5, 10**9, nan], "threshold": [2, nan, None]},
+    ("lpcfg_parser", "pruning"): {"threshold": [2, nan, None], "beam": [-1, "10", nan]},
+    ("isbn_parser", "pruning"): {"beam": [-1, "10", nan], "branching": [0, 2.5, 10**9, nan]},
 }
 CASES = [(factory, name, value) for factory, bad in BAD.items() for name, values in bad.items() for value in values]
 CASES_IN_GROUPS = [
-    (group, name, value) for group, bad in BAD_IN_GROUPS.items() for name, values in bad.items() for value in values
+    (*group, name, value) for group, bad in BAD_IN_GROUPS.items() for name, values in bad.items() for value in values
 ]
 CLASSES = {"lpcfg_parser": LPCFGParser, "isbn_parser": ISBNParser, "spectral_bracketer": SpectralBracketerPipe}
 
@@ -90,19 +90,15 @@ def test_pipe_settings_are_checked_when_assigned_and_when_a_pipe_is_made(pipes, 
         CLASSES[factory](pipes, "another", **{**settings, name: value})
 
 
-@pytest.mark.parametrize("factory", ["lpcfg_parser", "isbn_parser"])
-@pytest.mark.parametrize(("group", "name", "value"), CASES_IN_GROUPS, ids=str)
+@pytest.mark.parametrize(("factory", "group", "name", "value"), CASES_IN_GROUPS, ids=str)
 def test_pipe_settings_in_a_group_are_checked_when_it_is_made_and_in_a_config(pipes, factory, group, name, value):
-    pipe = pipes.get_pipe(factory)
-    before = getattr(pipe, group)
-    if not hasattr(before, name):
-        pytest.skip(f"{factory} has no such setting")
-    with pytest.raises(ValueError, match=f"Expected {name} to be .*, got {value!r}"):
-        replace(before, **{name: value})
-    assert getattr(pipe, group) is before
-    message = f"Expected {name} to be |{name}"
-    made = refused_or_read(lambda: spacy.blank("en").add_pipe(factory, config={group: {name: value}}), message)
-    if made is not None:  # spaCy has made of it what is expected
+    with pytest.raises(ValueError, match=f"Expected {name} to be .*, got {re.escape(repr(value))}"):
+        replace(getattr(pipes.get_pipe(factory), group), **{name: value})
+    try:
+        made = spacy.blank("en").add_pipe(factory, config={group: {name: value}})
+    except ValueError as error:
+        assert name in str(error)  # noqa: PT017
+    else:  # a confection before 1.0 makes a number of one in quotes
         assert getattr(getattr(made, group), name) != value or isinstance(value, bool | int)
 
 

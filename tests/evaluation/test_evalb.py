@@ -101,12 +101,6 @@ def test_score_sentence_counts_duplicate_brackets_one_to_one():
     assert score(thrice, once).brackets == PRF(1, 3, 1)
 
 
-def test_score_sentence_counts_the_test_brackets_that_cross():
-    gold = "(S (A (X a) (X b)) (B (X c) (X d)))"
-    assert score(gold, "(S (A (X a)) (A (B (X b) (X c))) (X d))").n_crossing == 2
-    assert score(gold, "(S (X a) (X b) (A (X c)) (X d))").n_crossing == 0
-
-
 def test_score_sentence_counts_crossings_as_their_definition_does():
     for rng in map(random.Random, range(20)):
         words = [str(i) for i in range(rng.randint(2, 12))]

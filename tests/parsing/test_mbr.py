@@ -3,6 +3,7 @@ from itertools import combinations, groupby, product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.nested_sets import cross
 
 from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.trees import Tree
@@ -11,10 +12,6 @@ N_WORDS = 6
 spans = st.tuples(st.integers(0, N_WORDS - 1), st.integers(1, N_WORDS), st.sampled_from("XYZ")).filter(
     lambda span: span[0] < span[1]
 )
-
-
-def crosses(one, other):
-    return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
 
 
 def labellings(posteriors, chains):
@@ -27,7 +24,7 @@ def labellings(posteriors, chains):
     ]
     for chosen in product(*choices):
         found = {bounds: chain for bounds, chain in chosen if chain}
-        if (0, N_WORDS) in found and not any(crosses(one, other) for one, other in combinations(found, 2)):
+        if (0, N_WORDS) in found and not any(cross(one, other) for one, other in combinations(found, 2)):
             yield found
 
 
@@ -53,7 +50,7 @@ CHAINS = ["XY", "YZ", "ZXY"]
 def test_consensus_is_the_best_of_all(posteriors, cost, chains):
     posteriors[0, N_WORDS, "S"] = 0.4
     found = mbr_brackets(posteriors, N_WORDS, cost=cost, chains=chains)
-    assert not any(crosses(one, other) for one, other in combinations(found, 2))
+    assert not any(cross(one, other) for one, other in combinations(found, 2))
     best = max(value_of(posteriors, cost, each) for each in labellings(posteriors, chains))
     assert sum(posteriors[span] - cost for span in found) == pytest.approx(best)
     assert Tree.from_spans("abcdef", "abcdef", found).spans() == found

@@ -7,6 +7,7 @@ from math import log, prod
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.nested_sets import cross
 
 from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.combination.members import Mirrored
@@ -32,10 +33,6 @@ rules = st.tuples(st.sampled_from(LABELS), st.lists(st.sampled_from(LABELS + TAG
 )
 
 
-def crosses(one, other):
-    return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
-
-
 def all_trees(brackets, tags):
     """Yield every tree over some brackets, at most three over the same words in any order, one of them over all."""
     of_span = {}
@@ -47,7 +44,7 @@ def all_trees(brackets, tags):
     ]
     for choice in product(*choices):
         chains = {bounds: chain for bounds, chain in choice if chain}
-        if (0, N_WORDS) in chains and not any(crosses(one, other) for one in chains for other in chains):
+        if (0, N_WORDS) in chains and not any(cross(one, other) for one in chains for other in chains):
             order = sorted(chains, key=lambda bounds: (bounds[0], -bounds[1]))
             yield Tree.from_spans(WORDS, tags, [(*bounds, label) for bounds in order for label in chains[bounds]])
 
