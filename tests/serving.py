@@ -24,7 +24,7 @@ _ALONE = ["--disable-component-update", "--disable-sync"]
 def serving(server: AnyServer) -> Iterator[AnyServer]:
     """Let a server answer in a thread of its own, until the block ends."""
     with server:
-        thread = Thread(target=server.serve_forever, daemon=True)
+        thread = Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield server
         server.shutdown()

@@ -9,9 +9,8 @@ import pytest
 from pipelines import pipeline_by
 
 from spacy_lpcfg.components.doc.constituents import NonConstituentError
-from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.learning import TreebankPCFG
-from spacy_lpcfg.trees import from_nltk, parse_trees, to_nltk
+from spacy_lpcfg.trees import parse_trees, to_nltk
 
 TIME = "(S (NP (NP (DT The) (NN time)) (PP (IN for) (NP (NN action)))) (VP (VBZ is) (ADVP (RB now))) (. .))"
 LATE = (
@@ -97,11 +96,3 @@ def test_benepar_nltk_interface(nlp):
     ]
     assert [str(parser.parse(words).tree) for words in sentences] == [TIME, LATE]
     assert next(nlp('"Fly safely."').sents)._.parse_string == FLY
-
-
-def test_benepar_trees_of_nltk_come_onto_a_doc(nlp):
-    nltk = pytest.importorskip("nltk", reason="NLTK is not here: pip install 'spacy-lpcfg[viz]'")
-    doc = tree_to_doc(nlp.vocab, [from_nltk(nltk.Tree.fromstring(text)) for text in (TIME, FLY)])
-    assert [sent._.parse_string for sent in doc.sents] == [TIME, FLY]
-    assert [token.text for token in doc][-5:] == ['"', "Fly", "safely", ".", '"']
-    assert doc._.constituency[0].to_nltk() == nltk.Tree.fromstring(TIME)

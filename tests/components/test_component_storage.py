@@ -79,17 +79,7 @@ def test_component_answers_the_same_when_loaded(nlp, name, form, tmp_path):
         assert len({getattr(pipe, attribute, None) for pipe in pipes}) == 1
 
 
-SLOW = pytest.mark.slow  # each process imports spaCy
-
-
-@pytest.mark.parametrize(
-    ("name", "method"),
-    [
-        *((name, "fork") for name in PIPES),
-        ("lpcfg_parser", "spawn"),
-        *(pytest.param(name, "spawn", marks=SLOW) for name in PIPES if name != "lpcfg_parser"),
-    ],
-)
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_component_answers_the_same_in_worker_processes(nlp, name, method, monkeypatch):
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"this system cannot start processes by {method}")

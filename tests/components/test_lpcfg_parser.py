@@ -18,12 +18,10 @@ from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.evaluation.calibration import TAG_TEMPERATURE, tempered
 from spacy_lpcfg.learning import (
     EM,
-    Clusters,
     LexicalSettings,
     Pivot,
     Smoothing,
     Spectral,
-    SplitMerge,
     StateSmoothing,
     TreebankPCFG,
 )
@@ -77,12 +75,10 @@ MADE_LEXICAL = {"lexical": LexicalSettings(rare=1)}
 STATES = {"n_iterations": 2, "smoothing": {"@misc": "spacy-lpcfg.StateSmoothing.v1", "rules": 0.1}, **LEXICAL}
 MADE_STATES = {"n_iterations": 2, "smoothing": StateSmoothing(0.1), **MADE_LEXICAL}
 LEARNERS = {
-    "TreebankPCFG": ({}, TreebankPCFG()),
     "Spectral": (
         {"smoothing": {"@misc": "spacy-lpcfg.Smoothing.v1", "c": 1.0, "nu": 0.1}, **LEXICAL},
         Spectral(smoothing=Smoothing(1.0, 0.1), **MADE_LEXICAL),
     ),
-    **{learner.__name__: (STATES, learner(**MADE_STATES)) for learner in (EM, SplitMerge, Clusters)},
     "Pivot": (
         {"pivots": PIVOTS, **STATES},
         Pivot(pivots=PivotFeatures(precision=1e-6, em=ConvexEM(100, 1e-8), more_inside=("head_tag",)), **MADE_STATES),

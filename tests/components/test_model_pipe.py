@@ -160,11 +160,3 @@ def test_pipe_parses_any_text(name, text):
         assert len(words) == (len(tree) if tree else 0)
         assert list(parse_trees(str(tree))) == [tree] if tree else True
     assert len(found) == len(doc.spans[key].attrs["status"])
-
-
-@pytest.mark.parametrize("name", PARSERS)
-def test_pipe_parses_a_sentence_of_2000_words(name):
-    nlp = learned(name)
-    doc = Doc(nlp.vocab, words=["the", "old", "ferry", "and"] * 500, sent_starts=[True] + [False] * 1999)
-    (tree,) = trees(nlp.get_pipe(name)(doc), nlp.get_pipe(name).spans_key)
-    assert len(tree) == 2000

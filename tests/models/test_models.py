@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import pickle
 
 import pytest
 import spacy
-from paths import ROOT
+from pipelines import SAMPLE, pipeline_of, treebank
 
 from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.components.doc.constituents import KEY, trees
@@ -19,7 +18,6 @@ from spacy_lpcfg.stacking import Stacked
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
 
-SAMPLE = ROOT / "assets" / "sample"
 TEXT = "The ferry that my sister missed was the last one. We stayed."
 
 
@@ -56,9 +54,7 @@ def test_models_english_is_read_at_the_first_parse(monkeypatch):
         "spacy_lpcfg.components.lpcfg_parser.pretrained_model",
         lambda name: reads.append(name) or pretrained_model(name),
     )
-    nlp = spacy.blank("en")
-    nlp.add_pipe("lpcfg_sentencizer")
-    nlp.add_pipe("lpcfg_parser")
+    nlp = pipeline_of("lpcfg_parser")
     nlp.analyze_pipes()
     assert reads == []
     for text in ("Go.", "Stay."):
@@ -76,11 +72,7 @@ def test_models_saved_pipeline_keeps_its_grammar(nlp, tmp_path):
     assert pretrained_model("en").to_bytes() in saved
 
 
-@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
-def test_models_worker_processes(nlp, method, monkeypatch):
-    if method not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"this system cannot start processes by {method}")
-    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
+def test_models_worker_processes(nlp):
     fresh = spacy.blank("en")
     fresh.add_pipe("lpcfg_parser")
     docs = list(fresh.pipe([TEXT, "Go."], n_process=2, batch_size=1))
@@ -91,24 +83,13 @@ def test_models_learning_replaces_it():
     nlp = spacy.blank("en")
     parser = nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}})
     assert "UCP" in parser.grammar.labels
-    nlp.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=3)(nlp))
+    nlp.initialize(lambda: treebank(3)(nlp))
     assert "UCP" not in parser.labels
     assert len(parser.to_bytes()) < 1e6
 
 
-def test_models_stays_without_trees_to_learn_from():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("lpcfg_parser")
-    with pytest.warns(UserWarning, match=r"found no trees.*keeps the grammar.*Treebank\.v1"):
-        nlp.initialize()
-    assert trees(nlp("We stayed."))[0].label == "S"
-
-
 def test_models_are_chosen_by_name():
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("lpcfg_sentencizer")
-    nlp.add_pipe("lpcfg_parser", config={"pretrained": "en"})
-    assert trees(nlp("We stayed."))[0].label == "S"
+    assert trees(pipeline_of("lpcfg_parser", "xx", pretrained="en")("We stayed."))[0].label == "S"
     with pytest.raises(
         ValueError, match=r"pretrained to be the name of a model of the package, got 'em'.*nearest is 'en'"
     ):
@@ -119,19 +100,14 @@ def test_models_other_languages_have_none():
     assert not has_pretrained("de")
     with pytest.raises(ValueError, match=r"No model 'de'.*has en.*spacy-lpcfg learn lpcfg"):
         pretrained_model("de")
-    nlp = spacy.blank("de")
-    nlp.add_pipe("lpcfg_parser")
-    with pytest.raises(ValueError, match=r"no grammar yet.*spacy train.*spacy-lpcfg learn lpcfg"):
-        nlp("Geh.")
 
 
 def test_models_english_says_how_sure_it_may_be():
     temperature = pretrained_model("en-fast").temperature  # fitted on trees that it did not learn from
     assert temperature != 1.0
-    nlp = spacy.blank("en")
-    parser = nlp.add_pipe("lpcfg_parser", config={"pretrained": "en-fast"})
+    nlp = pipeline_of("lpcfg_parser", pretrained="en-fast")
     nlp("It rained.")
-    assert parser.score_temperature == temperature
+    assert nlp.get_pipe("lpcfg_parser").score_temperature == temperature
 
 
 @pytest.mark.parametrize(("name", "kind", "megabytes"), [("en", Combined, 25), ("en-fast", Stacked, 10)])

@@ -37,8 +37,9 @@ def test_kinds_are_all_read_by_one_function(kind, tmp_path):
 
 
 def test_kinds_of_other_things_are_refused():
-    with pytest.raises(ModelError, match=r"that parses \(combined, .*, stacked\), got a saved 'bracketer'"):
-        model_from_bytes(model("bracketer").to_bytes())
+    for kind in ("bracketer", "language model"):
+        with pytest.raises(ModelError, match=rf"that parses \(combined, .*, stacked\), got a saved '{kind}'"):
+            model_from_bytes(model(kind).to_bytes())
     with pytest.raises(ModelError, match=r"\(ensemble, grammar, .*\), got a saved 'combined'"):
         model_from_bytes(model("combined").to_bytes(), without=("combined",))
     for bad in (None, b"", "text"):

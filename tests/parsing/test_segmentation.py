@@ -4,50 +4,31 @@ from itertools import cycle, islice, pairwise
 
 import numpy as np
 import pytest
-import spacy
 import stored_models
-from commands import SAMPLE
+from pipelines import SAMPLE, give_model, pipeline_of, untrained
 from spacy.tokens import Doc
 
 from spacy_lpcfg.bracketing.tags import universal
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.combination import Combination
 from spacy_lpcfg.components.doc.constituents import doc_constituency
 from spacy_lpcfg.isbn import IncrementalParser
-from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser, cut_points
+from spacy_lpcfg.parsing.segmentation import SegmentingParser, cut_points
 from spacy_lpcfg.trees import read_trees
 
-COMPONENTS = pytest.mark.parametrize("model", ["pcfg_model", "combined_model", "isbn_model", "bracketer_model"])
-LONG = 5000
-
-
-def sample(name, n=None):
-    return list(islice(read_trees(SAMPLE / f"{name}.mrg"), n))
+COMPONENTS = pytest.mark.parametrize("name", ["lpcfg_parser", "isbn_parser", "spectral_bracketer", "combined"])
+LONG = 2000
 
 
 @pytest.fixture(scope="module")
-def combined_model(tmp_path_factory):
-    """A pipeline with a grammar and a network that decide together."""
-    nlp = spacy.blank("en")
-    learner = Combination([TreebankPCFG(), ISBNLearner(n_states=4, n_epochs=1)])
-    combined = learner.fit(sample("train", 100))
-    nlp.add_pipe("lpcfg_parser").grammar = combined
-    nlp.to_disk(folder := tmp_path_factory.mktemp("bounds") / "combined")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def core():
-    return Parser(TreebankPCFG().fit(sample("train", 200)))
+def core(sample_grammar):
+    return Parser(sample_grammar)
 
 
 def long_sentence(n_words):
     """Words and tags of as many sample sentences as it takes, without their final punctuation."""
-    leaves = [leaf for tree in sample("dev") for leaf in zip(tree.words[:-1], tree.tags, strict=False)]
+    leaves = [leaf for tree in read_trees(SAMPLE / "dev.mrg") for leaf in zip(tree.words[:-1], tree.tags, strict=False)]
     return map(list, zip(*islice(cycle(leaves), n_words), strict=True))
 
 
@@ -57,10 +38,26 @@ def long_doc(nlp, n_words):
     return Doc(nlp.vocab, words=words, tags=tags, pos=list(map(universal, tags)), sent_starts=starts)
 
 
+def component(name, **config):
+    """A pipeline with a small model, of which one is a grammar and networks that decide together."""
+    if name != "combined":
+        return give_model(untrained(name, **config), name)
+    nlp = untrained("lpcfg_parser", **config)
+    nlp.get_pipe("lpcfg_parser").grammar = stored_models.model("combined")
+    return nlp
+
+
+def limited(grammar, *, surprisal=False, **limits):
+    """A pipeline with a parser by a grammar that has these limits."""
+    nlp = pipeline_of("lpcfg_parser", limits=limits, output={"surprisal": surprisal})
+    nlp.get_pipe("lpcfg_parser").grammar = grammar
+    return nlp
+
+
 @pytest.mark.slow
 @COMPONENTS
-def test_five_thousand_words_get_one_tree_that_says_it_was_cut(model, request):
-    nlp = spacy.load(request.getfixturevalue(model))
+def test_two_thousand_words_get_one_tree_that_says_it_was_cut(name):
+    nlp = component(name)
     (doc,) = nlp.pipe([long_doc(nlp, LONG)])
     (root,) = doc_constituency(doc)
     assert (root.start, root.end) == (0, LONG)
@@ -71,11 +68,8 @@ def test_five_thousand_words_get_one_tree_that_says_it_was_cut(model, request):
 
 
 @COMPONENTS
-def test_max_words_is_a_setting(model, request):
-    folder = request.getfixturevalue(model)
-    name = spacy.load(folder).pipe_names[-1]
-    setting = f"components.{name}.max_words" if name == "spectral_bracketer" else f"components.{name}.limits.max_words"
-    nlp = spacy.load(folder, config={setting: 7})
+def test_max_words_is_a_setting(name):
+    nlp = component(name, **({"max_words": 7} if name == "spectral_bracketer" else {"limits": {"max_words": 7}}))
     docs = [nlp(long_doc(nlp, n)) for n in (3, 50)]
     assert [status for doc in docs for group in doc.spans.values() for status in group.attrs["status"]] == [
         "parsed",
@@ -84,8 +78,12 @@ def test_max_words_is_a_setting(model, request):
     root = doc_constituency(docs[1])[0]
     if name != "spectral_bracketer":  # whose pieces hang on each other
         assert max(child.end - child.start for child in root.children) <= 7
-    with pytest.raises(ValueError, match="max_words to be a whole number of at least 1, got 0"):
-        spacy.load(folder, config={setting: 0})
+
+
+def test_bounds_below_nothing_are_refused(core):
+    for bounds in ({"max_words": 0}, {"max_words": 1, "max_seconds": -1.0}):
+        with pytest.raises(ValueError, match=r"Expected max_(words|seconds) to be a .*, got (0|-1.0)"):
+            SegmentingParser(core, **bounds)
 
 
 def test_cut_sentence_has_the_trees_of_its_pieces_side_by_side(core):
@@ -172,10 +170,8 @@ def test_words_for_which_there_is_no_time_keep_given_tags(core):
 
 
 def test_constraints_of_a_doc_are_asked_for_once():
-    nlp = spacy.blank("en")
-    pipe = nlp.add_pipe("lpcfg_parser")
-    pipe.grammar = stored_models.model("grammar")
-    pipe.limits = Limits(max_words=5, max_seconds=0.0)
+    nlp = component("lpcfg_parser", limits={"max_words": 5, "max_seconds": 0.0})
+    pipe = nlp.get_pipe("lpcfg_parser")
     calls = []
 
     def entities(doc):
@@ -225,40 +221,14 @@ def test_cut_sentence_says_whether_it_satisfies_constraints(core):
         bounded.parse(Query(words, constraints=Constraints(whole=((0, 31),))))
 
 
-@pytest.mark.parametrize(
-    ("bounds", "message"),
-    [
-        ({"max_words": 0}, "max_words to be a whole number of at least 1, got 0"),
-        ({"max_words": 2.5}, "max_words to be a whole number of at least 1, got 2.5"),
-        ({"max_words": 1, "max_seconds": -1.0}, "max_seconds to be a number of at least 0 and finite, or None, got -1"),
-    ],
-)
-def test_bounds_below_nothing_are_refused(core, bounds, message):
-    for make in (lambda: SegmentingParser(core, **bounds), lambda: Limits(**bounds)):
-        with pytest.raises(ValueError, match=message):
-            make()
-
-
-def test_limits_of_memory_are_above_nothing():
-    assert Limits(max_words=1).max_memory is None
-    for wrong in (0, -1.0, np.nan, np.inf, "1"):
-        with pytest.raises(ValueError, match="max_memory to be a number above 0 and finite, or None"):
-            Limits(max_words=1, max_memory=wrong)
-
-
-def test_max_memory_bounds_the_chart_and_max_seconds_the_time(pcfg_model):
-    bounds = {"max_memory": 1e-4, "max_words": 60, "max_seconds": 0.0}
-    nlp = spacy.load(
-        pcfg_model, config={f"components.lpcfg_parser.limits.{name}": value for name, value in bounds.items()}
-    )
+def test_max_memory_bounds_the_chart_and_max_seconds_the_time(sample_grammar):
+    nlp = limited(sample_grammar, max_memory=1e-4, max_words=60, max_seconds=0.0)
     short, long = (nlp(long_doc(nlp, n)).spans["constituents"].attrs["status"] for n in (20, 70))
     assert (short, long) == (["segmented"], ["out-of-time"])
-    with pytest.raises(ValueError, match="max_memory to be a number above 0"):
-        spacy.load(pcfg_model, config={"components.lpcfg_parser.limits.max_memory": 0})
 
 
-def test_sentence_that_is_cut_for_memory_has_surprisals(pcfg_model):
-    nlp = spacy.load(pcfg_model, config={"components.lpcfg_parser.limits.max_memory": 1e-4})
+def test_sentence_that_is_cut_for_memory_has_surprisals(sample_grammar):
+    nlp = limited(sample_grammar, max_memory=1e-4)
     parser, doc = nlp.get_pipe("lpcfg_parser"), long_doc(nlp, 20)
     assert nlp(doc).spans["constituents"].attrs["status"] == ["segmented"]
     assert parser.n_best(doc, 2) == parser.states(doc) == [[]]
@@ -266,11 +236,8 @@ def test_sentence_that_is_cut_for_memory_has_surprisals(pcfg_model):
     assert np.isfinite(parser.log_probabilities(doc)).all()
 
 
-def test_surprisal_of_a_long_sentence_is_unknown(pcfg_model):
-    nlp = spacy.load(
-        pcfg_model,
-        config={"components.lpcfg_parser.limits.max_words": 10, "components.lpcfg_parser.output.surprisal": True},
-    )
+def test_surprisal_of_a_long_sentence_is_unknown(sample_grammar):
+    nlp = limited(sample_grammar, max_words=10, surprisal=True)
     short, long = (nlp(long_doc(nlp, n)) for n in (9, 11))
     assert np.isfinite(short.spans["constituents"].attrs["surprisal"]).all()
     assert np.isnan(long.spans["constituents"].attrs["surprisal"]).all()

@@ -252,19 +252,10 @@ def test_constituency_walks_the_tree():
     assert predicate.bracketed == "(VP (VBZ is) (ADVP (RB now)))"
     assert predicate.tree == tree_of(predicate.bracketed)
     assert root.probability is None
-    assert repr(predicate) == "Constituent(VP, 'is now')"
     assert doc[2:4]._.constituency == subject.children[1]
     assert len({root, doc._.constituency[0]}) == 1
     with pytest.raises(NonConstituentError):
         span_constituency(doc_of("(UH a)", "(UH b)")[0:2])
-
-
-def test_constituency_of_a_chain_is_one_node():
-    doc = doc_of("(S (VP (VB Go)))", "(S (NP (PRP It)) (VP (VBZ works)))")
-    assert [root.labels for root in doc._.constituency] == [("S", "VP"), ("S",)]
-    assert doc[0]._.labels == ("S", "VP")
-    assert doc[0]._.parent is None
-    assert doc[1]._.parent == doc[1:3]
 
 
 def test_constituency_getters_can_be_pickled_and_leave_others_alone():
