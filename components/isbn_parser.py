@@ -10,7 +10,6 @@ which spaCy's optimizer learns, averages and resumes, whereas there a learner in
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
@@ -31,8 +30,8 @@ from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.learning import count_words
-from spacy_lpcfg.isbn.parser import IncrementalParser
-from spacy_lpcfg.isbn.settings import DECODINGS, BeamSettings
+from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.parsing.decodings import decodings_of
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree, normalize
@@ -41,6 +40,10 @@ TagUse = Literal["model", "given"]
 _UNKNOWN = (
     "{!r} leaves out trees with labels or tags that it did not find in the corpus that it was initialized with: to "
     "learn these, train it anew."
+)
+_DECODING = Check(
+    f"one of {', '.join(map(repr, decodings_of(ISBN)))}",
+    lambda value: value in decodings_of(ISBN),  # those that were added since count too
 )
 
 
@@ -63,8 +66,8 @@ class ISBNParser(ParsingPipe[ISBN]):
     name (str): The name of the component in it.
     model (Model): The networks, made by `spacy-lpcfg.ISBN.v1`.
     gold_key (str): Key of the trees in `Doc.spans` that are learned from.
-    decoding (str): "mbr" for the brackets of least expected loss among the trees in the beam; "most-probable" for the
-        tree of `n_best(1)`.
+    decoding (str): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says: "mbr", "most-probable",
+        or another one that networks have.
     tags (str): "model" or "given"; tags that the network does not know count as none.
     constraints (callable or None): Trees in the beam at the end of a sentence that do not satisfy them are left out.
     pruning (BeamSettings): Made by `spacy-lpcfg.Beam.v1`; `decoding` goes before it.
@@ -81,7 +84,7 @@ class ISBNParser(ParsingPipe[ISBN]):
     checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
         "gold_key": TEXT,
-        "decoding": one_of(*DECODINGS),
+        "decoding": _DECODING,
         "tags": one_of(*get_args(TagUse)),
         "pruning": instance_of("made by spacy-lpcfg.Beam.v1", BeamSettings),
         "limits": Check(
@@ -140,21 +143,16 @@ class ISBNParser(ParsingPipe[ISBN]):
         return self.learned.meta.get("root_label", "") if self.learned else ""
 
     @property
-    def settings(self) -> BeamSettings:
-        """Settings of the search."""
-        return replace(self.pruning, decoding=self.decoding)
-
-    @property
     def parser(self) -> TextParser | None:
         """The parser by the networks, within the limits of the component; None before training."""
-        settings, limits = self.settings, self.limits
-        return shim_of(self.model).parser((settings, limits), partial(self._make_parser, settings, limits))
+        settings = self.decoding, self.pruning, self.limits
+        return shim_of(self.model).parser(settings, partial(self._make_parser, *settings))
 
-    def _make_parser(self, settings: BeamSettings, limits: Limits) -> TextParser | None:
+    def _make_parser(self, decoding: str, search: BeamSettings, limits: Limits) -> TextParser | None:
         isbn = self.isbn
         if isbn is None:
             return None
-        return TextParser(IncrementalParser(isbn, settings=settings), isbn.vocabulary.spellings).bounded(limits)
+        return TextParser(isbn.parser(decoding=decoding, search=search), isbn.vocabulary.spellings).bounded(limits)
 
     # Learning
 

@@ -6,7 +6,10 @@ object, and a type checker is told so.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Number
 from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
+
+from spacy_lpcfg.checks import shown
 
 __all__ = ["UNSET", "Block", "Members", "Text", "check_text", "make_blocks", "make_tuples"]
 
@@ -33,10 +36,18 @@ UNSET: Any = None
 
 
 def make_blocks(settings: object, /, **defaults: object) -> None:
-    """Set each block of a frozen dataclass that is None to its default."""
+    """Set each block of a frozen dataclass that is None to its default.
+
+    RAISES (ValueError): For a block that is no object, such as a dict of settings.
+    """
     for name, default in defaults.items():
-        if getattr(settings, name) is None:
+        value = getattr(settings, name)
+        if value is None:
             object.__setattr__(settings, name, default)
+        elif isinstance(value, Mapping | str | Number):
+            raise ValueError(
+                f"Expected {name} to be an object such as {type(default).__name__}(...), got {shown(value)}."
+            )
 
 
 def make_tuples(settings: object, *names: str) -> None:

@@ -81,7 +81,7 @@ class InducedParser(SentenceParser):
 
 
 def induced_parser(model: Induced, decoding: str) -> SegmentingParser:
-    """Return the parser that `Induced.parser` makes; there is one decoding only."""
+    """Return the parser that `Induced.parser` makes; its own decoding is `mbr` alone."""
     return SegmentingParser(InducedParser(model), max_words=_MAX_WORDS)
 
 

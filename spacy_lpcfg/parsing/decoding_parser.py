@@ -5,7 +5,7 @@ from __future__ import annotations
 from spacy_lpcfg.parsing.decodings import TreeDecoder
 from spacy_lpcfg.parsing.protocol import Sentence, SentenceParser, WrappingParser
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import Parse, Posteriors
+from spacy_lpcfg.parsing.result import PARSED, UNCONSTRAINED, Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
 
 
@@ -25,7 +25,10 @@ class DecodingParser(WrappingParser):
         return self.backing.forest_mbr(query)
 
     def parse(self, query: Sentence) -> Parse:
-        """Return the decoder's tree; the other parser's if none is over the whole sentence, or none under constraints.
+        """Return the decoder's tree, or the other parser's where that has a single tree or the decoder's is refused.
+
+        A decoder's tree is refused if no bracket may span the sentence, or if it breaks constraints. It may satisfy
+        those that no tree of the other parser does.
 
         RAISES (ValueError): As `Query`.
         """
@@ -44,7 +47,7 @@ class DecodingParser(WrappingParser):
             spans,
             given=query.certain_tags,
             log_probability=reading.log_probability,
-            status=reading.status,
+            status=PARSED if reading.status == UNCONSTRAINED else reading.status,
         )
 
     def _tree(self, query: Query, posteriors: Posteriors) -> tuple[list[Span], list[str]] | None:

@@ -99,7 +99,7 @@ DECODINGS = {
         ),
         Decoding(
             MBR,
-            "the tree with the largest expected number of correct brackets (minimum Bayes risk)",
+            "the tree with the largest sum of its brackets' posteriors, each less a cost (minimum Bayes risk)",
             "",
             lambda model: True,
         ),

@@ -93,7 +93,7 @@ def learning_figure(fits: Mapping[str, Steps]) -> Figure:
     if not drawn:
         raise ValueError(
             f"Nothing to draw: no step of {list(fits)} has a number for any of {list(_QUANTITIES)}. Steps are kept by "
-            "learners that iterate: em, pivot, clusters, split-merge, and belief networks."
+            "learners by EM, such as pivot, and by belief networks."
         )
     figure = new_figure(6.5, 0.6 + 2.6 * len(drawn))
     for axes, quantity in zip(figure.subplots(len(drawn), sharex=True, squeeze=False)[:, 0], drawn, strict=True):

@@ -21,8 +21,8 @@ Stackable: TypeAlias = Grammar | Ensemble
 class Stacked(WrappingModel):
     """A model whose posteriors of brackets a span layer has mended.
 
-    The layer says which brackets are likely, and so which tree "mbr" chooses. All else is the model's own: tags,
-    n-best trees, samples, log-probabilities, surprisal, states, and what other decodings choose.
+    The layer says which brackets are likely, and so which tree decodings by posteriors choose, such as "mbr". All else
+    is the model's own: tags, n-best trees, samples, log-probabilities, surprisal, states, and other decodings.
 
     model (Grammar or Ensemble): Whose posteriors the layer reads.
     layer (SpanLayer): Learned from what such a model says of trees that it did not learn from.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -25,6 +26,7 @@ from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, PARAMETERS
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.parsing.decodings import DECODINGS, Decoding
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
@@ -295,9 +297,23 @@ def test_isbn_parser_settings_change_what_it_does(nlp, with_settings):
     found = []
     for parser.pruning, parser.decoding in searches:
         assert parser.parser is parser.parser
-        assert parser.parser.parser.parser.settings == parser.settings
+        assert parser.parser.parser.parser.settings == replace(parser.pruning, decoding=parser.decoding)
         found.append(parser(nlp.make_doc(TEXTS[0])).spans[ISBN_KEY].attrs["log_probabilities"][0])
     assert found[1] < found[0]
+
+
+def test_isbn_parser_has_decodings_that_are_added_to_the_table(nlp, with_settings, monkeypatch):
+    class FlatDecoder:
+        def tree(self, words, posteriors, required=()):
+            return [(0, len(words), "FLAT")], posteriors.best_tags
+
+    parser = with_settings().get_pipe(NAME)
+    monkeypatch.setitem(DECODINGS, "flat", Decoding("flat", "", "", lambda model: True, lambda model: FlatDecoder()))
+    parser.decoding = "flat"
+    doc = parser(nlp.make_doc(TEXTS[0]))
+    assert {span.label_ for span in doc.spans[ISBN_KEY]} == {"FLAT"}
+    with pytest.raises(ValueError, match="Expected decoding to be one of 'mbr', 'most-probable'"):
+        parser.decoding = "vote"
 
 
 # Surprisal

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from stored_models import SENTENCE, model
 
+from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.decodings import DECODINGS, MBR, Decoding, check_decoding, decodings_of
 from spacy_lpcfg.parsing.mbr import mbr_brackets
+from spacy_lpcfg.parsing.query import Query
 
 OF_KINDS = {
     "grammar": {"mbr", "well-formed", "max-rule", "most-probable"},
@@ -44,14 +48,31 @@ def test_decodings_that_are_none_are_refused_with_all_that_there_are():
         check_decoding("zzz")
 
 
-def test_decodings_may_be_added(monkeypatch):
+@pytest.fixture
+def certain(monkeypatch):
     class CertainDecoder:
         def tree(self, words, posteriors, required=()):
             return mbr_brackets(posteriors.brackets, len(words), cost=0.99), posteriors.best_tags
 
     entry = Decoding("certain", "few brackets", "", lambda model: True, lambda model: CertainDecoder())
     monkeypatch.setitem(DECODINGS, "certain", entry)
+    return entry.name
+
+
+def test_decodings_may_be_added(certain):
     for kind in OF_KINDS:
-        few, many = (model(kind).parser(decoding=name).parse(SENTENCE).spans for name in ("certain", MBR))
+        few, many = (model(kind).parser(decoding=name).parse(SENTENCE).spans for name in (certain, MBR))
         assert len(few) <= len(many)
-        assert "certain" in model(kind).decodings
+        assert certain in model(kind).decodings
+
+
+def test_decodings_tell_whether_their_own_tree_satisfies_constraints(certain):
+    """Of status "unconstrained" is a tree that breaks them, which is then the model's own."""
+    statuses = set()
+    for start, end in combinations(range(len(SENTENCE) + 1), 2):
+        constraints = Constraints(whole=((start, end),))
+        for name in (certain, MBR):
+            parse = model("isbn").parser(decoding=name).parse(Query(SENTENCE, constraints=constraints))
+            assert constraints.allow(parse.spans) == (parse.status != "unconstrained")
+            statuses.add((name, parse.status))
+    assert statuses == {(certain, "parsed"), (MBR, "parsed"), (MBR, "unconstrained")}

@@ -15,6 +15,12 @@ def test_blocks_that_are_none_are_the_defaults():
     assert Pivot().smoothing != Spectral().smoothing
 
 
+@pytest.mark.parametrize("wrong", [{"rare": 1}, "rare", 1])
+def test_blocks_are_objects(wrong):
+    with pytest.raises(ValueError, match=r"Expected lexical to be an object such as LexicalSettings\(...\), got"):
+        TreebankPCFG(lexical=wrong)
+
+
 def test_members_may_have_names():
     learners = {"first": TreebankPCFG(), "second": TreebankPCFG(functions=False)}
     assert Combination(learners) == Combination([*learners.values()])
