@@ -1,7 +1,7 @@
 """Sigmoid belief networks as a thinc Model: their parameters are thinc's, for its optimizers, averages and files.
 
-The Model `isbn` has a layer for each network of an ensemble, with the parameters of `Network`. What is no parameter,
-the vocabulary and the relations, is in a shim.
+The Model `isbn` has a layer for each network of an ensemble, with the parameters of `Network`. The vocabulary, which is
+no parameter, is in a shim.
 """
 
 import hashlib
@@ -50,24 +50,25 @@ def make_isbn(
 ) -> Model:
     """Make the architecture `spacy-lpcfg.ISBN.v1`.
 
-    n_states (int or None): Latent units of each position; None for what the variant says, 120 or 40.
+    n_states (int or None): Number of latent units of each position; None for the variant's, 120 or 40.
     approximation (str): "feed-forward", "mean-field" or "mean-field-step"; see `spacy_lpcfg.isbn.network.Network`.
     n_networks (int): Number of networks, which decide together by the geometric mean of their distributions.
-    min_count (int or None): Words seen less often with a tag are unknown to it; None for the variant's, 3 or 20.
+    min_count (int or None): A word that is seen fewer times with a tag counts as unknown under the tag; None for the
+        variant's, 3 or 20.
     latent, decisions (sequence of str): Relations between positions; see `spacy_lpcfg.isbn.Relations`.
-    weight_decay (float): The precision of a normal prior of all weights but the biases, see `ISBNTraining`: the share
-        of a batch is its share of the trees, whose number is known from `initialize`; an optimizer's L2 comes on top.
-    n_jobs (int): Threads that learn; the result is the same for any number.
+    weight_decay (float): The precision of a normal prior of all weights but the biases, as in `ISBNTraining`. A batch
+        has the share of its trees among those of `initialize`. An optimizer's L2 is added.
+    n_jobs (int): Number of threads that learn; the result is the same for any number.
     word_classes (ClassLearner or None): Learner of classes, for words that the treebank does not have.
-    signatures (bool or None): Whether signatures of unknown words are inputs; None for what the variant says.
-    variant (str or int): "default", or "paper" or its year; see `ISBNLearner`, of which the config's training has the
-        steps, dropout and averages.
-    functions (bool): Whether categories have their functions, as NP-SBJ.
-    RETURNS (Model): A Model of `DecisionEvents`, which is initialized with trees.
+    signatures (bool or None): Whether signatures of unknown words are inputs; None for the variant's choice.
+    variant (str or int): "default", or "paper" or its year, for the settings above that are None. The number of steps,
+        dropout and averaging, which differ too (see `ISBNLearner`), are settings of the config's `training`.
+    functions (bool): Whether categories keep their functions, as NP-SBJ.
+    RETURNS (Model): A Model from `DecisionEvents` to log-likelihoods, to be initialized with trees.
     RAISES (ValueError): If a setting is out of range.
     """
     defaults = ISBNLearner.variant(variant)
-    n_states = defaults.n_states_of(0) if n_states is None else n_states  # how many trees there are is not known yet
+    n_states = defaults.n_states_of(0) if n_states is None else n_states  # the number of trees is not known yet
     min_count = (defaults.lexical.min_count or _MIN_COUNT) if min_count is None else min_count
     signatures = defaults.lexical.signatures if signatures is None else signatures
     check_approximation(approximation)
@@ -113,7 +114,7 @@ def read_isbn(path: Path) -> Callable[[], ISBN]:
 
 
 class ISBNModel(StoredModel):
-    """A Model that is saved as its networks are, and checked when it is loaded."""
+    """A Model whose bytes are those of its `ISBN`, which is checked when it is loaded."""
 
     def to_bytes(self) -> bytes:
         return bytes_of(isbn_of(self))
@@ -121,12 +122,12 @@ class ISBNModel(StoredModel):
     def from_bytes(self, bytes_data: bytes) -> Model:
         """Load the Model.
 
-        RAISES (ModelError): For damaged or foreign bytes, and for those of other settings; the Model stays as it was.
+        RAISES (ModelError): If bytes are damaged, foreign or of other settings; this Model stays as it was.
         """
         try:
             set_isbn(self, read_learned(bytes_data, ISBN.from_bytes))
         except ValueError as error:
-            raise ModelError(f"These bytes are no saved Model of its settings: {error}") from error
+            raise ModelError(f"These bytes are no saved Model of the same settings: {error}") from error
         return self
 
     def finish_update(self, optimizer: Any) -> None:
@@ -141,9 +142,7 @@ class ISBNModel(StoredModel):
 
 
 class ISBNShim(ModelShim[ISBN]):
-    """A thinc Shim that holds an ISBN without parameters, and caches parsers and derivations.
-    RAISES (ModelError): For damaged bytes.
-    """
+    """A thinc Shim that holds the outline of an ISBN, without its parameters, and caches parsers and derivations."""
 
     def __init__(self) -> None:
         super().__init__(ISBN.from_bytes)
@@ -161,20 +160,20 @@ class ISBNShim(ModelShim[ISBN]):
         self._forget()
 
     def keep_normalizers(self, isbn: ISBN) -> None:
-        """Keep the normalizers of networks, which are right as long as no parameter changes."""
+        """Keep the normalizers of networks, which hold until a parameter changes."""
         if isbn.normalizers is not None:
             self._normalizers = _Normalizers(isbn.normalizers, _digest(isbn.networks))
 
     def normalizers_of(self, networks: Sequence[Network]) -> np.ndarray | None:
-        """Return the normalizers that were kept, or None if there are none or the networks have changed since."""
+        """Return the kept normalizers; None if there are none, or the networks have changed since."""
         if self._normalizers is None or self._normalizers.digest != _digest(networks):
             return None
         return self._normalizers.values
 
-    def known(self) -> ISBN:
-        """Return the networks' vocabulary and relations.
+    def outline(self) -> ISBN:
+        """Return the vocabulary and relations, with a network without units.
 
-        RAISES (ValueError): If nothing was yet.
+        RAISES (ValueError): If the Model was not initialized.
         """
         if self._model is None:
             raise ValueError("Expected networks that know a treebank's labels, got none yet: call nlp.initialize.")
@@ -189,11 +188,11 @@ class ISBNShim(ModelShim[ISBN]):
         self._parsers = MadeOnce()
 
     def parser(self, settings: Hashable, make: Callable[[], Made]) -> Made:
-        """Return the result of `make` with these settings, cached until a parameter changes."""
+        """Return the parser that `make` returns, cached by its settings until a parameter changes."""
         return self._parsers.get(settings, make)
 
     def events(self, doc: Doc, make: Callable[[], Made]) -> Made:
-        """Return the result of `make` for a Doc, cached as long as the Doc lives and the vocabulary stays."""
+        """Return the derivations that `make` returns, cached while the Doc lives and the vocabulary stays."""
         value = self._events.get(doc)
         if value is None:
             self._events[doc] = value = make()
@@ -242,7 +241,8 @@ _EXCHANGE = ProcessLock()
 
 def isbn_of(model: Model) -> ISBN | None:
     """Return the networks of a Model, with copies of its parameters; None if it was not initialized.
-    RAISES (ModelError): If parameters and vocabulary do not fit.
+
+    RAISES (ModelError): If the Model has a vocabulary, but no parameters.
     """
     with _EXCHANGE.held():
         return _isbn_of(model)
@@ -271,17 +271,18 @@ def _parameters(layer: Model) -> dict[str, Any]:
 
 
 def set_isbn(model: Model, isbn: ISBN | None) -> None:
-    """Put networks into a Model of the same settings.
-    RAISES (ValueError): If the settings are others.
+    """Put networks into a Model of the same settings; None makes it uninitialized.
+
+    RAISES (ValueError): If the settings differ.
     """
     if isbn is not None:
-        _check(model, isbn)
+        _check_settings(model, isbn)
     with _EXCHANGE.held():
         if isbn is None:
             shim_of(model).learned = None
             return
         _set_parameters(model, isbn)
-        shim_of(model).learned = replace(isbn, networks=(_without_states(isbn.networks[0]),), normalizers=None)
+        shim_of(model).learned = replace(isbn, networks=(_without_units(isbn.networks[0]),), normalizers=None)
         shim_of(model).keep_normalizers(isbn)
 
 
@@ -293,7 +294,7 @@ def _set_parameters(model: Model, isbn: ISBN) -> None:
             layer.set_param(name, copy)
 
 
-def _check(model: Model, isbn: ISBN) -> None:
+def _check_settings(model: Model, isbn: ISBN) -> None:
     sizes = [(network.n_states, network.approximation) for network in isbn.networks]
     wanted = [(layer.get_dim("nS"), layer.attrs["approximation"]) for layer in model.layers]
     if sizes != wanted or isbn.relations != _relations(model):
@@ -307,7 +308,8 @@ def _relations(model: Model) -> Relations:
     return Relations(tuple(model.attrs["latent"]), tuple(model.attrs["decisions"]))
 
 
-def _without_states(network: Network) -> Network:
+def _without_units(network: Network) -> Network:
+    """Return a network of the same approximation, inputs and outcomes without latent units."""
     n_latent, n_inputs, n_outcomes = map(
         len, (network.latent_weights, network.decision_weights, network.outcome_weights)
     )
@@ -328,7 +330,7 @@ def _init(
     *,
     lexical: ISBNLexical,
 ) -> None:
-    """Make the vocabulary of trees, rooted or not, and draw parameters by the random numbers of `random`."""
+    """Initialize a Model with the vocabulary of trees, rooted or not, and with parameters drawn by module `random`."""
     if X is None:
         return
     relations = _relations(model)
@@ -355,7 +357,7 @@ Backprop = Callable[[float], None]
 def _forward(model: Model, X: DecisionEvents, is_train: bool) -> tuple[np.ndarray, Backprop]:
     """Return the log-likelihoods of sequences by each network, float64 (n_networks, n_sequences).
 
-    The callback takes the derivative of the loss by each of them, one number for all.
+    The callback takes the derivative of the loss with respect to a log-likelihood, which is the same for all of them.
     """
     values, backprops = zip(*(layer(X, is_train) for layer in model.layers), strict=True)
 
@@ -391,4 +393,4 @@ def _forward_network(
 
 
 def _no_backprop(derivative: float) -> None:
-    raise ValueError("Expected a forward pass of training before a backward pass: call the Model's `begin_update`.")
+    raise ValueError("Expected a backward pass after one forward in training: call the Model's `begin_update` first.")

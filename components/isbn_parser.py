@@ -231,7 +231,7 @@ class ISBNParser(ParsingPipe[ISBN]):
         return DecisionEvents.join([of_doc.events for of_doc in derived]), sum(of_doc.n_words for of_doc in derived)
 
     def _derive(self, eg: Example) -> Derived:
-        outline = shim_of(self.model).known()
+        outline = shim_of(self.model).outline()
         normalized = partial(normalize, functions=self.model.attrs["functions"])
         trees = [tree for tree in map(normalized, self.gold_trees([eg])) if tree]
         events = events_of(trees, outline.vocabulary, outline.relations)

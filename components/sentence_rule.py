@@ -29,7 +29,7 @@ _BULLETS = frozenset("-*•·●▪◦")
 _NUMBERING = re.compile(r"\d{1,3}|[A-Za-z]|[ivxIVX]{1,4}")
 _NUMBERED = re.compile(rf"(?:{_NUMBERING.pattern})[.)]")
 _ABBREVIATION = re.compile(r"[^\W_].*\.")  # the tokenizer leaves a full stop at abbreviations that it knows
-_MORE_ABBREVIATIONS = _words(
+_MORE_ABBREVIATIONS = _words(  # whose full stop the tokenizer splits off
     "al approx assn ca capt cf ch chap col cpt dept ed eds eq eqs fig figs gen gov hon lt messrs mt pp prof rep rev "
     "sec sen sgt st trans univ vol vs"
 )
@@ -47,11 +47,11 @@ _LETTER_WORDS = _words(
     "sincerely take thank thanks warm yours"
 )
 _LONGEST_LETTER_LINE = 7  # words and marks of a greeting or closing
-_LONGEST_NAME_LINE = 3  # and of one that may be just a name
+_LONGEST_NAME_LINE = 3  # words and marks of a line that may be just a name
 
 
 class PunctuationSentencizer:
-    """A component that sets sentence boundaries by `sentence_starts`, unless the Doc has some."""
+    """A component that sets sentence boundaries by `sentence_starts`, unless the Doc has sentence boundaries."""
 
     def __call__(self, doc: Doc) -> Doc:
         if not doc.has_annotation("SENT_START"):
@@ -70,11 +70,11 @@ def sentence_starts(doc: Doc) -> list[bool]:
     """Decide for each token whether it begins a sentence.
 
     A sentence ends at a blank line, and at punctuation with the quotation marks, brackets and references that close
-    after it. It does not end at abbreviations, initials and the numbers of a list, nor before the words that tell who
-    speaks. Lists and the greetings and closings of letters are sentences where they stand on lines of their own.
-    White space belongs to the sentence before it.
+    after it. It does not end at abbreviations, initials and the numbers of a list, nor between a quotation and words
+    such as "he said". Items of lists, and the greetings and closings of letters, are sentences if they stand on their
+    own lines. White space belongs to the sentence before it.
 
-    doc (Doc): Tokenised; only its tokens and white space are read.
+    doc (Doc): Only its tokens and white space are read.
     RETURNS (list of bool): Whether each token begins a sentence, (n_tokens,).
     """
     words = _Words.of(doc)
@@ -125,7 +125,7 @@ class _Words:
     def closes(self) -> list[bool]:
         """Whether each word is a mark that closes a quotation or a bracket.
 
-        A straight quotation mark for which nothing else tells opens and closes by turns within a paragraph.
+        Straight quotation marks open and close by turns within a paragraph, unless `_closes_quotation` can tell.
         """
         closes, is_open = [], dict.fromkeys(_STRAIGHT_QUOTES, False)
         for k, text in enumerate(self.texts):
@@ -140,9 +140,9 @@ class _Words:
         return closes
 
     def _closes_quotation(self, k: int, is_closer: bool) -> bool:
-        """Return whether a quotation mark closes, by the white space and the marks beside it.
+        """Return whether a quotation mark closes, by the white space and the word before it.
 
-        is_closer (bool): The answer if these do not tell.
+        is_closer (bool): The answer if these do not decide.
         """
         before, after = k == 0 or self.spaced[k - 1], self.spaced[k] or k == len(self.texts) - 1
         if before != after:
@@ -158,9 +158,9 @@ class _Words:
         return self.texts[k] if k < len(self.texts) else ""
 
     def end_of_stop(self, k: int) -> int:
-        """Return the last of the marks that begin with a word, if that is a stop, else the word itself.
+        """Return the last of the marks that follow a stop: stops, closing marks, and references such as [1].
 
-        Marks are stops, closing marks and references such as [1].
+        Without such marks, or if the word is no stop, this is the word itself.
         """
         if not self._is_stop(k):
             return k
@@ -178,7 +178,7 @@ class _Words:
         return self.line_breaks[k] > 1
 
     def ends_line(self, line: int, k: int) -> bool:
-        """Return whether a line break follows that ends a sentence: after a greeting or closing, or before a list item.
+        """Return whether a line break follows and ends a sentence: beside a greeting or closing, or before a list item.
 
         line (int): The first word of the line.
         """
@@ -203,13 +203,13 @@ class _Words:
         return next((end for end in range(k, len(self.texts)) if self.line_breaks[end]), len(self.texts) - 1)
 
     def ends_sentence(self, first: int, stop: int, last: int) -> bool:
-        """Return whether the sentence ends after a stop and what closes after it.
+        """Return whether the sentence ends after a stop and the marks that follow it.
 
         first (int): The first word of the sentence.
-        stop, last (int): The first and the last word of stop and closing marks; the same for any other word.
+        stop, last (int): A word, and its `end_of_stop`.
         """
         mark, following = self.texts[stop], self._following_word(last)
-        if mark in _DASHES:  # somebody breaks off, in transcripts
+        if mark in _DASHES:  # in transcripts: a speaker breaks off
             return following[:1].isupper() and following != "I" and following.lower() in _FIRST_WORDS
         if not self._is_stop(stop):
             return False
@@ -230,18 +230,18 @@ class _Words:
         return _is_stop_mark(text) or (text[-1] == "." and _ABBREVIATION.fullmatch(text) is not None)
 
     def _is_abbreviated(self, first: int, stop: int) -> bool:
-        """Return whether a full stop is that of an abbreviation or of a number that begins an item of a list."""
+        """Return whether a full stop belongs to an abbreviation, or to the number of a list item."""
         if stop == first:
             return False
         before = self.texts[stop - 1]
         return before.lower() in _MORE_ABBREVIATIONS or (stop - 1 == first and _NUMBERING.fullmatch(before) is not None)
 
     def _following_word(self, k: int) -> str:
-        """Return the next word that is no mark, of the next few."""
+        """Return the first of the next four words that is no mark; "" if there is none."""
         return next((text for text in self.texts[k + 1 : k + 5] if text[0].isalnum()), "")
 
     def _tells_speaker(self, k: int) -> bool:
-        """Return whether one of the next words is a verb such as "said"."""
+        """Return whether one of the next three words is a verb such as "said"."""
         return not _SPEECH_VERBS.isdisjoint(text.lower() for text in self.texts[k + 1 : k + 4])
 
 

@@ -1,12 +1,12 @@
 """Surprisal of the tokens of a Doc, in bits: under a language model, a proper grammar, or a belief network.
 
-`token._.surprisal` is -log2 of the probability of a token after those before it in its sentence: by the pipeline's
-`language_model`, if it has one, or else by the component that wrote the Doc's trees. It is in
-`doc.spans[key].attrs["surprisal"]`, one number a token and nan for white space, where the component writes it
-(`output.surprisal = true`); otherwise it is computed when it is first asked for, by the component of that key that
-shares the Doc's vocabulary, and written there. `attrs["end_surprisal"]` has that of the end of each sentence. A
-sentence's numbers and that of its end sum up to -log2 of its probability: by a grammar, or by the beam of a network.
-Ensembles, combinations and spectral grammars have none.
+`token._.surprisal` is -log2 of the probability of a token given the tokens before it in its sentence: by the
+pipeline's `language_model` if it has one, else by the component that wrote the Doc's trees. It is stored in
+`doc.spans[key].attrs["surprisal"]`, one number for each token, nan for white space. A component stores it if
+`output.surprisal` is true; otherwise the component with this key and the Doc's vocabulary computes and stores it at the
+first request. `attrs["end_surprisal"]` has the surprisal of the end of each sentence. All numbers of a sentence sum to
+-log2 of its probability (by a network: of the probability of its beam). Ensembles, combinations and spectral grammars
+have no surprisal.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _SURPRISAL, _END = "surprisal", "end_surprisal"
 def token_surprisal(doc: Doc, model: SurprisalModel) -> np.ndarray:
     """Return the surprisal of every token given those before it in its sentence.
 
-    doc (Doc): A Doc with sentence boundaries, or else of one sentence. Its tokenizer has to split words as those of the
-        text that the model was learned from are.
-    model (LanguageModel or parser): A model that `spacy-lpcfg learn lm` saves or `spacy_lpcfg.language_model.fit`
-        makes, or what `nlp.get_pipe("lpcfg_parser").ready_parser()` gives.
+    doc (Doc): A Doc, which counts as one sentence if it has no sentence boundaries. Its words have to be split as those
+        of the text that the model learned from.
+    model (LanguageModel or parser): A model from `spacy-lpcfg learn lm` or `spacy_lpcfg.language_model.fit`, or the
+        result of `nlp.get_pipe("lpcfg_parser").ready_parser()`.
     RETURNS (float64, (n_tokens,)): Bits; nan for white space and for words that a language model does not know.
     """
     return doc_surprisal(doc, model)[0]
 
 
 def doc_surprisal(doc: Doc, model: SurprisalModel) -> tuple[np.ndarray, np.ndarray]:
-    """Return the surprisal of every token, as `token_surprisal`, and of the end of every sentence.
+    """Return the surprisal of every token, as `token_surprisal` does, and of the end of every sentence.
 
-    RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): Bits; nan for a sentence without words.
+    RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): Bits; the end of a sentence without words has nan.
     """
     words = [words_of(doc, start, end) for start, end in sentence_bounds(doc)]
     attrs = surprisal_attrs(len(doc), words, [texts_of(doc, positions) for positions in words], model)
@@ -50,7 +50,8 @@ def surprisal_attrs(
 ) -> dict[str, np.ndarray]:
     """Compute the attrs "surprisal" and "end_surprisal" of a Doc, as `doc_surprisal` returns them.
 
-    words (sequence of sequence of int): Positions of the words of each sentence; texts: the words.
+    words (sequence of sequence of int): The positions of the words of each sentence in the Doc.
+    texts (sequence of sequence of str): The words.
     """
     tokens, ends = np.full(n_tokens, np.nan), np.full(len(words), np.nan)
     for i, (positions, sentence) in enumerate(zip(words, texts, strict=True)):
@@ -71,24 +72,25 @@ def set_surprisal(doc: Doc, key: str, model: SurprisalModel) -> None:
 
 def surprisal_of(token: Token) -> float:
     """Return the surprisal of a token in bits; nan for white space.
-    RAISES (ValueError): If the Doc has none, and no component that shares its vocabulary wrote its trees.
+
+    RAISES (ValueError): If the Doc has none, and no component with its vocabulary can compute it.
     """
     doc = token.doc
     keys = [key for key in dict.fromkeys((LANGUAGE_MODEL_KEY, *KEYS, *sorted(doc.spans))) if key in doc.spans]
-    known = next((key for key in keys if _SURPRISAL in group_at(doc, key).attrs), None)
-    if known is None:
-        known = next((key for key in keys if _was_written(doc, key)), None)
-    if known is None:
+    stored = next((key for key in keys if _SURPRISAL in group_at(doc, key).attrs), None)
+    if stored is None:
+        stored = next((key for key in keys if _try_to_store(doc, key)), None)
+    if stored is None:
         raise ValueError(
             "This Doc has no surprisal. Parse it by an 'isbn_parser', or by an 'lpcfg_parser' with one proper grammar, "
             "keep the pipeline as long as you ask, or set `output.surprisal = true` in the component's config, so that "
             "it is written to the Doc; or add a 'language_model' to the pipeline, which always writes it."
         )
-    return float(_surprisal_at(token, known)[token.i])
+    return float(_surprisal_at(token, stored)[token.i])
 
 
-def _was_written(doc: Doc, key: str) -> bool:
-    """Write the surprisal by the component of a key, if there is one with surprisal; return whether there was."""
+def _try_to_store(doc: Doc, key: str) -> bool:
+    """Store the surprisal by the component of a key; return False if there is none, or it has no surprisal."""
     pipe = find_pipe(doc, key)
     if pipe is None:
         return False

@@ -1,4 +1,4 @@
-"""Trees of files that hold them in any form: treebanks, Docs, JSON lines, and text that a pipeline parses."""
+"""Reading of trees from files of any kind: treebanks, Docs, JSON lines, and text that a pipeline parses."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ DOCS, _JSON_LINES = ".spacy", ".jsonl"
 _TOO_LONG = f"Expected a JSON object of at most {LONGEST_JSON:,} characters on a line, but it goes on."
 
 
-def files_below(path: str, dialect: str | None, others: tuple[str, ...] = ()) -> Iterable[str]:
-    """Return the treebanks of a folder, and its files that end in one of `others`; any other path as it is.
+def files_below(path: str, dialect: str | None, suffixes: tuple[str, ...] = ()) -> Iterable[str]:
+    """Return the treebanks in a folder, and the files in it with one of the suffixes; any other path as it is.
 
-    RAISES (FileNotFoundError): For a folder without any.
+    RAISES (FileNotFoundError): For a folder without such files.
     """
     from spacy_lpcfg.trees.files import treebank_files
 
-    return treebank_files(path, dialect, others) if os.path.isdir(path) else [path]
+    return treebank_files(path, dialect, suffixes) if os.path.isdir(path) else [path]
 
 
 def trees_of_path(path: str, on_error: OnError, dialect: str | None) -> Iterator[Tree]:
-    """Yield the trees of a treebank, of a folder of treebanks, of a .spacy or a .jsonl file, or of stdin for "-".
+    """Yield the trees of a treebank, a folder of treebanks, a .spacy or .jsonl file, or of stdin for "-".
 
     on_error (callable or None): Called with the error of each broken tree; None raises it.
     """
@@ -64,15 +64,15 @@ def trees_of_path(path: str, on_error: OnError, dialect: str | None) -> Iterator
 
 
 def no_trees(paths: Iterable[str | Path]) -> ValueError:
-    """Return the error that files hold no trees."""
+    """Return the error to raise for files without trees."""
     names = ", ".join(map(str, paths))
-    return ValueError(f"No trees in {names}: expected such as (S (NP (PRP It)) (VP (VBZ works)))")
+    return ValueError(f"No trees in {names}: expected trees such as (S (NP (PRP It)) (VP (VBZ works)))")
 
 
 def trees_of_docs(path: str | Path) -> Iterator[Tree]:
-    """Yield the trees of a .spacy file, below their roots, one at a time; sentences without words have none.
+    """Yield the trees of a .spacy file, below the treebank's root if it has one; sentences without words are skipped.
 
-    RAISES (ValueError): For a file that is none, or whose Docs have no trees.
+    RAISES (ValueError): For any other file, or if its Docs have no trees.
     """
     from spacy.vocab import Vocab
 
@@ -87,7 +87,7 @@ def trees_of_docs(path: str | Path) -> Iterator[Tree]:
 
 
 def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
-    """Yield the trees of JSON lines; null, of a sentence without words, is none."""
+    """Yield the trees of JSON lines; a line whose tree is null, for a sentence without words, is skipped."""
     from spacy_lpcfg.trees import TreebankError, parse_trees
     from spacy_lpcfg.trees.brackets import BrokenFileError
 
@@ -111,9 +111,9 @@ def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
 class TreeSources:
     """A reader of files with trees, or with text that a pipeline parses.
 
-    kind (Input or None): The contents of the files; None to tell by their names.
+    kind (Input or None): The kind of contents of all files; None to tell by their names.
     model (str): The pipeline that parses text; it is loaded when the first text is read.
-    component (str or None): The component of the pipeline that parses; None for the first that has learned to.
+    component (str or None): The parser in the pipeline; None for its first trained one.
     dialect (str or None): The format of treebanks; None to recognize it.
     """
 
@@ -123,7 +123,7 @@ class TreeSources:
     dialect: str | None = None
 
     def sources(self, paths: Sequence[str]) -> Iterator[Source]:
-        """Yield the files, and those in folders; they hold text unless an option or the name says more."""
+        """Yield each file, and each file in folders, with its kind: by `kind` or its name, else text."""
         for path in paths:
             if not os.path.isdir(path):
                 check_usage(path, self.kind, None)
@@ -133,7 +133,7 @@ class TreeSources:
             yield Source(file, kind, dialect=self.dialect, is_told=True)
 
     def docs(self, source: Source) -> Iterator[Doc]:
-        """Yield the Docs of a file, or its text parsed."""
+        """Yield the Docs of a .spacy file, or the parsed Docs of a file of text."""
         from spacy.vocab import Vocab
 
         if source.kind == Input.spacy:

@@ -1,7 +1,7 @@
-"""Calls in processes of this machine, any of which may die: what it had to do is done by another.
+"""Calls of a function in worker processes: if a process dies, its call is made again in another one.
 
-Differs from `processes.py`, which keeps the order of small batches: (1) a process has one call at a time, so that it is
-known which call a death has ended; (2) Ctrl-C ends all processes at once, within a call too.
+`processes.py` is for small batches in order. Here (1) a process has one call at a time, so that it is known which call
+the process died in; (2) Ctrl-C ends all processes at once, also in the middle of a call.
 """
 
 from __future__ import annotations
@@ -20,25 +20,28 @@ from spacy_lpcfg.components.cli.shared.processes import interrupts_held_back
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-MOST_DEATHS = 3  # at one call, after which it is not tried again
+MOST_DEATHS = 3  # of processes in the same call, which is then given up
 
 
 class _Worker:
-    """A process that makes one call after the other."""
+    """A process that calls a function for one item at a time.
+
+    connection (Connection): It is ready to read when a call has ended or the process has died.
+    """
 
     def __init__(self, function: Callable[[Item], Result]) -> None:
-        self.connection, theirs = Pipe()
-        self.process = Process(target=_serve, args=(function, theirs), daemon=True)
+        self.connection, connection_of_process = Pipe()
+        self.process = Process(target=_serve, args=(function, connection_of_process), daemon=True)
         with interrupts_held_back():
             self.process.start()
-        theirs.close()
+        connection_of_process.close()
 
     def begin(self, item: object) -> None:
-        with suppress(OSError):  # if it is dead, `end` will find out
+        with suppress(OSError):  # if the process is dead, `end` will find out
             self.connection.send(item)
 
     def end(self) -> tuple[bool, Any]:
-        """Wait for the call to end: return whether the process lived so long, and the result."""
+        """Wait until the call has ended; return whether the process is alive, and the result."""
         try:
             return True, self.connection.recv()
         except (EOFError, OSError):
@@ -55,18 +58,18 @@ def _serve(function: Callable[[Item], Result], connection: Connection) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # so that unfinished files are removed
     main = parent_process()
     assert main is not None
-    while main.sentinel not in wait([connection, main.sentinel]):  # which is there when the main process has gone
+    while main.sentinel not in wait([connection, main.sentinel]):  # the sentinel is ready once the main process is gone
         connection.send(function(connection.recv()))
 
 
 def in_processes(
     function: Callable[[Item], Result], items: Iterable[Item], n_process: int
 ) -> Generator[tuple[Item, Result | None], None, None]:
-    """Yield the result of a function for each item, as it is done.
+    """Yield each item with the result of a function for it, as soon as the result is there.
 
-    function (callable): Sent to each process once; it raises nothing.
-    n_process (int): The number of processes; 1 is this process.
-    YIELDS (tuple): The item, and what it gives; None for one at which `MOST_DEATHS` processes have died.
+    function (callable): Sent to each process once; it must not raise.
+    n_process (int): The number of processes; 1 for this process.
+    YIELDS (tuple): The item and its result; None for an item in whose calls `MOST_DEATHS` processes have died.
     """
     if n_process == 1:
         yield from ((item, function(item)) for item in items)
