@@ -41,9 +41,10 @@ _UNKNOWN = (
     "{!r} leaves out trees with labels or tags that it did not find in the corpus that it was initialized with: to "
     "learn these, train it anew."
 )
+_NETWORKS: Any = ISBN  # all of which have the same decodings
 _DECODING = Check(
-    f"one of {', '.join(map(repr, decodings_of(ISBN)))}",
-    lambda value: value in decodings_of(ISBN),  # those that were added since count too
+    f"one of {', '.join(map(repr, decodings_of(_NETWORKS)))}",
+    lambda value: value in decodings_of(_NETWORKS),  # those that were added since count too
 )
 
 

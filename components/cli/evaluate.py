@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     Normalize = Callable[[Tree], Tree | None]
 
-_OF_PARSES = "penn"  # the dialect that `parse` writes
-
 
 @reporting_errors
 def evaluate(
@@ -43,10 +41,9 @@ def evaluate(
     All together, label by label, by the length of sentences, and which labels are taken for which others.
 
     GOLD is a treebank of any dialect. TEST has a tree a line, in the same order, and an empty line where a parser found
-    none; any layout will do if none is missing. On both sides empty elements, function labels and the root come off
-    first, and trees without words are left out; --functions keep leaves the functions. With --tags coarse tags are
-    compared as parts of speech. Sentences that then differ in
-    their words are errors, which no score counts.
+    none; any layout or dialect will do if none is missing. On both sides empty elements, function labels and the root
+    come off first, and trees without words are left out; --functions keep leaves the functions. With --tags coarse tags
+    are compared as parts of speech. Sentences that then differ in their words are errors, which no score counts.
 
     With a MODEL instead of GOLD, TEST has the right trees, whose words it parses, as `parse --input trees` does.
 
@@ -123,7 +120,19 @@ def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["
     except TreebankError:  # which the other way of reading tells better
         lines = []
     sentences = [[tree for tree in trees if tree] for trees in lines if not trees or any(trees)]
-    return sentences if len(sentences) == n_golds else _read_treebank(path, _OF_PARSES, normalize)
+    return sentences if len(sentences) == n_golds else _read_treebank(path, _dialect_of_parses(path), normalize)
+
+
+def _dialect_of_parses(path: Path) -> str:
+    """Return the dialect of a file of parsed trees: in brackets it is the one that `parse` writes, whatever labels say.
+
+    RAISES (TreebankError): If the file cannot be read.
+    """
+    from spacy_lpcfg.trees.formats import DIALECTS, PENN
+    from spacy_lpcfg.trees.reading import dialect_of
+
+    name = dialect_of(path)
+    return PENN if DIALECTS[name].family == DIALECTS[PENN].family else name
 
 
 def _check_words(gold: Path, test: Path, evaluation: "Evaluation") -> None:

@@ -63,10 +63,15 @@ def tagged_sentences(
     """
     stream = iter(lines)
     opening = first_lines(stream)
-    first = next(filter(str.strip, opening), "")
-    is_trees = dialect is not None or is_bracketed(first) or _is_treebank(first, "".join(opening))
-    read = partial(_of_trees, dialect=dialect) if is_trees else _of_lines
+    read = partial(_of_trees, dialect=dialect) if dialect is not None or holds_trees(opening) else _of_lines
     yield from read(chain(opening, stream), path, on_error)
+
+
+def holds_trees(opening: Iterable[str]) -> bool:
+    """Return whether the first lines of a text are trees of any dialect, and not tagged words."""
+    lines = list(opening)
+    first = next(filter(str.strip, lines), "")
+    return is_bracketed(first) or _is_treebank(first, "".join(lines))
 
 
 def is_bracketed(line: str) -> bool:

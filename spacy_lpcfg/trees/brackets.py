@@ -41,7 +41,7 @@ class TreebankError(ValueError):
     """An error in a treebank file or text, with its position.
 
     path (str): The file, or the name that `parse_trees` was given for the text.
-    line (int): The line, from 1, where the malformed tree begins.
+    line (int): The line to look at, from 1; of a malformed tree in brackets the one where it begins.
     """
 
     def __init__(self, message: str, path: str, line: int) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
+import spacy
 from commands import run, stderr_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
+from spacy_lpcfg.components.cli.shared.inputs import source_of
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import Tree, TreebankError, TreeFiles, normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.formats import DIALECTS, FORMATS
@@ -355,6 +358,21 @@ def test_dialects_are_learned_from_parsed_and_evaluated(tmp_path):
     out = written(tmp_path, "parsed.mrg", parsed.stdout)
     assert '"evalb_f": 100.0' in run("evaluate", path, out, "--json").stdout
     assert '"evalb_f": 100.0' in run("evaluate", model, path, "--json").stdout
+
+
+@pytest.mark.parametrize("name", ["german.export", "german.xml", "penn.mrg"])
+def test_dialects_may_differ_between_gold_and_test_trees(tmp_path, name):
+    test = written(tmp_path, name, SAMPLES[name][1])
+    gold = written(tmp_path, "gold.mrg", SAMPLES[name][2].replace("\n", " "))
+    assert json.loads(run("evaluate", gold, test, "--json").stdout)["evalb_f"] == 100
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_dialects_are_told_from_tagged_words_for_bracketers(tmp_path, name):
+    nlp = spacy.blank("en")
+    pipe = nlp.add_pipe("spectral_bracketer")
+    assert source_of(nlp, pipe, str(written(tmp_path, name, SAMPLES[name][1])), None, None).kind == "trees"
+    assert source_of(nlp, pipe, str(written(tmp_path, name, "Das/ART Buch/NN\n")), None, None).kind == "tagged"
 
 
 @pytest.fixture(scope="module")

@@ -146,16 +146,17 @@ def kind_by_name(file: str) -> Input | None:
 
 
 def _kind_of(nlp: Language, component: Pipe, file: str) -> Input:
-    """Return the kind of an input: by its name, or else text; for an untagged bracketer Docs, or by the first line."""
-    from spacy_lpcfg.bracketing.tagged import is_bracketed
+    """Return the kind of an input: by its name, or else text; for an untagged bracketer Docs, or by the first lines."""
+    from spacy_lpcfg.bracketing.tagged import holds_trees
+    from spacy_lpcfg.trees.formats.table import first_lines
 
     named = kind_by_name(file)
     if named == Input.spacy:
         return named
     if not _is_bracketer(component) or _assigned(nlp, besides=component.name) & {"token.tag", "token.pos"}:
         return named or Input.text
-    first = None if file == STDIN else next(filter(str.strip, lines_of(file)), None)
-    return Input.trees if first is not None and is_bracketed(first) else Input.tagged
+    is_trees = file != STDIN and holds_trees(first_lines(f"{line}\n" for line in lines_of(file)))
+    return Input.trees if is_trees else Input.tagged
 
 
 def _assigned(nlp: Language, besides: str) -> set[str]:
