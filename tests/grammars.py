@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from oracles.enumeration import Model
+from oracles.enumeration import Model, all_trees, cancellation, model_of
 
 from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.grammar import Grammar
@@ -193,6 +193,13 @@ def random_grammar(seed: int, *, proper: bool = True, **shape: Any) -> Grammar:
     return grammar_of(model, one_state(model, seed), is_proper=proper)
 
 
+def sentences(grammar: Grammar, seed: int, lengths: Sequence[int] = (1, 2, 3, 4, 5, 6)) -> list[list[str]]:
+    """Random sentences with a parse, as terminals, three of each length; their weights do not cancel out."""
+    rng, model = np.random.default_rng(seed), model_of(grammar)
+    drawn = [rng.choice(WORDS, n).tolist() for n in lengths for _ in range(3)]
+    return [words for words in drawn if all_trees(model, words) and cancellation(model, words) > 0.01]
+
+
 def hmm_model(start: np.ndarray, transition: np.ndarray, emission: np.ndarray, stop: float) -> Model:
     """A hidden Markov model that stops after any word with probability `stop`, as right-branching trees (S X (S X X)).
 
@@ -205,3 +212,14 @@ def hmm_model(start: np.ndarray, transition: np.ndarray, emission: np.ndarray, s
         {("S", "X", "S"): (1 - stop) * step, ("S", "X", "X"): stop * step},
         {("X", WORDS[x]): emission[:, x] for x in range(emission.shape[1])},
     )
+
+
+def forward(
+    start: np.ndarray, transition: np.ndarray, emission: np.ndarray, stop: float, sequence: Sequence[int]
+) -> float:
+    """The log-probability of a sequence of words under such a model, by the forward algorithm."""
+    state, log = start * emission[:, sequence[0]], np.log(stop)
+    for x in sequence[1:]:
+        log += np.log(state.sum()) + np.log1p(-stop)
+        state = (state / state.sum() @ transition) * emission[:, x]
+    return float(log + np.log(state.sum()))

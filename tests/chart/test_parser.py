@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from grammars import WORDS, grammar_of, one_state, random_grammar, random_model
+from grammars import WORDS, grammar_of, one_state, random_grammar, random_model, sentences
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, brackets, cancellation, items, marginals, model_of, total, weight
@@ -53,13 +53,6 @@ def golds():
     return [normalize(tree) for tree in list(read_trees([SAMPLE / "dev.mrg"]))[:40]]
 
 
-def sentences(grammar, seed, lengths=(1, 2, 3, 4, 5, 6)):
-    rng = np.random.default_rng(seed)
-    model = model_of(grammar)
-    found = [rng.choice(WORDS, n).tolist() for n in lengths for _ in range(3)]
-    return [words for words in found if all_trees(model, words) and cancellation(model, words) > 0.01]
-
-
 def tiny_parser(rules, **settings):
     """A parser with the rules "a b c" and the words "a x", of weight 1 and one state, under roots of three letters."""
     model = Model({}, {}, {})
@@ -78,26 +71,15 @@ def tiny_parser(rules, **settings):
 
 
 @SEEDS
-def test_span_scores_are_posteriors_of_brackets(seed):
+def test_posteriors_and_scores_are_those_of_all_brackets_and_tags(seed):
+    """Posteriors leave out what is less likely than a thousandth; scores of chosen brackets do not."""
     grammar = random_grammar(seed)
     model, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
     for words in sentences(grammar, seed):
-        parse = parser.parse(words)
-        expected = marginals(model, words, brackets)
-        found = dict(zip(parse.spans, parse.span_scores, strict=True))
-        for (i, j, label), score in found.items():
-            assert score == pytest.approx(expected[label, i, j] / total(model, words), abs=1e-5)
-
-
-@SEEDS
-def test_posteriors_are_those_of_all_brackets_and_tags(seed):
-    grammar = random_grammar(seed)
-    model, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
-    for words in sentences(grammar, seed):
-        found, whole = parser.posteriors(words), total(model, words)
+        found, parse, whole = parser.posteriors(words), parser.parse(words), total(model, words)
         expected = {(i, j, label): p / whole for (label, i, j), p in marginals(model, words, brackets).items()}
-        for bracket, p in expected.items():
-            assert found.brackets.get(bracket, 0.0) == pytest.approx(p, abs=2e-3)
+        assert parse.span_scores == pytest.approx([expected[span] for span in parse.spans], abs=1e-5)
+        assert {span: found.brackets.get(span, 0.0) for span in expected} == pytest.approx(expected, abs=2e-3)
         assert set(found.brackets) <= set(expected)
         for (i, tag), p in marginals(model, words, tags).items():
             assert found.tags[i].get(tag, 0.0) == pytest.approx(p / whole, abs=2e-3)

@@ -67,21 +67,15 @@ def test_methods_agree_with_each_other(learned, name):
     assert pipe.entropies(doc) == [pytest.approx(bits, abs=1e-9) for bits in pipe.entropies(doc)]
     assert all(bits >= 0 for bits in pipe.entropies(doc))
     assert pipe.samples(doc, 3, seed=1) == pipe.samples(doc, 3, seed=1)
-    for sent, drawn, bits in zip(doc.sents, pipe.samples(doc, 3), pipe.surprisals(doc), strict=True):
+    asked = pipe.samples(doc, 3), pipe.surprisals(doc), logs
+    for sent, drawn, bits, log_probability in zip(doc.sents, *asked, strict=True):
         words = [token.text for token in sent if not token.is_space]
         assert all(tree.words == words for tree in drawn)
         assert bits.shape == (len(words) + 1,)
+        assert bits.sum() == pytest.approx(-log_probability / np.log(2), abs=1e-6)
     found = pipe.posteriors(doc)
     assert all(set(posteriors.brackets) for posteriors in found)
     assert doc.to_bytes() == before
-
-
-@pytest.mark.parametrize("name", PIPES)
-def test_surprisals_add_up_to_log_probabilities(learned, name):
-    nlp = pipeline(learned, name)
-    doc, pipe = tokenized(nlp), nlp.get_pipe(name)
-    for bits, log_probability in zip(pipe.surprisals(doc), pipe.log_probabilities(doc), strict=True):
-        assert bits.sum() == pytest.approx(-log_probability / np.log(2), abs=1e-6)
 
 
 @pytest.mark.parametrize("name", PIPES)
