@@ -41,9 +41,9 @@ def pipeline_of(name: str, lang: str = "en", **config: object) -> Language:
     return nlp
 
 
-def pipeline_by(grammar: Grammar) -> tuple[Language, LPCFGParser]:
+def pipeline_by(grammar: Grammar, lang: str = "en", **config: object) -> tuple[Language, LPCFGParser]:
     """Return a pipeline that parses by a grammar, and its parser."""
-    nlp = pipeline_of("lpcfg_parser")
+    nlp = pipeline_of("lpcfg_parser", lang, **config)
     parser = nlp.get_pipe("lpcfg_parser")
     parser.grammar = grammar
     return nlp, parser

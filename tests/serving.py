@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -39,6 +39,21 @@ def ask(server: BaseServer, method: str, path: str, body: bytes | None = None, *
     answer = response.status, response.read().decode(), dict(response.getheaders())
     connection.close()
     return answer
+
+
+def interrupted_after(monkeypatch, server_class: type[BaseServer], request: Callable[[BaseServer], object]) -> list:
+    """Interrupt servers of a class, once they begin to serve, after a request; return the answers to come."""
+    answers: list[object] = []
+
+    def serve(server: BaseServer) -> None:
+        thread = Thread(target=server.handle_request)
+        thread.start()
+        answers.append(request(server))
+        thread.join()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(server_class, "serve_forever", serve)
+    return answers
 
 
 def browse(url: str, folder: Path, *options: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from threading import Thread
 
 import pytest
 import serving
@@ -295,19 +294,10 @@ def test_correction_server_has_three_actions_of_few_bytes(server, caplog):
 def test_cli_serve_corrects_a_file(pipeline, tmp_path, monkeypatch):
     pipeline.to_disk(tmp_path / "model")
     (tmp_path / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")
-    seen = []
-
-    def interrupted(server: DemoServer) -> None:
-        thread = Thread(target=server.handle_request)
-        thread.start()
-        seen.append(ask(server, "POST", "/save", NOTHING)[0])
-        thread.join()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(DemoServer, "serve_forever", interrupted)
+    answers = serving.interrupted_after(monkeypatch, DemoServer, lambda server: ask(server, "POST", "/save", NOTHING))
     options = ("--correct", tmp_path / "text.txt", "--port", 0)
     run("serve", tmp_path / "model", *options, "--output", tmp_path / "out.mrg")
-    assert seen == [200]
+    assert [status for status, _, _ in answers] == [200]
     assert len([*read_trees(tmp_path / "out.mrg")]) == 1
     for wrong, message in (
         ((*options, "--output", tmp_path / "out.mrg"), "exists: name another file, or use --resume"),

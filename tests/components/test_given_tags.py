@@ -12,6 +12,7 @@ from spacy_lpcfg.components.doc.constituents import KEY, trees
 from spacy_lpcfg.components.doc.sentences import given_tags_of
 from spacy_lpcfg.components.settings import Output
 
+FAST = {"pretrained": "en-fast"}
 WORDS = ["I", "saw", "her", "fall", "."]
 VERB = ["PRP", "VBD", "PRP", "VB", "."]
 NOUN = ["PRP", "VBD", "PRP$", "NN", "."]
@@ -20,7 +21,7 @@ NOUN = ["PRP", "VBD", "PRP$", "NN", "."]
 @pytest.fixture(scope="module")
 def nlp() -> Language:
     nlp = spacy.blank("en")
-    nlp.add_pipe("lpcfg_parser")
+    nlp.add_pipe("lpcfg_parser", config=FAST)
     return nlp
 
 
@@ -78,7 +79,7 @@ def test_given_tags_come_from_any_component_before_the_parser():
     ruler = nlp.add_pipe("attribute_ruler")
     ruler.add([[{"LOWER": "her"}]], {"TAG": "PRP"})
     ruler.add([[{"LOWER": "fall"}]], {"TAG": "VB", "POS": "VERB", "LEMMA": "fall"})
-    nlp.add_pipe("lpcfg_parser")
+    nlp.add_pipe("lpcfg_parser", config=FAST)
     fall = nlp("I saw her fall.")[3]
     assert (fall.tag_, fall.pos_, fall.lemma_, fall._.constituency.label) == ("VB", "VERB", "fall", "VP")
 
@@ -155,10 +156,10 @@ def test_given_tags_are_those_of_the_alternatives_of_a_node(nlp, tags):
             assert node.alternatives[node.label] == pytest.approx(node.label_probability, abs=1e-5)
 
 
-def test_given_tags_by_another_parser_are_given_unless_told(nlp):
+def test_given_tags_by_another_parser_are_given_unless_told():
     both = spacy.blank("en")
-    both.add_pipe("lpcfg_parser")
-    second = both.add_pipe("lpcfg_parser", name="second", config={"spans_key": "second", "tags": "model"})
+    both.add_pipe("lpcfg_parser", config=FAST)
+    second = both.add_pipe("lpcfg_parser", name="second", config={**FAST, "spans_key": "second", "tags": "model"})
     doc = both("I saw her duck.")
     assert second.tags == "model"
     assert trees(doc, "second") == trees(doc)

@@ -66,7 +66,7 @@ def test_outcomes_of_parses():
 
 
 def test_shared_temperature_counts_domains_alike():
-    domains = [drawn(1.0, n=300_000), drawn(2.0, n=30_000, seed=1)]
+    domains = [drawn(1.0, n=90_000), drawn(2.0, n=9_000, seed=1)]
     shared = fit_shared_temperature(domains)
     assert 1.2 < shared < 1.8
     assert fit_temperature(*map(np.concatenate, zip(*domains, strict=True))) < shared

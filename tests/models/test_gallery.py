@@ -3,6 +3,7 @@
 from collections import Counter
 
 import spacy
+from pipelines import pipeline_by
 
 from benchmarks.accuracy.gallery import NEARLY, RIGHT, SEEN, SET_ASIDE, WRONG, parsed, read_gallery, rows_of, verdict
 from spacy_lpcfg.trees import parse_trees
@@ -40,8 +41,7 @@ def test_gallery_tells_halves_apart():
     assert all(row["sentences"].startswith(SEEN) for row in rows[2:])
 
 
-def test_gallery_sentences_are_parsed_as_one():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("lpcfg_parser")
+def test_gallery_sentences_are_parsed_as_one(sample_grammar):
+    nlp, _ = pipeline_by(sample_grammar)
     sentence = next(each for each in read_gallery() if each.half == SEEN)
     assert parsed(nlp, sentence).words == sentence.tree.words

@@ -5,7 +5,7 @@ from itertools import cycle, islice, pairwise
 import numpy as np
 import pytest
 import stored_models
-from pipelines import SAMPLE, give_model, pipeline_of, untrained
+from pipelines import SAMPLE, give_model, pipeline_by, untrained
 from spacy.tokens import Doc
 
 from spacy_lpcfg.bracketing.tags import universal
@@ -44,13 +44,6 @@ def component(name, **config):
         return give_model(untrained(name, **config), name)
     nlp = untrained("lpcfg_parser", **config)
     nlp.get_pipe("lpcfg_parser").grammar = stored_models.model("combined")
-    return nlp
-
-
-def limited(grammar, *, surprisal=False, **limits):
-    """A pipeline with a parser by a grammar that has these limits."""
-    nlp = pipeline_of("lpcfg_parser", limits=limits, output={"surprisal": surprisal})
-    nlp.get_pipe("lpcfg_parser").grammar = grammar
     return nlp
 
 
@@ -222,14 +215,14 @@ def test_cut_sentence_says_whether_it_satisfies_constraints(core):
 
 
 def test_max_memory_bounds_the_chart_and_max_seconds_the_time(sample_grammar):
-    nlp = limited(sample_grammar, max_memory=1e-4, max_words=60, max_seconds=0.0)
+    nlp, _ = pipeline_by(sample_grammar, limits={"max_memory": 1e-4, "max_words": 60, "max_seconds": 0.0})
     short, long = (nlp(long_doc(nlp, n)).spans["constituents"].attrs["status"] for n in (20, 70))
     assert (short, long) == (["segmented"], ["out-of-time"])
 
 
 def test_sentence_that_is_cut_for_memory_has_surprisals(sample_grammar):
-    nlp = limited(sample_grammar, max_memory=1e-4)
-    parser, doc = nlp.get_pipe("lpcfg_parser"), long_doc(nlp, 20)
+    nlp, parser = pipeline_by(sample_grammar, limits={"max_memory": 1e-4})
+    doc = long_doc(nlp, 20)
     assert nlp(doc).spans["constituents"].attrs["status"] == ["segmented"]
     assert parser.n_best(doc, 2) == parser.states(doc) == [[]]
     assert np.isfinite(parser.surprisals(doc)[0]).all()
@@ -237,7 +230,7 @@ def test_sentence_that_is_cut_for_memory_has_surprisals(sample_grammar):
 
 
 def test_surprisal_of_a_long_sentence_is_unknown(sample_grammar):
-    nlp = limited(sample_grammar, max_words=10, surprisal=True)
+    nlp, _ = pipeline_by(sample_grammar, limits={"max_words": 10}, output={"surprisal": True})
     short, long = (nlp(long_doc(nlp, n)) for n in (9, 11))
     assert np.isfinite(short.spans["constituents"].attrs["surprisal"]).all()
     assert np.isnan(long.spans["constituents"].attrs["surprisal"]).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import spacy
-from pipelines import pipeline_of
+from pipelines import pipeline_by
 
 from spacy_lpcfg.components.doc.complexity import sentence_complexity
 from spacy_lpcfg.components.doc.constituents import NonConstituentError
@@ -30,8 +30,8 @@ def test_complexity_of_docs_is_that_of_their_trees():
         _ = doc[1:3]._.complexity
 
 
-def test_complexity_has_surprisal_where_the_model_has_it():
-    nlp = pipeline_of("lpcfg_parser")
+def test_complexity_has_surprisal_where_the_model_has_it(sample_grammar):
+    nlp, _ = pipeline_by(sample_grammar)
     doc = nlp("It rained. We left.")
     _, second = doc.sents
     bits = np.array([token._.surprisal for token in doc])

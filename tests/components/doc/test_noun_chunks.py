@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import spacy
-from pipelines import copies
+from pipelines import copies, pipeline_by, pipeline_of
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
@@ -39,20 +39,19 @@ def test_noun_chunks_are_the_noun_phrases_without_others_in_them(bracketed):
 
 
 @pytest.mark.parametrize("lang", ["en", "tr", "xx"])
-def test_noun_chunks_of_a_blank_pipeline(lang):
+def test_noun_chunks_of_a_blank_pipeline(lang, sample_grammar):
     """Languages with a function of their own, and without."""
-    nlp = spacy.blank(lang)
-    nlp.add_pipe("lpcfg_parser", config={"pretrained": "en-fast"})
-    doc = nlp("The ferry that my sister missed was late. It left.")
-    assert texts(doc) == ["The ferry", "that", "my sister", "It"]
-    assert texts(doc[2:8]) == ["that", "my sister"]
+    nlp, _ = pipeline_by(sample_grammar, lang)
+    doc = nlp("The man who saw my sister missed the ferry. It left.")
+    assert texts(doc) == ["The man", "who", "my sister", "the ferry", "It"]
+    assert texts(doc[2:7]) == ["who", "my sister"]
     assert [texts(copy) for copy in copies(doc)] == [texts(doc)] * 5
 
 
-def test_noun_chunks_of_docs_that_were_made_before_the_parser():
+def test_noun_chunks_of_docs_that_were_made_before_the_parser(sample_grammar):
     nlp = spacy.blank("en")
     doc = nlp.make_doc("It left.")
-    nlp.add_pipe("lpcfg_parser")
+    nlp.add_pipe("lpcfg_parser").grammar = sample_grammar
     assert texts(nlp(doc)) == ["It"]
 
 
@@ -66,10 +65,9 @@ def with_dependencies(vocab: Vocab) -> Doc:
     )
 
 
-def test_noun_chunks_by_dependencies_stay_as_they_are():
+def test_noun_chunks_by_dependencies_stay_as_they_are(sample_grammar):
     """Also where the tree has others."""
-    plain, nlp = spacy.blank("en"), spacy.blank("en")
-    nlp.add_pipe("lpcfg_parser")
+    plain, (nlp, _) = spacy.blank("en"), pipeline_by(sample_grammar)
     doc = nlp(with_dependencies(nlp.vocab))
     assert texts(doc) == texts(with_dependencies(plain.vocab)) == ["The old ferry"]
     doc.spans["constituents"] = []
@@ -78,16 +76,13 @@ def test_noun_chunks_by_dependencies_stay_as_they_are():
 
 def test_noun_chunks_without_trees_are_the_errors_of_spacy():
     for lang, error, message in (("en", ValueError, "E029"), ("xx", NotImplementedError, "E894")):
-        plain, nlp = spacy.blank(lang), spacy.blank(lang)
-        nlp.add_pipe("lpcfg_parser")
-        for each in (plain, nlp):
+        for each in (spacy.blank(lang), pipeline_of("lpcfg_parser", lang)):
             with pytest.raises(error, match=message):
                 list(each.make_doc("It left.").noun_chunks)
 
 
 def test_noun_chunks_are_not_by_brackets_without_labels():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("lpcfg_parser")
+    nlp = pipeline_of("lpcfg_parser")
     doc = Doc(nlp.vocab, words=["It", "left"], tags=["PRP", "VBD"])
     set_brackets(doc, doc_sentences(doc, [(0, 2)], "tag"), [Brackets([(0, 2)], [1.0])])
     with pytest.raises(ValueError, match="E029"):

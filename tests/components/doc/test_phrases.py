@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import spacy
-from pipelines import pipeline_of
+from pipelines import pipeline_by
 from spacy.tokens import Doc, Span
 
 from spacy_lpcfg.components.doc.constituents import NonConstituentError
@@ -25,8 +25,8 @@ def doc() -> Doc:
 
 
 @pytest.fixture(scope="module")
-def parsed() -> Doc:
-    nlp = pipeline_of("lpcfg_parser")
+def parsed(sample_grammar) -> Doc:
+    nlp, _ = pipeline_by(sample_grammar)
     doc = nlp("The old man left. It works.")
     doc.user_data["nlp"] = nlp  # which knows labels as long as it is there
     return doc
@@ -78,7 +78,7 @@ def test_phrases_refuse_what_they_cannot_find(parsed, doc):
     with pytest.raises(ValueError, match="got 'XP'"):
         parsed._.phrases("NP|XP")
     assert parsed._.phrases("CONJP") == ()
-    assert [pipeline_of("lpcfg_parser")(text)._.clauses for text in ("", " \n ")] == [(), ()]
+    assert [parsed.user_data["nlp"](text)._.clauses for text in ("", " \n ")] == [(), ()]
     assert doc._.phrases("XP") == ()
 
     with pytest.raises(NonConstituentError):

@@ -10,7 +10,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees as any_tree
-from pipelines import copies
+from pipelines import copies, pipeline_by
 from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
 
@@ -209,11 +209,9 @@ def test_merged_tokens_within_brackets_leave_all_other_brackets(tree, data):
 
 
 @pytest.fixture(scope="module")
-def merging():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("lpcfg_sentencizer")
-    nlp.add_pipe("entity_ruler").add_patterns([{"label": "GPE", "pattern": "New York City"}])
-    nlp.add_pipe("lpcfg_parser")
+def merging(sample_grammar):
+    nlp, _ = pipeline_by(sample_grammar)
+    nlp.add_pipe("entity_ruler", first=True).add_patterns([{"label": "GPE", "pattern": "New York City"}])
     nlp.add_pipe("merge_entities")
     return nlp
 

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 import spacy
-from pipelines import pipeline_by, pipeline_of
+from pipelines import pipeline_by
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
@@ -83,8 +83,8 @@ def test_tree_matcher_passes_over_whitespace_and_docs_without_words():
     assert matcher(nlp("  They \n fell"))[0].span.text == "They"
 
 
-def test_tree_matcher_has_the_least_probability_of_the_nodes():
-    nlp = pipeline_of("lpcfg_parser")
+def test_tree_matcher_has_the_least_probability_of_the_nodes(sample_grammar):
+    nlp, _ = pipeline_by(sample_grammar)
     doc = nlp("The owner of the old ferry sold it.")
     matcher = TreeMatcher(nlp.vocab)
     matcher.add("s", ["S < (VP=vp <, VBD=tag)"])
