@@ -120,8 +120,12 @@ def registered() -> str:
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """Return a table in Markdown."""
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows))
+    """Return a table in Markdown, where a bar within a cell is escaped."""
+    lines = (head, ("---",) * len(head), *rows)
+    return "\n".join(f"| {' | '.join(cell.translate(_BAR) for cell in line)} |" for line in lines)
+
+
+_BAR = str.maketrans({"|": r"\|"})
 
 
 _TABLE = re.compile(r"<!-- table: (\w+) -->")

@@ -341,6 +341,7 @@ def test_docs_site_takes_tables_from_the_package(site):
         text = site["on_page_markdown"](page.read_text("utf-8"), page=None, config=None, files=None)
         assert "<!-- table" not in text
         assert [row for row in rows if f"\n| `{row}` |" not in text] == []
+    assert site["table"](("p(w2 | w1)",), []) == "| p(w2 \\| w1) |\n| --- |"
 
 
 def test_docs_pictures_are_those_that_the_script_draws(tmp_path, monkeypatch):
