@@ -92,9 +92,9 @@ class _ProsodicTree:
     def __init__(self, n_phrases: int) -> None:
         self.saliences = [0] * n_phrases
 
-    def merge(self, left: _Phrase, right: _Phrase, *, is_short: bool = False) -> _Phrase:
-        """Merge two neighbours; if `is_short`, the index stays that of the left one."""
-        strength = left.strength if is_short else left.strength + right.strength + 1
+    def merge(self, left: _Phrase, right: _Phrase, *, keep_index: bool = False) -> _Phrase:
+        """Merge two neighbours; with `keep_index`, the index stays that of the left one."""
+        strength = left.strength if keep_index else left.strength + right.strength + 1
         self.saliences[right.start - 1] = strength
         is_verbal = left.is_verbal or right.is_verbal
         n_words = left.n_words + right.n_words
@@ -120,7 +120,7 @@ class _ProsodicTree:
         whole, *others = self._apply_adjacency(self._balance(list(self._merge_verbs(phrases))))
         for other in others:
             is_short = whole.is_verbal and not other.is_verbal and other.n_words == 1
-            whole = self.merge(whole, other, is_short=is_short)
+            whole = self.merge(whole, other, keep_index=is_short)
         return whole
 
     def _merge_verbs(self, phrases: Sequence[_Phrase]) -> Iterator[_Phrase]:
