@@ -1,7 +1,5 @@
 """A tree written as brackets."""
 
-from __future__ import annotations
-
 from spacy_lpcfg.trees import Tree, parse_trees
 
 

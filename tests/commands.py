@@ -1,7 +1,5 @@
 """Run commands: in processes of their own, and in this one where only the answer matters."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from functools import cache

@@ -1,7 +1,5 @@
 """Where the tests find the treebanks and scorer examples that are not part of the project; small models."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import cache

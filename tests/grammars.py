@@ -1,7 +1,5 @@
 """Small grammars for the tests: random L-PCFGs, other bases for them, hidden Markov models."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

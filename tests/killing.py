@@ -1,7 +1,5 @@
 """Kill a process that parses a file, in the middle of it, whatever started it."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

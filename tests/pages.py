@@ -1,7 +1,5 @@
 """Pages of Markdown, taken apart: their blocks of code, their links, and the commands that they name."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Pipelines of one component, what they learn from, and what they write."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 
@@ -96,9 +94,17 @@ def copies(doc: Doc) -> list[Doc]:
     return [Doc(doc.vocab).from_bytes(doc.to_bytes()), *binned, pickle.loads(pickle.dumps(doc)), doc.copy()]
 
 
+def answer(nlp: Language, name: str) -> Doc:
+    """Return what the component of `untrained` makes of `tagged`."""
+    return nlp.get_pipe(name)(nlp.get_pipe("lpcfg_sentencizer")(tagged(nlp)))
+
+
+WRITTEN = ("scores", "tag_scores", "log_probabilities", "status", "surprisal", "end_surprisal")
+
+
 def annotations(doc: Doc) -> list:
-    """All that a parsing component wrote to a Doc that has been through no other."""
-    (group,) = doc.spans.values()
+    """All that a component wrote to a Doc that has been through no other; numbers as text, so that nan equals nan."""
+    ((key, group),) = doc.spans.items()
     spans = [(span.start, span.end, span.label_) for span in group]
-    arrays = [str(group.attrs.get(name)) for name in ("scores", "log_probabilities", "tag_scores")]
-    return [spans, arrays, group.attrs["status"], [token.tag_ for token in doc]]
+    bits = [str(token._.surprisal) for token in doc] if key == "language_model" else []
+    return [spans, [str(group.attrs.get(name)) for name in WRITTEN], bits, [token.tag_ for token in doc]]

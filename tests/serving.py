@@ -1,7 +1,5 @@
 """Local servers, which tests ask over real requests and show in a browser."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A small model of every kind that is saved, and what reads and uses it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache

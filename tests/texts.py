@@ -1,7 +1,5 @@
 """Texts that no parser may fail on."""
 
-from __future__ import annotations
-
 TEXTS = ["Ilse opened the bakery at five.", "Did you lock the shed? Yes.", "", "\n", "Go"]
 
 

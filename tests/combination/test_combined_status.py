@@ -1,7 +1,5 @@
 """The status of trees: what kept one model from a tree of its own shows on the tree of several."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

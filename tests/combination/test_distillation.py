@@ -1,7 +1,5 @@
 """Models that learn from the trees of others."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 

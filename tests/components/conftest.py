@@ -1,7 +1,5 @@
 """Fixtures of the tests of components; `pipelines.py` makes pipelines and reads what they write."""
 
-from __future__ import annotations
-
 import pytest
 from pipelines import LEARNED
 

@@ -3,8 +3,6 @@
 The grammar is learned from the trees of that README, so that it finds them again.
 """
 
-from __future__ import annotations
-
 import pytest
 from pipelines import pipeline_by
 

@@ -1,7 +1,5 @@
 """Components are saved, loaded and sent to other processes as one file each; a failed load changes nothing."""
 
-from __future__ import annotations
-
 import gc
 import multiprocessing
 import os
@@ -12,9 +10,8 @@ from typing import Any
 import pytest
 import spacy
 import srsly
-from pipelines import PIPES, give_model, one_network, tagged, untrained
+from pipelines import PIPES, annotations, answer, give_model, one_network, tagged, untrained
 from spacy.language import Language
-from spacy.tokens import Doc
 from stored_models import model
 
 from spacy_lpcfg.bracketing import Bracketer
@@ -25,19 +22,9 @@ from spacy_lpcfg.parsing.model import model_from_disk
 from spacy_lpcfg.storage.container import pack
 from spacy_lpcfg.storage.reader import LIMIT_NAME
 
-WRITTEN = ("scores", "tag_scores", "log_probabilities", "status", "surprisal", "end_surprisal")
 
-
-def written(doc: Doc) -> list:
-    """All that a component wrote to a Doc, as text, so that numbers which are none are equal."""
-    ((key, group),) = doc.spans.items()
-    spans = [(span.start, span.end, span.label_) for span in group]
-    bits = [str(token._.surprisal) for token in doc] if key == "language_model" else []
-    return [spans, [str(group.attrs.get(name)) for name in WRITTEN], bits, [token.tag_ for token in doc]]
-
-
-def answer(nlp: Language, name: str) -> list:
-    return written(nlp.get_pipe(name)(nlp.get_pipe("lpcfg_sentencizer")(tagged(nlp))))
+def written(nlp: Language, name: str) -> list:
+    return annotations(answer(nlp, name))
 
 
 @pytest.fixture(params=PIPES)
@@ -71,9 +58,9 @@ def test_component_answers_the_same_when_loaded(nlp, name, form, tmp_path):
         nlp.to_disk(tmp_path)
         loaded = spacy.load(tmp_path)
     else:
-        answer(nlp, name)  # so that it has a parser, which stays
+        written(nlp, name)  # so that it has a parser, which stays
         loaded = pickle.loads(pickle.dumps(nlp))
-    assert answer(loaded, name) == answer(nlp, name)
+    assert written(loaded, name) == written(nlp, name)
     for attribute in ("labels", "root_label"):
         pipes = loaded.get_pipe(name), nlp.get_pipe(name)
         assert len({getattr(pipe, attribute, None) for pipe in pipes}) == 1
@@ -85,7 +72,7 @@ def test_component_answers_the_same_in_worker_processes(nlp, name, method, monke
         pytest.skip(f"this system cannot start processes by {method}")
     monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
     docs = list(nlp.pipe([tagged(nlp), tagged(nlp)], n_process=2, batch_size=1))
-    assert [written(doc) for doc in docs] == [answer(nlp, name)] * 2
+    assert [annotations(doc) for doc in docs] == [written(nlp, name)] * 2
 
 
 def test_component_that_has_learned_nothing_is_saved_too(name, tmp_path):
@@ -123,7 +110,7 @@ def test_component_that_fails_to_load_is_as_it_was(nlp, name, tmp_path):
     """From files and from bytes, with its settings too."""
     pipe = nlp.get_pipe(name)
     pipe.to_disk(tmp_path / "pipe", exclude=["vocab"])
-    before, own = answer(nlp, name), pipe.to_bytes(exclude=["vocab"])
+    before, own = written(nlp, name), pipe.to_bytes(exclude=["vocab"])
     settings = srsly.json_dumps(getattr(pipe, "cfg", {}))
     saved = tmp_path / "pipe" / "model"
     good = saved.read_bytes()
@@ -145,7 +132,7 @@ def test_component_that_fails_to_load_is_as_it_was(nlp, name, tmp_path):
         pipe.from_disk(tmp_path / "pipe", exclude=["vocab"])
     assert pipe.to_bytes(exclude=["vocab"]) == own
     assert srsly.json_dumps(getattr(pipe, "cfg", {})) == settings
-    assert answer(nlp, name) == before
+    assert written(nlp, name) == before
 
 
 BAD_SETTINGS = ("", "{", "[1]", '{"mapping": [1]}', '{"mapping": {"NN": 3}}', '{"other": 1}', "[" * 9999)
@@ -167,10 +154,10 @@ def test_component_settings_are_checked(cfg, tmp_path):
 def test_component_of_other_settings_is_as_it_was(tmp_path):
     """The networks are whole, but others than its config has."""
     nlp = give_model(untrained("isbn_parser"), "isbn_parser")
-    pipe, before = nlp.get_pipe("isbn_parser"), answer(nlp, "isbn_parser")
+    pipe, before = nlp.get_pipe("isbn_parser"), written(nlp, "isbn_parser")
     with pytest.raises(ValueError, match="Set n_states, approximation, n_networks and relations"):
         pipe.model.from_bytes(model("isbn").to_bytes())
-    assert answer(nlp, "isbn_parser") == before
+    assert written(nlp, "isbn_parser") == before
 
 
 def test_component_file_may_not_be_larger_than_allowed(nlp, name, tmp_path, monkeypatch):
@@ -204,7 +191,7 @@ def test_component_folder_of_a_command_is_replaced_as_a_whole(nlp, name, tmp_pat
         with pytest.raises(OSError, match="disk full"):
             save_pipeline(nlp, output)
     assert [path.name for path in output.parent.iterdir()] == ["model"]
-    assert answer(spacy.load(output), name) == answer(nlp, name)
+    assert written(spacy.load(output), name) == written(nlp, name)
 
 
 def _fail(*_: object) -> None:

@@ -1,7 +1,5 @@
 """A server for CoreNLP's clients: its answers over real requests, by NLTK's client too, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """`spacy-lpcfg serve --correct`: decisions on trees, what the server takes, and the page in a browser."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

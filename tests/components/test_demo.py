@@ -1,7 +1,5 @@
 """The page of `spacy-lpcfg serve`: what it shows, over real requests, and as a browser shows it."""
 
-from __future__ import annotations
-
 import re
 import socket
 import struct

@@ -1,7 +1,5 @@
 """Tags that a Doc has before it is parsed: they stay, are a prior, and are never taken for those of a parser."""
 
-from __future__ import annotations
-
 import pytest
 import spacy
 from pipelines import copies

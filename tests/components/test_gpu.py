@@ -3,8 +3,6 @@
 spaCy itself keeps the vectors of the vocabulary where the ops say, and is let do so.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 

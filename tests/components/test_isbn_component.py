@@ -1,7 +1,5 @@
 """The component `isbn_parser`: learning by thinc's optimizers, parsing anything, saving, and the settings."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from itertools import islice

@@ -1,7 +1,5 @@
 """The component `language_model`: what it learns from text, and whose surprisal tokens have."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import spacy

@@ -1,7 +1,5 @@
 """The component `lpcfg_parser`: learning, parsing anything, saving, and the settings."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

@@ -1,7 +1,5 @@
 """Objects that components make once for all threads go with their model, and no forked process waits for them."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import threading

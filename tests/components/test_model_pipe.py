@@ -1,9 +1,7 @@
 """The components that learn have this in common: errors, warnings, and things that they leave alone."""
 
-from __future__ import annotations
-
 import pytest
-from pipelines import LEARNED, SAMPLE, annotations, give_model, tagged, treebank, untrained
+from pipelines import LEARNED, SAMPLE, annotations, answer, give_model, tagged, treebank, untrained
 from spacy.tokens import Doc
 from texts import ODD_TEXTS
 
@@ -33,10 +31,6 @@ def learned(name: str, **config: object):
 def corpus_of(name: str, nlp):
     """Return a reader of a few sentences from which a component can learn."""
     return TaggedText(SAMPLE / "train.mrg", limit=3) if name == "spectral_bracketer" else treebank(3)
-
-
-def answer(nlp, name: str) -> Doc:
-    return nlp.get_pipe(name)(nlp.get_pipe("lpcfg_sentencizer")(tagged(nlp)))
 
 
 @pytest.mark.parametrize("name", WITH_TREES)

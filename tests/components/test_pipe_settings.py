@@ -1,7 +1,5 @@
 """Settings of the components: refused when a component is made and when they are assigned, and else of effect."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from inspect import signature

@@ -1,7 +1,5 @@
 """`spacy-lpcfg serve --corenlp --workers`: the real command, asked over real requests."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,14 +1,12 @@
 """The component `spectral_bracketer`: learning from tags, bracketing anything, saving, and the settings."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
 import pytest
 import spacy
 from commands import sample_part
-from pipelines import SAMPLE
+from pipelines import SAMPLE, annotations
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
@@ -65,12 +63,6 @@ def docs_of(nlp) -> list[Doc]:
     tags = ["_SP", "DT", "NN", "_SP", "VBD", ".", "WP", "VBD", "PRP", "."]
     docs.append(Doc(nlp.vocab, words=words, tags=tags, sent_starts=[i in (0, 6) for i in range(10)]))
     return [*docs, Doc(nlp.vocab), Doc(nlp.vocab, words=["\n"], sent_starts=[1])]
-
-
-def annotations(doc: Doc) -> list:
-    group = doc.spans[KEY]
-    spans = [(span.start, span.end, span.label_) for span in group]
-    return [spans, group.attrs["scores"].tolist(), group.attrs["status"]]
 
 
 # Learning
@@ -276,7 +268,7 @@ def test_bracketer_maps_tags_when_it_learns_and_when_it_brackets(tmp_path):
     plain.initialize(partial(examples, plain, same))
     seen: set[str] = set()
     for eg, other in zip(examples(foreign, names), examples(plain, same), strict=True):
-        assert annotations(foreign(eg.predicted)) == annotations(plain(other.predicted))
+        assert annotations(foreign(eg.predicted))[:-1] == annotations(plain(other.predicted))[:-1]  # other tags
         seen.update(token.tag_ for token in eg.predicted)
     assert set(names.values()) < seen
     component = foreign.get_pipe("spectral_bracketer")

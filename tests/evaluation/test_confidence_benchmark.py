@@ -1,7 +1,5 @@
 """The measures of `benchmarks.accuracy.confidence`, against counts by hand and a slow reference."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

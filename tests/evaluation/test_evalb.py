@@ -3,8 +3,6 @@
 The variable EVALB may name the evalb program: `EVALB=/where/evalb pytest tests/evaluation/test_evalb.py`.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Unlabelled scores: by hand, against EVALB without labels, and on the baselines that the literature knows."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The model of Saul and Pereira: EM, pivots, Kneser-Ney beside it, and all of it as an L-PCFG."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json
@@ -112,13 +110,6 @@ def test_em_never_lowers_the_likelihood(seed, m):
     for model in models:
         np.testing.assert_allclose(model.states.sum(axis=1), 1.0)
         np.testing.assert_allclose(model.words.sum(axis=0), 1.0)
-
-
-def test_em_of_one_state_is_the_unigram_model():
-    bigrams = random_bigrams(0)
-    _, (model, _) = itertools.islice(em(bigrams, random_aggregate(bigrams, 1, 0)), 2)
-    unigrams = np.bincount(bigrams.second, weights=bigrams.counts) / bigrams.counts.sum()
-    np.testing.assert_allclose(model.words[:, 0], unigrams)
 
 
 def test_concave_em_forgets_where_it_began():

@@ -1,7 +1,5 @@
 """A model of any kind is read by its path, or by its name where it comes with the package."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The grammars that come with the package: the file, its model card, and a blank pipeline that parses by them."""
 
-from __future__ import annotations
-
 import hashlib
 import pickle
 

@@ -1,7 +1,5 @@
 """Alternative trees: the best of each bracketing, and what differs."""
 
-from __future__ import annotations
-
 import pytest
 
 from spacy_lpcfg.parsing.alternatives import best_bracketings, doubtful_brackets, show_span, tree_difference

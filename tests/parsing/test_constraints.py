@@ -1,7 +1,5 @@
 """Required and forbidden spans: the constrained chart is the list of all trees, filtered."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from grammars import WORDS, random_grammar

@@ -1,7 +1,5 @@
 """The table of decodings: which model has which, what is said where it has not, and one that is added."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

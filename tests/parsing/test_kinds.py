@@ -1,7 +1,5 @@
 """The table of kinds of models: each is read, and makes its parser, whatever was imported before."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Probabilities of sets of brackets that nest against the sum over all such sets."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -1,7 +1,5 @@
 """The kernel of span features against one that spells them out."""
 
-from __future__ import annotations
-
 import pickle
 import random
 from itertools import chain

@@ -1,7 +1,5 @@
 """A grammar with a span layer: which answers are whose, constraints, storage, and learning by folds."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 
@@ -51,7 +49,7 @@ def test_layer_without_features_changes_nothing():
 
 def test_layer_of_one_grammar_without_features_gives_its_trees(stacked):
     own, blank = (model.parser(decoding="mbr") for model in (stacked.model, Stacked(stacked.model, SpanLayer.blank())))
-    for tree in trees(30):
+    for tree in trees(10):
         assert_same_parse(blank.parse(tree.words), own.parse(tree.words))
 
 
@@ -121,7 +119,7 @@ def test_stacked_gives_the_likeliest_brackets_that_the_grammar_allows(stacked):
         return sum(found.brackets.get(span, 0.0) - cost for span in spans) + of_tags
 
     n_other = 0
-    for tree in trees(20):
+    for tree in trees(10):
         found, parse = parser.posteriors(tree.words), parser.parse(tree.words)
         others = [each.tree for each in parser.n_best(tree.words, 20)]
         assert gain(parse.spans, parse.tags, found) >= max(gain(t.spans(), t.tags, found) for t in others) - 1e-6
@@ -217,14 +215,10 @@ def test_combinations_with_a_layer_keep_constraints(stacked, decoding):
             assert parse.status == PARSED
 
 
-def test_stacked_is_the_same_when_loaded(stacked, tmp_path):
-    path = tmp_path / "model"
+def test_stacked_is_the_same_when_loaded(stacked):
     stacked = replace(stacked, temperature=1.25)
-    stacked.to_disk(path)
-    found = Stacked.from_disk(path)
-    assert isinstance(model_from_bytes(stacked.to_bytes()), Stacked)
+    found = model_from_bytes(stacked.to_bytes())
     assert (found.temperature, found.layer.words) == (1.25, stacked.layer.words)
-    assert_same_parse(found.parser().parse(SENTENCE), stacked.parser().parse(SENTENCE))
     assert found.to_bytes() == pickle.loads(pickle.dumps(stacked)).to_bytes() == stacked.to_bytes()
 
 
@@ -286,9 +280,9 @@ def test_learner_of_stacked_tells_the_steps_of_its_model():
 
 
 def test_learner_of_stacked_takes_as_many_steps_in_folds_as_held_out_trees_chose():
-    golds, steps = trees(60), []
+    golds, steps = trees(30), []
     learner = EM(n_states=2, n_iterations=4, check_every=1)
-    found = StackedLearner(learner, n_folds=2).fit(golds, held_out=trees(90)[60:], on_step=steps.append)
+    found = StackedLearner(learner, n_folds=2).fit(golds, held_out=trees(60)[30:], on_step=steps.append)
     best = max(steps, key=lambda step: step.f1).iteration
     assert best < 4
     again = StackedLearner(replace(learner, n_iterations=best), n_folds=2).fit(golds)

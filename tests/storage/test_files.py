@@ -3,8 +3,6 @@
 How many processes were killed is printed: pytest -rP tests/storage/test_files.py
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import random

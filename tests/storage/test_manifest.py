@@ -1,7 +1,5 @@
 """Commands may replace folders that hold nothing but what was saved there."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

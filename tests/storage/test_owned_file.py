@@ -1,7 +1,5 @@
 """Files that one process alone writes, until it ends."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 How many faults there were is printed: pytest -rP tests/storage/test_storage.py
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """`token._.boundary`."""
 
-from __future__ import annotations
-
 import spacy
 from spacy.tokens import Doc
 

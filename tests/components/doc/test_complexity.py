@@ -1,7 +1,5 @@
 """`doc._.complexity`, of Docs and sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import spacy

@@ -1,7 +1,5 @@
 """Trees on a Doc: written, read back, viewed, and what happens when the annotation was damaged."""
 
-from __future__ import annotations
-
 import math
 import pickle
 import re

@@ -1,7 +1,5 @@
 """`doc.noun_chunks` by trees, and by dependencies where a Doc has them."""
 
-from __future__ import annotations
-
 import pytest
 import spacy
 from pipelines import copies, pipeline_by, pipeline_of

@@ -1,7 +1,5 @@
 """Phrases and clauses of Docs as Spans, and as tables."""
 
-from __future__ import annotations
-
 import pytest
 import spacy
 from pipelines import pipeline_by

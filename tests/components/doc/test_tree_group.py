@@ -1,7 +1,5 @@
 """Trees on Docs whose tokens are merged and split afterwards, and on Docs that are put together."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

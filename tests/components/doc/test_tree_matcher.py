@@ -1,7 +1,5 @@
 """`TreeMatcher`: patterns asked of Docs."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

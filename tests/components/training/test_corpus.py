@@ -1,7 +1,5 @@
 """The treebank reader: what an Example has, where files may lie, and what bad files do."""
 
-from __future__ import annotations
-
 import gzip
 import logging
 import sys

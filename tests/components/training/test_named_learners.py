@@ -1,7 +1,5 @@
 """Learners by their names: `spacy-lpcfg.Learner.v1`, and configs/grammar.cfg, which has any of them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """EVALB scores of Docs: equal to those of trees, and fair where tokens or sentences differ."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

@@ -1,7 +1,5 @@
 """Tagged text on the side of spaCy: sentences of Docs, files of all kinds, and the corpus reader."""
 
-from __future__ import annotations
-
 import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
