@@ -86,7 +86,7 @@ class Lexicon:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All names under which words are emitted: frequent words, rare words and signatures."""
+        """All names of terminals and rare words: words, signatures, and `<tag TAG>` of given tags."""
         return frozenset(self.terminals + self.rare_words)
 
     @cached_property
