@@ -7,12 +7,12 @@ from inspect import signature
 from pathlib import Path
 
 import typer.testing
+from paths import SAMPLE
 from typer.testing import CliRunner
 
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.trees import Tree, parse_trees
 
-SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 RAW = """\
 ( (S (NP-SBJ-1 (PRP It)) (VP (VBZ seems) (S (NP-SBJ (-NONE- *-1)) (VP (VBG working)))) (. .)) )
 

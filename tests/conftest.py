@@ -3,6 +3,7 @@
 import os
 import re
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,12 @@ def _share_bundled_models():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(models, "model_from_disk", cache(models.model_from_disk))
         yield
+
+
+@pytest.fixture(scope="session")
+def sample():
+    """The first hundred trees of the sample treebank."""
+    return list(islice(read_trees(SAMPLE / "train.mrg"), 100))
 
 
 @pytest.fixture(scope="session")

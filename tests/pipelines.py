@@ -4,7 +4,7 @@ import pickle
 from typing import Any
 
 import spacy
-from paths import ROOT
+from paths import SAMPLE
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from stored_models import model
@@ -15,7 +15,6 @@ from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn import ISBN
 
-SAMPLE = ROOT / "assets" / "sample"
 LEARNED = {"lpcfg_parser": "grammar", "isbn_parser": "isbn", "spectral_bracketer": "bracketer"}
 """The attribute of each component that holds what it has learned."""
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.bracketing import CCA, Bracketer, BracketerError, Brown, GivenVectors, SelfTraining, SpectralBracketer
 from spacy_lpcfg.bracketing.baselines.comparison import gold_sentences
@@ -22,7 +22,6 @@ from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.evaluation.unlabelled import counted_brackets, unlabelled_totals
 from spacy_lpcfg.trees import read_trees
 
-SAMPLE = ROOT / "assets" / "sample"
 TAGS = ["NN", "NNP", "DT", "JJ", "VBZ", "VBN", "IN", "CC", ",", ".", "``", "NOUN", "AUX", "PUNCT", "?!", ""]
 
 

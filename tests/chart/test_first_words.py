@@ -7,7 +7,7 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.chart.sampling import sample_trees
@@ -16,7 +16,6 @@ from spacy_lpcfg.learning import EM, Pivot, TreebankPCFG
 from spacy_lpcfg.trees import parse_trees, read_trees
 from spacy_lpcfg.words.signatures import is_signature, signature_backoff
 
-SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
 LINES = [
     *["(S (NN dog) (VB runs))"] * 5,
     *["(S (NN Cats) (VB go))"] * 2,
@@ -42,7 +41,7 @@ def prefix_probability(parser: Parser, *words: str) -> float:
 
 @LEARNERS
 def test_probabilities_of_words_and_signatures_add_up_to_one(learner):
-    grammar = learner.fit(islice(read_trees(SAMPLE), 120))
+    grammar = learner.fit(islice(read_trees(SAMPLE / "train.mrg"), 120))
     parser, names = Parser(grammar, settings=EXHAUSTIVE), names_of(grammar)
     assert any(name[:1].isupper() and name.lower() in grammar.lexicon.terminals for name in grammar.lexicon.rare_words)
     assert sum(prefix_probability(parser, name) for name in names) == pytest.approx(1, abs=1e-6)

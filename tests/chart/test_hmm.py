@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from grammars import WORDS, forward, grammar_of, hmm_model, one_state
 from oracles.enumeration import model_of_estimate, weight
+from oracles.latent import PLAIN
 from oracles.tensor_form import tree_log_probability
 from paths import ROOT
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral
+from spacy_lpcfg.learning import Smoothing, Spectral
 from spacy_lpcfg.trees import Tree
 
 EXAMPLE = ROOT / "examples" / "hmm.py"
 UNSMOOTHED = Smoothing(c=0.0, nu=1.0, max_lexical=0.0)
-PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 
 
 @pytest.fixture(scope="module")

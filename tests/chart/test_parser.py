@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, brackets, cancellation, items, marginals, model_of, total, weight
 from oracles.posteriors import posteriors_of
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
 from spacy_lpcfg.chart._forest import posteriors
@@ -24,7 +24,6 @@ from spacy_lpcfg.parsing.segmentation import SegmentingParser
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.transforms import split_chain
 
-SAMPLE = ROOT / "assets" / "sample"
 SEEDS = pytest.mark.parametrize("seed", range(3))
 ODD_TEXTS = [
     "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import spacy
-from paths import ROOT
+from paths import SAMPLE
 from spacy.cli.find_threshold import find_threshold
 from spacy.tokens import Doc, DocBin, Span
 
@@ -22,7 +22,6 @@ from spacy_lpcfg.trees import clean, read_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
 
-SAMPLE = ROOT / "assets" / "sample"
 TEXT = "The ferry was late again. \n Did you lock the old shed?"
 PIPES = ["lpcfg_parser", "isbn_parser"]
 

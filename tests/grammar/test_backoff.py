@@ -11,7 +11,7 @@ from grammars import INTERMINALS, WORDS, grammar_of, random_grammar
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, brackets, marginals, model_of, pcfg_of, total
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.grammar import Ensemble, Grammar
@@ -21,7 +21,6 @@ from spacy_lpcfg.learning import Clusters, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, read_trees
 
-SAMPLE = ROOT / "assets" / "sample"
 SEEDS = pytest.mark.parametrize("seed", range(3))
 MARKOV = ("@NP->_VP", "@S->_NP", "@S->_VP", "NP", "S", "S|VP", "VP")
 

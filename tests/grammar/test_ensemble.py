@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
 from spacy_lpcfg.chart.ensemble import EnsembleParser
@@ -16,13 +16,6 @@ from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.parsing.model import ModelError, model_from_bytes, model_from_disk
 from spacy_lpcfg.storage.container import pack, unpack
 from spacy_lpcfg.trees import Tree, read_trees
-
-SAMPLE = ROOT / "assets" / "sample"
-
-
-@pytest.fixture(scope="module")
-def sample() -> list[Tree]:
-    return list(islice(read_trees([SAMPLE / "train.mrg"]), 120))
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import zlib
 from dataclasses import FrozenInstanceError, fields, replace
 from itertools import islice
@@ -11,10 +10,8 @@ import numpy as np
 import pytest
 import srsly
 from grammars import grammar_of, of_low_rank, one_state, random_grammar, random_model
-from hypothesis import given
-from hypothesis import strategies as st
 from oracles.enumeration import model_of
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.arrays import LANES, in_blocks, offsets
 from spacy_lpcfg.chart import Parser
@@ -28,21 +25,19 @@ from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.container import StorageError, compressed, pack, unpack
 from spacy_lpcfg.trees import parse_trees, read_trees
 
-SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
-
 
 @pytest.fixture(scope="module")
 def learned() -> Grammar:
     """Some tensors factored, some exact; every kind of symbol."""
-    return Spectral(n_states=6, tokens_per_state=10).fit(islice(read_trees([SAMPLE]), 150))
+    return Spectral(n_states=6, tokens_per_state=10).fit(islice(read_trees([SAMPLE / "train.mrg"]), 150))
 
 
 @pytest.fixture(scope="module", params=["learned", "proper", "pcfg", "random"])
 def grammar(request, learned) -> Grammar:
     if request.param == "proper":
-        return EM(n_states=6, n_iterations=3, tokens_per_state=10).fit(islice(read_trees([SAMPLE]), 100))
+        return EM(n_states=6, n_iterations=3, tokens_per_state=10).fit(islice(read_trees([SAMPLE / "train.mrg"]), 100))
     if request.param == "pcfg":
-        return TreebankPCFG().fit(islice(read_trees([SAMPLE]), 50))
+        return TreebankPCFG().fit(islice(read_trees([SAMPLE / "train.mrg"]), 50))
     return learned if request.param == "learned" else random_grammar(1)
 
 
@@ -108,21 +103,16 @@ def test_bytes_round_trip(grammar):
     "foreign",
     [
         b"",
-        b"\x00" * 100,
         b"(S (NP (DT the) (NN cat)))",
-        b"\x80\x04\x95",  # a pickle
+        b"\x80\x04\x95",
         srsly.msgpack_dumps({}),
-        srsly.msgpack_dumps([1, 2]),
-        srsly.msgpack_dumps({"magic": "spacy-lpcfg"}),
-        srsly.msgpack_dumps({"magic": "spacy-lpcfg", "kind": "grammar", "version": 1, "body": 3, "sha256": "x"}),
-        pack("bracketer", Grammar.version, {}),
         pack(Grammar.kind, Grammar.version, {}),
     ],
 )
 def test_foreign_bytes_are_refused(foreign):
+    """Nothing, brackets, a pickle and other msgpack; the rest is in tests/storage."""
     with pytest.raises(ModelError):
         Grammar.from_bytes(foreign)
-    assert gc.isenabled()
 
 
 MODEL = of_low_rank(random_model(0, most_states=6))
@@ -139,18 +129,14 @@ VALUES = unpack(
 OF_LATER_FILES = {"temperature": 1.0, "local_trees.auxiliaries": ()}
 
 
-@pytest.mark.parametrize("name", sorted(VALUES.keys() - OF_LATER_FILES.keys()))
-def test_missing_parts_are_named(name):
-    others = {key: value for key, value in VALUES.items() if key != name}
-    with pytest.raises(ModelError, match=f"lacks '{name}'"):
-        Grammar.from_bytes(pack(Grammar.kind, Grammar.version, others))
-
-
-@pytest.mark.parametrize("name", OF_LATER_FILES)
-def test_missing_parts_of_older_files_have_defaults(name):
-    others = {key: value for key, value in VALUES.items() if key != name}
-    grammar = Grammar.from_bytes(pack(Grammar.kind, Grammar.version, others))
-    assert grammar.to_values()[name] == OF_LATER_FILES[name]
+def test_missing_parts_are_named_or_have_the_defaults_of_older_files():
+    for name in VALUES:
+        data = pack(Grammar.kind, Grammar.version, {key: value for key, value in VALUES.items() if key != name})
+        if name in OF_LATER_FILES:
+            assert Grammar.from_bytes(data).to_values()[name] == OF_LATER_FILES[name]
+        else:
+            with pytest.raises(ModelError, match=f"lacks '{name}'"):
+                Grammar.from_bytes(data)
 
 
 def test_check_names_the_part():
@@ -176,21 +162,6 @@ def test_pack_knows_its_types_only():
     for array in (np.array(["a"], dtype=object), np.zeros(2, dtype=complex), np.zeros(2, dtype="datetime64[s]")):
         with pytest.raises(StorageError, match="under 'a', of one of the types"):
             unpack("k", 3, pack("k", 3, {"a": array}))
-
-
-@given(
-    st.sampled_from(["uint8", "uint16", "int32", "int64", "float16", "float32", "float64"]),
-    st.lists(st.integers(0, 4), max_size=3),
-    st.integers(0, 99),
-)
-def test_compressed_is_the_same_to_the_last_bit(dtype, shape, seed):
-    """Any bytes as numbers: among them differences that overflow, nan and both zeros."""
-    bits = np.random.default_rng(seed).bytes(int(np.prod(shape)) * np.dtype(dtype).itemsize)
-    values = {"a": np.frombuffer(bits, dtype).reshape(shape), "b": ("x", "y"), "c": True, "d": 1, "e": "é"}
-    found = unpack("k", 3, compressed(pack("k", 3, values)))
-    assert (found["a"].dtype, found["a"].shape, found.pop("a").tobytes()) == (np.dtype(dtype), tuple(shape), bits)
-    del values["a"]
-    assert found == values
 
 
 def test_compressed_grammar_is_smaller_and_the_same(learned):
@@ -276,7 +247,7 @@ def test_factors_respect_the_tolerance(tolerance):
 
 def test_tensors_of_rare_rules_are_small():
     """A tensor estimated from n occurrences and smoothed has no more than n + 1 independent slices."""
-    grammar = Spectral(n_states=8, tokens_per_state=2).fit(islice(read_trees([SAMPLE]), 150))
+    grammar = Spectral(n_states=8, tokens_per_state=2).fit(islice(read_trees([SAMPLE / "train.mrg"]), 150))
     tensors = grammar.tensors
     rare = grammar.rule_weights * grammar.symbol_weights[grammar.rules[:, 0]]
     once = rare < rare.min() * 1.5

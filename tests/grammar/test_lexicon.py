@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from paths import ROOT
+from oracles.latent import PLAIN
 
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG, tag_terminal
 from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG
 from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
-from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, normalize, parse_trees
 from spacy_lpcfg.trees.transforms import collapse_unaries, split_chain
 from spacy_lpcfg.words.signatures import UNKNOWN, signature_backoff
 
-SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
-PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 LEARNERS = pytest.mark.parametrize("learner", [TreebankPCFG, Spectral], ids=["pcfg", "spectral"])
 SETTINGS = pytest.mark.parametrize(
     "lexical", [LexicalSettings(), PLAIN, LexicalSettings(rare=10**6), LexicalSettings(min_posterior=0.3)], ids=str
 )
-
-
-@pytest.fixture(scope="module")
-def sample() -> list[Tree]:
-    return list(islice(read_trees([SAMPLE]), 100))
 
 
 def rows(grammar: Grammar) -> list[tuple[str, int, float, np.ndarray]]:

@@ -11,7 +11,7 @@ import pytest
 from grammars import random_grammar
 from hypothesis import given
 from oracles.strategies import labels
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.grammar import Grammar, grammar_from_pcfg, pcfg_text
@@ -35,7 +35,7 @@ N -> 'cats' [0.75] | 'dogs' [0.25]
 V -> 'saw' [1.0]
 X -> 'unreached' [1.0]
 """
-SENTENCES = [tree for tree in read_trees(ROOT / "assets" / "sample" / "train.mrg") if len(tree) < 8]
+SENTENCES = [tree for tree in read_trees(SAMPLE / "train.mrg") if len(tree) < 8]
 
 
 @pytest.fixture(scope="module")

@@ -209,14 +209,6 @@ def test_settings_refuse_nonsense():
         BeamSettings(max_pops=10**30)
 
 
-def test_ensemble_of_equals_is_one_network():
-    isbn = tiny("mean-field-step")
-    twice = IncrementalParser(ISBN(isbn.vocabulary, isbn.relations, isbn.networks * 2))
-    alone = IncrementalParser(isbn)
-    assert twice.parse(WORDS).log_probability == pytest.approx(alone.parse(WORDS).log_probability, abs=1e-4)
-    assert twice.parse(WORDS).spans == alone.parse(WORDS).spans
-
-
 def pushed(parser, words, tags=None):
     prefix = parser.start()
     for word, tag in zip(words, tags or [None] * len(words), strict=True):
@@ -288,12 +280,3 @@ def test_prefix_knows_which_word_opens_the_sentence():
     words = ["A", "A"]
     one, two = pushed(PARSER, words)
     assert [one.surprisal, two.surprisal] == pytest.approx(PARSER.surprisal(words)[:2].tolist())
-
-
-def test_n_best_are_distinct_and_ordered():
-    found = PARSER.n_best(WORDS, n=50)
-    assert len({tree for tree, *_ in found}) == len(found) > 20
-    logs = [each.log_probability for each in found]
-    assert logs == sorted(logs, reverse=True)
-    wide = IncrementalParser(PARSER.isbn, settings=replace(PARSER.settings, beam=50))
-    assert np.logaddexp.reduce(logs) <= wide.parse(WORDS).log_probability + 1e-9

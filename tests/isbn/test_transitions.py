@@ -4,7 +4,7 @@ from oracles.strategies import trees
 
 from spacy_lpcfg.isbn.relations import FIELDS, NONE, ROOT, Cell, Relations, codes, related, walk
 from spacy_lpcfg.isbn.transitions import ATTACH, MODIFY, PROJECT, SHIFT, Transition, derive, tree_of
-from spacy_lpcfg.trees import normalize, parse_trees, read_trees
+from spacy_lpcfg.trees import normalize, parse_trees
 
 
 def tree(text):
@@ -39,12 +39,6 @@ def test_derivations_undo_random(random_tree):
     normal = normalize(random_tree)
     if normal is not None:
         assert tree_of(derive(normal)) == normal
-
-
-def test_derivations_undo_treebanks(shared_data):
-    for file in sorted([*shared_data.glob("wsj_sample/*.mrg"), *shared_data.glob("gum/*.mrg")]):
-        for each in map(normalize, read_trees(file)):
-            assert each is None or tree_of(derive(each)) == each
 
 
 def test_derivations_refuse():

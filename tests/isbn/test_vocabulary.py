@@ -161,19 +161,17 @@ def test_events_of_trees(vocabulary):
     assert events.rows.max() < 4 * vocabulary.n_rows
 
 
-def test_events_select(vocabulary):
-    events = events_of(TREES, vocabulary, Relations())
-    alone = events_of([TREES[2], TREES[0]], vocabulary, Relations())
-    chosen = events.select([2, 0])
-    for name in DecisionEvents.__dataclass_fields__:
-        assert np.array_equal(getattr(chosen, name), getattr(alone, name)), name
+def test_events_are_selected_and_joined(vocabulary):
+    def events(*trees: Tree) -> DecisionEvents:
+        return events_of(trees, vocabulary, Relations())
 
-
-def test_events_join(vocabulary):
-    alone = [events_of(trees, vocabulary, Relations()) for trees in (TREES[:1], [], TREES[1:])]
-    joined, wanted = DecisionEvents.join(alone), events_of(TREES, vocabulary, Relations())
-    for name in DecisionEvents.__dataclass_fields__:
-        assert np.array_equal(getattr(joined, name), getattr(wanted, name)), name
+    one, two, three = TREES
+    for found, wanted in (
+        (events(*TREES).select([2, 0]), events(three, one)),
+        (DecisionEvents.join([events(one), events(), events(two, three)]), events(*TREES)),
+    ):
+        for name in DecisionEvents.__dataclass_fields__:
+            assert np.array_equal(getattr(found, name), getattr(wanted, name)), name
 
 
 def test_events_leave_out_unknown_symbols(vocabulary):

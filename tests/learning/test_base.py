@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, fields, replace
-from itertools import islice
 
 import numpy as np
 import pytest
 from oracles.enumeration import sums_of_states
 from oracles.tensor_form import tree_weight
-from paths import ROOT
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner
@@ -21,7 +19,7 @@ from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, Split
 from spacy_lpcfg.learning.base import Learner, ModelLearned, Step
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import MATCHINGS, PivotFeatures
-from spacy_lpcfg.trees import Tree, parse_trees, read_trees
+from spacy_lpcfg.trees import parse_trees
 
 TREES = list(
     parse_trees(
@@ -110,11 +108,6 @@ def test_combinations_tell_the_steps_of_grammars_and_their_models():
 
 
 # Grammars ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def sample() -> list[Tree]:
-    return list(islice(read_trees(ROOT / "assets" / "sample" / "train.mrg"), 100))
 
 
 NOISY = Features(dropout=0.2)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 import pytest
 from oracles.tensor_form import tree_log_probability, tree_weight
-from paths import ROOT
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.learning import Clusters, LexicalSettings, StateSmoothing, TreebankPCFG
@@ -17,14 +15,6 @@ from spacy_lpcfg.learning.moments.projections import Features, Projector, noisy
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.parallel import in_order
-from spacy_lpcfg.trees import Tree, read_trees
-
-SAMPLE = ROOT / "assets" / "sample"
-
-
-@pytest.fixture(scope="module")
-def sample() -> list[Tree]:
-    return list(islice(read_trees([SAMPLE / "train.mrg"]), 150))
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +37,14 @@ def test_clusters_are_groups_of_like_nodes(treebank):
     """The scatter within clusters is less than that of as many random groups."""
     projections = Projector(4, 5, 0).bases(treebank).project_all(treebank)
     states = cluster(treebank, projections, 0.5, 0)
-    nodes = treebank.nodes
+    nodes, rng = treebank.nodes, np.random.default_rng(0)
     for a in np.flatnonzero(projections.n_states > 1):
         group, m = np.flatnonzero(nodes.symbol == a), projections.n_states[a]
         assert set(states[group]) == set(range(states[group].max() + 1))
         assert states[group].max() < m
         points = representation(projections.inside[group, :m], projections.outside[group, :m], 0.5)
-        random = np.random.default_rng(0).permutation(states[group])
-        assert scatter(points, states[group]) < scatter(points, random)
+        random = [scatter(points, rng.permutation(states[group])) for _ in range(5)]
+        assert scatter(points, states[group]) < np.mean(random)
 
 
 def scatter(points: np.ndarray, states: np.ndarray) -> float:
@@ -91,9 +81,9 @@ def test_clusters_are_found_by_as_many_jobs_as_asked_for(sample, monkeypatch, n_
 
     monkeypatch.setattr("spacy_lpcfg.learning.clusters.in_order", spied)
     learner = Clusters(n_states=3, tokens_per_state=10, n_iterations=0)
-    found = replace(learner, n_jobs=n_jobs).fit(sample)
+    found = replace(learner, n_jobs=n_jobs).fit(sample[:20])
     assert asked == [n_jobs]
-    assert found.to_bytes() == learner.fit(sample).to_bytes()
+    assert found.to_bytes() == learner.fit(sample[:20]).to_bytes()
 
 
 @pytest.mark.parametrize("noise", [{"dropout": 0.3}, {"noise": 0.3}], ids=str)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from itertools import islice
 
 import numpy as np
 import pytest
@@ -13,16 +12,14 @@ from hypothesis import strategies as st
 from oracles.enumeration import Model, weight
 from oracles.latent import model_of_latent, random_fit, random_latent, skeletal_trees, split_of
 from oracles.tensor_form import tree_log_probability
-from paths import ROOT
 
-from spacy_lpcfg.learning import LexicalSettings, SplitMerge, StepwiseEM
+from spacy_lpcfg.learning import LexicalSettings, SplitMerge
 from spacy_lpcfg.learning.latent.merging import Merge, _cheapest, merge_losses, merges, merging
 from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split
 from spacy_lpcfg.learning.split_merge import Rounds, halving, split_states
-from spacy_lpcfg.trees import Tree, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, parse_trees
 
-SAMPLE = ROOT / "assets" / "sample"
 # No symbol stands twice in a tree.
 BRACKETS = [
     "(S (NP (D a) (N b)) (VP (V c) (X d)))",
@@ -31,11 +28,6 @@ BRACKETS = [
     "(S (Q (D b) (N d)) (VP (V e) (Y c)))",
     "(VP (V c) (X a))",
 ]
-
-
-@pytest.fixture(scope="module")
-def sample() -> list[Tree]:
-    return list(islice(read_trees([SAMPLE / "train.mrg"]), 150))
 
 
 @pytest.fixture(scope="module", params=[0, 1, 2])
@@ -269,8 +261,3 @@ def test_likelihood_rises_with_rounds(sample):
     one, two, four = found[3::4]
     assert one + 100 < two < four - 100
     assert [step.iteration for step in found[:3]] == [0, 1, 2]
-
-
-def test_batches_go_on_where_rounds_end(sample):
-    learner = SplitMerge(n_states=2, n_iterations=0)
-    assert StepwiseEM(learner).fit(sample).to_bytes() == learner.fit(sample).to_bytes()

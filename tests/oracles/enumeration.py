@@ -16,7 +16,8 @@ from itertools import pairwise
 import numpy as np
 
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning.spectral import SpectralEstimate
+from spacy_lpcfg.learning.spectral import Smoothing, SpectralEstimate
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 
@@ -81,28 +82,29 @@ def _row_terminals(grammar: Grammar) -> list[str]:
     return np.repeat(np.array(lexicon.terminals, dtype=object), np.diff(lexicon.offsets)).tolist()
 
 
-def model_of_estimate(estimate: SpectralEstimate, smoothing) -> Model:
-    """The parameters of equations (2) and (3) of Cohen et al. (2013), in float64 and without lexical smoothing."""
-    nodes, counts, parameters = estimate.treebank.nodes, estimate.treebank.counts, estimate.parameters(smoothing)
-    names, terminals, emissions = nodes.symbols, estimate.treebank.vocabulary.terminals, parameters.emissions
-    binary, start = {}, 0
-    for rule in counts.rules:
-        shape = parameters.n_states[rule]
-        binary[tuple(names[a] for a in rule)] = parameters.tensors[start : start + shape.prod()].reshape(shape)
-        start += shape.prod()
+def model_of_parameters(treebank: IndexedTreebank, parameters: Parameters) -> Model:
+    """The parameters that were learned from a treebank, in float64 and without lexical smoothing."""
+    nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
+    names, terminals, emissions = nodes.symbols, treebank.vocabulary.terminals, parameters.emissions
+    sizes = n_states[counts.rules].astype(int)
+    blocks = np.split(parameters.tensors, np.cumsum(sizes.prod(axis=1))[:-1])
+    pairs = zip(emissions.symbols, emissions.terminals, emissions.counts, emissions.vectors, strict=True)
     return Model(
         {
-            name: counts.roots[a] / counts.roots.sum() * parameters.root_vectors[a, : parameters.n_states[a]]
+            name: counts.roots[a] / counts.roots.sum() * parameters.root_vectors[a, : n_states[a]]
             for a, name in enumerate(names)
         },
-        binary,
         {
-            (names[a], terminals[x]): n / counts.symbols[a] * vector[: parameters.n_states[a]]
-            for a, x, n, vector in zip(
-                emissions.symbols, emissions.terminals, emissions.counts, emissions.vectors, strict=True
-            )
+            tuple(names[a] for a in rule): block.reshape(size)
+            for rule, block, size in zip(counts.rules, blocks, sizes, strict=True)
         },
+        {(names[a], terminals[x]): n / counts.symbols[a] * vector[: n_states[a]] for a, x, n, vector in pairs},
     )
+
+
+def model_of_estimate(estimate: SpectralEstimate, smoothing: Smoothing) -> Model:
+    """The parameters of equations (2) and (3) of Cohen et al. (2013)."""
+    return model_of_parameters(estimate.treebank, estimate.parameters(smoothing))
 
 
 def weight(model: Model, tree: Tree) -> float:

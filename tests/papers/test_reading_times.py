@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from paths import ROOT
+from paths import ROOT, SAMPLE
 
 from benchmarks.papers import reading_times
 from spacy_lpcfg.chart import Parser
@@ -79,7 +79,7 @@ def test_reading_times_join_the_tokens_of_gpt3(stories):
 def test_reading_times_add_up_the_surprisal_of_tokens(stories):
     """The parts of a grammar's surprisal add up to it, too; that of Brown's words is of "don't" as one."""
     corpus = reading_times.read_corpus(stories)
-    grammar = Pivot(n_states=2, n_iterations=0).fit(read_trees(ROOT / "assets" / "sample" / "train.mrg"))
+    grammar = Pivot(n_states=2, n_iterations=0).fit(read_trees(SAMPLE / "train.mrg"))
     bits, parts, _ = reading_times.by_grammar(corpus, grammar, 0.0)
     parser = Parser(grammar)
     for sentence in corpus.sentences:
@@ -113,7 +113,7 @@ def test_regression_finds_what_slows_readers():
 def invented(tmp_path, monkeypatch) -> Path:
     """A folder with ten stories of sample sentences without punctuation, with random times; Brown is the same text."""
     rng = np.random.default_rng(0)
-    trees = list(islice(read_trees(ROOT / "assets" / "sample" / "train.mrg"), 200))
+    trees = list(islice(read_trees(SAMPLE / "train.mrg"), 200))
     folder = tmp_path / "naturalstories"
     words, parses, times, tokens, brown = [], [], [], [], []
     for story in range(1, 11):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.strategies import trees as random_trees
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.queries import Complexity, complexity
 from spacy_lpcfg.queries.complexity import COLUMNS, COUNTS, INDICES
@@ -191,7 +191,7 @@ def check(trees: list[Tree]) -> None:
 
 
 def test_complexity_of_the_sample_is_that_of_the_definitions():
-    check([*islice(read_trees(ROOT / "assets" / "sample" / "train.mrg"), 200)])
+    check([*islice(read_trees(SAMPLE / "train.mrg"), 200)])
 
 
 @pytest.mark.parametrize("name", ["gum/dev.mrg", "wsj_sample/dev.mrg"])

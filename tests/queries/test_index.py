@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.queries import TreeIndex, TreeNode, reading
 from spacy_lpcfg.trees import HeadRules, Tree, TreebankError, parse_trees, read_trees
 from spacy_lpcfg.trees.heads import lexical_heads
-
-SAMPLE = ROOT / "assets" / "sample" / "dev.mrg"
 
 
 def trees_of(index: TreeIndex) -> list[Tree]:
@@ -45,7 +43,7 @@ def test_index_heads_are_those_of_the_rules(trees, side):
 @pytest.mark.parametrize("size", [2**22, 100])
 def test_index_reads_files_as_others_do(tmp_path, monkeypatch, size):
     monkeypatch.setattr(reading, "_BLOCK", size)
-    text = SAMPLE.read_text("utf-8")
+    text = (SAMPLE / "dev.mrg").read_text("utf-8")
     rooted = "".join(f"( {tree} )\n\n" for tree in parse_trees(text))
     odd = text.replace(" (", "\n\x0b(").replace("the", "th\u00a0\u2028e").encode()
     files = {"a.mrg": text.encode(), "b.mrg": b"\xef\xbb\xbf" + rooted.encode(), "d.mrg": odd, "e.mrg": b""}
@@ -60,7 +58,7 @@ def test_index_reads_files_as_others_do(tmp_path, monkeypatch, size):
 
 def test_index_reads_regular_files_without_making_trees(monkeypatch):
     monkeypatch.setattr(reading, "read_trees", None)
-    assert len(TreeIndex.read(SAMPLE)) == 100
+    assert len(TreeIndex.read(SAMPLE / "dev.mrg")) == 100
 
 
 BROKEN = [

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 from bracketed import tree_of
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.trees import Tree, normalize
 
-SAMPLE = ROOT / "assets" / "sample"
 LABELS = (
     "ADJP ADVP CONJP FRAG INTJ LST NAC NP NX PP PRN PRT QP RRC S SBAR SBARQ SINV SQ UCP VP WHADJP WHADVP WHNP WHPP X"
 )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.bracketing import Brackets
 from spacy_lpcfg.bracketing.baselines.comparison import BRACKETER, LIMITS, GoldSentence, compare, gold_sentences
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
-SAMPLE = ROOT / "assets" / "sample"
 TREES = """
 (ROOT (S (`` ``) (NP (DT The) (NN dog)) (, ,) (VP (VBD barked) (PP (IN at) (NP (NNS cats)))) (. .)))
 (S (NP-SBJ (-NONE- *)) (VP (VB Go) (ADVP (RB home))) (. !))

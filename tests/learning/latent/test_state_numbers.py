@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import logging
-from itertools import islice
 
 import numpy as np
 import pytest
-from paths import ROOT
 
 from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states, max_states
 from spacy_lpcfg.learning.split_merge import Rounds
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
-from spacy_lpcfg.trees import Tree, read_trees
+from spacy_lpcfg.trees import Tree
 
-SAMPLE = ROOT / "assets" / "sample"
 LEARNERS = [
     EM(n_iterations=1),
     Spectral(),
@@ -25,9 +22,9 @@ LEARNERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def ten() -> list[Tree]:
-    return list(islice(read_trees([SAMPLE / "train.mrg"]), 10))
+@pytest.fixture
+def ten(sample) -> list[Tree]:
+    return sample[:10]
 
 
 def test_max_states_are_between_one_and_those_asked_for():

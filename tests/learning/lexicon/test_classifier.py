@@ -10,7 +10,7 @@ import pytest
 from grammars import random_grammar
 from hypothesis import given
 from hypothesis import strategies as st
-from paths import ROOT
+from paths import SAMPLE
 from scipy.special import expit, log_softmax
 
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
@@ -28,7 +28,6 @@ from spacy_lpcfg.learning.treebank.skeletons import skeletons
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.transforms import split_chain
 
-SAMPLE = ROOT / "assets" / "sample"
 TAGS = ("DT", "NN", "VBD")
 WORDS = st.lists(
     st.sampled_from(["the", "The", "cat", "Cats", "mat", "1990", "\ud800", "", "x-1"]), min_size=1, max_size=6

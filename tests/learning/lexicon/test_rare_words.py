@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.settings import EXHAUSTIVE
@@ -14,7 +14,6 @@ from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import LexicalSettings, TreebankPCFG
 from spacy_lpcfg.trees import parse_trees, read_trees
 
-SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
 KAPPA = 0.5
 LINES = (
     ["(S (DT the) (NN dog))"] * 5 + ["(S (DT the) (VB go))"] + ["(S (DT the) (NN go))"] * 2 + ["(S (DT the) (NN ox))"]
@@ -77,7 +76,7 @@ def test_rare_words_bring_out_their_tags():
 
 def test_words_of_a_treebank_share_all_that_its_forms_emit():
     """The probabilities of all known words and forms add up to one, symbol by symbol."""
-    trees = list(islice(read_trees([SAMPLE]), 200))
+    trees = list(islice(read_trees([SAMPLE / "train.mrg"]), 200))
     grammar = TreebankPCFG().fit(trees)
     lexicon, sums = grammar.lexicon, np.zeros(grammar.n_preterminals)
     words = {word for tree in trees for word in tree.words} | {"<form"}

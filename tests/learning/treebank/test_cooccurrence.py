@@ -8,7 +8,7 @@ from operator import add
 
 import numpy as np
 import pytest
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, pairwise_sum
@@ -16,13 +16,12 @@ from spacy_lpcfg.learning.treebank.features import INSIDE, OUTSIDE, NodeContext,
 from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 
-SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
 TEMPLATES = Templates(("left", "right", "n_words"), ("parent", "n_left", "tag_after"), ("rule",))
 
 
 @pytest.fixture(scope="module")
 def treebank() -> IndexedTreebank:
-    return IndexedTreebank.read(islice(read_trees(SAMPLE), 30), TreebankPCFG())
+    return IndexedTreebank.read(islice(read_trees(SAMPLE / "train.mrg"), 30), TreebankPCFG())
 
 
 def of_parts(treebank: IndexedTreebank) -> Cooccurrence:

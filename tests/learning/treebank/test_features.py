@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.learning.lexicon.lexical import TreebankVocabulary, count_words
 from spacy_lpcfg.learning.moments.projections import scaled
@@ -25,7 +25,6 @@ from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons, join, skele
 from spacy_lpcfg.trees import parse_trees, read_trees
 from spacy_lpcfg.words.signatures import signature_backoff
 
-SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
 FIGURE_1 = "(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))))"
 
 
@@ -120,7 +119,7 @@ def read(trees) -> tuple[NodeContext, Slow]:
 
 @pytest.fixture(scope="module")
 def sample() -> tuple[NodeContext, Slow]:
-    return read(islice(read_trees([SAMPLE]), 40))
+    return read(islice(read_trees([SAMPLE / "train.mrg"]), 40))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.learning.treebank.counts import boundary_tags, count, smoothed_roots
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
@@ -19,7 +19,6 @@ from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.heads import ENGLISH, lexical_heads
 from spacy_lpcfg.trees.transforms import binarize, collapse_unaries
 
-SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
 FIGURE_1 = "(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))))"
 
 
@@ -139,7 +138,7 @@ def test_trees_between_others_are_a_table_of_their_own(treebank, first, end):
 
 
 def test_read_skeletons_joins_shards_of_a_stream(monkeypatch):
-    treebank = list(islice(read_trees([SAMPLE]), 50))
+    treebank = list(islice(read_trees([SAMPLE / "train.mrg"]), 50))
     whole = read_skeletons(iter(treebank))
     monkeypatch.setattr("spacy_lpcfg.learning.treebank.shards.SHARD_SIZE", 7)
     parts = read_skeletons(iter(treebank))
@@ -187,7 +186,7 @@ def test_deep_trees_do_not_recurse():
 
 @pytest.fixture(scope="module")
 def sample() -> Skeletons:
-    return join([skeletons(islice(read_trees([SAMPLE]), 60))])
+    return join([skeletons(islice(read_trees([SAMPLE / "train.mrg"]), 60))])
 
 
 def rule_of(nodes: Skeletons, node: int) -> tuple[int, ...]:
