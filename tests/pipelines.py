@@ -72,9 +72,9 @@ def give_model(nlp: Language, name: str) -> Language:
     return nlp
 
 
-def tagged(nlp: Language) -> Doc:
-    """Return `TEXT` with a tag on each token, which bracketers need."""
-    doc = nlp.make_doc(TEXT)
+def tagged(nlp: Language, text: str = TEXT) -> Doc:
+    """Return a text with a tag on each token, which bracketers need."""
+    doc = nlp.make_doc(text)
     for token in doc:
         token.tag_ = "NN"
         token.pos_ = "NOUN"

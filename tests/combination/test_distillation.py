@@ -216,9 +216,6 @@ def test_bad_settings_and_text_are_refused(golds):
         Distillation(pcfg, pcfg, []).fit([])
 
 
-# ------------------------------------------------------------------------------------------- ensembles
-
-
 def test_ensembles_learn_each_learner_with_each_seed(golds):
     learner = Ensembles(
         (Clusters(n_states=2, seed=5, features=Features(dropout=0.2)), Clusters(n_states=3)), n_seeds=2, combine="sum"

@@ -40,9 +40,6 @@ def words(sentence) -> list[str]:
     return [token["word"] for token in sentence["tokens"]]
 
 
-# Answers
-
-
 def test_a_text_has_sentences_tokens_tags_and_trees(server):
     first, second = post(server, TEXT, annotators="tokenize,ssplit,pos,parse", outputFormat="json")
     assert [first["index"], second["index"]] == [0, 1]
@@ -129,9 +126,6 @@ def test_signs_of_life(server):
     assert ask(server, "GET", "/")[0] == 200
 
 
-# Clients
-
-
 def test_nltk_reads_the_answers(server):
     pytest.importorskip("requests", reason="NLTK's client asks by requests: pip install requests")
     corenlp = pytest.importorskip("nltk.parse.corenlp", reason="NLTK is not here: pip install nltk")
@@ -160,9 +154,6 @@ def test_requests_of_the_documentation(server):
     assert sentence("L’été".encode("latin-1", "replace"), query, "text/plain; charset=latin-1") == ["L?été"]
     status, answer = ask(server, "POST", "/", b"The ferry came.", {"annotators": "tokenize", "outputFormat": "text"})
     assert (status, answer.splitlines()[0]) == (200, "Document: (1 sentences, 4 tokens)")
-
-
-# What is refused
 
 
 REFUSED = [

@@ -34,9 +34,6 @@ def brackets(answer) -> list[tuple[int, int, str]]:
     return [tuple(bracket[:3]) for bracket in answer["brackets"]]
 
 
-# Decisions
-
-
 def test_corrections_come_in_order_of_entropy(corrections, pipeline):
     entropies = [each.entropy for each in corrections.sentences]
     assert entropies == sorted(entropies, reverse=True)
@@ -103,9 +100,6 @@ def test_corrections_refuse_what_is_no_tree(corrections):
         corrections.save(0, [(0, 99, "NP")])
     assert not corrections.output.exists()
     assert corrections.parsed(0, [(0, 3, "ODD")] * 5000) == corrections.parsed(0, [(0, 3, "ODD")])
-
-
-# The file
 
 
 def test_corrections_own_their_file(corrections, pipeline):
@@ -190,9 +184,6 @@ def test_corrections_of_a_compressed_file_are_compressed(pipeline, tmp_path):
     assert (tmp_path / "out.mrg.gz").read_bytes()[:2] == b"\x1f\x8b"
 
 
-# The server
-
-
 @pytest.fixture
 def server(corrections):
     with serving.serving(CorrectionServer(0, corrections)) as server:
@@ -269,14 +260,6 @@ def test_correction_server_opens_at_what_is_not_saved(server, corrections):
     assert '"first": 1' in ask(server, "GET", "/")[1]
 
 
-def test_correction_server_says_that_a_tree_was_not_saved(server, corrections):
-    corrections.output.write_text("mine", encoding="utf-8")
-    status, body, _ = ask(server, "POST", "/save", NOTHING)
-    assert status == 400
-    assert "holds something else" in json.loads(body)["error"]
-    assert not json.loads(ask(server, "POST", "/parse", NOTHING)[1])["isSaved"]
-
-
 def test_correction_server_has_three_actions_of_few_bytes(server, caplog):
     assert ask(server, "POST", "/other", NOTHING)[0] == 404
     assert ask(server, "GET", "/save")[0] == 404
@@ -284,9 +267,6 @@ def test_correction_server_has_three_actions_of_few_bytes(server, caplog):
     for length in ("9" * 5000, "-1", "1_0"):  # Python reads none of the first, and a number in the others
         assert ask(server, "POST", "/save", **{"Content-Length": length})[0] == 413
     assert not caplog.records
-
-
-# The command
 
 
 def test_cli_serve_corrects_a_file(pipeline, tmp_path, monkeypatch):
@@ -314,8 +294,6 @@ def test_cli_serve_corrects_a_file(pipeline, tmp_path, monkeypatch):
     assert (tmp_path / "out.mrg").read_bytes() == before
     assert not [*tmp_path.glob("*.lock")]
 
-
-# A browser
 
 CLICKS = """
 const wait = async (isReady) => { while (!isReady()) await new Promise((done) => setTimeout(done, 20)) }

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 import spacy
-from pipelines import annotations, pipeline_of, treebank
+from pipelines import pipeline_of, treebank
 from spacy.tokens import Doc
 from spacy.training import Example
 from texts import TEXTS
@@ -27,8 +27,6 @@ from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.trees import parse_trees
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
-
 PCFG = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
 PRUNING = {"@misc": "spacy-lpcfg.Pruning.v1"}
 STEPWISE = {
@@ -48,9 +46,6 @@ def nlp():
     nlp = pipeline()
     nlp.initialize(lambda: treebank(150)(nlp))
     return nlp
-
-
-# Learning
 
 
 def test_parser_parses_as_the_library_does_with_what_it_learned(nlp):
@@ -144,18 +139,6 @@ def test_parser_trained_before_learns_nothing_more_and_says_so(stepwise):
     with pytest.warns(UserWarning, match="learns nothing more"):
         assert loaded.update(examples)["lpcfg_parser"] == 0
     assert loaded.get_pipe("lpcfg_parser").grammar.to_bytes() == nlp.get_pipe("lpcfg_parser").grammar.to_bytes()
-
-
-# Parsing
-
-
-@pytest.mark.filterwarnings("error")
-def test_parser_splits_sentences_where_nobody_did_without_complaint(nlp, with_settings):
-    bare = with_settings()
-    bare.remove_pipe("lpcfg_sentencizer")
-    docs = list(bare.pipe(TEXTS))
-    assert [annotations(doc) for doc in docs] == [annotations(doc) for doc in nlp.pipe(TEXTS)]
-    assert [sent.text for sent in docs[1].sents] == ["Did you lock the shed?", "Yes."]
 
 
 def test_parser_spells_brackets_and_quotes_as_its_treebank():

@@ -17,10 +17,7 @@ from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import parse_trees
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*without sentence boundaries"),
-    pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 
 PCFG = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
 STEPWISE = {
@@ -68,9 +65,6 @@ def halted(monkeypatch, make):
 def parser_of(pipe):
     """The parser by the model, below its limits."""
     return pipe.parser.parser.parser
-
-
-# Models that are replaced while a thread makes the parser
 
 
 @pytest.mark.parametrize("change", ["assign", "load", "update"])
@@ -151,9 +145,6 @@ def test_settings_that_are_assigned_meanwhile_are_parsed_by(monkeypatch, setting
     assert (pipe.parser.parser.max_words, parser_of(pipe).settings.beam) == (pipe.limits.max_words, pipe.pruning.beam)
     setattr(pipe, name, before)
     assert (pipe.parser.parser.max_words, parser_of(pipe).settings.beam) == (pipe.limits.max_words, pipe.pruning.beam)
-
-
-# Locks
 
 
 def test_value_that_exists_is_read_without_a_lock():

@@ -9,8 +9,6 @@ from spacy_lpcfg.components.doc.constituents import trees
 from spacy_lpcfg.components.training.tagged_text import TaggedText
 from spacy_lpcfg.trees import parse_trees
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
-
 PARSERS = ("lpcfg_parser", "isbn_parser")
 WITH_TREES = (*PARSERS, "spectral_bracketer")
 READERS = {name: f"spacy-lpcfg.read_{learned}.v1" for name, learned in LEARNED.items()}
@@ -105,6 +103,18 @@ def test_pipe_predicts_without_changing_docs(name):
     assert [doc.to_bytes() for doc in docs] == before
     pipe.set_annotations(docs, predicted)
     assert all(pipe.spans_key in doc.spans for doc in docs)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", WITH_TREES)
+def test_pipe_splits_sentences_where_nobody_did_without_complaint(name):
+    nlp = learned(name)
+    text = tagged(nlp, "It rained . Who left ?")
+    wanted = annotations(nlp(text.copy()))
+    nlp.remove_pipe("lpcfg_sentencizer")
+    (doc,) = nlp.pipe([text])
+    assert annotations(doc) == wanted
+    assert [sent.start for sent in doc.sents] == [0, 3]
 
 
 @pytest.mark.parametrize("name", WITH_TREES)

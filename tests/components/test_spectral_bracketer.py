@@ -23,8 +23,6 @@ from spacy_lpcfg.components.training.tagged_text import TaggedText, tagged_doc
 from spacy_lpcfg.components.training.vocab_vectors import VocabVectors
 from spacy_lpcfg.trees import parse_trees
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
-
 SETTINGS = {"m": 3, "embedding": {"@misc": "spacy-lpcfg.CCA.v1", "size": 10}}
 LEARNER = {"@misc": "spacy-lpcfg.Learner.v1", "name": "bracketer", "variant": "paper", "settings": SETTINGS}
 SENTENCES = [
@@ -63,9 +61,6 @@ def docs_of(nlp) -> list[Doc]:
     tags = ["_SP", "DT", "NN", "_SP", "VBD", ".", "WP", "VBD", "PRP", "."]
     docs.append(Doc(nlp.vocab, words=words, tags=tags, sent_starts=[i in (0, 6) for i in range(10)]))
     return [*docs, Doc(nlp.vocab), Doc(nlp.vocab, words=["\n"], sent_starts=[1])]
-
-
-# Learning
 
 
 def test_bracketer_brackets_as_the_library_does_with_what_it_learned(nlp):
@@ -179,9 +174,6 @@ def test_bracketer_has_one_label(nlp):
         other.initialize(lambda: text(3)(other))
 
 
-# Bracketing
-
-
 def test_bracketer_writes_trees_that_others_read(nlp):
     doc = nlp(docs_of(nlp)[0])
     (tree,) = trees(doc, KEY)
@@ -240,15 +232,6 @@ def test_bracketer_never_fails_on_a_sentence(nlp, words, tags):
     assert np.all(np.isfinite(doc.spans[KEY].attrs["scores"]))
 
 
-@pytest.mark.filterwarnings("error")
-def test_bracketer_splits_sentences_where_nobody_did_without_complaint(nlp, with_settings):
-    bare = with_settings()
-    docs = [Doc(bare.vocab, words=["Go", "now", ".", "Who", "left", "?"], tags=["VB", "RB", ".", "WP", "VBD", "."])] * 2
-    found = list(bare.pipe(doc.copy() for doc in docs))
-    assert [(span.start, span.end) for span in found[0].spans[KEY]] == [(0, 2), (3, 5)]
-    assert [sent.start for sent in found[0].sents] == [0, 3]
-
-
 def test_bracketer_maps_tags_when_it_learns_and_when_it_brackets(tmp_path):
     names = {"NN": "noun", "NNS": "noun", "NNP": "noun", "DT": "det", "VBD": "verb"}
     back = {"noun": "NOUN", "det": "DET", "verb": "VERB"}
@@ -288,24 +271,12 @@ def test_bracketer_saves_any_mapping(with_settings, tmp_path):
         assert component.bracket(["a", "-", "b"], ["NN", "=", "NN"]).spans == ((0, 3),)
 
 
-# Scoring
-
-
 def test_bracketer_scores_a_pipeline(nlp):
     examples = list(Treebank(SAMPLE / "dev.mrg", limit=40, gold_tags=True)(nlp))
     scores = nlp.evaluate(examples)
     assert scores["brackets_n_sentences"] == 40
     assert 0.1 < scores["brackets_f"] == scores[f"spans_{KEY}_f"] < scores["brackets_f_with_sentence"] < 1
     assert 0.1 < scores["brackets_sentence_f"] < scores["brackets_sentence_f_with_sentence"] < 1
-
-
-def test_bracketer_has_no_scores_without_trees(nlp):
-    scores = nlp.evaluate(list(text(5)(nlp)))
-    assert scores["brackets_f"] is scores[f"spans_{KEY}_f"] is None
-    assert scores["brackets_n_sentences"] == 0
-
-
-# Saving
 
 
 def test_bracketer_stands_beside_a_parser(nlp, tmp_path):

@@ -28,9 +28,6 @@ def score(gold, test, params=COLLINS):
     return score_sentence(tuple(parse_trees(gold)), tuple(parse_trees(test)), params)
 
 
-# Parameters
-
-
 def test_params_from_file_reads_the_collins_file(shared_evalb):
     assert Params.from_file(shared_evalb / "COLLINS.prm") == COLLINS
 
@@ -68,9 +65,6 @@ def test_params_from_file_names_the_place_of_a_bad_line(tmp_path, line, message)
     path.write_text(f"# settings\n{line}\n")
     with pytest.raises(ValueError, match=message):
         Params.from_file(path)
-
-
-# One sentence
 
 
 def test_score_sentence_of_equal_trees():
@@ -181,9 +175,6 @@ def test_score_sentence_handles_trees_of_any_depth():
     for _ in range(3000):
         tree = Tree("NP", [tree, Tree("X", word="b")])
     assert score_sentence(tree, tree).is_complete
-
-
-# Many sentences
 
 
 @pytest.fixture
@@ -312,9 +303,6 @@ def test_evalb_agrees_with_results_before_the_quote_repair(shared_evalb, params)
             "{} : Length unmatch ({}|{})".format(i, *re.findall(r"\d+", sentence.reason))
             for i, sentence in enumerate(evaluation.sentences, start=1)
         ]
-
-
-# evalb.c itself
 
 
 def with_brackets(tree, rng, n_new):

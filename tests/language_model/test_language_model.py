@@ -65,9 +65,6 @@ def separable(seed: int, n_words: int = 15, m: int = 4) -> Aggregate:
     return Aggregate(0.1 / m + 0.9 * rng.dirichlet(np.full(m, 0.5), n_words), words / words.sum(axis=0))
 
 
-# Text
-
-
 def test_language_model_reads_text_plain_or_zipped(tmp_path):
     text = "\ufeffA b\tc\n\n  \r\nna\u00efve d/e\n"
     (tmp_path / "plain.txt").write_text(text, encoding="utf-8")
@@ -98,9 +95,6 @@ def test_vocabulary_has_the_words_that_are_not_rare():
     ]  # fmt: skip
 
 
-# EM
-
-
 @given(seed=seeds, m=st.integers(1, 5))
 def test_em_never_lowers_the_likelihood(seed, m):
     bigrams = random_bigrams(seed)
@@ -119,9 +113,6 @@ def test_concave_em_forgets_where_it_began():
         model = fit_states(bigrams, truth.words, prior, 3000)
         found.append(bigrams.counts @ np.log(model.probabilities(bigrams.first, bigrams.second)))
     assert found[0] == pytest.approx(found[1], rel=1e-6)
-
-
-# Settings
 
 
 @pytest.mark.parametrize("learner", METHODS.values())
@@ -153,9 +144,6 @@ def test_pivot_settings_refuse_what_cannot_be(name, values):
 def test_decompose_refuses_no_states():
     with pytest.raises(ValueError, match="n_states of at least 1, got 0"):
         row_states(sparse.csr_matrix(np.eye(3)), 0)
-
-
-# Pivots
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -227,9 +215,6 @@ def test_fit_by_pivots_is_repeatable_and_ahead_of_em():
     assert history[0].dev.perplexity < random[10].dev.perplexity
 
 
-# Kneser-Ney
-
-
 def reference_kneser_ney(tokens: np.ndarray, n_words: int, order: int, gram: tuple[int, ...]) -> float:
     """By the formula, with dictionaries."""
     counts = Counter(tuple(row[len(row) - order :]) for row in tokens.tolist())
@@ -299,9 +284,6 @@ def test_interpolation_is_at_least_as_good_as_its_parts():
     assert np.log2(known @ mixture.weights).mean() >= np.log2(known).mean(axis=0).max() - 1e-9
 
 
-# The model
-
-
 @pytest.mark.parametrize("is_mixture", [False, True])
 def test_language_model_probabilities_sum_to_one(is_mixture):
     model, _ = fit(TEXT, AggregatePivotEM(n_states=4, settings=SMALL))
@@ -352,9 +334,6 @@ def test_language_model_names_the_part_that_does_not_fit(part, value):
         LanguageModel.from_bytes(pack("language model", 1, {name: parts[name] for name in parts if name != part}))
 
 
-# As an L-PCFG
-
-
 def right_branching(words):
     """(S.a (a a) (S.b (b b) (END .))): a node S.w holds the latent state between w and the next word."""
     from spacy_lpcfg.trees import Tree
@@ -398,9 +377,6 @@ def test_language_model_is_an_lpcfg_of_right_branching_trees():
     parse = parser.parse([*words, "."])
     assert parse.tree == tree
     assert parse.log_probability == pytest.approx(log_probability, rel=1e-4)
-
-
-# Docs and commands
 
 
 def test_token_surprisal_of_a_doc():

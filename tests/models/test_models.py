@@ -14,8 +14,6 @@ from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_name
 from spacy_lpcfg.parsing.protocol import ANSWERS
 from spacy_lpcfg.stacking import Stacked
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
-
 TEXT = "The ferry that my sister missed was the last one. We stayed."
 
 

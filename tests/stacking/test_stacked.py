@@ -36,9 +36,6 @@ def assert_same_parse(found, expected):
     assert found.log_probability == pytest.approx(expected.log_probability, nan_ok=True)
 
 
-# The layer ---------------------------------------------------------------------------------------
-
-
 def test_layer_without_features_changes_nothing():
     posteriors = Posteriors({(0, 2, "S"): 0.999, (0, 1, "NP"): 0.25, (0, 2, "NP"): 0.001}, [{"DT": 1.0}, {"NN": 1.0}])
     found = SpanLayer.blank().rescore(["a", "b"], posteriors)
@@ -94,9 +91,6 @@ def test_layer_leaves_out_what_is_rare():
 def test_layer_settings_refuse_what_is_out_of_range(setting):
     with pytest.raises(ValueError, match=setting):
         LayerSettings(**{setting: 0})
-
-
-# Answers -----------------------------------------------------------------------------------------
 
 
 def test_stacked_has_the_posteriors_of_the_layer(stacked):
@@ -183,9 +177,6 @@ def test_stacked_keeps_constraints(stacked):
             assert parse.status == PARSED
 
 
-# As a member, and saved --------------------------------------------------------------------------
-
-
 def test_stacked_is_a_member_of_combinations(stacked):
     mirrored = Mirrored(stacked)
     combined = Combined((stacked, mirrored, model("isbn")), (0.5, 0.25, 0.25))
@@ -231,9 +222,6 @@ def test_layer_refuses_parts_that_do_not_fit(stacked, part):
     stored = {name: value for name, value in stacked.to_values().items() if name != f"layer.{part}"}
     with pytest.raises(ModelError, match=f"This stacked model lacks '{part}'"):
         Stacked.from_bytes(pack(Stacked.kind, Stacked.version, stored))
-
-
-# Learning ----------------------------------------------------------------------------------------
 
 
 def test_learner_of_stacked_keeps_folds_apart():

@@ -56,9 +56,6 @@ def arguments(name: str, known: dict[str, Path]) -> list[str]:
     return [part.format(**known) for part in COMMANDS[name].split()]
 
 
-# What is foreign ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["README.md", ".git", "vocab/vectors", "zz"])
 def test_manifest_names_the_first_entry_that_was_not_saved(saved, name):
     (saved / name).mkdir()
@@ -112,9 +109,6 @@ def test_manifest_shows_no_control_characters(saved):
         assert "\x1b" not in reason_not_replaceable(saved)
 
 
-# What cannot be moved ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("force", [False, True])
 def test_manifest_keeps_the_working_folder_and_those_above(tmp_path, monkeypatch, force):
     """Even empty ones, but none below: what stands in it would go on in a folder that has no name."""
@@ -149,9 +143,6 @@ def test_manifest_keeps_where_disks_are_mounted(saved, tmp_path, monkeypatch):
     for folder in (saved, below, below / "disk"):
         assert "mounted" in reason_not_replaceable(folder, force=True)
     assert reason_not_replaceable(saved / "vocab", force=True) is None
-
-
-# Commands ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -53,9 +53,6 @@ def put(array: np.ndarray, place: int, value: float) -> np.ndarray:
     return changed.reshape(array.shape)
 
 
-# ------------------------------------------------------------------------------------------- other bytes
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_storage_refuses_changed_bytes(kind):
     """A bit another, the end cut off, something behind it, at places all over the file and in its header."""
@@ -77,9 +74,6 @@ def test_storage_refuses_changed_bytes(kind):
     with pytest.raises(ValueError, match=r"damaged: its checksum differs\. Copy or learn it again"):
         read(plain[:-9] + bytes([plain[-9] ^ 1]) + plain[-8:])
     print(f"{kind}: {faults} changed files, all refused")
-
-
-# ------------------------------------------------------------------------------------------- other parts
 
 
 def damaged_arrays(name: str, array: np.ndarray, rng: random.Random) -> Iterator[tuple[bool, Any]]:
@@ -222,9 +216,6 @@ def test_storage_refuses_metadata_that_are_none(text):
     assert read_meta(json.dumps({"a": [1, "b"]})) == {"a": [1, "b"]}
 
 
-# ------------------------------------------------------------------------------------------- the reader
-
-
 def test_storage_reader_reads_what_msgpack_writes():
     powers = [2**n - 1 for n in (1, 7, 8, 16, 32, 64)]
     texts = ["", "a", "é" * 20, *("x" * n for n in (31, 32, 255, 256, 70_000)), "\U0001f600"]
@@ -273,9 +264,6 @@ NO_CONTAINERS = [
 def test_storage_reader_refuses(data):
     with pytest.raises(StorageError):
         ContainerReader(data, MemoryBudget()).read()
-
-
-# ------------------------------------------------------------------------------------------- too large
 
 
 def array(dtype: str, shape: list[int], data: bytes, **more: str) -> dict[str, Any]:

@@ -401,9 +401,6 @@ def test_constituents_write_brackets_that_can_be_read_whatever_the_text(words):
     assert list(parse_trees(str(found))) == [found]
 
 
-# Heads -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("lang", "rules"), [("en", ENGLISH), ("xx", DEFAULT)])
 @given(shape=random_trees())
 def test_constituents_have_the_heads_of_their_trees(lang, rules, shape):

@@ -64,9 +64,6 @@ def shown(doc: Doc, key: str = KEY) -> list[str]:
     return [str(tree) for tree in trees(doc, key)]
 
 
-# Merging
-
-
 @pytest.mark.parametrize("set_tags", [True, False])
 def test_merged_tokens_are_leaves_of_the_same_tree(set_tags):
     doc = merge(parsed(CITY, RAIN, set_tags=set_tags), CITY_TOKENS)
@@ -132,9 +129,6 @@ def test_merged_white_space_is_part_of_the_word():
     assert doc[0]._.constituency.probability == parse_of(RAIN).span_scores[1]
 
 
-# Splitting
-
-
 def test_split_tokens_are_leaves_below_the_same_brackets():
     doc = split(parsed(CITY, set_tags=False), 6, "th", "ere")
     assert "(ADVP (RB th) (RB ere))" in shown(doc)[0]
@@ -156,9 +150,6 @@ def test_split_and_merged_tokens_may_be_as_many_as_before():
         retokenizer.merge(doc[3:5])
         retokenizer.split(doc[9], ["rai", "ned"], heads=[doc[9], doc[9]])
     assert doc[7:10]._.constituency.bracketed == "(S (NP (PRP It)) (VP (VBD rai) (VBD ned)))"
-
-
-# What else sees the Doc
 
 
 def test_docs_can_be_kept_and_copied_before_and_after_tokens_are_merged():
@@ -203,9 +194,6 @@ def test_merged_tokens_within_brackets_leave_all_other_brackets(tree, data):
     assert [(span.start, span.end, span.label_) for span in doc.spans[KEY]] == wanted
 
 
-# Components
-
-
 @pytest.fixture(scope="module")
 def merging(sample_grammar):
     nlp, _ = pipeline_by(sample_grammar)
@@ -243,9 +231,6 @@ def test_brackets_of_the_bracketer_follow_merged_tokens():
     merge(doc, slice(2, 4))
     assert shown(doc, "brackets") == ["(X (PRON We) (X (VERB saw) (X (PROPN New_York))))"]
     assert doc.spans["brackets"].attrs["scores"].tolist() == [1.0, 0.5, 0.25]
-
-
-# Docs that are put together
 
 
 @pytest.fixture

@@ -129,9 +129,6 @@ def test_text_goes_to_those_that_learn_from_it(name):
             make_learner(name)
 
 
-# Configs -----------------------------------------------------------------------------------------
-
-
 def learner_of(config: str, **overrides: object):
     found = load_config(
         ROOT / "configs" / config, overrides={key.replace("__", "."): overrides[key] for key in overrides}

@@ -106,9 +106,6 @@ def test_scorer_reads_parameter_files_and_can_be_pickled(tmp_path):
     assert make_constituency_scorer()([example(GOLD, relabelled)])["evalb_f"] == 0.75
 
 
-# Unlabelled
-
-
 def bracketed(doc: Doc, spans: list[tuple[int, int]]) -> Doc:
     """A Doc of one sentence with these brackets."""
     sentence = DocSentence(list(range(len(doc))), TaggedSentence(tuple(t.text for t in doc), ("",) * len(doc)))
@@ -155,6 +152,8 @@ def test_scorer_of_brackets_compares_other_tokens_by_their_text():
 def test_scorer_of_brackets_reads_gold_where_it_is_told():
     reference = gold_doc(UNLABELLED)
     predicted = bracketed(reference.copy(), [(0, 6)])
-    assert make_bracket_scorer("elsewhere")([Example(predicted, reference)])["brackets_f"] is None
+    found = make_bracket_scorer("elsewhere")([Example(predicted, reference)])
+    assert found["brackets_f"] is found["spans_brackets_f"] is None
+    assert found["brackets_n_sentences"] == 0
     reference.spans["elsewhere"] = list(reference.spans[KEY])
     assert make_bracket_scorer("elsewhere")([Example(predicted, reference)])["brackets_f"] == 0
