@@ -14,6 +14,7 @@ from spacy.training import Example
 from fuzz.choices import Choices
 from fuzz.contract import Target, expect
 from spacy_lpcfg.components.training.corpus import Treebank
+from spacy_lpcfg.parsing.decodings import DECODINGS
 
 _SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
 _WORDS = ["The", "ferry", "was", "late", ",", "and", "nobody", "waited", "."]
@@ -32,7 +33,7 @@ _NUMBERS = [1, 0, 2, -1, 3, 0.5, 1e-300, 1e300, 10**30, True]
 _OTHERS = [None, "", "x", "1", [], ["NP"], {}, {"@misc": "no such entry"}]
 _USUAL: dict[str, list[Any]] = {
     "tags": ["model", "given", "prior"],
-    "decoding": ["mbr", "max-rule", "most-probable", "vote", "rerank", "tree"],
+    "decoding": [*DECODINGS, "tree"],
     "set_tags": ["missing", True, False],
     "attr": ["pos", "tag", "lower", "ent_type"],
     "spans_key": ["constituents", "sc", ""],

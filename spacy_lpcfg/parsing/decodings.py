@@ -43,7 +43,7 @@ class Decodable(Protocol):
 
     @property
     def bracket_cost(self) -> float:
-        """The cost of each bracket, subtracted from its posterior."""
+        """The cost of a bracket, to subtract from its posterior; the parser of one grammar or network has its own."""
 
 
 class TreeDecoder(Protocol):
@@ -56,8 +56,8 @@ class TreeDecoder(Protocol):
 
         words (sequence of str): Of the sentence.
         posteriors (Posteriors): Of the brackets that the constraints allow, at least one over all words, and of tags.
-        required (sequence of (start, end, label)): Brackets of `posteriors` that are certain under the constraints;
-            empty without constraints.
+        required (sequence of (start, end, label)): Under constraints, brackets of `posteriors` that are certain: those
+            that were asked for, and others that the model is certain of. Empty without constraints.
         """
 
 

@@ -17,6 +17,7 @@ OF_KINDS = {
     "isbn": {"mbr", "most-probable"},
     "mirrored": {"mbr", "most-probable"},
     "stacked": {"mbr", "well-formed", "max-rule", "most-probable"},
+    "induced": {"mbr"},
     "combined": {"mbr", "well-formed", "most-probable", "vote", "rerank"},
 }
 TOLD = set().union(*OF_KINDS.values())

@@ -135,7 +135,7 @@ def _has(pattern: re.Pattern[str], opening: str) -> bool:
 def looks_like(opening: str) -> str | None:
     """Return the name of the format of a text, by its first lines; None if it looks like none."""
     is_xml = _XML.match(opening) is not None
-    for form in reversed(FORMATS.values()):
+    for form in reversed(DIALECTS.values()):
         if form.recognises is not None and (form.family == "xml") == is_xml and form.recognises(opening):
             return form.name
     return None
