@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from paths import SAMPLE
 
 from spacy_lpcfg.bracketing import Bracketer
 from spacy_lpcfg.bracketing.induced_tags import InducedTags
@@ -35,7 +35,6 @@ from spacy_lpcfg.storage.container import Stored
 from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.words.classes import WordClasses
 
-SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
 CLASSES = WordClasses(("boat", "ship", "zebra"), np.array([1, 1, 2], np.int32))
 SENTENCE = ["The", "zebra", "that", "they", "missed", "was", "the", "last", "ship", "."]
 TAGS = ["DT", "NN", "WDT", "PRP", "VBD", "VBD", "DT", "JJ", "NN", "."]
@@ -99,7 +98,7 @@ def model(kind: str) -> Stored:
 
 
 def trees(n: int) -> list:
-    return [tree for tree in map(clean, islice(read_trees(SAMPLE), n)) if tree]
+    return [tree for tree in map(clean, islice(read_trees(SAMPLE / "train.mrg"), n)) if tree]
 
 
 def with_classes(grammar: Grammar) -> Grammar:

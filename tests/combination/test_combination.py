@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from paths import ROOT
+from paths import SAMPLE
 from stored_models import model
 
 from spacy_lpcfg.chart import Parser
@@ -25,7 +25,6 @@ from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.trees.transforms import mirror
 
-SAMPLE = ROOT / "assets" / "sample"
 SENTENCE = ["The", "ferry", "was", "the", "last", "one", "."]
 
 

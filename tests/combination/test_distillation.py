@@ -5,7 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner, distillation
 from spacy_lpcfg.combination.distillation import TAUGHT, as_learned
@@ -22,7 +22,6 @@ from spacy_lpcfg.trees.transforms import escape_tokens, mirror
 
 pytestmark = pytest.mark.slow
 
-SAMPLE = ROOT / "assets" / "sample"
 NETWORK = ISBNLearner(n_states=8, n_epochs=2)
 
 

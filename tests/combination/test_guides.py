@@ -8,7 +8,7 @@ import pytest
 import srsly
 from hypothesis import given
 from hypothesis import strategies as st
-from paths import ROOT
+from paths import SAMPLE
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combined, MirroredLearner
@@ -36,7 +36,7 @@ BEAM = BeamSettings(lattice=LATTICE)
 
 @pytest.fixture(scope="module")
 def trees():
-    return [clean(tree) for tree in read_trees(ROOT / "assets" / "sample" / "train.mrg")][:80]
+    return [clean(tree) for tree in read_trees(SAMPLE / "train.mrg")][:80]
 
 
 @pytest.fixture(scope="module")

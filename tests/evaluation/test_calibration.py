@@ -14,6 +14,13 @@ from spacy_lpcfg.evaluation.calibration import (
 from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.trees import Tree
 
+GOLD = Tree.from_spans(["It", "works"], ["PRP", "VBZ"], [(0, 2, "S"), (0, 1, "NP")])
+
+
+def parse_of(spans, scores, tag_scores, tags=("PRP", "NN")):
+    """A parse of the words of `GOLD`."""
+    return Parse(GOLD.words, list(tags), spans, np.array(scores), np.array(tag_scores), 0.0, PARSED)
+
 
 def drawn(temperature, n=200_000, seed=0):
     """Probabilities that are off by a temperature, and outcomes."""
@@ -55,10 +62,8 @@ def test_temperature_wants_brackets():
 
 
 def test_outcomes_of_parses():
-    gold = Tree.from_spans(["a", "b"], ["A", "B"], [(0, 2, "S"), (0, 1, "NP")])
-    scores = np.array([0.9, 0.4], dtype=np.float32)
-    parse = Parse(["a", "b"], ["A", "B"], [(0, 2, "S"), (0, 1, "VP")], scores, np.ones(2), 0.0, PARSED)
-    found, right = outcomes([parse, parse], [gold, gold])
+    parse = parse_of([(0, 2, "S"), (0, 1, "VP")], [0.9, 0.4], [1.0, 1.0])
+    found, right = outcomes([parse, parse], [GOLD, GOLD])
     assert found == pytest.approx([0.9, 0.4, 0.9, 0.4])
     assert right.tolist() == [True, False, True, False]
     with pytest.raises(ValueError, match="same words"):
@@ -81,11 +86,10 @@ def test_tags_share_what_the_likeliest_one_leaves():
 
 
 def test_outcomes_of_tags_and_whole_trees():
-    gold = Tree.from_spans(["It", "works"], ["PRP", "VBZ"], [(0, 2, "S"), (0, 1, "NP")])
-    right = Parse(gold.words, ["PRP", "NN"], gold.spans(), np.array([0.8, 0.5]), np.array([0.9, 0.6]), 0.0, PARSED)
-    wrong = Parse(gold.words, gold.tags, [(0, 2, "S")], np.array([0.7]), np.array([1.0, 0.3]), 0.0, PARSED)
+    right = parse_of(GOLD.spans(), [0.8, 0.5], [0.9, 0.6])
+    wrong = parse_of([(0, 2, "S")], [0.7], [1.0, 0.3], tags=GOLD.tags)
     bare = Parse(["Go"], ["VB"], [], np.zeros(0), np.array([0.9]), 0.0, PARSED)
-    parses, golds = [right, wrong, bare], [gold, gold, Tree.from_spans(["Go"], ["VB"], [])]
+    parses, golds = [right, wrong, bare], [GOLD, GOLD, Tree.from_spans(["Go"], ["VB"], [])]
     domain = DomainOutcomes.of(parses, golds)
     assert domain.tree_probabilities(1.0) == pytest.approx([0.4, 0.7])
     assert domain.tree_probabilities(0.5) == pytest.approx([0.5 * 16 / 17, 49 / 58])
@@ -96,9 +100,8 @@ def test_outcomes_of_tags_and_whole_trees():
 
 
 def test_expected_errors_of_a_domain_are_those_of_tempered_parses():
-    gold = Tree.from_spans(["It", "works"], ["PRP", "VBZ"], [(0, 2, "S"), (0, 1, "NP")])
-    parse = Parse(gold.words, ["PRP", "NN"], gold.spans(), np.array([0.8, 0.6]), np.array([0.9, 0.6]), 0.0, PARSED)
-    domain = DomainOutcomes.of([parse], [gold])
+    parse = parse_of(GOLD.spans(), [0.8, 0.6], [0.9, 0.6])
+    domain = DomainOutcomes.of([parse], [GOLD])
     assert domain.expected_errors(1.0, 1.0) == pytest.approx((0.3, 0.35, 0.52))
     assert domain.expected_errors(0.5, 2.0) == pytest.approx(
         (
