@@ -132,25 +132,15 @@ def test_bracketer_keeps_distances_of_sequences(tmp_path):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("groups", np.zeros(3, np.int32)),
         ("groups", np.full(17, 99, np.int32)),
-        ("distances", np.zeros((2, 3, 4))),
         ("keys", np.zeros(5, np.int64)),
-        ("values", np.zeros(5)),
-        ("unseen", np.zeros(3)),
-        ("unseen", np.full(2, np.nan)),
         ("top_values", np.zeros(7, np.float32)),
         ("lexical", ["NOSUCHTAG word"]),
-        ("lexical", "text"),
-        ("meta", 3),
-        ("meta", "{"),
-        ("meta", "[]"),
-        ("has_spans", 1),
-        ("apart", None),
         ("sequence_lengths", np.array([4], np.int32)),
     ],
 )
 def test_bracketer_refuses_inconsistent_parts(default, name, value):
+    """Parts of the right type, which do not fit the others; the rest is in tests/storage."""
     from spacy_lpcfg.storage.container import pack, unpack
 
     values = unpack("bracketer", 1, default.to_bytes())

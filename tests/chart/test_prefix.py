@@ -70,16 +70,8 @@ def without_recursion(seed: int) -> Grammar:
     rng = np.random.default_rng(seed)
     order = ["S", "VP", "NP", "D", "N", "V"]
     states = {a: int(rng.integers(1, 4)) for a in order}
-    model = Model(
-        {
-            a: v
-            for a, v in zip(
-                "SN", np.split(rng.dirichlet(np.ones(states["S"] + states["N"])), [states["S"]]), strict=True
-            )
-        },
-        {},
-        {},
-    )
+    roots = rng.dirichlet(np.ones(states["S"] + states["N"]))
+    model = Model({"S": roots[: states["S"]], "N": roots[states["S"] :]}, {}, {})
     for place, a in enumerate(order[:3]):
         pairs = [(b, c) for b in order[place + 1 :] for c in order[place + 1 :]]
         chosen = [pairs[i] for i in rng.choice(len(pairs), min(4, len(pairs)), replace=False)]

@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from grammars import WORDS, random_grammar
-from oracles.enumeration import (
-    all_trees,
-    model_of,
-    weight,
-    weight_by_states,
-)
+from oracles.enumeration import all_trees, model_of, weight, weight_by_states
 from oracles.tensor_form import tree_weight
 
 from spacy_lpcfg.trees import Tree

@@ -32,14 +32,11 @@ def test_model_averages_posteriors():
     [
         ("n_members", 0),
         ("n_members", 3),
-        ("0.classes", np.zeros(3, np.int32)),
         ("0.words", ("a", "a", "b")),
         ("0.tags", ("C1", "C2")),
         ("0.names", '{"C1": 1}'),
         ("1.root", np.ones((3, 1)) / 3),
         ("1.root", np.array([1.0, 0.0, 0.0])),
-        ("1.left", np.ones((3, 9))),
-        ("1.other", 1),
     ],
 )
 def test_model_refuses_what_is_inconsistent(field, value):

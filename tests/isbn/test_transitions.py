@@ -1,14 +1,11 @@
 import pytest
+from bracketed import tree_of as tree
 from hypothesis import given
 from oracles.strategies import trees
 
 from spacy_lpcfg.isbn.relations import FIELDS, NONE, ROOT, Cell, Relations, codes, related, walk
 from spacy_lpcfg.isbn.transitions import ATTACH, MODIFY, PROJECT, SHIFT, Transition, derive, tree_of
-from spacy_lpcfg.trees import normalize, parse_trees
-
-
-def tree(text):
-    return next(iter(parse_trees([text])))
+from spacy_lpcfg.trees import normalize
 
 
 def test_derivations_example():

@@ -17,7 +17,7 @@ from paths import SAMPLE
 
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.learning import EM, LexicalSettings, StateSmoothing, TreebankPCFG
-from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
+from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
 BRACKETS = [
@@ -39,16 +39,10 @@ def step(request):
     return split, latent, split.expect(latent)
 
 
-def trees_of(split: Split) -> list[Tree]:
-    treebank = split.treebank
-    every = skeletal_trees(treebank.nodes, treebank.vocabulary.terminals, treebank.terminal)
-    return [every[root] for root in treebank.nodes.roots]
-
-
 def test_log_likelihood_is_that_of_the_sum_over_states(step):
     split, latent, expected = step
     model = model_of_latent(split, latent)
-    weights = [weight_by_states(model, tree) for tree in trees_of(split)]
+    weights = [weight_by_states(model, tree) for tree in skeletal_trees(split)]
     assert expected.log_likelihood == pytest.approx(np.log(weights).sum(), rel=1e-6)
 
 
@@ -57,7 +51,7 @@ def test_expected_counts_are_those_of_the_sum_over_states(step):
     nodes, model = split.treebank.nodes, model_of_latent(split, latent)
     posteriors, rules = np.zeros((nodes.n_nodes, split.width)), np.zeros(len(expected.rules))
     first = 0
-    for tree, root in zip(trees_of(split), nodes.roots, strict=True):
+    for tree, root in zip(skeletal_trees(split), nodes.roots, strict=True):
         total = weight(model, tree)
         of_tree = range(first, root + 1)
         for states in itertools.product(*(range(split.n_states[nodes.symbol[node]]) for node in of_tree)):
@@ -175,7 +169,7 @@ def test_grammar_has_the_parameters(sample):
     split = split_of(sample, 3)
     fit = random_fit(split, UNSMOOTHED, learner.noise)
     after = [fit.step() for _ in range(5)][-1]
-    n_words = sum(len(tree) for tree in trees_of(split))
+    n_words = sum(len(tree) for tree in skeletal_trees(split))
     kept = len(sample) * np.log(1 - 1e-4) - n_words * np.log(1.01)  # for unseen roots, and forms of unknown words
     total = sum(tree_log_probability(grammar, tree) for tree in sample)
     assert total == pytest.approx(after + kept, abs=0.001 * n_words)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import logging
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles.enumeration import Model, all_trees, model_of_parameters, sums_of_states, weight
+from oracles.enumeration import Model, language, model_of_parameters, sums_of_states, weight
 from oracles.latent import PLAIN
 from oracles.tensor_form import tree_weight
 from scipy.optimize import linear_sum_assignment
@@ -87,13 +86,6 @@ def _places(rule: tuple[str, ...], h: int) -> list[tuple[tuple[str, ...], tuple[
     return [(rule, states) for states in itertools.product(*choices[: len(RULES[rule])]) if states[0] == h]
 
 
-def language(model: Model, lengths: Sequence[int] = (4,)) -> dict[Tree, float]:
-    """Every tree of the model with its probability."""
-    sentences = itertools.chain.from_iterable(itertools.product("abcd", repeat=n) for n in lengths)
-    trees = (tree for words in sentences for tree in all_trees(model, words))
-    return {tree: p for tree in trees if (p := weight(model, tree)) > 0}
-
-
 def treebank_of(trees: dict[Tree, float], counts: np.ndarray) -> IndexedTreebank:
     """So many of each tree; powers of two are joined, so that no tree is read twice."""
     shards = []
@@ -130,7 +122,7 @@ def assert_recovered(found: Model, truth: Model, atol: float) -> None:
 def exact(request) -> tuple[Model, dict[Tree, float], IndexedTreebank]:
     """A model, its language, and a treebank with exactly its moments."""
     model = pivot_model(request.param)
-    trees = language(model)
+    trees = language(model, "abcd", (4,))
     counts = np.round(np.array(list(trees.values())) * N_TREES).astype(int)
     assert counts.sum() == N_TREES
     return model, trees, treebank_of(trees, counts)
@@ -162,7 +154,7 @@ def test_theorem_1_finds_pi_of_several_roots_with_several_states():
     """Section 6.1: pi(a, h) where trees begin with S or A, and A has two states that are not alike at the root."""
     inner = pivot_model(3)
     model = Model({"S": np.array([0.25]), "A": np.array([0.5, 0.25])}, inner.binary, inner.lexical)
-    trees = language(model, lengths=(2, 4))
+    trees = language(model, "abcd", (2, 4))
     counts = np.round(np.array(list(trees.values())) * 4 * N_TREES).astype(int)
     assert counts.sum() == 4 * N_TREES
     treebank = treebank_of(trees, counts)

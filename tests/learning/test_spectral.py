@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.enumeration import Model, all_trees, edges, items, marginals, model_of_estimate, weight
+from oracles.enumeration import Model, all_trees, edges, items, language, marginals, model_of_estimate, weight
 from oracles.latent import PLAIN
 from oracles.strategies import trees as random_trees
 from oracles.tensor_form import tree_weight
@@ -55,12 +55,6 @@ def finite_model(seed: int, states: dict[str, int]) -> Model:
     return model
 
 
-def language(model: Model) -> dict[Tree, float]:
-    """Every tree of the model with its probability."""
-    trees = (tree for words in itertools.product(WORDS, repeat=4) for tree in all_trees(model, words))
-    return {tree: p for tree in trees if (p := weight(model, tree)) > 0}
-
-
 STATES = {"S": 1, "A": 2, "B": 2, "D": 2, "E": 2}
 
 
@@ -75,7 +69,7 @@ def exact(request):
     """A model whose Omega have full rank, its language, and its estimate from a treebank with exactly its moments."""
     seed, states = request.param
     model = finite_model(seed, states)
-    trees = language(model)
+    trees = language(model, WORDS, (4,))
     counts = [round(p * N_TREES) for p in trees.values()]
     assert sum(counts) == N_TREES
     found = estimate(trees, counts, n_states=8)
@@ -114,7 +108,7 @@ def test_exact_moments_give_marginals(exact):
 )
 def test_exact_moments_need_no_certain_features(options):
     """Theorem 2 holds for any phi and psi whose Omega has full rank."""
-    trees = language(finite_model(0, STATES))
+    trees = language(finite_model(0, STATES), WORDS, (4,))
     found = estimate(trees, [round(p * N_TREES) for p in trees.values()], n_states=8, features=Features(**options))
     assert dict(zip(found.treebank.nodes.symbols, found.projections.n_states, strict=True)) == STATES
     spectral = model_of_estimate(found, UNSMOOTHED)

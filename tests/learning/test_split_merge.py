@@ -35,9 +35,7 @@ def small(request):
     """A split of small trees, random parameters, what the trees say of their nodes, and the trees."""
     split = split_of(list(parse_trees(BRACKETS)), 4)
     latent = random_latent(split, noise=2.0, seed=request.param)
-    nodes, vocabulary = split.treebank.nodes, split.treebank.vocabulary
-    every = skeletal_trees(nodes, vocabulary.terminals, split.treebank.terminal)
-    return split, latent, split.posteriors(latent), [every[root] for root in nodes.roots]
+    return split, latent, split.posteriors(latent), skeletal_trees(split)
 
 
 def log_likelihood(model: Model, trees: Sequence[Tree]) -> float:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oracles.latent import split_of
 
-from spacy_lpcfg.learning import EM, Clusters, Pivot, SplitMerge, StateSmoothing, StepwiseEM
+from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Pivot, SplitMerge, StateSmoothing, StepwiseEM
 from spacy_lpcfg.learning.em import EMFit, random_start
-from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
-from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
-from spacy_lpcfg.learning.treebank.shards import read_skeletons
+from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED
 from spacy_lpcfg.trees import Tree, parse_trees
 
 
 @pytest.fixture
 def fit(sample) -> EMFit:
-    split = Split.of(IndexedTreebank.of(read_skeletons(sample), LexicalSettings()), 3, tokens_per_state=5)
+    split = split_of(sample, 3, LexicalSettings())
     return EMFit(split, random_start(split, 1.0, 0), StateSmoothing(), start_smoothing=UNSMOOTHED)
 
 

@@ -160,6 +160,13 @@ def all_trees(model: Model, words: Sequence[str]) -> list[Tree]:
     return [tree for a in model.roots for tree in chart[0, n].get(a, ())]
 
 
+def language(model: Model, words: str, lengths: Sequence[int]) -> dict[Tree, float]:
+    """Every tree of a model over sentences of these lengths, with its probability."""
+    sentences = itertools.chain.from_iterable(itertools.product(words, repeat=n) for n in lengths)
+    trees = (tree for sentence in sentences for tree in all_trees(model, sentence))
+    return {tree: p for tree in trees if (p := weight(model, tree)) > 0}
+
+
 def items(tree: Tree) -> Iterator[Item]:
     """The nodes (a, i, j) of a skeletal tree, leaves included."""
     return ((node.label, i, j) for node, i, j in _placed(tree))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 from oracles.enumeration import Model
 
 from spacy_lpcfg.learning import LexicalSettings, StateSmoothing
 from spacy_lpcfg.learning.em import EMFit, random_start
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Latent, Split
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
-from spacy_lpcfg.learning.treebank.skeletons import Skeletons, join, skeletons
+from spacy_lpcfg.learning.treebank.skeletons import join, skeletons
 from spacy_lpcfg.trees import Tree
 
 PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
@@ -33,16 +32,17 @@ def model_of_latent(split: Split, latent: Latent) -> Model:
     )
 
 
-def skeletal_trees(nodes: Skeletons, vocabulary: tuple[str, ...], terminal: np.ndarray) -> list[Tree]:
-    """The trees of a node table, their words terminals."""
+def skeletal_trees(split: Split) -> list[Tree]:
+    """The trees of a treebank, their words terminals."""
+    nodes, terminal = split.treebank.nodes, split.treebank.terminal
     trees: list[Tree] = []
     for node, symbol in enumerate(nodes.symbol):
         label, left = nodes.symbols[symbol], nodes.left[node]
         if left < 0:
-            trees.append(Tree(label, word=vocabulary[terminal[node]]))
+            trees.append(Tree(label, word=split.treebank.vocabulary.terminals[terminal[node]]))
         else:
             trees.append(Tree(label, (trees[left], trees[nodes.right[node]])))
-    return trees
+    return [trees[root] for root in nodes.roots]
 
 
 def random_latent(split: Split, noise: float, seed: int) -> Latent:

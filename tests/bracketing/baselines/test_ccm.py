@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from oracles.binary_trees import Spans, all_trees
 
-from spacy_lpcfg.bracketing.baselines.ccm import CCM, YieldIndex, split_marginals
+from spacy_lpcfg.bracketing.baselines.ccm import CCM, YieldIndex
 
 Tags = Sequence[str]
 Event = tuple[str, tuple[str, ...]]
@@ -95,22 +95,6 @@ def test_ccm_random_starts_repeat_by_their_seed():
     first, same, other = (model.yields for model in starts)
     assert np.array_equal(first, same)
     assert not np.allclose(first, other)
-
-
-def test_ccm_em_raises_the_likelihood_from_a_random_start():
-    found = [CCM(n, 0.01, 0.01, seed=3).fit(TEXT).log_likelihood(TEXT) for n in (0, 1, 5)]
-    assert found == sorted(found)
-    assert found[2] > found[0] + 1
-
-
-def test_ccm_splits_uniformly_at_the_start():
-    for n_words in range(1, 7):
-        wanted = np.zeros((n_words + 1, n_words + 1))
-        for tree in all_trees(0, n_words):
-            probability = math.prod(1 / (end - start - 1) for start, end in tree)
-            for span in [*tree, *((i, i + 1) for i in range(n_words))]:
-                wanted[span] += probability
-        np.testing.assert_allclose(split_marginals(n_words), wanted, atol=1e-12)
 
 
 def test_ccm_numbers_yields_as_their_tags_differ():

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
-import numpy as np
 import pytest
-from paths import SAMPLE
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.settings import EXHAUSTIVE
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import LexicalSettings, TreebankPCFG
-from spacy_lpcfg.trees import parse_trees, read_trees
+from spacy_lpcfg.trees import parse_trees
 
 KAPPA = 0.5
 LINES = (
@@ -72,18 +68,3 @@ def test_rare_words_bring_out_their_tags():
         lexical = LexicalSettings(signature_weight=signature_weight, rare=1)
         parser = Parser(TreebankPCFG(lexical).fit(trees), settings=EXHAUSTIVE)
         assert parser.parse(["the", "zab"]).tags == ["DT", tag]
-
-
-def test_words_of_a_treebank_share_all_that_its_forms_emit():
-    """The probabilities of all known words and forms add up to one, symbol by symbol."""
-    trees = list(islice(read_trees([SAMPLE / "train.mrg"]), 200))
-    grammar = TreebankPCFG().fit(trees)
-    lexicon, sums = grammar.lexicon, np.zeros(grammar.n_preterminals)
-    words = {word for tree in trees for word in tree.words} | {"<form"}
-    forms = [name for name in lexicon.terminals if name.startswith("<form")]
-    names = {*lexicon.rare_words, *forms, *(x for x in lexicon.terminals if x in words)}
-    for name in names:
-        for symbol, weight in emissions(grammar, name).items():
-            sums[grammar.symbols.index(symbol)] += weight
-    assert sums == pytest.approx(1.0)
-    assert len(set(lexicon.rare_words)) == len(lexicon.rare_words) > 300
