@@ -1,7 +1,5 @@
 """The learned bracketer as a whole: what it gives for any input, that it survives storage, and how good it is."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from dataclasses import replace

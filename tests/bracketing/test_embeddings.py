@@ -1,7 +1,5 @@
 """Vectors of words: by CCA, as Brown clusters, from outside; and groups of tags."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

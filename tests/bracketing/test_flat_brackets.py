@@ -1,7 +1,5 @@
 """Brackets that treebanks leave flat, beside the kernel that leaves them out of a bracketer's trees."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

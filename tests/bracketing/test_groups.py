@@ -1,7 +1,5 @@
 """Groups of classes that were merged, beside a slow clustering of the definition."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spacy_lpcfg.bracketing.groups import merge_groups

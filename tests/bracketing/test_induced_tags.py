@@ -1,7 +1,5 @@
 """Tags from raw text, on a language of which every class is known."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The minimal latent tree against all binary trees, with edges by equations 3 and 4 taken literally."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

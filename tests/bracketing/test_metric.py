@@ -1,7 +1,5 @@
 """Covariances, the spectral metric, and recovery of latent trees as the data grow."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores of spans and the trees of the best scores, against enumeration; self-training."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tagged text: both formats, told apart by their first line, and what is wrong in either by file and line."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Tags of treebanks as universal tags, and sentences without punctuation."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """The top bracket: the paper's rule, the learned one, and that of the tree."""
 
-from __future__ import annotations
-
 import pytest
 
 from spacy_lpcfg.bracketing.sentences import plain

@@ -1,7 +1,5 @@
 """Charts against enumeration: forests, marginals, decoded trees, long sentences."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

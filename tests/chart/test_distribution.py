@@ -1,7 +1,5 @@
 """P(tree | words) of a forest against the list of all trees: n-best trees, samples, entropy, state vectors."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The first word of a sentence: its probabilities add up to 1, however it is written, and samples have them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import islice, product
 

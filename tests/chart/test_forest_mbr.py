@@ -1,7 +1,5 @@
 """The tree of a grammar that is nearest to posteriors from elsewhere, against all trees of the grammar."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from grammars import WORDS, random_grammar

@@ -1,7 +1,5 @@
 """Hidden Markov models as right-branching trees: the same weights, and learned from sequences."""
 
-from __future__ import annotations
-
 import itertools
 import runpy
 from types import SimpleNamespace

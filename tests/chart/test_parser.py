@@ -1,7 +1,5 @@
 """The parser: scores of brackets, tags, fall-backs, any text, threads."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 

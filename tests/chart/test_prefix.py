@@ -1,7 +1,5 @@
 """Prefix probabilities: against sums over all continuations, the forward algorithm, and P(sentence)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from grammars import WORDS, grammar_of, hmm_model, one_state, random_grammar, random_model

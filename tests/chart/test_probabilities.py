@@ -1,7 +1,5 @@
 """Probabilities on the components that parse: what their methods say, and the settings that use them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import spacy

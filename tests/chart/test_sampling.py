@@ -1,7 +1,5 @@
 """Trees drawn from a grammar: their distribution, their form, and when there are none."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import islice, product

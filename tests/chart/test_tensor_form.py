@@ -1,7 +1,5 @@
 """The tensor form of Cohen et al. (2012), which many tests compare with, against sums over latent states."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from grammars import WORDS, random_grammar

@@ -1,7 +1,5 @@
 """Rules that a treebank lacks: their weights, and the sentences that only they have a tree for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

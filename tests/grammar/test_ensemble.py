@@ -1,7 +1,5 @@
 """Several grammars as one parser."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import numpy as np

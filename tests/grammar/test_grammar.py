@@ -1,7 +1,5 @@
 """The frozen grammar: views, storage, damage of every kind; tensors and their factors."""
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import FrozenInstanceError, fields, replace
 from itertools import islice

@@ -1,7 +1,5 @@
 """Terminals, and emissions that are distributions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

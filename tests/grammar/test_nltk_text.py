@@ -1,7 +1,5 @@
 """Grammars as text of NLTK's, and back."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from itertools import islice

@@ -1,7 +1,5 @@
 """Parsers from raw text of a language of which every phrase is known."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Vocabularies of frequent words and tags, and posteriors of many sentences at once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Models that were learned from raw text: what they save, and what they refuse to read."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from stored_models import SENTENCE, model

@@ -1,7 +1,5 @@
 """Parsing by grammars that were learned from raw text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

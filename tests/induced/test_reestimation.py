@@ -1,7 +1,5 @@
 """Grammars of EM that begins at given trees."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Simple PCFGs against sums over derivations, one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 

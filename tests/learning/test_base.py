@@ -1,7 +1,5 @@
 """The contract of learners: `fit(trees, *, held_out=None, on_step=None)` of a frozen dataclass, and their promises."""
 
-from __future__ import annotations
-
 from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np

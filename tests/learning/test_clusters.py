@@ -1,7 +1,5 @@
 """Clusters of projections as states."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The guarantees of EM, against sums over all assignments of states."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from dataclasses import replace

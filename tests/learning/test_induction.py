@@ -1,7 +1,5 @@
 """Grammars from trees that nobody annotated."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The theorems of Cohen and Collins (2014) on the pivot algorithm, and the contract of a learner."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 import re

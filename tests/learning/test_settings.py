@@ -1,7 +1,5 @@
 """Settings that cannot be are refused when they are given, and the error says what was expected and what came."""
 
-from __future__ import annotations
-
 import re
 from math import inf, nan
 

@@ -1,7 +1,5 @@
 """The papers' theorems on spectral learning, and the formulas of section 3.2 as loops."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from itertools import islice

@@ -1,7 +1,5 @@
 """Splitting and merging states, against the probabilities of trees under parameters that were split and merged."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Stepwise EM against EM over all trees."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from oracles.latent import split_of

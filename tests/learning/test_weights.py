@@ -1,7 +1,5 @@
 """Weights of trees."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

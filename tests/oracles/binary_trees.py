@@ -1,7 +1,5 @@
 """All binary trees over some words."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

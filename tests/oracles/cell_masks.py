@@ -1,7 +1,5 @@
 """Symbols that may stand in each cell of a chart, cell by cell and symbol by symbol."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import numpy as np

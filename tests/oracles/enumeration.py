@@ -5,8 +5,6 @@ Slow and obvious on purpose. A model knows symbols and terminals by their names 
 are `Tree` objects, binarised and collapsed, whose words are terminals.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Incremental sigmoid belief networks, slowly and as the paper's equations say it, and random ones to compare on."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -4,8 +4,6 @@ Slow and obvious on purpose: the networks' equations (5 to 15 of Henderson and T
 every transition that is allowed, but for more than `unary_cap` nodes projected in a row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Latent parameters as the models that enumeration takes, and random ones."""
 
-from __future__ import annotations
-
 from oracles.enumeration import Model
 
 from spacy_lpcfg.learning import LexicalSettings, StateSmoothing

@@ -1,7 +1,5 @@
 """The oracle of the lattice: posteriors of all derivations of a short sentence that build allowed brackets only."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection
 

@@ -1,7 +1,5 @@
 """Sets of brackets that nest, one after the other, and their probabilities as sums over all of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations

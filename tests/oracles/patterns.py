@@ -1,7 +1,5 @@
 """Random patterns of trees, as texts."""
 
-from __future__ import annotations
-
 from random import Random
 
 SIMPLE = [

@@ -1,7 +1,5 @@
 """Posteriors of brackets and tags by plain sums over the items of a chart."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar

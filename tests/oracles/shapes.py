@@ -1,7 +1,5 @@
 """All binary trees over some leaves, as nested pairs."""
 
-from __future__ import annotations
-
 import itertools
 
 from spacy_lpcfg.bracketing.simulation import Shape

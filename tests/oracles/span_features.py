@@ -1,7 +1,5 @@
 """Features of labelled spans as texts, their scores by dictionaries, and the descent that learns them."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence

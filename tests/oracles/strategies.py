@@ -1,7 +1,5 @@
 """Hypothesis strategies: random labels, words and trees."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from spacy_lpcfg.trees import Tree

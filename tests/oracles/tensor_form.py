@@ -7,8 +7,6 @@ sentence; (3) tensors are stored as [a, b, c], so that C(y) of the paper, its ro
 `einsum("abc,b,c->a")` here.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar

@@ -1,7 +1,5 @@
 """Plain gradient ascent climbs, and keeps the best network by the held-out sequences."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.papers.isbn.label_events import label_events, start_label_network

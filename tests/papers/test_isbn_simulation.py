@@ -1,7 +1,5 @@
 """Dynamic sigmoid belief networks: exact inference against enumeration, Gibbs sampling, and the approximations."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

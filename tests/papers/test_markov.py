@@ -1,7 +1,5 @@
 """Ancestors in the names of categories, for the Markovised PCFG of Cohen et al. (2013)."""
 
-from __future__ import annotations
-
 from benchmarks.papers.markov import with_parents, without_parents
 from spacy_lpcfg.trees import parse_trees
 

@@ -1,7 +1,5 @@
 """The protocol of the papers' tables of F1: dev chooses the number of iterations, test is reported."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The benchmark of reading times joins words, tokens and times, and finds a regression."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sys

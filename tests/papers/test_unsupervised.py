@@ -1,7 +1,5 @@
 """The field's protocol of unsupervised parsing, against examples computed by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.papers.unsupervised import baselines, sentence_f1, without_punctuation

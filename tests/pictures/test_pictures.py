@@ -1,7 +1,5 @@
 """Pictures: what they show, that no text gets out of its place, and what they say where a library is missing."""
 
-from __future__ import annotations
-
 import re
 import sys
 from math import nan

@@ -1,7 +1,5 @@
 """Boundaries between words: the numbers and examples of the papers, and what the definitions say."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise, permutations
 

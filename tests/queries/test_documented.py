@@ -1,7 +1,5 @@
 r"""The examples of Tregex's documentation, and of its tests, with their answers; trees have a word below each tag."""
 
-from __future__ import annotations
-
 import pytest
 from oracles import tregex
 

@@ -1,7 +1,5 @@
 """Files of rules: what they hold, and mistakes in them with their lines."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

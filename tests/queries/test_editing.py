@@ -1,7 +1,5 @@
 """Edits are those of Tsurgeon's documentation and of its tests; trees have a word below each tag."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """An index has the trees that it was made of, whichever way they came."""
 
-from __future__ import annotations
-
 import gzip
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Matches are those of Tregex's definitions, and of other implementations where these have them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Patterns are read as Tregex reads them, and mistakes told with their column."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The same nodes as NLTK's tgrep finds, for what both have."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

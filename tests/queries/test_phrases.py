@@ -1,7 +1,5 @@
 """Phrases and clauses of trees."""
 
-from __future__ import annotations
-
 import pytest
 
 from spacy_lpcfg.queries import TreeIndex, clauses, phrases

@@ -1,7 +1,5 @@
 """Regular expressions of patterns end in bounded time, whoever asks."""
 
-from __future__ import annotations
-
 import pytest
 from commands import run
 from spacy.vocab import Vocab

@@ -1,7 +1,5 @@
 """Dependencies by heads, and CoNLL-U."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from oracles.strategies import trees
 

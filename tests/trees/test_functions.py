@@ -1,7 +1,5 @@
 """Functions of categories: kept by learners, written, and scored with and without."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Trees as LaTeX."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Trees of NLTK: there and back, and what cannot come."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

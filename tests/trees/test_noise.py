@@ -1,7 +1,5 @@
 """Copies of trees in other letters."""
 
-from __future__ import annotations
-
 import pytest
 from bracketed import tree_of
 from hypothesis import given

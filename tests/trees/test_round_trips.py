@@ -1,7 +1,5 @@
 """Random trees on Docs with whitespace, in every way that Docs are kept and copied, and through every view of them."""
 
-from __future__ import annotations
-
 import re
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """The embedded sample treebank has the form and the size that its README promises."""
 
-from __future__ import annotations
-
 import pytest
 from bracketed import tree_of
 from paths import SAMPLE

@@ -1,7 +1,5 @@
 """Tags cut to parts of speech: by a function, as files are read, in commands and in `spacy train`."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Treebanks of several files, as learners take them."""
 
-from __future__ import annotations
-
 from itertools import islice
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Dialects of treebanks: what is read of small files of each, which of them a file looks like, and what is refused."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Classes of words from raw text, and what they tell both parsers of words that the treebank does not have."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

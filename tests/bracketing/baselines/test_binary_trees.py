@@ -1,7 +1,5 @@
 """Sums and maxima over binary trees, the baselines and the upper bound, against the list of all binary trees."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The constituent-context model: its EM against one that lists all trees and keeps all its distributions."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The table of a bracketer beside its rivals: what each system gets to see, and what of it is scored."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The number of states that symbols get, and the log of those that get fewer than were asked for."""
 
-from __future__ import annotations
-
 import logging
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Signatures of unknown words that are learned from a treebank."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import islice
 from math import log

@@ -1,7 +1,5 @@
 """The classifier of words in context: features, its learner against a slow reference, and what it prunes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Rare words share the emissions of their form by the tags that they were seen with."""
 
-from __future__ import annotations
-
 import pytest
 
 from spacy_lpcfg.chart import Parser

@@ -1,7 +1,5 @@
 """Anchors against the vertices that points were made from, and simplex regression against a quadratic programme."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The convex EM against its equations as loops, a general optimiser, and parameters that the data were made from."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Theorem 2 of Cohen and Collins (2014), and section 5.2."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Sums of products of features over parts of a treebank, against loops over its nodes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import islice
 from operator import add

@@ -1,7 +1,5 @@
 """Feature templates against the same features as plain tuples, and their scaling."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import numpy as np

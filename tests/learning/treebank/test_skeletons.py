@@ -1,7 +1,5 @@
 """The node table of a treebank against the trees themselves."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from itertools import islice
 
