@@ -2,12 +2,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from paths import SAMPLE
 from stored_models import model
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.settings import ChartSettings
-from spacy_lpcfg.combination import Combination, Combined, MirroredLearner
+from spacy_lpcfg.combination import Combination, Combined
 from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.combination.parser import CombinedParser
 from spacy_lpcfg.combination.presets import PRESETS, preset
@@ -22,20 +21,9 @@ from spacy_lpcfg.parsing.constraints import ANY, Constraints
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import PARSED, SEGMENTED, UNCONSTRAINED, Posteriors, mirrored_spans
 from spacy_lpcfg.stacking import StackedLearner
-from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.trees.transforms import mirror
 
 SENTENCE = ["The", "ferry", "was", "the", "last", "one", "."]
-
-
-@pytest.fixture(scope="module")
-def trees():
-    return [clean(tree) for tree in read_trees(SAMPLE / "train.mrg")][:60]
-
-
-@pytest.fixture(scope="module")
-def members(trees):
-    return TreebankPCFG().fit(trees), ISBNLearner(n_states=8, n_epochs=3).fit(trees)
 
 
 @pytest.fixture(scope="module")
@@ -140,11 +128,6 @@ def test_combination_learns_its_members(trees, members, combined):
     assert Combination(learners).fit(trees).weights == pytest.approx((0.4, 0.6))
     assert Combination(learners[1:]).fit(trees).weights == (1.0,)
     assert Combination(learners[:1]).fit(trees).weights == (1.0,)
-
-
-@pytest.fixture(scope="module")
-def mirrored(trees):
-    return MirroredLearner(ISBNLearner(n_states=8, n_epochs=3)).fit(iter(trees))
 
 
 def test_mirrored_spans_are_those_of_the_mirrored_tree(trees):

@@ -8,10 +8,9 @@ import pytest
 import srsly
 from hypothesis import given
 from hypothesis import strategies as st
-from paths import SAMPLE
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.combination import Combined, MirroredLearner
+from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.combination.mirrored import MirroredParser
 from spacy_lpcfg.combination.parser import CombinedParser
 from spacy_lpcfg.isbn.known_words import KnownWords
@@ -21,36 +20,28 @@ from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.relations import Relations, codes
 from spacy_lpcfg.isbn.search import Networks
 from spacy_lpcfg.isbn.settings import BeamSettings, LatticeSettings
-from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.storage.container import pack, unpack
-from spacy_lpcfg.trees import clean, read_trees
 
 SENTENCE = ["The", "ferry", "was", "the", "last", "one", "."]
 LATTICE = LatticeSettings(guide="labels", nats=8)
 BEAM = BeamSettings(lattice=LATTICE)
 
 
-@pytest.fixture(scope="module")
-def trees():
-    return [clean(tree) for tree in read_trees(SAMPLE / "train.mrg")][:80]
+@pytest.fixture(scope="session")
+def grammar(members):
+    return members[0]
 
 
-@pytest.fixture(scope="module")
-def grammar(trees):
-    return TreebankPCFG().fit(trees)
+@pytest.fixture(scope="session")
+def networks(members, mirrored):
+    return members[1], mirrored
 
 
-@pytest.fixture(scope="module")
-def networks(trees):
-    learner = ISBNLearner(n_states=8, n_epochs=4)
-    return learner.fit(trees), MirroredLearner(learner).fit(trees)
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def combined(grammar, networks):
     return Combined((networks[0], grammar, networks[1]), (0.3, 0.4, 0.3), lattice=LATTICE)
 

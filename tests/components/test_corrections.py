@@ -5,12 +5,12 @@ import json
 import pytest
 import serving
 from commands import run, stderr_of
-from pipelines import SAMPLE, pipeline_by
+from pipelines import pipeline_by
+from stored_models import model
 
 from spacy_lpcfg.components.serve.correction_server import CorrectionServer
 from spacy_lpcfg.components.serve.corrections import Corrections
 from spacy_lpcfg.components.serve.demo_server import DemoServer
-from spacy_lpcfg.learning import Spectral
 from spacy_lpcfg.trees import read_trees
 
 TEXTS = ("It left. The man saw the dog at the station on the last day.", "We left.")
@@ -42,7 +42,7 @@ def test_corrections_come_in_order_of_entropy(corrections, pipeline):
 
 
 def test_corrections_keep_the_order_of_the_file_where_there_is_no_entropy(tmp_path):
-    nlp, parser = pipeline_by(Spectral(n_states=2).fit(list(read_trees(SAMPLE / "train.mrg"))[:40]))
+    nlp, parser = pipeline_by(model("factored"))
     found = Corrections(parser, map(nlp, TEXTS), tmp_path / "out.mrg")
     assert [each.position for each in found.sentences] == [0, 1, 2]
 

@@ -14,13 +14,12 @@ from urllib.parse import quote, unquote
 import pytest
 import spacy
 from commands import run
-from pipelines import SAMPLE, pipeline_by
+from pipelines import pipeline_by
 from serving import ask, browse, interrupted_after, serving
+from stored_models import model
 
 from spacy_lpcfg.components.serve.demo_page import MAX_CHARACTERS, MAX_SENTENCES, DemoPage
 from spacy_lpcfg.components.serve.demo_server import DemoServer
-from spacy_lpcfg.learning import Spectral
-from spacy_lpcfg.trees import read_trees
 
 imread = pytest.importorskip("matplotlib.image", reason="matplotlib is not here: pip install 'spacy-lpcfg[viz]'").imread
 
@@ -140,7 +139,7 @@ def test_demo_page_draws_the_first_sentences(demo):
 
 
 def test_demo_page_tells_what_a_model_cannot_say():
-    nlp, parser = pipeline_by(Spectral(n_states=2).fit(islice(read_trees(SAMPLE / "train.mrg"), 40)))
+    nlp, parser = pipeline_by(model("factored"))
     with pytest.raises(ValueError) as refused:  # noqa: PT011
         parser.surprisals(nlp(FERRY))
     page = DemoPage(nlp, parser)("The ferry left.")
