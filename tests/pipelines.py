@@ -18,6 +18,10 @@ from spacy_lpcfg.isbn import ISBN
 LEARNED = {"lpcfg_parser": "grammar", "isbn_parser": "isbn", "spectral_bracketer": "bracketer"}
 """The attribute of each component that holds what it has learned."""
 
+PCFG = {"learner": "pcfg"}
+_START = {"@misc": "spacy-lpcfg.EM.v1", "n_states": 2, "n_iterations": 0}
+STEPWISE = {"learner": {"@misc": "spacy-lpcfg.StepwiseEM.v1", "start": _START}}
+"""Settings of an `lpcfg_parser` that learns quickly: all at once, or a batch after the other."""
 
 TEXT = "The zebra that they missed was the last ship ."
 _NETWORKS = {"n_states": 3, "n_networks": 1, "approximation": "feed-forward"}

@@ -24,12 +24,11 @@ pytestmark = pytest.mark.slow
 
 TEXT = "The ferry that my sister missed was the last one."
 RAW = "The old ferry was sold.\n\nMy sister missed the last one.\n"
-PCFG = {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}
 LEARNER = {
     "@misc": "spacy-lpcfg.Combined.v1",
     "weights": [0.4, 0.4, 0.2],
     "learners": {
-        "grammar": PCFG,
+        "grammar": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"},
         "network": {"@misc": "spacy-lpcfg.ISBNLearner.v1", "n_states": 8, "n_epochs": 3},
         "mirrored": {
             "@misc": "spacy-lpcfg.Mirrored.v1",
@@ -152,10 +151,10 @@ def test_temperature_goes_where_the_model_goes(nlp, tmp_path):
 
 def test_reranking_is_refused_where_it_cannot_be(nlp, tmp_path):
     """When the component learns or loads what cannot be reranked; what it had before stays."""
-    plain = pipeline_of("lpcfg_parser", learner=PCFG)
+    plain = pipeline_of("lpcfg_parser", learner="pcfg")
     plain.initialize(lambda: treebank(20)(plain))
     plain.to_disk(tmp_path)
-    both = pipeline_of("lpcfg_parser", decoding="rerank", learner=PCFG)
+    both = pipeline_of("lpcfg_parser", decoding="rerank", learner="pcfg")
     parser = both.get_pipe("lpcfg_parser")
     refused = f"{', '.join(plain.get_pipe('lpcfg_parser').grammar.decodings)} for this Grammar"
     with pytest.raises(ValueError, match=refused):

@@ -20,7 +20,7 @@ from spacy_lpcfg.components.training.vocab_vectors import VocabVectors
 
 PIPES = ("lpcfg_parser", "isbn_parser", "spectral_bracketer")
 CONFIGS = {
-    "lpcfg_parser": {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}},
+    "lpcfg_parser": {"learner": "pcfg"},
     "isbn_parser": {"model": {"n_states": 4}},
     "spectral_bracketer": {"attr": "tag"},
 }

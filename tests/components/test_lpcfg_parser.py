@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 import spacy
-from pipelines import pipeline_of, treebank
+from pipelines import PCFG, STEPWISE, pipeline_of, treebank
 from spacy.tokens import Doc
 from spacy.training import Example
 from texts import TEXTS
@@ -27,14 +27,7 @@ from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.trees import parse_trees
 
-PCFG = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
 PRUNING = {"@misc": "spacy-lpcfg.Pruning.v1"}
-STEPWISE = {
-    "learner": {
-        "@misc": "spacy-lpcfg.StepwiseEM.v1",
-        "start": {"@misc": "spacy-lpcfg.EM.v1", "n_states": 2, "n_iterations": 0},
-    }
-}
 
 
 def pipeline(lang="en", **config):

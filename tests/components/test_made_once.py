@@ -6,7 +6,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from pipelines import pipeline_of, treebank
+from pipelines import PCFG, STEPWISE, pipeline_of, treebank
 from thinc.api import Adam
 
 from spacy_lpcfg.cached import cached_property
@@ -19,13 +19,6 @@ from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 
-PCFG = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
-STEPWISE = {
-    "learner": {
-        "@misc": "spacy-lpcfg.StepwiseEM.v1",
-        "start": {"@misc": "spacy-lpcfg.EM.v1", "n_states": 1, "n_iterations": 0},
-    }
-}
 TINY = {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 4}, "pruning": {"beam": 3}}
 OTHER = TreebankPCFG().fit(parse_trees("(S (A a) (B b))"))
 by_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

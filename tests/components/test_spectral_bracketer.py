@@ -279,13 +279,11 @@ def test_bracketer_scores_a_pipeline(nlp):
     assert 0.1 < scores["brackets_sentence_f"] < scores["brackets_sentence_f_with_sentence"] < 1
 
 
-def test_bracketer_stands_beside_a_parser(nlp, tmp_path):
+def test_bracketer_stands_beside_a_parser(nlp, sample_grammar):
     """The parser tags, and the bracketer takes its tags."""
     both = pipeline()
     both.add_pipe("lpcfg_sentencizer", first=True)
-    config = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
-    parser = both.add_pipe("lpcfg_parser", before="spectral_bracketer", config=config)
-    parser.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=100)(both), nlp=both)
+    both.add_pipe("lpcfg_parser", before="spectral_bracketer").grammar = sample_grammar
     both.get_pipe("spectral_bracketer").bracketer = nlp.get_pipe("spectral_bracketer").bracketer
     doc = both("The old ferry was sold. Who left?")
     assert set(doc.spans) == {"constituents", KEY}

@@ -182,7 +182,6 @@ def test_trees_of_treebanks_follow_merged_tokens():
 
 @given(any_tree(), st.data())
 def test_merged_tokens_within_brackets_leave_all_other_brackets(tree, data):
-    """Merging a constituent leaves just the brackets that are not within it."""
     doc = Doc(VOCAB, [f"w{i}" for i in range(len(tree))])
     set_trees(doc, [Tree.from_spans([token.text for token in doc], tree.tags, tree.spans())])
     spans = [(span.start, span.end, span.label_) for span in doc.spans[KEY]]
