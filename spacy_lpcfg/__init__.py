@@ -82,7 +82,7 @@ _refuse_bare_sources()
 
 
 def _import_families() -> None:
-    """Import the parsers of all kinds of models, which enter these into the table of kinds."""
+    """Import the parsers of all kinds of models; each module enters its kinds into the table of kinds."""
     import spacy_lpcfg.chart.ensemble
     import spacy_lpcfg.chart.parser
     import spacy_lpcfg.combination.mirrored
@@ -102,7 +102,7 @@ def _offer_families() -> None:
 _offer_families()
 
 
-if not TYPE_CHECKING:  # else mypy would take any name for one that is there
+if not TYPE_CHECKING:  # else mypy would accept any name
 
     def __getattr__(name: str) -> object:
         """Import a public name at its first use (PEP 562), or return the installed version."""

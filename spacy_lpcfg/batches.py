@@ -1,4 +1,4 @@
-"""Long streams, a list of items at a time."""
+"""Batches of the items of a stream."""
 
 from __future__ import annotations
 

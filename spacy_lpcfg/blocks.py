@@ -23,7 +23,10 @@ else:
     Block = Optional[T]  # noqa: UP045  T | None cannot be applied to a type
 
     class Members:
-        """A sequence, or a mapping of names: a config is checked while its blocks are not objects yet."""
+        """The type of a list of blocks: a sequence, or a mapping by name as in a config.
+
+        The items may be anything, since spaCy checks types before it has made objects of the blocks.
+        """
 
         def __class_getitem__(cls, kind: type) -> object:
             return Sequence[Any] | Mapping[str, Any]
@@ -32,7 +35,7 @@ else:
 
 
 UNSET: Any = None
-"""The default of a block."""
+"""The default of a block in the signature of a dataclass."""
 
 
 def make_blocks(settings: object, /, **defaults: object) -> None:
@@ -51,9 +54,9 @@ def make_blocks(settings: object, /, **defaults: object) -> None:
 
 
 def make_tuples(settings: object, *names: str) -> None:
-    """Turn the sequences of a frozen dataclass, which a config has as lists, into tuples; of a mapping its values.
+    """Make tuples of the named fields of a frozen dataclass: of lists, as configs have them, or of a mapping's values.
 
-    RAISES (ValueError): For a text in place of a list.
+    RAISES (ValueError): If a field is a string.
     """
     for name in names:
         values = getattr(settings, name)

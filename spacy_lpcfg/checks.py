@@ -149,8 +149,8 @@ def check_shares(**settings: Any) -> None:
 def check_one_of(what: str, value: str, choices: Iterable[str], defaults: Mapping[str, Any] | None = None) -> None:
     """Check a name, and suggest the nearest one.
 
-    what (str): What the name is, for the message.
-    defaults (mapping or None): The default of each choice that is a setting.
+    what (str): The noun for the name in the message, such as "a learner".
+    defaults (mapping or None): The default value of each choice, if choices are settings; the message shows it.
     RAISES (ValueError): If `value` is none of the choices.
     """
     names = list(choices)

@@ -1,4 +1,4 @@
-"""The table of learners by name: what commands, configs, messages and docs know of each.
+"""The table of learners, from which commands, configs, messages and docs take the name and settings of each.
 
 A new learner is an entry of `LEARNERS`, and nothing else has to know its name. Importing the table loads no learner, so
 that commands start fast.
@@ -22,7 +22,7 @@ Command = Literal["lpcfg", "combined", "isbn", "bracketer", "lm"]
 
 @dataclass(frozen=True)
 class NamedLearner:
-    """An entry of the table.
+    """A learner in the table.
 
     name (str): The name in commands and configs.
     sentence (str): What the learner learns, in one sentence.
@@ -40,13 +40,13 @@ class NamedLearner:
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
-        """The settings, in the order of the learner's own."""
+        """The settings by name, in the order of the dataclass; with `span_layer` if `has_layer`."""
         parameters = dict(signature(self.load(), eval_str=True).parameters)
         return {**parameters, _LAYER.name: _LAYER} if self.has_layer else parameters
 
     @property
     def has_variants(self) -> bool:
-        """Whether the learner can be that of a paper."""
+        """Whether the learner has variants with the settings of papers (`Variants`)."""
         made = self.load()
         return isinstance(made, type) and issubclass(made, Variants)
 
@@ -61,7 +61,7 @@ class NamedLearner:
         return self.takes_text and self.parameters["text"].default is Parameter.empty
 
     def defaults(self, variant: str | int = DEFAULT) -> Any:
-        """Return the learner of a variant without settings of one's own; None for a learner that a recipe makes.
+        """Return the learner with the settings of a variant; None if a recipe makes the learner.
 
         RAISES (ValueError): If the learner has no such variant.
         """

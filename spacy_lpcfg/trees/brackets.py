@@ -30,7 +30,7 @@ from spacy_lpcfg.trees.tree import Tree
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
 _XML_ENCODING = re.compile(rb"""<\?xml[^>]*encoding=["']([^"']+)""")
 LONGEST_LINE = 2**26
-"""Limit on the bytes of a line, which bounds memory."""
+"""Limit on the bytes of a line, and on the characters of a tree, which bounds memory."""
 MAX_NODES = 2**20
 """Limit on the nodes of a tree, which bounds memory."""
 _END = ""  # token for a position where a tree must be complete
@@ -121,7 +121,7 @@ def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
 
     path (path): The file.
     trees (iterable of Tree): The trees.
-    RAISES (ValueError): If a label or word is empty, or contains white space or round brackets.
+    RAISES (ValueError): If a label (but of a root) or word is empty, or contains white space or round brackets.
     """
     with replacing(path) as file, gzipping(file, is_zipped=os.fspath(path).endswith(".gz")) as stream:
         for line in bracket_lines(trees):
@@ -379,7 +379,7 @@ def _without_names(tree: Tree) -> Tree | None:
 
 
 def read_lines(path: PathLike) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file, plain or gzipped (recognized by content); same errors as `decode_lines`."""
+    """Yield the lines of a file, plain or gzipped (recognized by content), as `decode_lines` does, with its errors."""
     with opened(path) as file:
         yield from decode_lines(file, os.fspath(path))
 
@@ -399,11 +399,11 @@ class Readable(Protocol):
 
 
 def decode_lines(stream: Readable, path: str) -> Iterator[str]:
-    """Yield the lines of a stream in UTF-8, with or without a byte order mark.
+    """Yield the lines of a stream in UTF-8, with or without a byte order mark, or in the encoding that XML declares.
 
     stream (Readable): A binary stream, such as an open file.
     path (str): The name of the stream in errors.
-    RAISES (BrokenFileError): If the stream is not UTF-8, is damaged gzip data, or has a line longer than
+    RAISES (BrokenFileError): If the stream has another encoding, is damaged gzip data, or has a line longer than
         `LONGEST_LINE`.
     """
     number, encoding = 0, "utf-8"

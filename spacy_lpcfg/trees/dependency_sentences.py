@@ -56,7 +56,8 @@ def read_sentences(lines: Iterable[str], path: str, on_error: OnError = None) ->
     path (str): What to call the lines in errors.
     on_error (callable or None): Called with the error of each broken sentence, which is skipped; None raises it.
     YIELDS (DependencySentence): The sentences in their order.
-    RAISES (TreebankError): If a line is not CoNLL-U, or heads do not form a tree; the error has path and line.
+    RAISES (TreebankError): If a line is not CoNLL-U, heads form a circle, or a sentence has no words, and `on_error` is
+        None.
     """
     numbered = ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1))
     for is_text, group in groupby(numbered, key=lambda pair: bool(pair[1].strip())):
@@ -126,7 +127,9 @@ def _top_down(sentence: DependencySentence) -> list[int]:
 
 
 def subtree_spans(sentence: DependencySentence) -> list[tuple[int, int] | None]:
-    """Return the words of the subtree below each word as a half-open span without the punctuation at its edges.
+    """Return the half-open span of the subtree of each word, without the punctuation at its edges.
+
+    A bracket or quotation mark at an edge stays if its partner is inside the subtree.
 
     RETURNS (list of (start, end) or None, (n_words,)): None for a subtree with gaps, and for punctuation alone.
     """

@@ -24,7 +24,7 @@ class TreeFiles:
     """The trees of treebank files, read anew at every iteration; learners read several files in parallel.
 
     paths (tuple of str): Treebank files, gzipped or not, in order. On a cluster all machines need them at these paths.
-    on_error (callable or None): As for `read_trees`; called in the process of the learner.
+    on_error (callable or None): As for `read_trees`; called in the process that reads the file.
     on_read (callable or None): Called there with each file and the number of its trees, whenever it has been read.
     dialect (str or None): As for `read_trees`.
     on_dropped (callable or None): Called before `on_read` with each file and the counts of what its dialect dropped.
@@ -74,7 +74,7 @@ class TreeFiles:
 
 
 def suffixes_of(dialect: str | None = None) -> tuple[str, ...]:
-    """Return the suffixes of files in folders that a dialect reads, or that any dialect does, plain and gzipped."""
+    """Return the suffixes of the files that a dialect (None: any dialect) reads from folders, plain and gzipped."""
     dialects = DIALECTS.values() if dialect is None else [DIALECTS[dialect]]
     suffixes = dict.fromkeys(suffix for format_ in dialects for suffix in format_.in_folders)
     return tuple(suffix + end for suffix in suffixes for end in ("", ".gz"))
@@ -86,8 +86,9 @@ def treebank_files(
     """Yield the treebank files at paths, as for `TreeFiles.of`.
 
     paths (path or iterable of paths): Files, folders or patterns; files of a folder need a suffix of the dialect.
-    dialect (str or None): None for any dialect; files of a folder that do not look like a treebank are then skipped.
-    others (tuple of str): Further suffixes.
+    dialect (str or None): None for any dialect; files of a folder that look like no treebank are then skipped, unless
+        all do.
+    others (tuple of str): Further suffixes of files, which are not skipped.
     RAISES (FileNotFoundError): As for `files_of`.
         (ValueError): If the dialect is unknown.
     """

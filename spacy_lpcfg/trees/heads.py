@@ -175,10 +175,10 @@ def rules_of_language(code: str) -> HeadRules:
 
 
 def rules_of_tags(tags: Iterable[str], code: str) -> HeadRules:
-    """Return the head rules of trees by their tags: for universal parts of speech those of trees from dependencies.
+    """Return the table "dependencies" if tags are universal parts of speech, else `head_rules(code)`.
 
-    tags (iterable of str): Of which the first 50 are looked at.
-    code (str): As for `head_rules`, for all other trees.
+    tags (iterable of str): The tags of trees; the first 50 decide.
+    code (str): The language of the trees, as for `head_rules`.
     """
     first = list(islice(tags, _TAGS_LOOKED_AT))
     is_universal = any(tag in UNIVERSAL for tag in first) and all(

@@ -1,10 +1,10 @@
-"""Local trees: a label over the labels and tags of its children, and how often a treebank has each.
+"""Counts of the local trees of a treebank: the label of a node with the labels and tags of its children.
 
-Punctuation is passed over, and labels count without their functions, so that a local tree stands for a rule of the
-grammar that annotators had in mind: `NP -> DT NN`, `S -> NP VP`.
+Punctuation is left out, and labels have no functions, so that a local tree stands for a rule of the grammar that
+annotators had in mind: `NP -> DT NN`, `S -> NP VP`.
 
-The tags of some words are told apart: of those that often stand beside a phrase with the label of their parent, as
-auxiliaries do (`VP -> VBD^ VP`), and other verbs do not.
+The tags of auxiliaries are marked (`VP -> VBD^ VP`), since other verbs do not stand there. Words count as auxiliaries
+if they often stand beside a phrase with the label of their parent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spacy_lpcfg.trees.transforms import basic_category
 from spacy_lpcfg.trees.tree import Tree
 
 LocalTree = tuple[str, ...]
-"""The label of the parent, then those of its children; of a word its tag."""
+"""The label of a node, then the labels of its children; the tag of a child that is a word."""
 
 TaggedWord = tuple[str, str]
 """Tag and word, in lower case."""
@@ -41,8 +41,8 @@ class LocalTrees:
     offsets (int32, (n_local_trees + 1,)): Where each local tree begins in `rules`.
     rules (int32, (offsets[-1],)): Ids of the parent and of its children, one local tree after the other.
     counts (int32, (n_local_trees,)): How often the treebank has each, at least once.
-    punctuation (tuple of str): Tags that are passed over.
-    auxiliaries (tuple of str): The tagged words that are told apart, such as "VBD had".
+    punctuation (tuple of str): Tags of punctuation, which is left out.
+    auxiliaries (tuple of str): The tagged words whose tags are marked, such as "VBD had".
     """
 
     symbols: tuple[str, ...]
@@ -56,7 +56,7 @@ class LocalTrees:
     def of(
         cls, counts: Mapping[LocalTree, int], punctuation: Iterable[str], auxiliaries: Iterable[TaggedWord] = ()
     ) -> LocalTrees:
-        """Store counts of local trees, the most frequent first."""
+        """Encode counts of local trees with marked tags, the most frequent first."""
         order = sorted(counts, key=lambda rule: (-counts[rule], rule))
         symbols = tuple(sorted({symbol for rule in order for symbol in rule}))
         ids = {symbol: i for i, symbol in enumerate(symbols)}
@@ -71,7 +71,7 @@ class LocalTrees:
 
     @classmethod
     def of_trees(cls, trees: Iterable[Tree]) -> LocalTrees:
-        """Count the local trees of normalised trees, the commonest tags of punctuation among their tags."""
+        """Count the local trees of normalised trees, without the tags that `punctuation_tags` finds in them."""
         trees = list(trees)
         words = Counter((leaf.label, leaf.word or "") for tree in trees for leaf in tree.leaves())
         punctuation = punctuation_tags(words)
@@ -94,7 +94,7 @@ class LocalTrees:
 
     @cached_property
     def as_dict(self) -> dict[LocalTree, int]:
-        """The count of each local tree, auxiliaries not told apart."""
+        """The count of each local tree, without the marks of auxiliaries."""
         bounds = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
         marked = {f"{text.partition(' ')[0]}{_MARK}" for text in self.auxiliaries}
         plain = [symbol.removesuffix(_MARK) if symbol in marked else symbol for symbol in self.symbols]
@@ -126,7 +126,7 @@ NO_LOCAL_TREES = LocalTrees.of({}, ())
 
 
 def local_trees(tree: Tree, punctuation: Collection[str]) -> Iterator[LocalTree]:
-    """Yield the local trees of a normalised tree in pre-order, but for those that hold nothing but punctuation."""
+    """Yield the local trees of a normalised tree in pre-order; a node above nothing but punctuation has none."""
     for rule in lexical_local_trees(tree, punctuation):
         yield tuple(child if isinstance(child, str) else child[0] for child in rule)
 

@@ -74,7 +74,7 @@ def with_noise(trees: Iterable[Tree], *, share: float, seed: int = 0) -> Iterato
     trees (iterable of Tree): Trees with Penn Treebank tags.
     share (float): Probability of each of the five kinds of noise for a tree.
     seed (int): Seed of the random choice.
-    RETURNS (iterator of Tree): The trees and the copies that differ from their tree.
+    YIELDS (Tree): Each tree, changed or not, and after it those of its copies that differ from it.
     RAISES (ValueError): If the share is not between 0 and 1.
     """
     if not 0 <= share <= 1:

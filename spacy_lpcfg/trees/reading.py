@@ -14,7 +14,7 @@ from spacy_lpcfg.trees.formats.table import DIALECTS, PENN, first_lines, looks_l
 from spacy_lpcfg.trees.tags import with_coarse_tags
 from spacy_lpcfg.trees.tree import Tree
 
-_OF_PENN = (".mrg", ".parsed", ".ptb")  # with which no file of another format ends
+_PENN_SUFFIXES = (".mrg", ".parsed", ".ptb")  # suffixes that no other format has
 _NO_WORDS = "trees without words"
 
 
@@ -37,7 +37,8 @@ def read_trees(
     coarse_tags (bool): Whether tags are reduced to parts of speech by `coarse_tag`.
     YIELDS (Tree): The trees of the files in order.
     RAISES (TreebankError): For the first malformed tree, if `on_error` is None; and in any case if a
-        file is not UTF-8, is damaged gzip data, is of another dialect, or has trees but no words.
+        file is not UTF-8, is damaged gzip data, looks like a dialect of another family, or has trees
+        but no words.
         (OSError): If a file cannot be opened.
         (ValueError): If the dialect is unknown.
     """
@@ -55,15 +56,15 @@ def read_dialect(
     dialect: str | None = None,
     dropped: Counter[str] | None = None,
 ) -> Iterator[Tree]:
-    """Read the trees of lines; arguments and errors are those of `read_trees`."""
+    """Read the trees of lines, which `path` names in errors; other arguments and errors are those of `read_trees`."""
     stream = iter(lines)
     opening = first_lines(stream)
-    name = checked_dialect(dialect) or guessed("".join(opening), path)
+    name = checked_dialect(dialect) or recognized_dialect("".join(opening), path)
     _check_family(name, "".join(opening), path)
     counts: Counter[str] = Counter()
     n_trees = 0
     read = DIALECTS[name].read
-    assert read is not None  # of what can be read
+    assert read is not None  # dialects can be read
     for tree in read(chain(opening, stream), path, on_error, counts):
         n_trees += 1
         yield tree
@@ -86,15 +87,15 @@ def dialect_of(path: PathLike) -> str:
 
     RAISES (TreebankError, OSError): As for `read_trees`.
     """
-    return guessed("".join(first_lines(read_lines(path))), os.fspath(path))
+    return recognized_dialect("".join(first_lines(read_lines(path))), os.fspath(path))
 
 
-def guessed(opening: str, path: str) -> str:
+def recognized_dialect(opening: str, path: str) -> str:
     """Recognize the dialect of a file by its first lines and its name, as `dialect_of` does."""
     name = looks_like(opening)
     if name is None:
         return PENN
-    is_penn = path.removesuffix(".gz").endswith(_OF_PENN) and DIALECTS[name].family == DIALECTS[PENN].family
+    is_penn = path.removesuffix(".gz").endswith(_PENN_SUFFIXES) and DIALECTS[name].family == DIALECTS[PENN].family
     return PENN if is_penn else name
 
 

@@ -198,9 +198,9 @@ def remove_empty(tree: Tree) -> Tree | None:
 
 
 def rooted(tree: Tree, root: str | None) -> Tree:
-    """Return a tree under a root label, unless the label is None or stands there already.
+    """Return a tree below a node with the label `root`; the tree itself if this is None or its label already.
 
-    An unlabelled node is no constituent, but the root of words that none holds together: it gets the label.
+    An unlabelled root is no constituent: it is replaced by the new node.
     """
     if root is None or tree.label == root:
         return tree
@@ -212,8 +212,8 @@ def strip_root(tree: Tree, labels: Collection[str] = ROOT_LABELS) -> tuple[str, 
 
     tree (Tree): Any tree. A root with several children is kept, since nothing else joins them.
     labels (collection of str): Labels of artificial roots. Nested roots are all removed.
-    RETURNS (str, Tree): The root's label (of nested ones, the last that is not empty) and the tree
-        below; "" and the tree itself if there is no such root.
+    RETURNS (str, Tree): The root's label (of nested ones, the innermost that is not empty) and the
+        tree below; "" and the tree itself if there is no such root.
     """
     root = ""
     while tree.label in labels and len(tree.children) == 1:
@@ -249,7 +249,7 @@ def normalize(tree: Tree, *, functions: bool = False) -> Tree | None:
 
 
 def normalize_rooted(tree: Tree, *, functions: bool = False) -> Tree | None:
-    """Normalize a tree below its artificial root, if it has one; `functions` as for `clean`."""
+    """Normalize a tree as `normalize` does, but keep its artificial root, if it has one with a label."""
     root, _ = strip_root(tree)
     normalized = normalize(tree, functions=functions)
     return Tree(root, [normalized]) if normalized and root else normalized

@@ -1,6 +1,6 @@
-"""Treebanks in the form of CorpusSearch: those of historical English, Icelandic, Faroese, Old Saxon and more.
+"""The format of CorpusSearch, of treebanks of historical English, Icelandic, Faroese, Old Saxon and more.
 
-Beside words, their trees have codes of the text, `(CODE <P_3>)`, names, `(ID ...)`, empty categories, `*T*-1` and `0`,
+Beside words, the trees have codes of the text, `(CODE <P_3>)`, names, `(ID ...)`, empty categories, `*T*-1` and `0`,
 and, in some, the lemma after each word, `(N-N Menn-maður)`. A word that was cut in two has dollars, `(N-A dag$)
 (D-A $inn)`: where both parts are in the same phrase they become one word again, `(N+D-A daginn)`.
 """
@@ -38,7 +38,7 @@ def has_lemmas(text: str) -> bool:
 
 
 def without_lemma(word: str) -> str:
-    """Return a word without its lemma: both have as many hyphens, and so it is the middle one that is between them."""
+    """Cut off the lemma of a word at the middle hyphen: word and lemma have equally many hyphens of their own."""
     hyphens = [i for i, char in enumerate(word) if char == "-" and 0 < i < len(word) - 1]
     if not hyphens:
         return word
@@ -46,7 +46,7 @@ def without_lemma(word: str) -> str:
 
 
 def without_comments(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines; those of the comments of CorpusSearch's output, which stand apart, are empty."""
+    """Yield the lines, with an empty one for each line of the comments that CorpusSearch writes between trees."""
     is_comment = False
     for line in lines:
         is_comment = is_comment or _COMMENT_OPENS.match(line) is not None
@@ -57,7 +57,10 @@ def without_comments(lines: Iterable[str]) -> Iterator[str]:
 def parts_with_words(
     tree: Tree, keep: Callable[[Tree, list[list[Tree]]], list[Tree]], dropped: Counter[str]
 ) -> list[Tree]:
-    """Return the parts below a tree's root that `keep` leaves, without its name; count the tree if nothing is left."""
+    """Fold a tree by `keep`, and return the subtrees left below its root, without its name.
+
+    If none is left, the tree is counted in `dropped`.
+    """
     children = tree.children if tree.label == "" else (tree,)
     parts = [part for child in children if child.label not in TREE_NAMES for part in child.fold(keep)]
     if not parts:
@@ -66,10 +69,10 @@ def parts_with_words(
 
 
 class CorpusSearchBuilder(TreeBuilder):
-    """Trees of words of such a treebank.
+    """A builder of trees that leaves out codes, empty categories and lemmas, and joins words that were cut in two.
 
     with_lemmas (bool): Whether words have lemmas, which are cut off; punctuation may have them in any case.
-    dropped (Counter): What was left out is counted there.
+    dropped (Counter): Receives the counts of what was left out or joined, by name.
     """
 
     def __init__(self, path: str, with_lemmas: bool, dropped: Counter[str]) -> None:
@@ -84,7 +87,7 @@ class CorpusSearchBuilder(TreeBuilder):
         return self._without_dollars(Tree("", self._joined(parts)))
 
     def _kept(self, node: Tree, parts: list[list[Tree]]) -> list[Tree]:
-        """Return the nodes that stand for a node among its parent's children."""
+        """Return what replaces a node among its parent's children: the node, its children, or nothing."""
         if node.word is not None:
             return self._leaf(node.label, node.word)
         children = [child for part in parts for child in part]
@@ -119,7 +122,7 @@ class CorpusSearchBuilder(TreeBuilder):
         return joined
 
     def _without_dollars(self, tree: Tree) -> Tree:
-        """Return the tree; parts of a word in phrases of their own stay words."""
+        """Remove the dollars of words that were cut in two and not joined, since their parts are in two phrases."""
         words = tree.words
         cuts = [i for i, pair in enumerate(pairwise(words)) if _are_cut(*pair)]
         if not cuts:
@@ -134,7 +137,7 @@ class CorpusSearchBuilder(TreeBuilder):
 
 
 def _are_cut(left: str | None, right: str | None) -> bool:
-    """Return whether two leaves are parts of a word."""
+    """Return whether two successive words are parts of one, such as `dag$` and `$inn`."""
     if left is None or right is None or min(len(left), len(right)) < 2:
         return False
     return left.endswith("$") and right.startswith("$")
@@ -145,7 +148,7 @@ def _joined_word(left: Tree, right: Tree) -> str:
 
 
 def _joined_tag(left: str, right: str) -> str:
-    """Join the tags of a cut word: `N-A` and `D-A` to `N+D-A`; those of different morphology as they stand."""
+    """Join the tags of a cut word: `N-A` and `D-A` to `N+D-A`, but `N-A` and `D-N`, which differ, to `N-A+D-N`."""
     at_left, at_right = _MORPHOLOGY.search(left), _MORPHOLOGY.search(right)
     ending = left[at_left.start() :] if at_left else ""
     if at_left and at_right and ending == right[at_right.start() :]:

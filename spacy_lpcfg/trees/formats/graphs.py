@@ -42,7 +42,11 @@ class Phrase(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """A sentence; phrases (mapping of str to Phrase): by their names; root (str): the name above all."""
+    """A sentence whose phrases may have gaps; each word and phrase has the name of the phrase above it.
+
+    phrases (mapping of str to Phrase): The phrases by their names.
+    root (str): The name of the root, which is no phrase.
+    """
 
     words: Sequence[Word]
     phrases: Mapping[str, Phrase]
@@ -50,7 +54,7 @@ class Graph:
 
 
 class Raised(NamedTuple):
-    """A tree, how many children of phrases were raised for it, and how many marks of punctuation were moved."""
+    """A continuous tree, how often a child was raised to the next phrase, and how many punctuation marks were moved."""
 
     tree: Tree
     n_raised: int
@@ -58,7 +62,7 @@ class Raised(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A continuous subtree: its first word, the end after its last, and the label of the edge above it."""
+    """A continuous subtree over the words [start, end), and the label of the edge above it."""
 
     start: int
     end: int
@@ -67,9 +71,10 @@ class _Part(NamedTuple):
 
 
 def raised(graph: Graph) -> Raised:
-    """Return the continuous tree of a sentence, below an unlabelled root.
+    """Make the tree of a sentence continuous, below an unlabelled root.
 
-    RAISES (ValueError): For a phrase above itself or below one that is not there, and for no words.
+    RAISES (ValueError): If there are no words, a phrase is above itself or below one that is not there, or a label or
+        word is empty or has spaces.
     """
     if not graph.words:
         raise ValueError("Expected words in the sentence, but got none. Remove it.")
@@ -109,7 +114,7 @@ def _block_of_head(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
 
 
 def _with_lowered_punctuation(graph: Graph) -> list[Word]:
-    """Return the words; punctuation right below the root is in the lowest phrase that has words on both sides of it."""
+    """Return the words, with punctuation right below the root moved to the lowest phrase with words on both sides."""
     lowered, loose, before = list(graph.words), list[int](), ""
     for i, word in enumerate(graph.words):
         if word.parent == graph.root and not any(map(str.isalnum, word.word)):

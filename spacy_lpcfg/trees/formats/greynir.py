@@ -12,9 +12,9 @@ _ROOTS = ("S0", "S0-X")
 
 
 class GreynirBuilder(TreeBuilder):
-    """Trees of words of that treebank; `dropped` (Counter) counts what was left out.
+    """A builder of trees for GreynirCorpus; `dropped` (Counter) receives the counts of what was left out.
 
-    The words of a leaf of several become leaves of their own with its tag.
+    A leaf of several words becomes as many leaves with its tag.
     """
 
     def __init__(self, path: str, dropped: Counter[str]) -> None:

@@ -1,8 +1,8 @@
 """The Keyaki Treebank of Japanese, and others in its form.
 
-Empty categories have the particle that they go without, `(NP-SBJ *が*)`; roles are in labels after a semicolon,
-`NP;*OB1*`, and what refers to it is in braces, `NP-SBJ{SPEAKER}`. Texts that may not be passed on have signs in the
-place of all words.
+Empty categories have the particle that is missing, `(NP-SBJ *が*)`; roles are in labels after a semicolon,
+`NP;*OB1*`, and referents in braces, `NP-SBJ{SPEAKER}`. Texts that may not be passed on have a sign in place of each
+word.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WITHHELD = "⛔"
 
 
 class KeyakiBuilder(TreeBuilder):
-    """Trees of words of such a treebank; `dropped` (Counter) counts what was left out."""
+    """A builder of trees for such a treebank; `dropped` (Counter) receives the counts of what was left out."""
 
     def __init__(self, path: str, dropped: Counter[str]) -> None:
         super().__init__(path)

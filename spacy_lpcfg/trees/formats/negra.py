@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.brackets import OnError, TreebankError, raise_or_report
-from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, raised
+from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Raised, Word, raised
 from spacy_lpcfg.trees.tree import Tree
 
 _ROOT = "0"
@@ -18,40 +18,43 @@ _TABLES = ("#BOT", "#EOT")
 
 def read_export(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
     """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
-    for first, rows, lemma in _sentences(lines, path):
+    for first, rows, n_lemmas in _sentences(lines, path):
         try:
-            graph = raised(_graph(rows, lemma, path))
+            continuous = raised(_graph(rows, n_lemmas, path))
         except TreebankError as error:
             raise_or_report(error, on_error)
         except ValueError as error:
             raise_or_report(TreebankError(str(error), path, first), on_error)
         else:
-            count_raised(graph.n_raised, graph.n_moved, dropped)
-            yield graph.tree
+            count_raised(continuous, dropped)
+            yield continuous.tree
 
 
-def count_raised(n_raised: int, n_moved: int, dropped: Counter[str]) -> None:
-    """Count a tree that was made continuous, and the punctuation that was moved."""
-    dropped["discontinuous trees raised"] += n_raised > 0
-    dropped["marks of punctuation lowered"] += n_moved
+def count_raised(continuous: Raised, dropped: Counter[str]) -> None:
+    """Count a tree that was discontinuous, and the punctuation marks that were moved."""
+    dropped["discontinuous trees raised"] += continuous.n_raised > 0
+    dropped["marks of punctuation lowered"] += continuous.n_moved
 
 
 def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, list[tuple[int, str]], int | None]]:
-    """Yield each sentence: its first line, its numbered lines, and how many columns of lemmas these have, if said."""
+    """Yield each sentence: the number of its first line, its numbered lines, and the number of their lemma columns.
+
+    This is 0 or 1, and None if the file has no line `#FORMAT`, which tells it.
+    """
     rows: list[tuple[int, str]] | None = None
     first, is_table = 0, False
-    lemma: int | None = None
+    n_lemmas: int | None = None
     for number, raw in enumerate(lines, 1):
         line = raw.rstrip("\r\n")
         key = line.split(None, 1)[0] if line.strip() else ""
         if key == "#FORMAT":
-            lemma = int(line.split()[1:] == ["4"])
+            n_lemmas = int(line.split()[1:] == ["4"])
         elif key in _TABLES:
             is_table = key == "#BOT"
         elif key == "#BOS":
             first, rows = number, []
         elif key == "#EOS" and rows is not None:
-            yield first, rows, lemma
+            yield first, rows, n_lemmas
             rows = None
         elif rows is not None and key:
             rows.append((number, line.partition("%%")[0]))
@@ -72,18 +75,17 @@ def _has_lemmas(rows: Iterable[tuple[int, str]]) -> bool:
     return len(columns) > 5 and columns[5].isdecimal() and not columns[4].isdecimal()
 
 
-def _graph(rows: Sequence[tuple[int, str]], lemma_column: int | None, path: str) -> Graph:
-    lemma = int(_has_lemmas(rows)) if lemma_column is None else lemma_column
+def _graph(rows: Sequence[tuple[int, str]], n_lemmas: int | None, path: str) -> Graph:
+    if n_lemmas is None:
+        n_lemmas = int(_has_lemmas(rows))
     words: list[Word] = []
     phrases: dict[str, Phrase] = {}
     for number, line in rows:
         columns = _columns(line)
-        if len(columns) < 5 + lemma:
-            names = (
-                "word, lemma, tag, morphology, edge and parent" if lemma else "word, tag, morphology, edge and parent"
-            )
+        if len(columns) < 5 + n_lemmas:
+            names = f"word,{' lemma,' * n_lemmas} tag, morphology, edge and parent"
             raise TreebankError(f"Expected {names}, but got {shown(line)}. Mend the line.", path, number)
-        name, tag, edge, parent = columns[0], columns[1 + lemma], columns[3 + lemma], columns[4 + lemma]
+        name, (tag, _, edge, parent) = columns[0], columns[1 + n_lemmas : 5 + n_lemmas]
         if _PHRASE.fullmatch(name):
             phrases[name[1:]] = Phrase(tag, parent, edge)
         else:

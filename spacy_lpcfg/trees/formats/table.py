@@ -247,7 +247,7 @@ def suffixes_of_trees() -> tuple[str, ...]:
 
 
 def told(dropped: Counter[str]) -> str:
-    """Return what was left out and changed in reading, on a line; "" for nothing."""
+    """Describe on one line what a reader left out and changed, by its counts; "" for nothing."""
     left_out = ", ".join(f"{dropped[name]:,} {name}" for name in _LEFT_OUT if dropped[name])
     changed = ", ".join(f"{n:,} {name}" for name, n in dropped.items() if n and name not in _LEFT_OUT)
     return "; ".join(filter(None, [left_out and f"{left_out} left out", changed]))

@@ -25,12 +25,12 @@ def read_tiger(lines: Iterable[str], path: str, on_error: OnError, dropped: Coun
     """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
     for number, text in _sentences(lines, path):
         try:
-            graph = raised(_graph(text))
+            continuous = raised(_graph(text))
         except (ValueError, ElementTree.ParseError) as error:
             raise_or_report(_broken(error, path, number), on_error)
         else:
-            count_raised(graph.n_raised, graph.n_moved, dropped)
-            yield graph.tree
+            count_raised(continuous, dropped)
+            yield continuous.tree
 
 
 def _broken(error: ValueError | ElementTree.ParseError, path: str, first: int) -> TreebankError:
@@ -66,7 +66,7 @@ def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, str]]:
 def _graph(text: str) -> Graph:
     """Build the graph of a sentence.
 
-    RAISES (ValueError): For elements that lack something. (ParseError): For text that is no XML.
+    RAISES (ParseError): If the text is not XML.
     """
     sentence = ElementTree.fromstring(text)
     above = {
@@ -82,6 +82,7 @@ def _graph(text: str) -> Graph:
         phrase.get("id", ""): Phrase(phrase.get("cat", ""), *above.get(phrase.get("id", ""), (_ROOT, "")))
         for phrase in sentence.iter("nt")
     }
+    # a virtual root is no phrase: what is below it is below the root
     virtual = {name for name, phrase in phrases.items() if phrase.label == "VROOT" and phrase.parent == _ROOT}
     words = [word._replace(parent=_ROOT, edge="") if word.parent in virtual else word for word in words]
     phrases = {

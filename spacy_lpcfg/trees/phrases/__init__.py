@@ -1,4 +1,4 @@
-"""Phrase structure from dependencies, as of Universal Dependencies."""
+"""Phrase structure from dependencies in the annotation of Universal Dependencies."""
 
 from spacy_lpcfg.trees.phrases.conversion import Phrases, phrases_of, read_phrases
 

@@ -1,4 +1,4 @@
-"""Dependencies read back from the phrases that were made of them."""
+"""Dependencies of trees that were converted from dependencies: the way back."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _CONJUNCTIONS = frozenset(("CCONJ", "CONJP"))
 def dependency_heads(tree: Tree) -> list[int]:
     """Find the head of each word of a tree by the conventions of Universal Dependencies.
 
-    Content words head function words, and the first conjunct the others. A conjunction depends on the conjunct after
-    it, and a mark of punctuation on what it sets off from the head. The subject of a clause below a verb phrase is an
-    object of the verb, as in "let (S him go)".
+    Content words head function words, the first conjunct heads the others, and the first word of a name the others. A
+    conjunction depends on the conjunct after it, and a mark of punctuation on what it sets off from the head. The
+    subject of a clause below a verb phrase is an object of the verb, as in "let (S him go)".
 
     tree (Tree): With the labels and tags that `phrases_of` gives.
     RETURNS (list of int, (n_words,)): The positions of heads; NO_HEAD for the root.
@@ -47,7 +47,7 @@ def dependency_heads(tree: Tree) -> list[int]:
 
 
 class _Top(NamedTuple):
-    """The word at the top of a phrase, and that of the noun phrase with which a clause begins."""
+    """The head word of a phrase, and the head word of the subject with which it begins, if it is a clause."""
 
     word: int
     subject: int | None

@@ -1,4 +1,4 @@
-"""The phrases of a head, built from the inside out."""
+"""The phrases that a word heads, built from the inside out, and so the tree of a sentence."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def project(words: Words, leaves: Sequence[Tree], is_binary: bool) -> Tree:
 
 
 class Projection:
-    """The phrases of one head.
+    """A builder of the phrases that one word heads.
 
     words (Words): The sentence.
     leaves (sequence of Tree): A leaf for each word.
@@ -71,18 +71,18 @@ class Projection:
         self.right_levels = levels(words, head, self.right)
 
     def build(self) -> list[Tree]:
-        """Return what stands for the head in the phrase above it."""
+        """Return the trees by which the head and its dependents stand in the phrase above them."""
         words_only = self._words_only()
         if words_only is not None:
             return words_only
-        core = self._fronted() if self._is_fronted() else self._project(Level.BASE, Level.LINK)
+        core = self._fronted() if self._is_fronted() else self._project(Level.LINK)
         if self.head in self.words.bracketed:
             core = Tree("PRN", [core])
         left, right = self._at(Level.OUTSIDE)
         return [*self._trees(reversed(left), Level.OUTSIDE), core, *self._trees(right, Level.OUTSIDE)]
 
     def _words_only(self) -> list[Tree] | None:
-        """Return what stands for a function word, a part of a name or a bare modifier with words only; else None."""
+        """Return the trees of a function word, part of a name or bare modifier with only words below it; else None."""
         if self.relation not in _FUNCTION_WORDS | _NAMES | _BARE:
             return None
         before = [tree for child in reversed(self.left) for tree in self.parts[child]]
@@ -110,14 +110,15 @@ class Projection:
 
     # Levels --------------------------------------------------------------------------------------
 
-    def _project(self, first: Level, last: Level) -> Tree:
-        """Return the projection of the head at a level, with all below."""
+    def _project(self, last: Level) -> Tree:
+        """Return the projection of the head up to a level."""
         core = self.leaves[self.head]
-        for level in range(first, last + 1):
+        for level in range(last + 1):
             core = self._extended(core, Level(level))
         return core
 
     def _extended(self, core: Tree, level: Level) -> Tree:
+        """Return a core with the dependents of a level: its own ones, and around these conjuncts and parentheticals."""
         left, right = self._at(level)
         n_own = next((i for i, child in enumerate(right) if self._is_coordinated_with(child, level)), len(right))
         own, apart = right[:n_own], right[n_own:]
@@ -190,6 +191,7 @@ class Projection:
         return left[start:] if start else []
 
     def _with_outer(self, core: Tree, outer: list[int]) -> Tree:
+        """Put a clause below the copula whose predicate it is, and this below the subject of the copula."""
         n_below = next(i for i, child in enumerate([*outer, -1]) if child < 0 or self.words.relation(child) in SUBJECTS)
         verb_phrase = self._joined("VP", core, outer[:n_below], [], Level.VERBAL)
         return self._joined("S", verb_phrase, outer[n_below:], [], Level.CLAUSE)
@@ -206,7 +208,8 @@ class Projection:
         )
 
     def _fronted(self) -> Tree:
-        core = self._project(Level.BASE, Level.CASE)
+        """Return a fronted predicate and its clause: an SQ, or an S if the subject precedes the copula."""
+        core = self._project(Level.CASE)
         left, right = (
             [child for child, level in zip(side, its, strict=True) if Level.CASE < level < Level.OUTSIDE]
             for side, its in ((self.left, self.left_levels), (self.right, self.right_levels))
@@ -309,7 +312,7 @@ class Projection:
         return is_modified and self.label == "NP" and self.words.part(self.head) == "NUM"
 
     def _trees(self, children: Iterable[int], level: Level) -> list[Tree]:
-        """Return what stands for dependents at a level, from left to right."""
+        """Return the trees of dependents at a level; an object and its predicate after it make a small clause."""
         trees: list[Tree] = []
         last = ""
         for child in children:
@@ -322,7 +325,7 @@ class Projection:
         return trees
 
     def _in_place(self, child: int, level: Level) -> list[Tree]:
-        """Return what stands for a dependent at a level: its phrase, or its word alone if the phrase says no more."""
+        """Return the trees of a dependent at a level: its phrase, or words alone where no phrase is wanted."""
         words, relation = self.words, self.words.relation(child)
         leaf, parts = self.leaves[child], self.parts[child]
         if relation == "conj" and level == Level.BASE and self._has_bare_conjuncts() and words.is_bare_conjunct(child):
@@ -366,7 +369,7 @@ def _small_clause(subject: Tree, predicate: Sequence[Tree]) -> Tree:
 
 
 def _below_link(tree: Tree) -> tuple[Tree, ...]:
-    """Return the clause below a label of subordination that has nothing but it, or the tree."""
+    """Return the child of an SBAR that has only one, else the tree."""
     return tree.children if tree.label == "SBAR" and len(tree.children) == 1 else (tree,)
 
 

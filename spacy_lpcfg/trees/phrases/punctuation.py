@@ -1,4 +1,4 @@
-"""Punctuation, which is no part of phrases from dependencies until they are built."""
+"""Punctuation, which is removed before phrases are built from dependencies, and put back afterwards."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def bracketed_words(sentence: DependencySentence) -> frozenset[int]:
 
 
 def with_punctuation(spans: Sequence[Span], kept: Sequence[int], sentence: DependencySentence) -> list[Span]:
-    """Move the brackets of a tree without punctuation to the sentence with it.
+    """Move the brackets of a tree without punctuation to their positions in the sentence with punctuation.
 
     A mark is below the lowest phrase that has words on both sides of it; marks at an end of the sentence are below the
     top. The brackets around a parenthesis (PRN) are within it.
 
-    spans (sequence of Span): Of the tree without punctuation, in pre-order.
-    kept (sequence of int): The position in the sentence of each of its words.
+    spans (sequence of Span): The brackets of the tree without punctuation, in pre-order.
+    kept (sequence of int): The position in the sentence of each word of the tree.
     RETURNS (list of Span): In pre-order.
     """
     n_words = len(sentence.words)

@@ -23,7 +23,7 @@ _BEFORE_WH = frozenset(("det", "nmod", "advmod", "amod"))
 class Words:
     """The words of a sentence without its punctuation.
 
-    sentence (DependencySentence): Their dependencies, which are projective and have one root.
+    sentence (DependencySentence): The dependencies of the words, which are projective and have one root.
     below (list of list of int): The dependents of each word, from left to right.
     bracketed (frozenset of int): The words whose phrases are in brackets.
     after_marks (frozenset of int): The words with punctuation right before them.
@@ -113,7 +113,7 @@ class Words:
         return False
 
     def has_link(self, word: int) -> bool:
-        """Return whether a clause has a subordinating conjunction, or a relative or interrogative phrase, before it."""
+        """Return whether a clause begins with a subordinating conjunction, or a relative or interrogative phrase."""
         return any(
             not self.makes_verb_phrase(child) if self.relation(child) == "mark" else self.is_wh(child)
             for child in self.below[word]
