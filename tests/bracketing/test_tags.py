@@ -14,34 +14,15 @@ def test_tags_universal_ones_stand_for_themselves(tag):
     assert penn(tag) == tag
 
 
-@pytest.mark.parametrize(
-    ("tag", "name"),
-    [
-        ("NN", "NOUN"),
-        ("NNP", "PROPN"),
-        ("VBD", "VERB"),
-        ("MD", "AUX"),
-        ("PRP$", "PRON"),
-        ("TO", "PART"),
-        ("HYPH", "PUNCT"),
-        ("$", "PUNCT"),
-        ("CONJ", "CCONJ"),
-        ("PRT", "PART"),
-        (".", "PUNCT"),
-        ("np$-tl", "PROPN"),
-        ("ppss+bem", "PRON"),
-        ("md*", "AUX"),
-        ("fw-nn", "NOUN"),
-        ("bedz", "VERB"),
-        ("--", "PUNCT"),
-        ("---hl", "PUNCT"),
-        ("*", "ADV"),
-        ("pp$$", "PRON"),
-        ("ADJA", "X"),
-        ("", "X"),
-    ],
+OF_TREEBANKS = (
+    "NN>NOUN NNP>PROPN VBD>VERB MD>AUX PRP$>PRON TO>PART HYPH>PUNCT $>PUNCT CONJ>CCONJ PRT>PART .>PUNCT np$-tl>PROPN "
+    "ppss+bem>PRON md*>AUX fw-nn>NOUN bedz>VERB -->PUNCT ---hl>PUNCT *>ADV pp$$>PRON ADJA>X >X"
 )
-def test_tags_of_treebanks_have_universal_ones(tag, name):
+
+
+@pytest.mark.parametrize("tags", OF_TREEBANKS.split())
+def test_tags_of_treebanks_have_universal_ones(tags):
+    tag, name = tags.split(">")
     assert universal(tag) == name
 
 

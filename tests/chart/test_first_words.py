@@ -37,9 +37,8 @@ def prefix_probability(parser: Parser, *words: str) -> float:
     return float(np.exp2(-parser.surprisal(words)[: len(words)].sum()))
 
 
-@LEARNERS
-def test_probabilities_of_words_and_signatures_add_up_to_one(learner):
-    grammar = learner.fit(islice(read_trees(SAMPLE / "train.mrg"), 120))
+def test_probabilities_of_words_and_signatures_add_up_to_one():
+    grammar = TreebankPCFG().fit(islice(read_trees(SAMPLE / "train.mrg"), 120))
     parser, names = Parser(grammar, settings=EXHAUSTIVE), names_of(grammar)
     assert any(name[:1].isupper() and name.lower() in grammar.lexicon.terminals for name in grammar.lexicon.rare_words)
     assert sum(prefix_probability(parser, name) for name in names) == pytest.approx(1, abs=1e-6)

@@ -117,7 +117,7 @@ def test_vectors_of_one_state_are_the_weights(sample, lexical):
 def test_vectors_sum_to_the_mean_of_their_symbol(sample, chain_weight, signature_weight):
     """Smoothing gives to E[Z | a] what it takes from E[Z | a -> x]: latent emissions add up as the exact ones do."""
     lexical = LexicalSettings(rare=0, signature_weight=signature_weight, chain_weight=chain_weight, min_posterior=0.0)
-    estimate = Spectral(n_states=3, tokens_per_state=5, lexical=lexical).estimate(sample)
+    estimate = Spectral(n_states=3, tokens_per_state=5, lexical=lexical).estimate(sample[:50])
     grammar = estimate.grammar(Smoothing(nu=1.0))
     sums = [np.zeros(grammar.n_states[a]) for a in range(grammar.n_preterminals)]
     for name, symbol, _, vector in rows(grammar):

@@ -136,9 +136,8 @@ def test_beam_probabilities_add_up(approximation):
     assert lost[2] < 0.1
 
 
-@pytest.mark.parametrize("approximation", APPROXIMATIONS)
-def test_beam_any_pruning_loses_probability(approximation):
-    isbn, words = tiny(approximation), ["a", "b", "c"]
+def test_beam_any_pruning_loses_probability():
+    isbn, words = tiny("mean-field-step"), ["a", "b", "c"]
     narrow = [
         IncrementalParser(isbn, settings=BeamSettings(beam=beam, branching=branching, unary_cap=2, tolerance=1e-5))
         for beam, branching in ((1, 1), (1, 3), (3, 3), (30, 10), (300, 10))

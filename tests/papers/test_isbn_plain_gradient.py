@@ -9,7 +9,7 @@ from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import FEED_FORWARD, MEAN_FIELD
 
 MODEL = DynamicSBN.random(n_states=3, n_labels=3, n_inputs=4, scale=2.0, max_length=20, seed=1)
-TRAIN, DEV = (label_events(MODEL.sample(n, seed=n), 3, 4) for n in (2_000, 500))
+TRAIN, DEV = (label_events(MODEL.sample(n, seed=n), 3, 4) for n in (500, 200))
 
 
 def dev_likelihood(approximation: str, **settings: float) -> float:

@@ -21,7 +21,6 @@ from spacy_lpcfg.trees.transforms import ROOT_LABELS, escape_tokens, normalize_r
 
 register_extensions()
 VOCAB = Vocab()
-NLP = spacy.blank("xx")
 unrooted = random_trees().filter(lambda tree: tree.label not in ROOT_LABELS)
 
 

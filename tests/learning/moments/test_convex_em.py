@@ -54,7 +54,7 @@ def test_rule_weights_are_the_optimum(rule):
         lambda x: -log_likelihood((np.exp(x) / np.exp(x).sum()).reshape(3, 2, 2), *rule), np.zeros(12), method="BFGS"
     )
     rng = np.random.default_rng(0)
-    for _ in range(3):
+    for _ in range(2):
         start = rng.dirichlet(np.ones(12)).reshape(3, 2, 2)
         t = rule_weights(*rule, start, prior=0.0, settings=EXACT)
         assert log_likelihood(t, *rule) >= -found.fun - 1e-4
