@@ -14,6 +14,7 @@ from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+from spacy_lpcfg.evaluation.calibration import tempered
 from spacy_lpcfg.parsing.segmentation import Limits
 
 TEXT = "The old man saw the ferry, and nobody waited."
@@ -68,11 +69,11 @@ CLASSES = {"lpcfg_parser": LPCFGParser, "isbn_parser": ISBNParser, "spectral_bra
 
 
 @pytest.fixture(scope="module")
-def pipes():
+def pipes(sample_grammar):
     nlp = spacy.blank("en")
     for factory in BAD:
         nlp.add_pipe(factory)
-    nlp.get_pipe("lpcfg_parser")(nlp.make_doc("Go"))  # by the grammar that comes with the package
+    nlp.get_pipe("lpcfg_parser").grammar = sample_grammar
     return nlp
 
 
@@ -150,15 +151,16 @@ def test_pipe_settings_take_effect_when_assigned():
     nlp = spacy.blank("en")
     nlp.add_pipe("lpcfg_sentencizer")
     parser = nlp.add_pipe("lpcfg_parser", config={"pretrained": "en-fast"})
-    usual = nlp(TEXT).spans["constituents"]
     parser.limits = replace(parser.limits, max_words=4)
     assert nlp(TEXT).spans["constituents"].attrs["status"] == ["segmented"]
     parser.limits = replace(parser.limits, max_words=150, max_memory=1e-3)
     assert nlp(TEXT).spans["constituents"].attrs["status"] == ["segmented"]
     parser.limits = replace(parser.limits, max_memory=100)
-    parser.output = Output(threshold=0.5, temperature=2.0)
-    found = nlp(TEXT).spans["constituents"].attrs["scores"]
-    assert 0.5 <= found.min() < usual.attrs["scores"].max()
+    parser.output = Output(temperature=1.0)
+    scores = tempered(nlp(TEXT).spans["constituents"].attrs["scores"], 2.0)
+    parser.output = Output(threshold=0.75, temperature=2.0)
+    assert nlp(TEXT).spans["constituents"].attrs["scores"] == pytest.approx(scores[scores >= 0.75], abs=1e-6)
+    assert 0 < (scores >= 0.75).sum() < len(scores)
     parser.output = Output(set_tags=False)
     assert "tags" in nlp(TEXT).spans["constituents"].attrs
     parser.spans_key = "mine"
