@@ -1,4 +1,4 @@
-"""Learners, each from a treebank to a Grammar or an Ensemble, and what a learner of your own is made of."""
+"""Learners, each from a treebank to a Grammar or an Ensemble, and the parts from which to write another one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.treebank.assembly import build_grammar as build_grammar
     from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG as TreebankPCFG
 
-if not TYPE_CHECKING:  # else mypy would take any name for one that is there
+if not TYPE_CHECKING:  # else mypy would accept any name
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {

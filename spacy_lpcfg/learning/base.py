@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from spacy_lpcfg.parsing.model import ParsingModel
 
 MANY_TREES = 7_000
-"""A treebank with more leaves less to chance, and takes longer: learners then take other settings of their own."""
+"""Number of trees above which learners choose other defaults: more trees leave less to chance, and take longer."""
 OnStep = Callable[[Any], None]
-"""What is called after a step of learning: with the `Step` of a grammar, the `LearningEpoch` of a network, or
+"""Callback after a step of learning: called with the `Step` of a grammar, the `LearningEpoch` of a network, or a
 `ModelLearned`."""
 
 
@@ -39,10 +39,10 @@ class Learner(Protocol):
         held_out (Iterable[Tree] or None): Other trees, by which a learner that goes by steps chooses the best one. A
             learner without early stopping ignores them.
         weights (sequence of float or None): How much each tree counts, finite and above 0; None if all count alike.
-            Trees that weigh less than the heaviest are taken for a parser's, see `learning.weights`.
+            Only trees of the largest weight count as annotated by hand, see `learning.weights`.
         on_step (callable or None): Called after every step; `list.append` keeps the history. A learner without steps
             ignores it.
-        RAISES (ValueError): If there are no trees, or not as many weights.
+        RAISES (ValueError): If there are no trees, or not one weight for each.
         """
         ...
 
@@ -51,7 +51,7 @@ class OnlineFit(Protocol):
     """A grammar that is being learned, a batch of trees at a time."""
 
     def step(self, trees: Iterable[Tree]) -> float:
-        """Learn from a batch, and return its log-likelihood before."""
+        """Learn from a batch, and return its log-likelihood under the parameters before."""
         ...
 
     def grammar(self) -> ParsingModel:
@@ -61,13 +61,13 @@ class OnlineFit(Protocol):
 
 @runtime_checkable
 class OnlineLearner(Protocol):
-    """A learner that is shown a whole treebank at the start, and then learns from batches of it."""
+    """A learner that starts from a whole treebank, and then learns from batches of it."""
 
     def online(self, trees: Iterable[Tree]) -> OnlineFit: ...
 
 
 def has_functions(*learners: object) -> bool:
-    """Return whether learners keep functions, as NP-SBJ; those without such a setting do not.
+    """Return whether learners keep functions in categories, as in NP-SBJ; False for learners without the setting.
 
     RAISES (ValueError): If only some of them do.
     """
@@ -80,12 +80,12 @@ def has_functions(*learners: object) -> bool:
 class Step(NamedTuple):
     """The result and the cost of one iteration of EM.
 
-    iteration (int): 1 for the first; 0 for parameters before any.
-    log_likelihood (float): Of the treebank, under the parameters that came into the iteration; nan before any.
-    f1 (float): On the held-out trees, in percent, of the grammar that came out of it; nan if it was not looked at.
-    seconds (float): CPU seconds of this process without those of parsing the held-out trees; the first step counts all
-        that came before it.
-    grammar (int): 1 for the first of several grammars, or for the only one.
+    iteration (int): From 1; 0 for the start, before any iteration.
+    log_likelihood (float): Log-likelihood of the treebank under the parameters before the iteration; nan for the start.
+    f1 (float): F1 on the held-out trees, in percent, of the grammar after the iteration; nan if it was not measured.
+    seconds (float): CPU seconds of this process, parsing of the held-out trees excluded; those of the first step
+        include reading the trees and finding the start.
+    grammar (int): The number of the grammar, from 1, if several are learned.
     """
 
     iteration: int
@@ -95,19 +95,19 @@ class Step(NamedTuple):
     grammar: int = 1
 
     def to_values(self) -> dict[str, float | None]:
-        """Return the values by name, as JSON can have them: None for what is not known."""
+        """Return the values by name, with None in place of nan, which JSON does not have."""
         return {name: None if value != value else value for name, value in self._asdict().items()}
 
 
-def values_of_steps(told: Iterable[object]) -> list[dict[str, float | None]]:
-    """Return the values of the `Step`s among what `on_step` was called with."""
-    return [step.to_values() for step in told if isinstance(step, Step)]
+def values_of_steps(reports: Iterable[object]) -> list[dict[str, float | None]]:
+    """Return the values of each `Step` among the reports that `on_step` was called with."""
+    return [report.to_values() for report in reports if isinstance(report, Step)]
 
 
 class ModelLearned(NamedTuple):
-    """One of several models that are learned one after another, or side by side, is there.
+    """The report that one of several models has been learned.
 
-    number (int): 1 for the first; of (int): How many there will be.
+    number (int): How many have been learned; of (int): How many there will be.
     """
 
     number: int
@@ -115,7 +115,7 @@ class ModelLearned(NamedTuple):
 
 
 def renumbered(on_step: OnStep | None, n_before: int) -> OnStep | None:
-    """Return a callback for the steps of a grammar that comes after `n_before` others."""
+    """Return a callback that adds `n_before` to the grammar's number in each step, and passes it to `on_step`."""
     if on_step is None:
         return None
     return lambda step: on_step(step._replace(grammar=step.grammar + n_before))

@@ -1,9 +1,10 @@
 """Clusters of projections as latent states (Narayan and Cohen 2015, "Diversity in spectral learning").
 
-The nodes of every symbol are clustered by k-means on their spectral projections; with states thus known, parameters
-are relative frequencies, and a good start for EM. Differs from the paper: (1) inside and outside projections are
-scaled to mean square 1 and by how well they agree; (2) a symbol gets no more states than its count supports; (3) the
-probabilities are smoothed as those of EM are; (4) noise for diverse models is on features, not on their occurrences.
+The nodes of every symbol are clustered by k-means on their spectral projections. With a cluster as the state of each
+node, parameters are relative frequencies, and a good start for EM. Differs from the paper: (1) inside and outside
+projections are scaled to mean square 1 and by how well they agree; (2) a symbol gets no more states than its count
+supports; (3) the probabilities are smoothed as those of EM are; (4) noise for diverse models is on features, not on
+their occurrences.
 
 This is spectral learning as a start of EM. Spectral parameters themselves cannot be one: they may be negative, and are
 known only up to an invertible linear map of the states (Cohen and Collins 2014, section 1). Clusters of the nodes are
@@ -36,18 +37,18 @@ class Clusters(EMLearner):
     """Learner of a proper L-PCFG by clusters of spectral projections, and some iterations of EM.
 
     n_states (int): The maximum number of latent states of a symbol (m).
-    n_iterations (int): Of EM, or 0; with held-out trees the maximum.
+    n_iterations (int): Iterations of EM, 0 for none; the maximum with held-out trees.
     seed (int): Of the decompositions, the clusters and the noise.
     n_jobs (int or None): Processes that read the trees, project and cluster them, and threads of the E step; None for
         those of `joblib.parallel_config`, or 1.
-    smoothing (StateSmoothing): Of the states of a symbol towards each other.
+    smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other.
     lexical (LexicalSettings): Terminals and smoothing of the emissions.
-    features (Features): Of the projections, their scaling and their noise.
+    features (Features): The features that are projected, their scaling and their noise.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
-    agreement (float): Exponent of the correlation of a dimension's inside and outside projection, by which it weighs.
+    agreement (float): Each dimension weighs as the correlation of its inside and outside projections, to this power.
     lang (str): Language, table or file of the head rules, see `head_rules`.
     rules (RuleSettings): How rules are made and kept.
-    functions (bool): Whether categories have their functions, as NP-SBJ.
+    functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -70,10 +71,10 @@ class Clusters(EMLearner):
         )
         check_whole(0, n_iterations=self.n_iterations)
         check_at_least(0, agreement=self.agreement)
-        self._projector()  # which checks what it takes
+        self._projector()  # checks its settings
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """Start EM at the clusters; same arguments as `fit`."""
+        """Start EM at the clusters; `trees` and `weights` as for `fit`."""
         from threadpoolctl import threadpool_limits
 
         treebank = IndexedTreebank.read(trees, self, weights)
@@ -96,6 +97,8 @@ def cluster(
     """Return the cluster of each node among those of its symbol, from 0 without gaps, int32 (n_nodes,).
 
     A symbol has as many clusters as its projections have dimensions, or fewer where its nodes are too much alike.
+
+    agreement (float), seed (int): As in `Clusters`.
     n_jobs (int or None): See `in_order`; the result is the same for any number.
     """
     states = np.zeros(treebank.nodes.n_nodes, dtype=np.int32)
@@ -118,8 +121,8 @@ def _clusters_of_symbol(y: np.ndarray, z: np.ndarray, agreement: float, seed: in
 def representation(y: np.ndarray, z: np.ndarray, agreement: float) -> np.ndarray:
     """Return the inside and outside projections side by side, scaled, (n, 2 m).
 
-    Each dimension gets mean square 1 and is multiplied by its correlation, raised to `agreement`; as E[Y Z] is 1 by
-    construction, this is what scaling makes of it.
+    Each dimension gets mean square 1 and is multiplied by its correlation, raised to `agreement`; the correlation is
+    the product of both scales, as E[Y Z] is 1 by construction.
     """
     scale_y, scale_z = (1 / np.sqrt(np.maximum(np.mean(side**2, axis=0), 1e-30)) for side in (y, z))
     weight = (scale_y * scale_z) ** agreement

@@ -7,9 +7,9 @@ probabilities, as in the Berkeley Parser; (3) the emissions of words are smoothe
 
 Differs from the papers in all variants: (1) rare words are emitted by their signatures, as the papers do not say what
 emits unknown words; (2) the number of iterations is a setting, and without held-out trees nothing chooses it; (3) the
-tensors of a Grammar are sparse to a tolerance, unless `rules.exact_tensors`, and it keeps a share of 1e-4 for symbols
-that were never seen at a root; (4) a parser takes raw words and decodes by minimum Bayes risk, where the papers' takes
-the tags of a tagger and decodes by `decoding="max-rule"`.
+tensors of a Grammar are sparse to a tolerance, unless `rules.exact_tensors`, and it spreads 1e-4 of the root
+probability over all constituents by frequency; (4) a parser takes raw words and decodes by minimum Bayes risk, where
+the papers' takes the tags of a tagger and decodes by `decoding="max-rule"`.
 """
 
 import time
@@ -38,12 +38,12 @@ from spacy_lpcfg.variants import Variants
 class EMFit:
     """EM from a start, an iteration at a time.
 
-    split (Split): A treebank, and the states of its symbols.
+    split (Split): A treebank, and the numbers of states of its symbols.
     start (Expected): Counts whose relative frequencies are the first parameters.
-    smoothing (StateSmoothing): Of all parameters.
+    smoothing (StateSmoothing): Smoothing of the parameters, in every iteration and in the grammar.
     n_jobs (int or None): See `Split.expect`.
-    start_smoothing (StateSmoothing or None): Of the first parameters; None for `smoothing`.
-    start_grammar (callable or None): Gives the grammar of the start; None for that of its counts.
+    start_smoothing (StateSmoothing or None): Smoothing of the first parameters; None for `smoothing`.
+    start_grammar (callable or None): Returns the grammar before any iteration; None to make it from `start`.
     """
 
     def __init__(
@@ -64,10 +64,10 @@ class EMFit:
         self._start_grammar = start_grammar
 
     def step(self, trees: np.ndarray | None = None, share: float = 1.0) -> float:
-        """Run an iteration, and return the log-likelihood of the trees under the parameters before it.
+        """Run an iteration, and return the log-likelihood of its trees under the parameters before it.
 
-        trees (int, (k,), or None): Places of those it is over, which stand for all trees; None for all.
-        share (float): How far the counts go towards those of this iteration.
+        trees (int, (k,), or None): Positions of some trees, whose counts are scaled up to the treebank; None for all.
+        share (float): Weight of the counts of some trees, against 1 - share for those before; of no use for all trees.
         """
         latent = self.split.maximize(self.expected, self._next_smoothing)
         expected = self.split.expect(latent, self.n_jobs, trees)
@@ -90,7 +90,7 @@ class EMFit:
 
 
 def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
-    """Return F1 in percent of clean trees parsed from raw words."""
+    """Return the F1 of a grammar in percent, on clean trees that it parses from raw words."""
     parser = grammar.parser(decoding="mbr")
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
@@ -98,9 +98,9 @@ def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
 class EMLearner:
     """The base class of learners that start EM at parameters of their own, and then make iterations.
 
-    n_iterations (int): Of EM; with held-out trees the maximum.
-    check_every (int): Iterations between two looks at the held-out trees, which are parsed after the last one as well.
-    first_iteration (int): The first one whose grammar may be the result; 0 for the start.
+    n_iterations (int): Iterations of EM; the maximum with held-out trees.
+    check_every (int): The held-out trees are parsed after every `check_every` iterations, and after the last.
+    first_iteration (int): The first iteration whose grammar may be the result; 0 for the start.
     """
 
     n_iterations: int
@@ -119,14 +119,14 @@ class EMLearner:
         weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Learn from trees; return the grammar of the last iteration, or of that with the best F1 on held-out trees.
+        """Learn from trees: the grammar of the last iteration, or of the one with the best F1 on held-out trees.
 
         trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
         held_out (Iterable[Tree] or None): Trees by which the number of iterations is chosen, parsed from raw words.
         weights (sequence of float or None): How much each tree counts; None if all count alike.
         on_step (callable or None): Called after every iteration, and for a start that may be the result as step 0;
             `list.append` keeps the history.
-        RAISES (ValueError): If there are no trees, or no iterations to make.
+        RAISES (ValueError): If there are no trees, or `n_iterations` is below `first_iteration`.
         """
         check_whole(self.first_iteration, n_iterations=self.n_iterations)
         golds = [tree for tree in map(clean, held_out or ()) if tree is not None]
@@ -152,18 +152,18 @@ class EM(EMLearner, Variants):
     """Learner of a proper L-PCFG by expectation maximisation from a random start.
 
     n_states (int): The maximum number of latent states of a symbol (m).
-    n_iterations (int): Of EM; with held-out trees the maximum.
+    n_iterations (int): Iterations of EM; the maximum with held-out trees.
     seed (int): Of the random start.
     n_jobs (int or None): Processes that read the trees, and threads of the E step; None for those of
         `joblib.parallel_config`, or 1.
-    smoothing (StateSmoothing): Of the states of a symbol towards each other.
+    smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other.
     lexical (LexicalSettings): Terminals and smoothing of the emissions.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     noise (float): The start is the treebank PCFG with every probability times e^u, u uniform in [-noise, noise].
-    check_every (int): Iterations between two looks at the held-out trees, which are parsed after the last one as well.
+    check_every (int): The held-out trees are parsed after every `check_every` iterations, and after the last.
     lang (str): Language, table or file of the head rules, see `head_rules`.
     rules (RuleSettings): How rules are made and kept.
-    functions (bool): Whether categories have their functions, as NP-SBJ.
+    functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -194,7 +194,7 @@ class EM(EMLearner, Variants):
         check_at_least(1, check_every=self.check_every)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """Start EM at random; same arguments as `fit`."""
+        """Start EM at random; `trees` and `weights` as for `fit`."""
         treebank = IndexedTreebank.read(trees, self, weights)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)
@@ -203,21 +203,21 @@ class EM(EMLearner, Variants):
 
 
 def random_start(split: Split, noise: float, seed: int) -> Expected:
-    """Return the counts of the treebank, shared among states of which each has its own random noise."""
+    """Return the counts of the treebank, divided evenly among the states, each times e^u, u in [-noise, noise]."""
     rng = np.random.default_rng(seed)
     counts, sizes = split.treebank.counts, np.diff(split.starts)
     rules = np.repeat(counts.rule_counts / sizes, sizes).astype(np.float32)
-    rules *= np.exp(rng.uniform(-noise, noise, len(rules)))
+    rules *= _noise_factors(rng, noise, rules.shape)
     shares = split.is_state / split.n_states[:, None]
-    of_pairs = shares[split.events.pairs[:, 0]] * _noisy(rng, noise, (len(split.events.pairs), split.width))
+    of_pairs = shares[split.events.pairs[:, 0]] * _noise_factors(rng, noise, (len(split.events.pairs), split.width))
     return Expected(
         rules=rules,
         words=split.events.own.sum(axis=1)[:, None] * of_pairs,
         forms=split.events.counts[:, None] * of_pairs,
         symbols=counts.symbols[:, None] * shares,
-        roots=counts.roots[:, None] * shares * _noisy(rng, noise, shares.shape),
+        roots=counts.roots[:, None] * shares * _noise_factors(rng, noise, shares.shape),
     )
 
 
-def _noisy(rng: np.random.Generator, noise: float, shape: tuple[int, ...]) -> np.ndarray:
+def _noise_factors(rng: np.random.Generator, noise: float, shape: tuple[int, ...]) -> np.ndarray:
     return np.exp(rng.uniform(-noise, noise, shape))

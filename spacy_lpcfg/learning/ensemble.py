@@ -20,7 +20,7 @@ from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, reading_of
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees.tree import Tree
 
-# Settings of the learners of diverse ensembles, where they differ from their own.
+# Settings of the learners of diverse ensembles, where they differ from the learners' defaults.
 DIVERSE: dict[str, Any] = {"n_states": 24, "tokens_per_state": 20.0}
 PIVOTS: dict[str, Any] = {"n_iterations": 0, "features": Features(dropout=0.3)}
 CLUSTERS: dict[str, Any] = {"features": Features(dropout=0.1)}
@@ -30,10 +30,10 @@ CLUSTERS: dict[str, Any] = {"features": Features(dropout=0.1)}
 class Ensembles:
     """Learner of an ensemble: one grammar of every learner and seed.
 
-    learners (sequence of learners, or mapping of names to such): Of one grammar each, with a `seed`, such as `Pivot`;
-        with the same settings of the lexicon and of binarisation.
-    n_seeds (int or None): Grammars of each learner; their seeds count from the learner's own. None for 2, and 1 over
-        more than 7,000 trees, which leave less to chance and take longer.
+    learners (sequence of learners, or mapping of names to such): Learners of one grammar each that have a `seed`, such
+        as `Pivot`; with the same settings of the lexicon, lang, rules and functions.
+    n_seeds (int or None): Grammars of each learner; their seeds count from the learner's own. None for 2, or 1 if there
+        are more than 7,000 trees, which leave less to chance and take longer.
     combine (str): "product" or "sum", as in `Ensemble`.
     RAISES (ValueError): If there is nothing to learn, on another way to combine, or for learners that read a treebank
         differently.
@@ -66,13 +66,15 @@ class Ensembles:
 
     @classmethod
     def diverse(cls, n_grammars: int | None = 8, *, seed: int = 0, **settings: Any) -> "Ensembles":
-        """Return the learner of as many pivot grammars as cluster grammars, of features with noise.
+        """Return the learner of an ensemble, half by `Pivot` and half by `Clusters`, from features with noise.
 
-        EM would make them more alike, and more states are worth more to several grammars than to one.
+        The pivot grammars do without EM, which would make all more alike; and more states are worth more to several
+        grammars than to one.
 
-        n_grammars (int or None): Even; None for 4, and 2 of more than 7,000 trees.
+        n_grammars (int or None): An even number; None for 4, or 2 if there are more than 7,000 trees.
         seed (int): Of the first grammar of each learner.
-        settings: of both learners, where they differ from `DIVERSE`.
+        settings: of both learners, in place of `DIVERSE` and their defaults.
+        RAISES (ValueError): If the number is odd or below 2.
         """
         if n_grammars is not None and (n_grammars < 2 or n_grammars % 2):
             raise ValueError(f"Expected an even number of grammars, at least 2, got {n_grammars}.")
@@ -116,11 +118,13 @@ class Ensembles:
         held_out (Iterable[Tree] or None): Trees by which each learner that goes by steps chooses the best one.
         weights (sequence of float or None): How much each tree counts; None if all count alike.
         on_step (callable or None): Called with the steps of each grammar that is learned by EM.
-        RAISES (ValueError): If there are none, or if a setting is out of range.
+        RAISES (ValueError): If there are no trees, or not one weight for each.
         """
         treebank = IndexedTreebank.read(trees, self, weights)
         n_seeds = self.n_seeds or (1 if len(treebank.nodes.roots) > MANY_TREES else 2)
-        seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(n_seeds)]
+        learners = [replace(learner, seed=learner.seed + i) for learner in self.learners for i in range(n_seeds)]
         golds = None if held_out is None else list(held_out)
-        grammars = (one.fit(treebank, held_out=golds, on_step=renumbered(on_step, i)) for i, one in enumerate(seeded))
+        grammars = (
+            learner.fit(treebank, held_out=golds, on_step=renumbered(on_step, i)) for i, learner in enumerate(learners)
+        )
         return Ensemble(tuple(grammars), self.combine)

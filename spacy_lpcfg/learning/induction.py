@@ -22,7 +22,7 @@ SENTENCE, BRACKET = "S", "X"
 
 
 def bracketed_tree(words: Sequence[str], tags: Sequence[str], brackets: Brackets) -> Tree:
-    """Return the tree of a sentence and its brackets, as a treebank would have it: S over it all, X for what is below.
+    """Return the tree of a sentence and its brackets: S over the whole sentence, X over every other bracket.
 
     RAISES (ValueError): If there are no words, or not as many tags.
     """
@@ -34,8 +34,9 @@ def bracketed_tree(words: Sequence[str], tags: Sequence[str], brackets: Brackets
 class Induction:
     """Learner of a grammar from trees that nobody annotated, such as those of `bracketed_tree`.
 
-    learner (Learner): Of the grammar, whose latent states take the place of categories.
-    n_rounds (int): Of learning; from the second on from the trees of the grammar before, by the given tags.
+    learner (Learner): Learner of the grammar, whose latent states take the place of categories.
+    n_rounds (int): Rounds of learning; from the second on, from the trees by which the last grammar parses the given
+        tags.
     RAISES (ValueError): For less than one round.
     """
 

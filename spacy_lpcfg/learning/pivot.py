@@ -17,8 +17,8 @@ the convex EM of the variant ends after 1,000 iterations, or where an observatio
 1e-6; (5) in EM that smooths nothing, each root, rule and word of the start was seen 0.001 times more with states that
 are independent: at the optimum of a finite treebank a tree may have no probability; (6) rare words are emitted by their
 signatures, as the paper does not say what emits unknown words; (7) the tensors of a Grammar are sparse to a tolerance,
-unless `rules.exact_tensors`, and it keeps a share of 1e-4 for symbols that were never seen at a root; (8) a parser
-takes raw words and decodes by minimum Bayes risk, where the paper's takes the tags of a tagger and decodes by
+unless `rules.exact_tensors`, and it spreads 1e-4 of the root probability over all constituents by frequency; (8) a
+parser takes raw words and decodes by minimum Bayes risk, where the paper's takes the tags of a tagger and decodes by
 `decoding="max-rule"`.
 """
 
@@ -67,15 +67,15 @@ class PivotFeatures:
     """The pivot features, and how states and rules are found by them, in a config `spacy-lpcfg.PivotFeatures.v1`.
 
     more_inside, more_outside (sequence of str): Pivot features beside the rule below a node and the one above it, of
-        `features.INSIDE` and `features.OUTSIDE` (section 6.2); leaves have none but their word.
+        `features.INSIDE` and `features.OUTSIDE` (section 6.2); leaves have only their rule a -> x inside.
     matching (str): How outside features get the inside features' states: "transition" by step 3 of figure 2, "direct"
         by the convex alternative of the remark below theorem 2.
     shrink (float): Pseudo-tokens of the overall mean in the representation of each pivot feature.
-    precision (float): Of the simplex regression.
+    precision (float): Tolerance of the simplex regression, as a share of the anchors' largest squared distance.
     prior (float): Pseudo-occurrences of each rule whose three states are independent.
     em (ConvexEM): When to stop the convex EM; on a finite treebank, early: the exact optimum fits its noise.
-    merge (float): Share of the surplus states (all but one of each symbol) that are merged before EM: those that the
-        trees hardly tell apart (`merging.py`); 0 for none. F1 falls by 0.2 to 0.4 where 30% of 16 are merged.
+    merge (float): Share of the surplus states (all but one of each symbol) that are merged before EM, 0 for none: those
+        that the trees hardly tell apart (`merging.py`). F1 falls by 0.2 to 0.4 where 30% of 16 are merged.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -99,20 +99,20 @@ class PivotFeatures:
 
 @dataclass(frozen=True)
 class Pivot(EMLearner, Variants):
-    """Learner of an L-PCFG by pivot features; a proper grammar.
+    """Learner of a proper L-PCFG by pivot features, and some iterations of EM.
 
     n_states (int): The maximum number of latent states of a symbol (m).
-    n_iterations (int): Of EM after the pivots (section 6.3), or 0; with held-out trees the maximum.
+    n_iterations (int): Iterations of EM after the pivots (section 6.3), 0 for none; the maximum with held-out trees.
     seed (int): Of the randomised singular value decompositions, and of the noise.
     n_jobs (int or None): Parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
-    smoothing (StateSmoothing): Of the states of a symbol towards each other, in EM.
+    smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other, in EM.
     lexical (LexicalSettings): Terminals and smoothing of the emissions.
-    features (Features): Of the CCA representation, their scaling and their noise.
+    features (Features): The features of the CCA, their scaling and their noise.
     pivots (PivotFeatures): The pivot features, and how states and rules are found by them.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     lang (str): Language, table or file of the head rules, see `head_rules`.
     rules (RuleSettings): How rules are made and kept.
-    functions (bool): Whether categories have their functions, as NP-SBJ.
+    functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -153,7 +153,7 @@ class Pivot(EMLearner, Variants):
         return self.start_at(treebank, self.parameters(treebank))
 
     def start_at(self, treebank: IndexedTreebank, parameters: Parameters) -> EMFit:
-        """Start EM at parameters that are there already."""
+        """Start EM from given parameters, after the merges that `pivots.merge` asks for."""
         split = Split(treebank, parameters.n_states)
         start = split.expect_parameters(parameters)
         if not self.smoothing.ensures_trees:
@@ -165,9 +165,9 @@ class Pivot(EMLearner, Variants):
         return EMFit(split, start, self.smoothing, self.n_jobs, start_grammar=make_grammar)
 
     def parameters(self, treebank: IndexedTreebank) -> Parameters:
-        """Return the parameters t, q and pi, all of them probabilities, as a grammar or EM takes them.
+        """Return the parameters t, q and pi by the pivot algorithm, all of them probabilities.
 
-        RAISES (ValueError): On unknown features.
+        RAISES (ValueError): On unknown features, or numeric ones among the pivots.
         """
         from threadpoolctl import threadpool_limits
 
@@ -184,7 +184,7 @@ class Pivot(EMLearner, Variants):
         )
 
     def _states(self, treebank: IndexedTreebank) -> States:
-        """Run step 1 for every symbol."""
+        """Run step 1 of figure 1 for every symbol: the latent states that its pivot features tell apart."""
         nodes = treebank.nodes
         parts = ((part.nodes, part.terminal) for part in treebank.parts())
         tables = zip(*in_order(self._features, parts, n_jobs=self.n_jobs), strict=True)

@@ -6,10 +6,11 @@ and the rules below and above a node as its features, which are that paper's exa
 
 Differs from the papers in all variants: (1) a symbol gets no more states than Omega has singular values above 1e-4 of
 the largest; (2) rare words are emitted by their signatures, as the papers do not say what emits unknown words; (3) the
-tensors of a Grammar are factored to a tolerance, unless `rules.exact_tensors`, and it keeps a share of 1e-4 for symbols
-that were never seen at a root; (4) the second paper's C, nu and counts are those that our development trees chose,
-unless `tune` chooses others; (5) the decompositions of large Omegas are randomised; (6) a parser takes raw words and
-decodes by minimum Bayes risk, where the second paper's takes the tags of a tagger and decodes by `decoding="max-rule"`.
+tensors of a Grammar are factored to a tolerance, unless `rules.exact_tensors`, and it spreads 1e-4 of the root
+probability over all constituents by frequency; (4) the second paper's C, nu and counts are those that our development
+trees chose, unless `tune` chooses others; (5) the decompositions of large Omegas are randomised; (6) a parser takes raw
+words and decodes by minimum Bayes risk, where the second paper's takes the tags of a tagger and decodes by
+`decoding="max-rule"`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,7 +49,7 @@ class Smoothing:
     c (float): C of the binary rules' lambda = sqrt(n) / (C + sqrt(n)); 0 for no smoothing.
     nu (float): Weight of a lexical rule's own mean; the rest goes to its symbol's.
     max_lexical (float): Lexical rules seen more often than this are not smoothed.
-    RAISES (ValueError): For a c or max_lexical below 0, or a nu that is no share.
+    RAISES (ValueError): For a c or max_lexical below 0, or a nu that is not from 0 to 1.
     """
 
     c: float = 15.0
@@ -68,15 +69,15 @@ class Spectral(Variants):
     """Spectral learner of an L-PCFG; its parameters may be negative, so the grammar is not proper.
 
     n_states (int): The maximum number of latent states of a symbol (m).
-    seed (int): Of the randomised singular value decompositions.
+    seed (int): Of the randomised singular value decompositions, and of the noise.
     n_jobs (int or None): Parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
-    smoothing (Smoothing): Of the moments.
+    smoothing (Smoothing): Smoothing of the moments.
     lexical (LexicalSettings): Terminals and smoothing of the emissions.
-    features (Features): Of the projections, their scaling and their noise.
+    features (Features): The features that are projected, their scaling and their noise.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     lang (str): Language, table or file of the head rules, see `head_rules`.
     rules (RuleSettings): How rules are made and kept.
-    functions (bool): Whether categories have their functions, as NP-SBJ.
+    functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -105,7 +106,7 @@ class Spectral(Variants):
 
     def __post_init__(self) -> None:
         make_blocks(self, smoothing=Smoothing(), lexical=LexicalSettings(), rules=RuleSettings(), features=Features())
-        self._projector()  # which checks what it takes
+        self._projector()  # checks its settings
 
     def fit(
         self,
@@ -127,7 +128,7 @@ class Spectral(Variants):
     def estimate(
         self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None
     ) -> "SpectralEstimate":
-        """Return the moments of trees, of which grammars of any smoothing can be made; same arguments as `fit`."""
+        """Return the moments of trees, from which to make grammars of any smoothing; `trees`, `weights` as in `fit`."""
         treebank = IndexedTreebank.read(trees, self, weights)
         from threadpoolctl import threadpool_limits
 
@@ -143,7 +144,7 @@ class Spectral(Variants):
 
 
 def _part_sums(part: Part, bases: Bases) -> ProjectionSums:
-    """Return the sums over the nodes of a part of a treebank."""
+    """Project the nodes of a part of a treebank, and sum up."""
     nodes, n_symbols = part.nodes, len(bases.n_states)
     y, z = bases.project(nodes, part.terminal)
     return ProjectionSums(
@@ -159,9 +160,9 @@ def _part_sums(part: Part, bases: Bases) -> ProjectionSums:
 class SpectralEstimate:
     """Moments of a treebank under projections of its inside and outside trees.
 
-    treebank (IndexedTreebank): Its nodes and counts.
-    bases (Bases): What projects them.
-    sums (ProjectionSums): Of the projections, and the moments of rules.
+    treebank (IndexedTreebank): The treebank.
+    bases (Bases): The bases of the projections.
+    sums (ProjectionSums): Sums of the projections, and moments of the rules.
     """
 
     treebank: IndexedTreebank
@@ -170,7 +171,7 @@ class SpectralEstimate:
 
     @cached_property
     def projections(self) -> Projections:
-        """Y and Z of every node."""
+        """The projections of every node, which `parameters` does not need."""
         return self.bases.project_all(self.treebank)
 
     def grammar(self, smoothing: Smoothing) -> Grammar:
@@ -178,7 +179,7 @@ class SpectralEstimate:
         return build_grammar(self.treebank, self.parameters(smoothing))
 
     def parameters(self, smoothing: Smoothing) -> Parameters:
-        """Run step 2: the smoothed moments as parameters."""
+        """Return the smoothed moments as the parameters of a grammar (step 2 of spectral learning)."""
         counts, sums, m = self.treebank.counts, self.sums, self.bases.n_states
         inside_means, outside_means = (side / counts.symbols[:, None] for side in (sums.inside, sums.outside))
         tensors = [np.empty(0)]

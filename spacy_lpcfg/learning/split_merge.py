@@ -1,10 +1,10 @@
-"""Split and merge: states that are found by halving them, as many for each symbol as pay (Petrov et al. 2006).
+"""Split-merge learning, which gives each symbol as many states as raise the likelihood most (Petrov et al. 2006).
 
-From one state a symbol, rounds of: split every state in two; EM; merge those of which the trees lose least; EM. After
-r rounds a symbol has at most 2^r states, and most have far fewer.
+From one state a symbol, rounds of: split every state in two; EM; undo the splits that raise the likelihood least; EM.
+After r rounds a symbol has at most 2^r states, and most have far fewer.
 
 Differs from the paper: (1) any two states of a symbol may be merged (`merging.py`); (2) a state that is expected fewer
-times than two can live on is not split; (3) EM is smoothed from the start, by `StateSmoothing`.
+times than 2 `tokens_per_state` is not split; (3) EM is smoothed from the start, by `StateSmoothing`.
 """
 
 import logging
@@ -59,18 +59,18 @@ class SplitMerge(EMLearner):
     """Learner of a proper L-PCFG by splitting and merging states; each symbol gets a number of its own.
 
     n_states (int): The maximum number of latent states of a symbol (m); there are as many rounds as doublings up to it.
-        32 have as many states in all symbols together as 16 of other learners.
-    n_iterations (int): Of EM after the last round; with held-out trees the maximum.
+        A grammar of 32 has about as many states in all as one of 16 by another learner.
+    n_iterations (int): Iterations of EM after the last round, 0 for none; the maximum with held-out trees.
     seed (int): Of the noise.
     n_jobs (int or None): Processes that read the trees, and threads of the E step; None for those of
         `joblib.parallel_config`, or 1.
-    smoothing (StateSmoothing): Of the states of a symbol towards each other.
+    smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other.
     lexical (LexicalSettings): Terminals and smoothing of the emissions.
     tokens_per_state (float): A state is split if it is expected at least twice this many times.
-    rounds (Rounds): Of splitting and merging.
+    rounds (Rounds): How states are split and merged.
     lang (str): Language, table or file of the head rules, see `head_rules`.
     rules (RuleSettings): How rules are made and kept.
-    functions (bool): Whether categories have their functions, as NP-SBJ.
+    functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -93,10 +93,10 @@ class SplitMerge(EMLearner):
         check_at_least(0, n_iterations=self.n_iterations)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """Start EM after the last round; same arguments as `fit`."""
+        """Start EM after the last round; `trees` and `weights` as for `fit`."""
         treebank = IndexedTreebank.read(trees, self, weights)
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
-        log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are asked for, and not told
+        log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are no reason to warn
         split = Split.of(treebank, 1, self.tokens_per_state)
         fit = EMFit(split, random_start(split, 0.0, self.seed), self.smoothing, self.n_jobs)
         rng = np.random.default_rng(self.seed)
@@ -131,10 +131,11 @@ def _iterate(fit: EMFit, n: int) -> float:
 def split_states(
     split: Split, expected: Expected, max_states: int, tokens_per_state: float, noise: float, rng: np.random.Generator
 ) -> tuple[Split, Expected]:
-    """Split each state that is frequent enough in two, whose counts differ by some noise.
+    """Split each state that is frequent enough in two, and multiply all counts by random noise.
 
     expected (Expected): Counts of `split`.
-    max_states (int): Of a symbol, which are left to its most frequent ones; others: see `SplitMerge`.
+    max_states (int): The maximum number of states of a symbol, whose most frequent states are split first.
+    tokens_per_state, noise (float): As in `SplitMerge` and `Rounds`.
     """
     flows = [
         halving(counts[:m] >= 2 * tokens_per_state, counts[:m], max_states)
@@ -150,9 +151,10 @@ def split_states(
 
 
 def halving(is_split: np.ndarray, counts: np.ndarray, max_states: int) -> np.ndarray:
-    """Return the flow of m states of which some are split, float32 (m, n).
+    """Return the flow (`state_flows.py`) of m states of which some are split in two, float32 (m, n).
 
-    is_split (bool, (m,)): Which; counts (float64, (m,)): by which it is fewer, if there were more than `max_states`.
+    is_split (bool, (m,)): The states to split; if n would exceed `max_states`, only the most frequent of them.
+    counts (float64, (m,)): Expected counts of the states.
     """
     m = len(counts)
     spared = np.argsort(-np.where(is_split, counts, -1.0), kind="stable")[max(max_states - m, 0) :]

@@ -1,8 +1,8 @@
-"""Stepwise EM: an iteration over some of the trees at a time (Cappe and Moulines 2009; Liang and Klein 2009).
+"""Stepwise EM: updates from batches of the trees (Cappe and Moulines 2009; Liang and Klein 2009).
 
 The expected counts of a batch of trees, scaled up to the treebank, are mixed into those of the batches before. Differs
-from the papers: counts begin with those of a start, not of the first batch, so that no rule is ever without any; and a
-batch of all trees is an iteration of EM.
+from the papers: counts begin with those of a start, not of the first batch, so that every rule has some; and a batch of
+all trees is an iteration of EM.
 """
 
 from collections import Counter, defaultdict
@@ -22,11 +22,11 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True)
 class StepwiseEM:
-    """Learner that begins as another one does, and goes on by batches of the trees.
+    """Learner that starts as another one does, and then learns from batches of the trees.
 
-    start (Learner): Learner by EM; its iterations are those over all trees to begin with, 0 for none. A span layer,
-        which is learned from whole treebanks, is left out.
-    alpha (float): The k-th batch from 0 moves the counts a share of (k + 2)^-alpha towards its own.
+    start (Learner): Learner by EM, which makes its iterations over all trees before the first batch. Of a learner with
+        a span layer, which needs whole treebanks, only the grammar's learner is used.
+    alpha (float): Batch k, from 0, moves the counts a share of (k + 2)^-alpha towards its own.
 
     RAISES (ValueError): For another learner, or unless 0.5 < alpha <= 1, where stepwise EM converges.
     """
@@ -53,19 +53,19 @@ class StepwiseEM:
         weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Learn from trees what there is before any batch.
+        """Return the grammar of the start, before any batch.
 
-        trees (Iterable[Tree]): See `online`.
+        trees (Iterable[Tree]): Read once; raw or normalised.
         weights (sequence of float or None): How much each tree counts; None if all count alike.
-        held_out, on_step: ignored: steps are those of `StepwiseFit`, and nothing is stopped early.
-        RAISES (ValueError): If there are none.
+        held_out, on_step: ignored: only `StepwiseFit` makes steps, and nothing is stopped early.
+        RAISES (ValueError): If there are no trees.
         """
         return self._begin(trees, weights).grammar()
 
     def online(self, trees: Iterable[Tree]) -> "StepwiseFit":
         """Start online learning.
 
-        trees (Iterable[Tree]): All trees that batches will have, read once; raw or normalised.
+        trees (Iterable[Tree]): All trees of the batches to come, read once; raw or normalised.
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """
         trees = list(trees)
@@ -82,8 +82,8 @@ class StepwiseEM:
 class StepwiseFit:
     """Stepwise EM, a batch at a time.
 
-    fit (EMFit): Of the trees.
-    trees (Sequence[Tree]): All.
+    fit (EMFit): EM over all trees, after the start.
+    trees (Sequence[Tree]): All trees, in the order in which `fit` has read them.
     alpha (float): See `StepwiseEM`.
     """
 
@@ -91,31 +91,31 @@ class StepwiseFit:
         self._fit = fit
         self._alpha = alpha
         self._n_batches = 0
-        self._places: dict[Tree, list[int]] = defaultdict(list)
+        self._positions: dict[Tree, list[int]] = defaultdict(list)
         for position, tree in enumerate(_normal(trees)):
-            self._places[tree].append(position)
+            self._positions[tree].append(position)
 
     def step(self, trees: Iterable[Tree]) -> float:
-        """Learn from a batch; its log-likelihood under the parameters before.
+        """Learn from a batch, and return its log-likelihood under the parameters before.
 
-        trees (Iterable[Tree]): Some or all of those of the treebank, in any order; those that are left out do not
-            count, nor do more copies of a tree than the treebank has.
-        RAISES (ValueError): If there are none, or one that the treebank has not.
+        trees (Iterable[Tree]): Trees of the treebank, in any order. Trees of nothing but empty elements are ignored,
+            and so are more copies of a tree than the treebank has.
+        RAISES (ValueError): If there are no trees, or some that are not in the treebank.
         """
-        places = self._places_of(trees)
-        if len(places) == self._fit.n_trees:
+        positions = self._positions_of(trees)
+        if len(positions) == self._fit.n_trees:
             return self._fit.step()
         share = (self._n_batches + 2) ** -self._alpha
         self._n_batches += 1
-        return self._fit.step(places, share)
+        return self._fit.step(positions, share)
 
     def grammar(self) -> Grammar:
         """Return the grammar of the last batch, or of the start."""
         return self._fit.grammar()
 
-    def _places_of(self, trees: Iterable[Tree]) -> np.ndarray:
+    def _positions_of(self, trees: Iterable[Tree]) -> np.ndarray:
         copies = Counter(_normal(trees))
-        unknown = next((tree for tree in copies if tree not in self._places), None)
+        unknown = next((tree for tree in copies if tree not in self._positions), None)
         if unknown is not None:
             raise ValueError(
                 f"Expected only trees among those that learning began with, got one of other labels or words: "
@@ -123,9 +123,9 @@ class StepwiseFit:
             )
         if not copies:
             raise ValueError("Expected at least one tree in a batch, got none.")
-        return np.sort([position for tree, n in copies.items() for position in self._places[tree][:n]])
+        return np.sort([position for tree, n in copies.items() for position in self._positions[tree][:n]])
 
 
 def _normal(trees: Iterable[Tree]) -> Iterator[Tree]:
-    """Yield the trees that learning sees, normalised."""
+    """Yield the normalised trees, without those of nothing but empty elements."""
     return (tree for tree in map(normalize, trees) if tree is not None)

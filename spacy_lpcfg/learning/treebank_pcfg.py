@@ -21,7 +21,7 @@ class TreebankPCFG:
     lexical (LexicalSettings): Terminals and smoothing of the emissions.
     lang (str): Language, table or file of the head rules, see `head_rules`.
     rules (RuleSettings): How rules are made and kept.
-    functions (bool): Whether categories have their functions, as NP-SBJ.
+    functions (bool): Whether categories keep their functions, as in NP-SBJ.
     n_jobs (int or None): Processes that read the trees; None for those of `joblib.parallel_config`, or 1.
     """
 
@@ -47,7 +47,7 @@ class TreebankPCFG:
         trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
         weights (sequence of float or None): How much each tree counts; None if all count alike.
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
-        RAISES (ValueError): If there are none.
+        RAISES (ValueError): If there are no trees, or not one weight for each.
         """
         treebank = IndexedTreebank.read(trees, self, weights)
         n_symbols = len(treebank.nodes.symbols)

@@ -25,13 +25,13 @@ def tune(
     start: Smoothing = Smoothing(),
     on_trial: Callable[[Smoothing, float], None] | None = None,
 ) -> tuple[Smoothing, Grammar]:
-    """Return the smoothing with the best F1 on held-out trees, parsed from raw words; one parameter after the other.
+    """Return the smoothing with the best F1 on held-out trees, by a search over `GRID`, one parameter after the other.
 
-    estimate (SpectralEstimate): Of the training trees.
-    held_out (Sequence[Tree]): Not among them.
-    start (Smoothing): Where the search begins.
+    estimate (SpectralEstimate): The moments of the training trees.
+    held_out (Sequence[Tree]): Trees that are not among these; they are parsed from raw words.
+    start (Smoothing): The first smoothing that is tried.
     on_trial (callable or None): Called with every smoothing tried and its F1 in percent.
-    RETURNS (tuple[Smoothing, Grammar]): The best, and its grammar.
+    RETURNS (tuple[Smoothing, Grammar]): The best smoothing, and its grammar.
     RAISES (ValueError): If there are no held-out trees.
     """
     golds = [tree for tree in map(clean, held_out) if tree is not None]

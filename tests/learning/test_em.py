@@ -102,7 +102,7 @@ def test_trees_of_any_depth_have_a_likelihood():
 def test_states_without_probability_are_an_error(sample):
     split = split_of(sample[:5], 2)
     start = random_latent(split, noise=1.0, seed=0)
-    with pytest.raises(FloatingPointError, match="no probability"):
+    with pytest.raises(FloatingPointError, match="each tree of the treebank has a probability"):
         split.expect(replace(start, tensors=np.zeros_like(start.tensors)))
 
 

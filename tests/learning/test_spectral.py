@@ -327,7 +327,7 @@ def test_any_treebank_is_learned_and_parsed(treebank, learner):
 
 
 def test_unknown_features_are_refused(sample):
-    with pytest.raises(ValueError, match="Unknown features"):
+    with pytest.raises(ValueError, match="Expected features among"):
         Spectral(features=Features(inside=("rule", "colour"))).fit(sample)
 
 

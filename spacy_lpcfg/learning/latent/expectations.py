@@ -42,11 +42,11 @@ class Expected:
 
     rules (float32, (n_entries,)): Of every entry of the tensors.
     words (float64, (n_pairs, m)): Of each emission.
-    forms (float64, (n_pairs, m)): Of each emission, those of more general forms included.
+    forms (float64, (n_pairs, m)): Of each emission, those by more general signatures included, see `EmissionEvents`.
     symbols (float64, (n_symbols, m)): Of all nodes.
     roots (float64, (n_symbols, m)): Of roots.
-    log_likelihood (float): Natural log of the trees' probability, under the parameters that these counts are of; nan
-        if there were none.
+    log_likelihood (float): Natural log of the trees' probability under the parameters of the E step; nan for counts
+        from no E step.
     """
 
     rules: np.ndarray
@@ -67,7 +67,7 @@ class Expected:
         return cls(**total)
 
     def interpolate(self, other: Expected, share: float, scale: float) -> Expected:
-        """Interpolate with other counts: `(1 - share) * self + share * scale * other`."""
+        """Interpolate with other counts: `(1 - share) * self + share * scale * other`; keep their log-likelihood."""
         mixed = {
             name: (1 - share) * mine + share * scale * getattr(other, name)
             for name, mine in vars(self).items()
@@ -78,7 +78,7 @@ class Expected:
 
 @dataclass(frozen=True, eq=False)
 class StatePosteriors:
-    """Inside and outside vectors of nodes, by what is known of their trees; rows are padded with zeros to m states.
+    """Inside and outside vectors of the nodes of observed trees; rows are padded with zeros to m states.
 
     inside (float32, (n_nodes, m)): Scaled to sum 1.
     outside (float32, (n_nodes, m)): Scaled so that the product of a node's two vectors is the distribution of its
@@ -95,12 +95,12 @@ class StatePosteriors:
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """Some trees in a row, as the E step needs them; n nodes, numbered from 0.
+    """Consecutive trees of a treebank, as the E step needs them; n nodes, numbered from 0.
 
     symbol (int32, (n,)): Of each node.
     parent, left, right (int32, (n,)): Nodes; -1 for none.
     rule (int32, (n,)): Of each inner node; -1 for leaves.
-    order (int32, (n,)): Of the nodes, narrow ones first, those of one rule together.
+    order (int32, (n,)): The nodes, those of fewer words first, and then rule by rule.
     pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): See `Part`.
     """
 
@@ -128,9 +128,9 @@ class Shard:
         return np.flatnonzero(self.left == NONE)
 
     def posteriors(self, latent: Latent, trees: np.ndarray | None = None) -> StatePosteriors:
-        """Compute the posterior probabilities of the states of all nodes.
+        """Compute inside and outside vectors, whose product is the posterior of each node's state.
 
-        trees (int, (k,), or None): Places of the trees that count, each once; None for all.
+        trees (int, (k,), or None): Positions of the trees that count, each once; None for all.
         RAISES (FloatingPointError): If one of them has no probability.
         """
         order, roots = self.order, self.roots
@@ -145,14 +145,15 @@ class Shard:
         log_likelihood = inside_outside(order, *table, latent.tensors, inside, outside, counts)
         if not np.isfinite(log_likelihood):
             raise FloatingPointError(
-                "Some tree of the treebank has no probability under the parameters: smooth them, so that none is zero."
+                "Expected parameters under which each tree of the treebank has a probability, got some tree without: "
+                "smooth the states' rules and words, so that no parameter is zero."
             )
         return StatePosteriors(inside, outside, counts * latent.tensors, log_likelihood)
 
     def sums(
         self, rules: np.ndarray, posteriors: np.ndarray, n_symbols: int, log_likelihood: float = float("nan")
     ) -> Expected:
-        """Sum the counts of rules, and of the states that nodes have with some probability, float32 (n, m)."""
+        """Return expected counts, from those of the rules and the posterior of each node's state, float32 (n, m)."""
         of_leaves, of_roots = posteriors[self.leaves], posteriors[self.roots]
         return Expected(
             rules=rules,
@@ -164,7 +165,7 @@ class Shard:
         )
 
     def expect(self, latent: Latent, trees: np.ndarray | None = None) -> Expected:
-        """Compute the expected counts of the shard's trees, of which `trees` count, or all."""
+        """Compute the expected counts of the shard's trees; same arguments and errors as `posteriors`."""
         of_shard = self.posteriors(latent, trees)
         states = of_shard.inside * of_shard.outside
         return self.sums(of_shard.rules, states, len(latent.n_states), of_shard.log_likelihood)

@@ -1,12 +1,12 @@
 """Merging states that the trees hardly tell apart (Petrov et al. 2006, section 2.2).
 
-The likelihood that is lost when states i and j of a symbol become one is estimated at every node as if it were the only
-one where they do: with inside vector I, outside vector O (scaled to I . O = 1) and the shares p_i + p_j = 1 of their
+The likelihood that is lost when states i and j of a symbol become one is estimated at every node as if they did so at
+this node alone: with inside vector I, outside vector O (scaled to I . O = 1) and the shares p_i + p_j = 1 of their
 counts, the tree's probability is multiplied by
 
     1 - I_i O_i - I_j O_j + (p_i I_i + p_j I_j) (O_i + O_j)  =  1 - (I_i - I_j) (p_j O_i - p_i O_j),
 
-and the loss is the sum of the negative logarithms; it is exact where the symbol stands once in every tree.
+and the loss is the sum of the negative logarithms; it is exact where no tree has the symbol twice.
 
 Differs from the paper: any two states of a symbol may be merged, not only the halves of one that was split, and then
 the merged one with a third. Its vectors are p_i I_i + p_j I_j and O_i + O_j.
@@ -23,15 +23,15 @@ from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.statistics import Expected, Split, StatePosteriors, StateSmoothing
 from spacy_lpcfg.learning.moments.estimation import groups_of
 
-BLOCK = 4_096  # nodes that are looked at together: what is computed of them fits a cache
+BLOCK = 4_096  # nodes at once, so that the arrays fit a cache
 _MIN_FACTOR = 1e-6  # of a tree's probability; against rounding errors
 
 
 class Merge(NamedTuple):
-    """Two states of a symbol become one.
+    """The merge of two states of a symbol.
 
-    loss (float): Of log-likelihood, after the merges before it; natural logarithm.
-    into, gone (int): The states; `gone` has no place of its own from then on.
+    loss (float): Log-likelihood that it loses, after the merges before it; natural logarithm.
+    into, gone (int): The states; `gone` becomes a part of `into`.
     """
 
     loss: float
@@ -40,7 +40,7 @@ class Merge(NamedTuple):
 
 
 def merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -> list[Merge]:
-    """Return the merges that make one state of all those of a symbol, at every step the one with the least loss.
+    """Return the m - 1 merges that join all states of a symbol, at every step the one with the least loss.
 
     inside, outside (float32, (n, m)): Vectors of the symbol's nodes, with product 1.
     counts (float64, (m,)): Expected counts of the states.
@@ -92,10 +92,10 @@ def _merge(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, i: int, 
 def merged(
     split: Split, expected: Expected, smoothing: StateSmoothing, n_merges: int, n_jobs: int | None = None
 ) -> tuple[Split, Expected]:
-    """Return the split without the states that cost the least, and the expected counts of those that are left.
+    """Do the merges that lose the least log-likelihood; return the new split and its expected counts.
 
-    expected (Expected): Counts whose relative frequencies, smoothed, are the parameters by which states are judged.
-    n_merges (int): Of all symbols together; no more than there can be.
+    expected (Expected): Counts whose relative frequencies, smoothed, are the parameters before the merges.
+    n_merges (int): Number of merges in all symbols together; more than possible are as many as possible.
     n_jobs (int or None): See `Split.expect`.
     """
     posteriors = split.posteriors(split.maximize(expected, smoothing), n_jobs)
@@ -104,7 +104,7 @@ def merged(
 
 
 def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarray, n_merges: int) -> list[np.ndarray]:
-    """Return the merges of all symbols that cost the least, as flows."""
+    """Return the flow of each symbol by the merges that lose the least in all."""
     nodes = split.treebank.nodes
     of_symbols = [
         merges(posteriors.inside[group, :m], posteriors.outside[group, :m], counts[a, :m])
@@ -117,7 +117,10 @@ def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarr
 
 
 def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequence[Merge]]:
-    """Return the first merges of each symbol. None is cheaper than one that has to be done before it."""
+    """Return the first merges of each symbol, `n_merges` in all, with the least losses.
+
+    A merge counts as losing at least as much as those of the symbol before it, which have to be done first.
+    """
     losses = [np.maximum.accumulate([merge.loss for merge in merges]) for merges in of_symbols]
     symbols = np.repeat(np.arange(len(losses)), [len(loss) for loss in losses])
     order = np.argsort(np.concatenate([np.empty(0), *losses]), kind="stable")
@@ -126,7 +129,7 @@ def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequ
 
 
 def merging(m: int, merges: Sequence[Merge]) -> np.ndarray:
-    """Return the flow of m states that are merged, float32 (m, n): one in each row."""
+    """Return the flow of m states under some merges, float32 (m, m - len(merges)), with a single 1 in each row."""
     state = np.arange(m)
     for _, into, gone in merges:
         state[state == gone] = into

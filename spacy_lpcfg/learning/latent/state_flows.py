@@ -20,9 +20,9 @@ Flows = Sequence[np.ndarray]  # of each symbol, float32 (states, new states), ro
 
 
 def flow(split: Split, expected: Expected, flows: Flows) -> tuple[Split, Expected]:
-    """Return the split with the new states, and the counts of them.
+    """Return the split with the new states, and the counts that flow to them.
 
-    expected (Expected): Counts of `split`.
+    expected (Expected): Counts of the states of `split`.
     """
     new = split.with_states(np.array([matrix.shape[1] for matrix in flows], dtype=np.int32))
     of_pairs = split.events.pairs[:, 0]
@@ -39,10 +39,10 @@ def flow(split: Split, expected: Expected, flows: Flows) -> tuple[Split, Expecte
 def _rules(split: Split, new: Split, counts: np.ndarray, flows: Flows) -> np.ndarray:
     """Return counts of the new tensors' entries, float32 (n_entries,)."""
     moved = np.empty(new.starts[-1], dtype=np.float32)
-    places = zip(split.treebank.counts.rules, split.shapes, pairwise(split.starts), pairwise(new.starts), strict=True)
-    for (a, b, c), shape, old_place, new_place in places:
-        tensor = flows[b].T @ (counts[slice(*old_place)].reshape(shape) @ flows[c])
-        moved[slice(*new_place)] = (flows[a].T @ tensor.reshape(shape[0], -1)).ravel()
+    bounds = zip(split.treebank.counts.rules, split.shapes, pairwise(split.starts), pairwise(new.starts), strict=True)
+    for (a, b, c), shape, old_bounds, new_bounds in bounds:
+        tensor = flows[b].T @ (counts[slice(*old_bounds)].reshape(shape) @ flows[c])
+        moved[slice(*new_bounds)] = (flows[a].T @ tensor.reshape(shape[0], -1)).ravel()
     return moved
 
 

@@ -10,11 +10,11 @@ from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 
 logger = logging.getLogger(__name__)
 
-_NAMED = 5  # symbols that are named, the most frequent ones
+_NAMED = 5  # symbols in the message, the most frequent ones
 
 
 def check_states(n_states: int, tokens_per_state: float) -> None:
-    """Raise ValueError for impossible settings of the numbers of states."""
+    """Raise ValueError for less than one state, or a negative number of tokens for each."""
     if not (n_states >= 1 and tokens_per_state >= 0):
         raise ValueError(
             f"Expected n_states of at least 1 and tokens_per_state of at least 0, got {n_states} and "
@@ -25,9 +25,10 @@ def check_states(n_states: int, tokens_per_state: float) -> None:
 def max_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np.ndarray:
     """Return the maximum number of states of each symbol, int32 (n_symbols,).
 
-    It is n / tokens_per_state for a symbol seen n times, but from 1 to `n_states`; always that for no tokens_per_state.
+    It is n / tokens_per_state for a symbol seen n times, but at least 1 and at most `n_states`; or just `n_states` if
+    tokens_per_state is 0.
 
-    counts (float64, (n_symbols,)): How often each was seen.
+    counts (float64, (n_symbols,)): Number of nodes of each symbol.
     """
     if tokens_per_state == 0:
         return np.full(len(counts), n_states, dtype=np.int32)
@@ -35,12 +36,12 @@ def max_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np
 
 
 def log_fewer_states(treebank: IndexedTreebank, n_found: np.ndarray, n_states: int, tokens_per_state: float) -> None:
-    """Log in one line how many symbols have fewer states than were asked for, and why.
+    """Log how many symbols have fewer states than the learner's `n_states`, and why.
 
-    A warning where they are more than half of the treebank's nodes; some symbols of any treebank are rare.
+    It is a warning if they are more than half of the treebank's nodes; some symbols of any treebank are rare.
 
     n_found (int, (n_symbols,)): States of each symbol.
-    n_states, tokens_per_state: what was asked for.
+    n_states, tokens_per_state: the learner's settings.
     """
     counts, names = treebank.counts.symbols, treebank.nodes.symbols
     fewer = np.flatnonzero(n_found < n_states)

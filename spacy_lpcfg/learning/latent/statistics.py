@@ -1,7 +1,7 @@
-"""A proper L-PCFG over a treebank whose symbols are split into states: its parameters, and what is counted for them.
+"""A treebank whose symbols are split into states: E step, M step, and the grammar of expected counts.
 
-All that learns probabilities meets here: expected counts, by EM or of states that were chosen, become distributions,
-which are smoothed and make a grammar.
+All learners of proper grammars meet here: expected counts, by EM or of states that were chosen, become smoothed
+distributions, and these a grammar.
 """
 
 from collections.abc import Iterator
@@ -30,11 +30,11 @@ from spacy_lpcfg.parallel import in_order
 class StateSmoothing:
     """Smoothing of the states of a symbol towards each other.
 
-    rules (float): Share of a rule's probabilities that the states give to their mean (Petrov et al. 2006).
-    words (float): The same of a word's.
-    rare_words (float): pseudo-tokens of each word under a symbol, whose state is independent of the word.
-    rare_rules (float): pseudo-tokens of each rule, whose three states are independent of the rule and of each other.
-    RAISES (ValueError): For shares that are none, or pseudo-tokens below 0.
+    rules (float): Weight, in the rule probabilities of each state, of the mean over the states (Petrov et al. 2006).
+    words (float): The same in its emission probabilities.
+    rare_words (float): Pseudo-tokens of each word under a symbol, whose state is independent of the word.
+    rare_rules (float): Pseudo-tokens of each rule, whose three states are independent of the rule and of each other.
+    RAISES (ValueError): For weights that are not from 0 to 1, or pseudo-tokens below 0.
     """
 
     rules: float = 0.03
@@ -57,9 +57,9 @@ UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A treebank and the number of states of its symbols: where each parameter lies, and what is counted for it.
+    """A treebank and the number of states of its symbols, with the layout of their parameters.
 
-    treebank (IndexedTreebank): Nodes and counts.
+    treebank (IndexedTreebank): The treebank.
     n_states (int32, (n_symbols,)): States of each symbol.
     """
 
@@ -104,7 +104,7 @@ class Split:
 
     @cached_property
     def shards(self) -> list[Shard]:
-        """The trees, in parts that do not depend on where they are counted."""
+        """The trees in shards, cut by their number alone, so that sums are the same for any number of workers."""
         return [Shard.of(part) for part in self.treebank.parts()]
 
     @property
@@ -114,42 +114,42 @@ class Split:
     def expect(self, latent: Latent, n_jobs: int | None = None, trees: np.ndarray | None = None) -> Expected:
         """Compute the expected counts (the E step).
 
-        n_jobs (int or None): As in joblib, of threads if its `parallel_config` says nothing else; None for those of
-            the latter, or 1. The result is the same for any number.
-        trees (int, (k,), or None): Places of the trees that count, each once; None for all.
+        n_jobs (int or None): Parallel jobs, as in joblib: threads, if `joblib.parallel_config` chooses nothing else;
+            None for its number, or 1. The result is the same for any number.
+        trees (int, (k,), or None): Positions of the trees that count, each once; None for all.
         RAISES (FloatingPointError): If a tree has no probability.
         """
-        calls = ((shard, latent, places) for shard, places in self._chosen(trees))
+        calls = ((shard, latent, positions) for shard, positions in self._shards_of(trees))
         return Expected.sum(in_order(Shard.expect, calls, n_jobs=n_jobs, prefer="threads"))
 
-    def _chosen(self, trees: np.ndarray | None) -> Iterator[tuple[Shard, np.ndarray | None]]:
-        """Yield the shards that have some of the trees, with the places of these in them; None for all."""
+    def _shards_of(self, trees: np.ndarray | None) -> Iterator[tuple[Shard, np.ndarray | None]]:
+        """Yield the shards that have some of the trees, with the positions of these in the shard; None for all."""
         first = 0
         for shard in self.shards:
             end = first + len(shard.roots)
             if trees is None:
                 yield shard, None
-            elif len(places := trees[(trees >= first) & (trees < end)]):
-                yield shard, places - first
+            elif len(positions := trees[(trees >= first) & (trees < end)]):
+                yield shard, positions - first
             first = end
 
     def posteriors(self, latent: Latent, n_jobs: int | None = None) -> StatePosteriors:
-        """Compute the posterior probabilities of the states of all nodes; same arguments and errors as `expect`."""
+        """Compute the inside and outside vectors of all nodes; same arguments and errors as `expect`."""
         calls = ((shard, latent) for shard in self.shards)
-        of_shards = list(in_order(Shard.posteriors, calls, n_jobs=n_jobs, prefer="threads"))
+        posteriors = list(in_order(Shard.posteriors, calls, n_jobs=n_jobs, prefer="threads"))
         return StatePosteriors(
-            inside=np.concatenate([part.inside for part in of_shards]),
-            outside=np.concatenate([part.outside for part in of_shards]),
-            rules=np.sum([part.rules for part in of_shards], axis=0),
-            log_likelihood=sum(part.log_likelihood for part in of_shards),
+            inside=np.concatenate([of_shard.inside for of_shard in posteriors]),
+            outside=np.concatenate([of_shard.outside for of_shard in posteriors]),
+            rules=np.sum([of_shard.rules for of_shard in posteriors], axis=0),
+            log_likelihood=sum(of_shard.log_likelihood for of_shard in posteriors),
         )
 
     def sums(self, posteriors: StatePosteriors) -> Expected:
-        """Return the expected counts that posteriors add up to."""
+        """Return the expected counts of all trees by their posteriors."""
         return self._sums(posteriors.rules, posteriors.inside * posteriors.outside, posteriors.log_likelihood)
 
     def expect_states(self, states: np.ndarray) -> Expected:
-        """Return the counts for known states, one of each node, int (n_nodes,)."""
+        """Return the counts for known states: `states` has the one of each node, int (n_nodes,)."""
         nodes = self.treebank.nodes
         posteriors = np.zeros((nodes.n_nodes, self.width), dtype=np.float32)
         posteriors[np.arange(nodes.n_nodes), states] = 1.0
@@ -159,9 +159,9 @@ class Split:
         return self._sums(np.bincount(entries, minlength=self.starts[-1]).astype(np.float32), posteriors)
 
     def expect_parameters(self, parameters: Parameters) -> Expected:
-        """Compute expected counts whose relative frequencies are given parameters, all of them probabilities.
+        """Compute expected counts whose relative frequencies are given parameters.
 
-        parameters (Parameters): `means` are p(h | a).
+        parameters (Parameters): All of them probabilities; `means` are p(h | a).
         """
         counts, of_pairs, m = self.treebank.counts, self.events.pairs[:, 0], self.n_states
         symbols = counts.symbols[:, None] * parameters.means
@@ -191,7 +191,7 @@ class Split:
         )
 
     def _sums(self, rules: np.ndarray, posteriors: np.ndarray, log_likelihood: float = float("nan")) -> Expected:
-        """Sum the counts of rules, and of the states that nodes have with some probability, float32 (n_nodes, m)."""
+        """Return expected counts, from those of the rules and the posterior of each node's state, (n_nodes, m)."""
         ends = np.cumsum([len(shard.symbol) for shard in self.shards])
         parts = zip(self.shards, np.split(posteriors, ends[:-1]), strict=True)
         none = np.zeros_like(rules)
@@ -274,10 +274,10 @@ class Split:
         return totals
 
 
-_OF_TREEBANK = ("shards",)  # what a split has cached that is the same for any numbers of states
+_OF_TREEBANK = ("shards",)  # cached properties that do not depend on the numbers of states
 _FLOOR = 1e-3  # occurrences
-_MIN_COUNT = 1e-6  # of a state that is said to have been seen
-_MIN_ENTRY = 1e-15  # of a tensor; what is less is nothing, as denormal numbers are slow
+_MIN_COUNT = 1e-6  # of a state that counts as seen
+_MIN_ENTRY = 1e-15  # of a tensor; smaller ones become 0, as denormal numbers are slow
 
 
 def _distributions(counts: np.ndarray, totals: np.ndarray, share: float) -> np.ndarray:

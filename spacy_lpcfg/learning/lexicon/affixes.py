@@ -1,10 +1,10 @@
-"""Choose signatures of unknown words: those whose words have other tags than the words of broader signatures.
+"""Choose the signatures of unknown words: endings whose words have other tags than the words of shorter endings.
 
 Signatures form chains, from one ending to a shorter one (`affix_backoff`). From the shortest on, an ending becomes a
 signature if its rare words tell their tags better by it than by the nearest shorter one that was chosen: if the
 log-likelihood of their tags gains more than `COST` times what the description of its tags costs, which is half the
-logarithm of the number of its words for each tag but one (Schwarz 1978). A signature is not only a bundle of tags, but
-of latent states too, so that it has to earn more than its tags.
+logarithm of the number of its words for each tag but one (Schwarz 1978). `COST` is above 1 because a signature needs
+parameters for latent states too.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from math import log
 from spacy_lpcfg.words.signatures import UNKNOWN, affix_backoff, is_signature
 
 FEWEST = 40
-"""Rare words, as often as they are seen, that a signature has at least."""
+"""Minimum number of tokens of rare words under a signature."""
 COST = 3.0
 
 
 def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozenset[str]:
-    """Return the signatures that a treebank needs.
+    """Return the signatures by which a treebank's rare words tell their tags.
 
-    tags (mapping): Of each rare word, and whether it opens a sentence, how often it has each tag.
+    tags (mapping): Counts of the tags of each (rare word, whether it opens the sentence).
     RETURNS (frozenset of str): Names of `affix_backoff`, `UNKNOWN` among them.
     """
     chains: dict[tuple[str, bool], list[str]] = {}
@@ -46,7 +46,7 @@ def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozen
 
 
 def _gain(counts: Counter[str], broader: Counter[str]) -> float:
-    """Return how much likelier the tags of some words are by themselves than by those of more words, less the cost."""
+    """Return the log-likelihood that a signature's tags gain over the broader one's, less the cost of the signature."""
     n, n_all = counts.total(), broader.total()
     if n < FEWEST or n == n_all:
         return -1.0

@@ -16,10 +16,10 @@ from spacy_lpcfg.trees.transforms import split_chain
 
 
 class Words(NamedTuple):
-    """The words of a treebank as a classifier learns from them, n in all.
+    """Training examples of the classifier: the n words of a treebank.
 
     keys (int32, (n, n_templates)): Features, as in `Windows`.
-    terminals, symbols (int32, (n,)).
+    terminals, symbols (int32, (n,)): The terminal of each word, and the preterminal symbol that emits it.
     boundaries (int8, (n, 2)): Whether a span of several words begins with the word, and whether a constituent of
         several words ends with it.
     """
@@ -35,13 +35,13 @@ class LogLinear:
     """Learner of a classifier: multinomial over the symbols that emit a word, logistic for beginnings and ends.
 
     n_epochs (int): Passes over the words.
-    rate (float): Of AdaGrad, whose squared gradients begin at 1.
+    rate (float): Learning rate of AdaGrad, whose squared gradients begin at 1.
     dropout (float): Share of a word's features that each pass leaves out.
     min_count (int): Features that fewer words have are left out altogether.
-    min_weight (float): Lesser weights are left out.
-    max_examples (int): Of more words so many are drawn at random to learn from. More would make parses no better, and
-        cost more than their share, as the weights of their features outgrow the cache.
-    seed (int): Of the words that are drawn, of their order, and of what is left out.
+    min_weight (float): Weights of a smaller absolute value are set to 0.
+    max_examples (int): The maximum number of words, drawn at random from a larger treebank. More would make parses no
+        better, and cost more than their share, as the weights of their features outgrow the cache.
+    seed (int): Of the words that are drawn, of their order, and of the dropout.
     """
 
     n_epochs: int = 6
@@ -56,7 +56,7 @@ class LogLinear:
         """Learn from words.
 
         lexicon (Lexicon): Says which symbols emit a terminal.
-        n_symbols (int): Of preterminals.
+        n_symbols (int): Number of preterminals.
         """
         if len(words.keys) > self.max_examples:
             drawn = np.random.default_rng(self.seed).choice(len(words.keys), self.max_examples, replace=False)
@@ -94,10 +94,10 @@ class LogLinear:
 
 
 def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_weights: np.ndarray) -> Words:
-    """Return the words of a treebank.
+    """Return the training examples of a treebank.
 
     terminal (int32, (n_nodes,)): Of each leaf.
-    lexicon (Lexicon), symbol_weights (float64, (n_symbols,)): Of the grammar that the classifier is for.
+    lexicon (Lexicon), symbol_weights (float64, (n_symbols,)): Those of the grammar, by which words have likely tags.
     """
     tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals], dtype=np.int32)
     tags = lexicon.likely_tags(symbol_weights, tag_of)[terminal[nodes.leaves]]

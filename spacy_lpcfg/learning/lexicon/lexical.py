@@ -30,13 +30,14 @@ class LexicalSettings:
     """Settings of terminals and of the smoothing of emissions.
 
     rare (int): Words seen at most this often are emitted by their signature.
-    signature_weight (float): pseudo-tokens by which a word's signature suggests tags that it was not seen with; 0
-        leaves rare words to their signatures (`rare_words.py`).
-    chain_weight (float): pseudo-tokens of a tag's emissions in each symbol that ends in the tag.
-    min_posterior (float): Rows less likely than this, given their terminal, are left out.
-    word_classes (ClassLearner or None): Of classes that tell of words which the treebank does not have.
+    signature_weight (float): Pseudo-tokens of each word that are distributed over the tags as its signature is; at 0
+        words keep to the tags that they were seen with, and rare words have all tags of their signature
+        (`rare_words.py`).
+    chain_weight (float): Pseudo-tokens of each symbol ("NP|NNP") that are distributed over words as its tag's are.
+    min_posterior (float): Emissions with less than this P(symbol | terminal) are left out.
+    word_classes (ClassLearner or None): Learner of word classes from raw text, which tell unknown words apart.
     signatures (str): Of unknown words: "english", or "learned" from the treebank, for any language (`affixes.py`).
-    RAISES (ValueError): For numbers below 0, a min_posterior that is no share, and other signatures.
+    RAISES (ValueError): For numbers below 0, a min_posterior that is not from 0 to 1, and other signatures.
     """
 
     rare: int = 3
@@ -54,21 +55,21 @@ class LexicalSettings:
 
 
 PLAIN_LEXICON = LexicalSettings(signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
-"""Emissions as they are estimated: the papers do not smooth across words. Rare words have signatures all the same, as
-the papers do not say what emits a word that the treebank does not have."""
+"""Settings of the papers, which do not smooth across words. Rare words have signatures all the same, as the papers do
+not say what emits a word that the treebank does not have."""
 
 
 def signatures_of(lang: str) -> str:
-    """Return the signatures of unknown words that suit a language."""
+    """Return the setting `signatures` that suits a language: "english" for "en", else "learned"."""
     return "english" if lang == "en" else "learned"
 
 
 class TreebankVocabulary:
     """Terminals of a treebank: words seen more than `rare` times, and the signatures of the others.
 
-    word_counts (Mapping[tuple[str, bool], int]): Tokens of each word, apart by whether they open a sentence.
-    tags (Mapping[tuple[str, bool], Mapping[str, int]] or None): How often each has each tag, to learn which signatures
-        there are; None for those of English.
+    word_counts (Counter[tuple[str, bool]]): Tokens of each (word, whether it opens the sentence).
+    tags (Mapping[tuple[str, bool], Mapping[str, int]] or None): Counts of the tags of each, from which signatures are
+        learned; None for the signatures of English.
 
     terminals (tuple[str, ...]): Sorted; once (frozenset[str]): words seen once.
     """
@@ -113,10 +114,9 @@ class TreebankVocabulary:
         return terminal
 
     def more_general(self, nodes: Skeletons, terminal: np.ndarray) -> np.ndarray:
-        """Return the signatures of leaves, (leaf, terminal), int64 (n, 2).
+        """Return all signatures of each leaf that a signature emits, as (index in `leaves`, terminal), int64 (n, 2).
 
-        They are of the leaves that a signature emits, or of all leaves if there are none such. A leaf's own signature
-        is among its. Leaves are counted from the first.
+        If there is no such leaf, they are the signatures of all leaves.
 
         terminal (int32, (n_nodes,)): Of each leaf.
         """
@@ -134,7 +134,7 @@ class TreebankVocabulary:
 
 @dataclass(frozen=True, eq=False)
 class EmissionEvents:
-    """The emissions of a treebank.
+    """The emissions of a treebank, by pairs of symbol and terminal.
 
     Every leaf counts once for its own terminal. A leaf that a signature emits counts `_BACKOFF_WEIGHT` times more
     for that signature and for each more general one, so that these have emissions as well. If no word is rare, all
@@ -143,8 +143,8 @@ class EmissionEvents:
     pairs (int, (n_pairs, 2)): Symbol and terminal, sorted.
     counts (float64, (n_pairs,)): Of the pairs, those of more general signatures included.
     of_leaf (int64, (n_leaves,)): The pair of each leaf.
-    own (csr_array, (n_pairs, n_leaves)): Counts each leaf for its pair.
-    all (csr_array, (n_pairs, n_leaves)): Counts it for more general signatures of its word as well.
+    own (csr_array, (n_pairs, n_leaves)): How much each leaf counts for its own pair: 1.
+    all (csr_array, (n_pairs, n_leaves)): How much it counts for each pair, those of its signatures included.
     """
 
     pairs: np.ndarray
@@ -257,8 +257,8 @@ def build_lexicon(
     )
 
 
-_TAG_WEIGHT = 1e-3
-_MIN_KEPT = 1e-3  # of a state's probability, to be scaled up to all of it
+_TAG_WEIGHT = 1e-3  # emission, by each symbol of a tag, of words that were never seen with a given tag
+_MIN_KEPT = 1e-3  # share of a state's probability in the kept rows, for these to be scaled up
 
 
 class _Row(NamedTuple):
@@ -275,11 +275,11 @@ def _smoothed_rows(
     n_tags: int,
     settings: LexicalSettings,
 ) -> list[_Row]:
-    """Return q(x | a) and q(x | a, h) for every symbol and every terminal that is not too unlikely under it.
+    """Return q(x | a) and q(x | a, h), smoothed, without the rows that `min_posterior` leaves out.
 
-    Those of every symbol add up to what they did with the unlikely ones; and those of every state, if none is negative.
-    A state that emits hardly anything but unlikely terminals emits what its symbol does. So which rows there are
-    depends on the treebank alone, and grammars of different latent parameters share them.
+    The remaining rows of a symbol are scaled to the sum of all; those of each state too, if no parameter is negative.
+    A state that has next to nothing left emits what its symbol does. So which rows there are depends on the treebank
+    alone, and grammars of different latent parameters share them.
     """
     n_symbols, n_terminals = len(tag_of), len(vocabulary.terminals)
     seen = coo_array(
@@ -315,13 +315,13 @@ def _smoothed_rows(
 
 
 def _scale(values: np.ndarray, is_kept: np.ndarray) -> np.ndarray:
-    """Return factors of terminals, (n_terminals, ...), by which the kept probabilities add up to the sum of all."""
-    left = values[is_kept].sum(axis=0)
-    return values.sum(axis=0) / np.where(left > 0, left, 1.0)
+    """Return the factor by which the kept probabilities, (n_terminals, ...), add up to the sum of all."""
+    kept_sum = values[is_kept].sum(axis=0)
+    return values.sum(axis=0) / np.where(kept_sum > 0, kept_sum, 1.0)
 
 
 def _tag_emissions(seen: np.ndarray, vocabulary: TreebankVocabulary, signature_weight: float) -> np.ndarray:
-    """Return P(x | tag), (n_tags, n_terminals); words lend `signature_weight` tokens to tags of their signatures."""
+    """Return P(x | tag), (n_tags, n_terminals), with `signature_weight` pseudo-tokens of each word."""
     suggested = np.zeros_like(seen)
     for x, name in enumerate(vocabulary.terminals):
         if not is_signature(name):

@@ -1,11 +1,11 @@
-"""The tags of rare words: seen too seldom for latent states of their own, they still bear witness of their tags.
+"""The tags of rare words: words seen too seldom for latent states of their own keep the tags they were seen with.
 
-A signature f emits the unknown words and the rare ones that look like it. Of what f emits under a tag t, the share of a
-rare word w is proportional to count(w, t) + kappa P(t | f), and that of all unknown words to what words seen once
-have: their count in place of w's (Good 1953). The states of a word stay those of its signature.
+A signature f emits the unknown words and the rare ones that look like it. Of the probability that f has under a tag t,
+the share of a rare word w is proportional to count(w, t) + kappa P(t | f). The share of all unknown words together is
+proportional to the same sum with the count of words seen once in place of count(w, t) (Good 1953). The latent states
+of a rare word are those of its signature.
 
-The unknown words of a signature share what is theirs by their classes: P(class | t), as words that signatures emit have
-them.
+The unknown words' share is divided among word classes by P(class | t) of the words that signatures emit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def with_rare_words(
     tag_of: np.ndarray,
     signature_weight: float,
 ) -> Lexicon:
-    """Return the lexicon in which signatures share what they emit among rare words by tag.
+    """Return the lexicon in which the emissions of signatures are shared out to rare words, tag by tag.
 
     vocabulary (TreebankVocabulary): Which words were seen once.
     terminal (int32, (n_nodes,)): Of each leaf.
@@ -42,7 +42,7 @@ def with_rare_words(
     counts, names, terminals = _rare_counts(lexicon, vocabulary, nodes, terminal, tag_of)
     of_signature = _tags_of_terminals(lexicon, nodes, tag_of)[terminals]
     counts = csr_array(counts.multiply(of_signature > 0))
-    counts.eliminate_zeros()  # for rows that are left out
+    counts.eliminate_zeros()  # tags without a row of the signature
     seen = counts.tocoo()
     factors = 1 + seen.data / (signature_weight * of_signature[seen.row, seen.col])
     rare = replace(
@@ -68,21 +68,26 @@ def with_classes(
 
     terminal (int32, (n_nodes,)), tag_of (int, (n_preterminals,)): See `with_rare_words`.
     """
-    leaves = nodes.leaves[_are_forms(lexicon)[terminal[nodes.leaves]]]
+    leaves = _leaves_of_signatures(lexicon, nodes, terminal)
     pairs = set(zip(nodes.word[leaves].tolist(), tag_of[nodes.symbol[leaves]].tolist(), strict=True))
     shares = classes.shares(((nodes.words[word], tag) for word, tag in pairs), len(lexicon.tags))
     return replace(lexicon, classes=classes, class_shares=shares)
 
 
-def _are_forms(lexicon: Lexicon) -> np.ndarray:
-    return np.array([is_signature(name) for name in lexicon.terminals])
+def _leaves_of_signatures(lexicon: Lexicon, nodes: Skeletons, terminal: np.ndarray) -> np.ndarray:
+    are_signatures = np.array([is_signature(name) for name in lexicon.terminals])
+    return nodes.leaves[are_signatures[terminal[nodes.leaves]]]
 
 
 def _rare_counts(
     lexicon: Lexicon, vocabulary: TreebankVocabulary, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
 ) -> tuple[csr_array, tuple[str, ...], np.ndarray]:
-    """Count the tags of rare words, and of words seen once by signature: counts (n_rare, n_tags), names, terminals."""
-    leaves = nodes.leaves[_are_forms(lexicon)[terminal[nodes.leaves]]]
+    """Count the tags of rare words, and for each signature those of its words seen once.
+
+    RETURNS (tuple[csr_array, tuple[str, ...], ndarray]): Counts (n_rare, n_tags), names of the words and signatures,
+        sorted, and the signature that emits each, int32 (n_rare,).
+    """
+    leaves = _leaves_of_signatures(lexicon, nodes, terminal)
     words, first, of = np.unique(nodes.word[leaves], return_index=True, return_inverse=True)
     terminals_of_leaves = terminal[leaves[first]]
     signatures, of_signature = np.unique(terminals_of_leaves, return_inverse=True)

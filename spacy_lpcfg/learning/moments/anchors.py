@@ -12,14 +12,14 @@ _FLAT = 1e-6  # share of the longest row under which a distance is rounding
 
 
 def fast_anchor_words(rows: np.ndarray, k: int) -> np.ndarray:
-    """Return the k rows that span the most: algorithm 4 (FastAnchorWords) of Arora et al. (2013).
+    """Find k vertices of the convex hull of the rows: algorithm 4 (FastAnchorWords) of Arora et al. (2013).
 
     Each is the row farthest from the span of those before it; then each in turn is replaced by the row farthest from
     the span of all others.
 
     rows (float, (n, d)): Points, among them the vertices of their convex hull, which are linearly independent.
     k (int): How many vertices to find.
-    RETURNS (int64, (at most k,)): Places of the vertices; fewer where the rows span fewer dimensions.
+    RETURNS (int64, (at most k,)): Indices of these rows; fewer than k where the rows span fewer dimensions.
     """
     residual = np.array(rows, dtype=np.float64)
     longest = np.linalg.norm(residual, axis=1).max(initial=0.0)
@@ -48,13 +48,13 @@ def simplex_regression(
 ) -> np.ndarray:
     """Return the weights gamma >= 0 that sum to one and minimise |gamma V - v|^2, for every target v.
 
-    Each step moves weight from the worst vertex that a target has to the best one, as far as helps, for all targets.
+    Each step moves weight from the worst vertex of a target's mixture to the best one, as far as helps.
 
     targets (float, (n, d)): Points v. vertices (float, (m, d)): V.
-    min_gain (float): A target is done when no unit of weight would gain more of half its squared distance, which is
-        then no farther from its minimum.
+    min_gain (float): A target is done when moving weight lowers half its squared distance by no more than this, for
+        each unit of weight; it is then no farther than this from its minimum.
     max_iterations (int): The maximum number of steps.
-    review (int): Steps between two looks at which targets are done; they go on until then.
+    review (int): Targets that are done are taken out after every `review` steps; until then they go on.
     RETURNS (float64, (n, m)).
     """
     centre = vertices.mean(axis=0)
@@ -79,7 +79,7 @@ def simplex_regression(
 
 
 def _pairwise_step(weights: np.ndarray, slopes: np.ndarray, gram: np.ndarray, distances: np.ndarray) -> np.ndarray:
-    """Move weight once in every row, in place; what a unit of weight gained before the move, float64 (n,)."""
+    """Move weight once in every row, in place; return the gain for a unit of weight before, float64 (n,)."""
     every = np.arange(len(weights))
     to, away = slopes.argmin(axis=1), np.where(weights > 0, slopes, -np.inf).argmax(axis=1)
     gains = slopes[every, away] - slopes[every, to]

@@ -17,10 +17,10 @@ from spacy_lpcfg.checks import check_at_least
 
 @dataclass(frozen=True)
 class ConvexEM:
-    """When to stop.
+    """Stopping rule of convex EM.
 
-    max_iterations (int): Iterations at most.
-    tolerance (float): Stop when the log-likelihood of an observation grows by less; -inf for never.
+    max_iterations (int): The maximum number of iterations.
+    tolerance (float): Stop when the log-likelihood per observation grows by less than this; -inf for never.
     RAISES (ValueError): For less than one iteration, or a tolerance that is no number.
     """
 
@@ -33,9 +33,9 @@ class ConvexEM:
             raise ValueError(f"Expected a tolerance that is a number, got {self.tolerance}.")
 
     def maximize(self, step: Callable[[np.ndarray], tuple[np.ndarray, float]], start: np.ndarray) -> np.ndarray:
-        """Iterate a step from `start`.
+        """Iterate a step from the parameters `start`, and return the last parameters.
 
-        step (callable): From parameters to better ones and the objective of those it was given.
+        step (callable): Returns better parameters than those it is given, and the objective of the latter.
         """
         current, last = start, -np.inf
         for _ in range(self.max_iterations):
@@ -57,15 +57,15 @@ def rule_weights(
 ) -> np.ndarray:
     """Return t(h1, h2, h3 | a -> b c) that maximises equation (1), the sum over observations (g, f2, f3) of one rule.
 
-    With several features the observations are those of every choice of one g, f2 and f3 (section 6.2). Those that share
-    the feature of one side, that with the fewest, are worth two small products together.
+    With several features the observations are those of every choice of one g, f2 and f3 (section 6.2). Observations are
+    grouped by their feature of the side with the fewest, so that each group takes two small matrix products.
 
     counts (float64, (n,)): How often each was seen.
     features (int64, (n, 3)): g, f2 and f3 of each observation, as rows of `ratios`.
     ratios (three of float64, (F_i, m_i)): Of every feature s(g | h1, a) / p(g | a), r(f2 | h2, b) / p(f2 | b) and
         r(f3 | h3, c) / p(f3 | c).
     start (float64, (m_a, m_b, m_c)): Sums to one; what is zero stays zero.
-    prior (float): pseudo-observations distributed as `start`; the objective stays concave.
+    prior (float): Pseudo-observations distributed as `start`; the objective stays concave.
     RETURNS (float64, (m_a, m_b, m_c)): Sums to one.
     """
     axes = sorted(range(3), key=lambda side: len(np.unique(features[:, side])))

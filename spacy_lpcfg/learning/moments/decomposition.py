@@ -22,14 +22,14 @@ from spacy_lpcfg.learning.moments.convex_em import ConvexEM, conditionals, trans
 
 @dataclass(frozen=True)
 class AnchorSettings:
-    """Settings of `anchor_states` that depart from section 5.2.
+    """Settings of `anchor_states`; the defaults are those of section 5.2.
 
-    shrink (float): Occurrences of the overall mean that are added to those of each feature; 0 is the paper.
+    shrink (float): Occurrences of the overall mean that are added to those of each feature.
     candidates (float): Anchors are sought among this many times m of the most frequent features, because the rarest are
-        extreme by chance; infinite for all, as in the paper.
+        extreme by chance; infinite for all.
     affine (bool): Whether anchors are to be affinely independent instead of linearly, as vertices around zero are.
     tolerance (float): `min_gain` of the simplex regression, as a share of the anchors' squared distances.
-    distance ("max" or "mean"): Which of these distances.
+    distance ("max" or "mean"): Whether `tolerance` is a share of the largest or the mean squared distance.
     max_iterations, review (int): Of the simplex regression.
     """
 
@@ -48,9 +48,9 @@ class AnchorSettings:
 
 
 class AnchorStates(NamedTuple):
-    """The states of features.
+    """The anchors of m states, and the distribution over states of each feature.
 
-    anchors (int64, (m,)): The feature that is the anchor of each state; none where the features tell nothing apart.
+    anchors (int64, (m,)): The feature that is the anchor of each state; fewer than 2 if m is 1.
     posteriors (float64, (F, m)): q(h | f); rows sum to one.
     """
 
@@ -59,7 +59,7 @@ class AnchorStates(NamedTuple):
 
 
 class Decomposition(NamedTuple):
-    """A decomposition of moments into m states.
+    """A decomposition of Q into m states.
 
     pi (float64, (m,)): pi(h).
     inside (float64, (F, m)): r(f | h). outside (float64, (G, m)): s(g | h).
@@ -96,16 +96,16 @@ def anchor_states(
 
 
 def _shrunk(vectors: np.ndarray, counts: np.ndarray, shrink: float) -> np.ndarray:
-    """Run step 2 on samples: the vectors, drawn to their overall mean."""
+    """Run step 2 on samples: interpolate each vector with the overall mean."""
     mean = counts @ vectors / counts.sum()
     weights = counts[:, None] + shrink
     return (counts[:, None] * vectors + shrink * mean) / np.where(weights > 0, weights, 1.0)
 
 
 def _vertices(vectors: np.ndarray, n_vertices: int, affine: bool) -> np.ndarray:
-    """Run step 3: places of vertices of the convex hull, int64 (k,); k < n_vertices in fewer dimensions.
+    """Run step 3: indices of vertices of the convex hull, int64 (k,), with k < n_vertices in fewer dimensions.
 
-    One more coordinate, the same for all, makes linearly independent what is affinely independent.
+    One more coordinate, the same for all, makes affinely independent vertices linearly independent.
     """
     if affine:
         longest = np.linalg.norm(vectors, axis=1).max()

@@ -30,7 +30,7 @@ class Projections:
 class RuleMoments:
     """Moments of one rule a -> b c over its n occurrences; i, j, k index the states of a, b and c.
 
-    ijk (float64, (m_a, m_b, m_c)): E[Z_i Y_j Y_k]; ij, ik, jk: of two; i, j, k: of one.
+    ijk (float64, (m_a, m_b, m_c)): E[Z_i Y_j Y_k]; ij, ik, jk: expectations of two factors; i, j, k: of one.
     """
 
     n: int
@@ -44,7 +44,11 @@ class RuleMoments:
 
     @classmethod
     def of(cls, z: np.ndarray, left: np.ndarray, right: np.ndarray) -> RuleMoments:
-        """z (n, m_a), left (n, m_b), right (n, m_c): projections of the rule's occurrences."""
+        """Average over the n occurrences of a rule.
+
+        z (float64, (n, m_a)): Outside projections of the parent.
+        left (float64, (n, m_b)), right (float64, (n, m_c)): Inside projections of the children.
+        """
         n = len(z)
         pairs = (left[:, :, None] * right[:, None, :]).reshape(n, -1)
         return cls(
@@ -59,7 +63,7 @@ class RuleMoments:
         )
 
     def pooled(self, other: RuleMoments) -> RuleMoments:
-        """Pool two sums of moments over their occurrences."""
+        """Return the moments over the occurrences of both."""
         n = self.n + other.n
         means = (
             (self.n * getattr(self, name) + other.n * getattr(other, name)) / n
@@ -88,10 +92,10 @@ def _outer(i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class ProjectionSums:
-    """Sums of projections over nodes.
+    """Sums of the projections Y and Z over nodes.
 
     inside, outside (float64, (n_symbols, m)): Of Y and Z, by symbol; roots (float64, (n_symbols, m)): of Y of roots.
-    words (float64, (n_pairs, m)): Of Z of leaves, by emission, those of more general forms included.
+    words (float64, (n_pairs, m)): Of Z of leaves, by emission, see `EmissionEvents.all`.
     rules (dict[int, RuleMoments]): Moments of the rules that occur.
     """
 
@@ -133,13 +137,13 @@ def rule_moments(
 
 
 def group_sums(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
-    """Sum of the rows of each group, weighted if asked, float64 (n_groups, m); zeros for empty groups."""
+    """Return the sum of the rows of each group, weighted if asked, float64 (n_groups, m); zeros for empty groups."""
     weights = np.ones(len(values)) if weights is None else weights
     return csr_array((weights, (groups, np.arange(len(groups)))), shape=(n_groups, len(groups))) @ values
 
 
 def groups_of(labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
-    """Return the places of each label, in their order.
+    """Return the indices at which each label stands, ascending.
 
     labels (int, (n,)): From 0 to n_groups - 1.
     """

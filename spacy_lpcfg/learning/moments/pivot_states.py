@@ -1,4 +1,4 @@
-"""The latent states of a treebank's nodes, as their pivot features tell: step 1 of Cohen and Collins (2014).
+"""The latent states of a treebank's nodes by their pivot features: step 1 of figure 1 of Cohen and Collins (2014).
 
 Notation: f are the values of an inside tree's pivot features tau, g those of an outside tree's, rho. The states of a
 symbol are found in a CCA of many more features of the same nodes (section 6.2).
@@ -19,7 +19,7 @@ from spacy_lpcfg.learning.moments.projections import singular_vectors
 
 
 class Side(NamedTuple):
-    """The states of n nodes of one symbol, as the features of one side tell them.
+    """The states of n nodes of one symbol, by their pivot features of one side, inside or outside.
 
     columns (int64, (n, K)): The features of each node.
     posteriors (float64, (F, m)): p(h | f).
@@ -36,7 +36,7 @@ class Side(NamedTuple):
         return self.posteriors / self.pi
 
     def rows(self, nodes: np.ndarray) -> Side:
-        """Select nodes, with only the features that they have."""
+        """Select nodes, and the features that they have."""
         features, columns = np.unique(self.columns[nodes], return_inverse=True)
         return Side(columns.reshape(len(nodes), -1), self.posteriors[features], self.pi)
 
@@ -46,7 +46,7 @@ class States:
     """The states of all symbols.
 
     sides (list[tuple[Side, Side]]): Inside and outside features of the nodes of each symbol.
-    row (int64, (n_nodes,)): Place of each node among those of its symbol.
+    row (int64, (n_nodes,)): The row of each node among those of its symbol.
     """
 
     sides: list[tuple[Side, Side]]
@@ -87,12 +87,12 @@ def symbol_states(
     precision: float,
     em: ConvexEM,
 ) -> tuple[Side, Side]:
-    """Return the inside and outside features of one symbol's n nodes, with the states that both tell apart.
+    """Find the states of one symbol's n nodes; return their inside and outside pivot features, with the same states.
 
-    phi (csr_array, (n, d)), psi (csr_array, (n, d')): Scaled features that are to represent inside and outside trees.
+    phi (csr_array, (n, d)), psi (csr_array, (n, d')): Scaled features of the CCA, of inside and outside trees.
     tau (uint64, (n, K)), rho (uint64, (n, L)): Pivot features.
     n_states (int): The maximum number of states; there are fewer where the inside features tell no more apart.
-    others: see `Pivot`.
+    seed, matching, shrink, precision, em: see `Pivot` and `PivotFeatures`.
     """
     to_f, f = _one_hot(tau)
     to_g, g = _one_hot(rho)
@@ -114,7 +114,7 @@ def symbol_states(
 
 
 def _one_hot(keys: np.ndarray) -> tuple[csr_array, np.ndarray]:
-    """Return features of n nodes as rows of zeros and ones (n, d), and as columns of those, (n, K)."""
+    """Return K features of n nodes as a matrix of zeros and ones, (n, d), and as indices of its columns, (n, K)."""
     names, columns = np.unique(keys, return_inverse=True)
     columns = columns.reshape(keys.shape)
     n, k = keys.shape

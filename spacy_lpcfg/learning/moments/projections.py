@@ -27,12 +27,14 @@ _MIN_SINGULAR = 1e-4  # share of the largest singular value under which a direct
 
 @dataclass(frozen=True)
 class Features:
-    """The features of nodes that are projected, in a config `spacy-lpcfg.Features.v1`.
+    """The features of nodes by which they are projected, in a config `spacy-lpcfg.Features.v1`.
 
     inside, outside, leaf (sequence of str): Feature templates of `features.INSIDE` for nodes with children, of
         `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.
-    kappa (float or None): Of the scaling of features (section 3.1 of Cohen et al. 2013); None for no scaling.
-    dropout, noise (float): Of the features of each symbol, for diverse grammars of several seeds, as in `noisy`.
+    kappa (float or None): A feature is scaled by sqrt(n / (count + kappa)) (section 3.1 of Cohen et al. 2013); None for
+        no scaling.
+    dropout, noise (float): Noise on the features of each symbol, for diverse grammars of several seeds, see
+        `noise_factors`.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -51,7 +53,7 @@ class Features:
 
     @property
     def templates(self) -> Templates:
-        """The templates by the kind of node."""
+        """The templates, as the co-occurrences take them."""
         return Templates(tuple(self.inside), tuple(self.outside), tuple(self.leaf))
 
 
@@ -112,7 +114,7 @@ class Projector:
     def _scales(
         self, sums: Cooccurrence, inside: np.ndarray, outside: np.ndarray, symbol: int, n: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return factors of the features of one symbol, whose number makes its noise its own."""
+        """Return scales, times noise, of the inside and outside features of a symbol, whose number seeds the noise."""
         rng, features = np.random.default_rng((self.seed, symbol)), self.features
         squares = sums.inside.squares[inside], sums.outside.squares[outside]
         inside, outside = (
@@ -168,8 +170,8 @@ class Bases:
 def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
     """Return the sparse features of one symbol's nodes, each scaled by sqrt(n / (count + kappa)).
 
-    kappa (float or None): None leaves the features unscaled. A number's "count" is its sum of squares, so that all
-        features get a like variance.
+    kappa (float or None): None leaves the features unscaled. The count of a numeric feature is its sum of squares, so
+        that all features get a like variance.
     RETURNS (csr_array): float64 (n, d).
     """
     n, n_keys = table.keys.shape
@@ -191,29 +193,29 @@ def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
 
 
 def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
-    """Return sqrt(n / (count + kappa)) of features, float64 (d,); 1 for no kappa.
+    """Return the scale sqrt(n / (count + kappa)) of each feature, float64 (d,); 1 if kappa is None.
 
     squares (float64, (d,)): Sums of squared values over n nodes.
     """
     if kappa is None:
         return np.ones_like(squares)
-    counts = np.where(squares + kappa > 0, squares + kappa, 1.0)  # of numbers that are all zero, with kappa = 0
+    counts = np.where(squares + kappa > 0, squares + kappa, 1.0)  # a number may be zero at all nodes, and kappa too
     return np.sqrt(n / counts)
 
 
 def noisy(features: csr_array, dropout: float, noise: float, rng: np.random.Generator) -> csr_array:
-    """Add noise to features (csr_array, (n, d)), in place; other arguments as for `noise_factors`."""
+    """Multiply features (csr_array, (n, d)) by noise, in place; other arguments as for `noise_factors`."""
     features.data *= noise_factors(features.shape[1], dropout, noise, rng)[features.indices]
     return features
 
 
 def noise_factors(d: int, dropout: float, noise: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw noise on d features, for diverse grammars of several seeds (Narayan and Cohen 2015), float64 (d,).
+    """Draw random factors of d features, for diverse grammars of several seeds (Narayan and Cohen 2015), float64 (d,).
 
     Differs from the paper: a feature has one random factor at all nodes, which does not average out over them.
 
-    dropout (float): Share of the features that is left out.
-    noise (float): Standard deviation of the normal factors of the others, of which 1 is the mean.
+    dropout (float): Probability that a feature is left out.
+    noise (float): Standard deviation of the normal factors of the others, whose mean is 1.
     """
     return (rng.random(d) >= dropout) * (1 + noise * rng.standard_normal(d))
 
@@ -226,7 +228,7 @@ def check_noise(dropout: float, noise: float) -> None:
 
 
 def check_templates(**templates: Sequence[str]) -> None:
-    """Raise ValueError for a place that has no feature templates."""
+    """Raise ValueError for an empty list of feature templates."""
     for name, names in templates.items():
         if not names:
             raise ValueError(f"Expected at least one feature template in {name!r}, got none.")

@@ -1,4 +1,4 @@
-"""From what a learner found to a Grammar: the parts that all learners share, and how spectral parameters fit in."""
+"""The treebank as all learners of grammars read it, and the Grammar of a learner's parameters."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from spacy_lpcfg.trees.transforms import normalize_rooted, split_chain
 from spacy_lpcfg.trees.tree import Tree
 
 PART_SIZE = 2_000  # trees, at least
-MAX_PARTS = 64  # each of which is sent what it is counted by
-ROOT_SHARE = 1e-4  # of the root probability, for symbols that were never seen there
+MAX_PARTS = 64  # each of which is sent to a worker with all parameters
+ROOT_SHARE = 1e-4  # of the root probability, spread over all symbols but "@" ones, see `smoothed_roots`
 
 
 def reading_of(learner: object) -> Reading:
-    """Return how a learner reads trees; a setting that it does not have is that of English."""
+    """Return how a learner reads trees; a setting that it does not have is the default of `Reading`."""
     return Reading(getattr(learner, "lang", "en"), rules_of(learner).markov, has_functions(learner))
 
 
@@ -61,13 +61,13 @@ def lexical_of(learner: object) -> LexicalSettings:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some trees of a treebank in a row, with its ids: what is sent to where they are counted.
+    """Consecutive trees of a treebank, with the ids of the treebank, as they are sent to a worker.
 
     nodes (Skeletons): Numbered from 0, without the text of words.
     terminal (int32, (n_nodes,)): Of each leaf; -1 for inner nodes.
     rule (int32, (n_nodes,)): Of each inner node; -1 for leaves.
-    pair (int64, (n_leaves,)): The emission of each leaf.
-    forms (csr_array, (n_pairs, n_leaves)): How much each leaf counts for each emission, more general forms included.
+    pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): The columns `of_leaf` and `all` of the leaves in
+        `EmissionEvents`.
     """
 
     nodes: Skeletons
@@ -82,12 +82,11 @@ class IndexedTreebank:
     """A treebank as every learner sees it: its nodes, their counts, and the terminals of its words.
 
     nodes (Skeletons): All trees.
-    counts (Counts): Of symbols, roots and rules.
-    vocabulary (TreebankVocabulary): Terminals.
+    counts (Counts): Counts of symbols, roots and rules.
+    vocabulary (TreebankVocabulary): The terminals.
     terminal (int32, (n_nodes,)): Of each leaf; -1 for inner nodes.
-    lexical (LexicalSettings): By which the terminals were chosen, and emissions are smoothed.
-    n_classified (int): The classifier of words in their context learns from this many of the first trees, and they
-        alone are counted for the local trees.
+    lexical (LexicalSettings): Settings of the terminals, and of the smoothing of emissions.
+    n_classified (int): Number of first trees from which the classifier of words learns, and whose local trees count.
     exact_tensors (bool): Whether grammars keep the tensors of rules exactly, instead of to a tolerance.
     """
 
@@ -110,8 +109,8 @@ class IndexedTreebank:
     ) -> IndexedTreebank:
         """Return a treebank of nodes.
 
-        word_counts (Counter[tuple[str, bool]] or None): Tokens of each word, apart by whether they open a sentence,
-            by which words are rare; None for those of the nodes.
+        word_counts (Counter[tuple[str, bool]] or None): Tokens of each (word, whether it opens the sentence), by which
+            words are rare; None to count them in the nodes.
         n_classified (int or None): None for all trees.
         RAISES (ValueError): If there are no trees.
         """
@@ -133,13 +132,13 @@ class IndexedTreebank:
         learner: object,
         weights: Sequence[float] | None = None,
     ) -> IndexedTreebank:
-        """Return a treebank as a learner reads it; one that was read before stays what it is.
+        """Return trees as a learner reads them; of a treebank that was read before, only `exact_tensors` is changed.
 
         trees (Iterable[Tree] or IndexedTreebank): Trees are read once; raw or normalised.
-        weights (sequence of float or None): How much each tree counts, see `Learner.fit`. Words are no more frequent
-            for it, and the classifier and the local trees are of the trees with the largest weight alone.
-        RAISES (ValueError): If there are no trees, not as many weights, or the treebank was read with other settings
-            of the lexicon.
+        weights (sequence of float or None): How much each tree counts, see `Learner.fit`. Words are no less rare for
+            it, and the classifier and the local trees are of the trees with the largest weight alone.
+        RAISES (ValueError): If there are no trees, or not one weight for each, or weights of a treebank that was read
+            before, or one that was read with other settings of the lexicon.
         """
         exact_tensors, lexical = rules_of(learner).exact_tensors, lexical_of(learner)
         if not isinstance(trees, IndexedTreebank):
@@ -163,7 +162,7 @@ class IndexedTreebank:
         assert values is not None
         nodes = read_skeletons(treebank, reading, n_jobs=n_jobs)
         n_copies, n_annotated = copies(values), int(is_annotated(values).sum())
-        heaviest_first = np.argsort(-values, kind="stable")
+        heaviest_first = np.argsort(-values, kind="stable")  # annotated trees are the first of the first round
         rounds = [heaviest_first[n_copies[heaviest_first] >= n] for n in range(n_copies.max(initial=0), 0, -1)]
         repeated = nodes.take(np.concatenate(rounds)) if rounds else nodes
         return cls.of(repeated, lexical, word_counts=count_words(nodes), n_classified=n_annotated)
@@ -188,7 +187,7 @@ class IndexedTreebank:
 
     @cached_property
     def events(self) -> EmissionEvents:
-        """The words that symbols emit, as they are counted."""
+        """The pairs of symbol and terminal at the leaves, with their counts."""
         return EmissionEvents.of(self.nodes, self.terminal, self.vocabulary)
 
     @property
@@ -221,13 +220,13 @@ class IndexedTreebank:
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """The latent parameters of a grammar, as a learner finds them.
+    """The latent parameters of a grammar, as a learner estimates them.
 
-    n_states (int32, (n_symbols,)): Of each symbol.
+    n_states (int32, (n_symbols,)): States of each symbol.
     root_vectors (float64, (n_symbols, m)): pi(h | a) or its spectral counterpart E[Y | a at the root], rows padded.
     tensors (float64, (sum of m_a * m_b * m_c,)): Of the rules, t(a -> b c | a) included, one after the other.
-    emissions (Emissions): Of the words.
-    means (float64, (n_symbols, m)): What stands for the root vector of a symbol that was never seen at a root.
+    emissions (Emissions): Emissions of the words.
+    means (float64, (n_symbols, m)): p(h | a) or E[Y | a], the root vectors of the share that `ROOT_SHARE` smooths.
     is_proper (bool): Whether all are probabilities.
     """
 
@@ -240,14 +239,14 @@ class Parameters:
 
 
 def _stored(parameters: Parameters, shapes: np.ndarray, *, is_exact: bool) -> Tensors:
-    """Return the tensors of the rules, exactly or as suits probabilities or other numbers."""
+    """Store the tensors of the rules: exactly, or sparse if they are probabilities, or else factored."""
     if is_exact:
         return Tensors.from_dense(parameters.tensors, shapes)
     return (Tensors.sparsify if parameters.is_proper else Tensors.factorize)(parameters.tensors, shapes)
 
 
 def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
-    """Return a grammar of the learner's latent parameters over the treebank's PCFG."""
+    """Return the grammar of a treebank and of latent parameters that were learned from it."""
     nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
     n_preterminals = len(nodes.preterminals)
     lexicon = build_lexicon(

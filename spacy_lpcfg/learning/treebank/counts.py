@@ -15,8 +15,8 @@ class Counts:
 
     symbols (float64, (n_symbols,)): Nodes of each symbol.
     roots (float64, (n_symbols,)): Trees under each symbol.
-    rules (int32, (n_rules, 3)): A, b, c, sorted.
-    rule_counts (float64, (n_rules,)).
+    rules (int32, (n_rules, 3)): The symbols a, b, c of each rule a -> b c, sorted.
+    rule_counts (float64, (n_rules,)): Occurrences of each rule.
     rule_of (int32, (n_nodes,)): The rule of each inner node, -1 for leaves.
     """
 
@@ -33,7 +33,7 @@ class Counts:
 
 
 def count(nodes: Skeletons) -> Counts:
-    """Count what a treebank PCFG is made of."""
+    """Count the symbols, roots and rules of skeletal trees."""
     n_symbols, inner = len(nodes.symbols), nodes.inner
     key = np.zeros(len(inner), dtype=np.int64)
     for part in (inner, nodes.left[inner], nodes.right[inner]):
@@ -52,14 +52,19 @@ def count(nodes: Skeletons) -> Counts:
 
 
 def smoothed_roots(counts: Counts, symbols: tuple[str, ...], share: float) -> np.ndarray:
-    """Return root frequencies pi(a), of which `share` goes to all symbols but "@" ones by frequency, float64 (S,)."""
+    """Return pi(a), float64 (n_symbols,): root frequencies, and a `share` for all symbols but "@" ones by frequency."""
     allowed = np.array([not name.startswith("@") for name in symbols])
     everywhere = counts.symbols * allowed
     return (1 - share) * counts.roots / counts.roots.sum() + share * everywhere / everywhere.sum()
 
 
 def boundary_tags(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return P(tag before | symbol) and P(tag after | symbol), (n_symbols, T + 1), smoothed by the tag alone."""
+    """Return P(tag before | symbol) and P(tag after | symbol), smoothed by P(tag), each (n_symbols, n_tags + 1).
+
+    The last column is for the edge of the sentence.
+
+    tag_of (int, (n_preterminals,)): Tag of each preterminal.
+    """
     tables = []
     for position in (nodes.start - 1, nodes.end):
         counts = np.zeros((len(nodes.symbols), n_tags + 1))
@@ -69,11 +74,11 @@ def boundary_tags(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np
 
 
 def _tags_at(nodes: Skeletons, position: np.ndarray, tag_of: np.ndarray, n_tags: int) -> np.ndarray:
-    """Tag at a position of each node's sentence, `n_tags` beyond its ends."""
+    """Return the tag at a position of each node's sentence, `n_tags` beyond its ends."""
     return np.append(tag_of, n_tags)[nodes.leaf_symbol_at(position)]
 
 
 def _smoothed(counts: np.ndarray) -> np.ndarray:
-    """Return rows as distributions, with one pseudo-count spread as the columns are."""
+    """Normalize rows, with one pseudo-count in each that is distributed as the sums of the columns."""
     prior = (counts.sum(axis=0) + 1) / (counts.sum() + counts.shape[1])
     return (counts + prior) / (counts.sum(axis=1, keepdims=True) + 1)

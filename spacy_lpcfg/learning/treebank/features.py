@@ -1,7 +1,7 @@
 """The inside and outside features of section 3.1 of Cohen et al. (2013), as columns of 64-bit keys.
 
-A template is a function of the node table that gives every node a key (what its feature says) or, for the widths,
-a number. The symbol of the node itself belongs to every feature of the paper; here it is left out of the keys,
+A template is a function of the node table that gives every node a key (the value of its feature) or, for numbers of
+words, a number. The symbol of the node itself belongs to every feature of the paper; here it is left out of the keys,
 since each symbol has feature spaces of its own.
 
 Keys are mixed by multiplication from the ids they are made of, so that shards that share ids agree on them.
@@ -22,7 +22,7 @@ _SHIFT = np.uint64(29)
 
 
 def mix(*columns: np.ndarray | int) -> np.ndarray:
-    """Return one key from several columns of ids, uint64 (n,)."""
+    """Hash several columns of ids, (n,), to one column of keys, uint64 (n,)."""
     key = np.uint64(0)
     with np.errstate(over="ignore"):
         for column in columns:
@@ -32,7 +32,7 @@ def mix(*columns: np.ndarray | int) -> np.ndarray:
 
 
 class NodeContext:
-    """Columns from which the templates are made, over the nodes of one shard; each is computed once.
+    """Columns from which templates make features, over the nodes of one shard; each is computed once.
 
     skeletons (Skeletons): The shard, its ids shared with the other shards.
     terminal (int32, (n_nodes,)): The terminal of every leaf; -1 for inner nodes.
@@ -43,7 +43,7 @@ class NodeContext:
         self.terminal = terminal
 
     def of(self, index: np.ndarray, column: np.ndarray) -> np.ndarray:
-        """Return a column at the given nodes; 0 where there is no node."""
+        """Return the values of a column at the nodes `index`; 0 where `index` is -1."""
         return np.where(index == NONE, np.zeros((), dtype=column.dtype), column[index])
 
     @cached_property
@@ -108,7 +108,7 @@ class NodeContext:
 
     @cached_property
     def head_above(self) -> np.ndarray:
-        """Tag of the first head on the way to the root that is not the node's own; 0 for none."""
+        """The head's preterminal of the nearest ancestor whose head is not the node's own; 0 for none."""
         ancestor = self.nodes.parent.copy()
         pending = np.flatnonzero(ancestor != NONE)
         while len(pending):
@@ -186,11 +186,11 @@ def feature_table(context: NodeContext, templates: dict[str, Template], names: S
     """Return the columns of the named templates.
 
     templates (dict[str, Template]): `INSIDE` or `OUTSIDE`.
-    RAISES (ValueError): On a name that is not among them.
+    RAISES (ValueError): For unknown names.
     """
     unknown = [name for name in names if name not in templates]
     if unknown:
-        raise ValueError(f"Unknown features {unknown}: expected names among {sorted(templates)}.")
+        raise ValueError(f"Expected features among {sorted(templates)}, got {unknown}.")
     columns = [templates[name](context) for name in names]
     n = context.nodes.n_nodes
     keys = [mix(i, column) for i, column in enumerate(columns) if column.dtype == np.uint64]

@@ -13,7 +13,7 @@ from spacy_lpcfg.trees.transforms import basic_category, split_chain
 
 
 def count_local_trees(nodes: Skeletons) -> LocalTrees:
-    """Count the local trees of skeletal trees, as they were before they were binarised and their chains collapsed."""
+    """Count the local trees of skeletal trees, with binarisation and the collapsing of unary chains undone."""
     n_leaves = len(nodes.preterminals)
     chains = [_chain(name, is_leaf=i < n_leaves) for i, name in enumerate(nodes.symbols)]
     punctuation = _punctuation(nodes, chains)
@@ -42,7 +42,7 @@ def _lexical_local_trees(
 
 
 def _chain(symbol: str, *, is_leaf: bool) -> LocalTree:
-    """Return labels of a symbol from the top, without functions; of a leaf the last is its tag; () for "@"."""
+    """Return the labels of a symbol's chain, top first, without functions; a leaf's last one is its tag; () for "@"."""
     if not is_leaf and symbol.startswith("@"):
         return ()
     labels = split_chain(symbol)

@@ -1,4 +1,4 @@
-"""Settings of how the rules of a treebank are made and kept."""
+"""Settings of the rules of a treebank: markovization, and how exactly their parameters are stored."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from spacy_lpcfg.checks import check_whole
 
 @dataclass(frozen=True)
 class RuleSettings:
-    """Settings of how rules are made and kept, in a config `spacy-lpcfg.RuleSettings.v1`.
+    """Settings of how rules are made and stored, in a config `spacy-lpcfg.RuleSettings.v1`.
 
     markov (int): Number of siblings that an "@" symbol of the binarization remembers.
-    exact_tensors (bool): Whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.
+    exact_tensors (bool): Whether the grammar stores the tensors of rules exactly, instead of to a tolerance.
     RAISES (ValueError): For a number of siblings below 0.
     """
 

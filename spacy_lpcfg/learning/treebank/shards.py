@@ -1,4 +1,4 @@
-"""Trees to node tables in parallel: files, or shards of a stream, are mapped by joblib's backend, then joined."""
+"""Read trees into one node table (`Skeletons`) in parallel: files, or shards of a stream, are read apart and joined."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def read_skeletons(
 ) -> Skeletons:
     """Return the node table of trees; the same for any number of jobs.
 
-    trees (Iterable[Tree]): `TreeFiles` of several files are read where joblib's backend says, one after the other
-        within a file; anything else is read here, as a stream.
-    n_jobs (int or None): As in joblib, whose `parallel_config` chooses where they run; None for its own, or 1.
+    trees (Iterable[Tree]): The files of `TreeFiles` are read by the workers if there are several; any other trees are
+        read by this process, as a stream, and only converted by the workers.
+    n_jobs (int or None): Parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
     """
     if isinstance(trees, TreeFiles) and len(trees.paths) > 1:
         return join(list(_tables_of_files(trees, reading, n_jobs)))
@@ -53,10 +53,12 @@ def _tables_of_files(files: TreeFiles, reading: Reading, n_jobs: int | None) -> 
 def _read_file(
     path: str, skips: bool, form: dict[str, Any], reading: Reading
 ) -> tuple[Skeletons, int, list[TreebankError], Counter[str]]:
-    """Return the node table of a file, of which never more than a shard is in memory as trees, and how many these are.
+    """Read a file, with no more than a shard of it in memory as trees.
 
-    The errors are those of what was broken in it; what its dialect left out is counted. `form` are settings of
-    `read_trees`.
+    skips (bool): Whether to skip broken trees instead of raising their errors.
+    form (dict): Settings of `read_trees`.
+    RETURNS (tuple): The node table, the number of trees, the errors of skipped trees, and the counts of what the
+        dialect left out.
     """
     errors: list[TreebankError] = []
     dropped: Counter[str] = Counter()

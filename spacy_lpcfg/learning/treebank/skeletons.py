@@ -1,7 +1,7 @@
 """Skeletal trees as arrays: the form in which a treebank is learned from.
 
-Every tree is normalised, its unary chains are collapsed and it is binarised; what is left is one table with a row
-for every node, children before parents, tree after tree. All statistics of the learners are then array operations.
+Every tree is normalised, its unary chains are collapsed and it is binarised. All trees make one table with a row for
+every node, children before parents, tree after tree. All statistics of the learners are then array operations.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Skeletons:
     symbol (int32, (n,)): The symbol of each node.
     left, right, parent (int32, (n,)): Nodes; -1 for none.
     word (int32, (n,)): Id of a leaf's word; -1 for inner nodes.
-    head (int32, (n,)): The node of the lexical head.
-    start, end (int32, (n,)): The words that the node spans.
-    length (int32, (n,)): Words of the node's sentence.
-    root_label (str): The commonest label over whole trees; "" for none.
+    head (int32, (n,)): The leaf that is the node's lexical head.
+    start, end (int32, (n,)): The node spans the words from `start` up to `end` of its sentence.
+    length (int32, (n,)): Number of words of the node's sentence.
+    root_label (str): The most frequent label of the artificial roots, such as "TOP"; "" for trees without.
     """
 
     preterminals: tuple[str, ...]
@@ -87,9 +87,9 @@ class Skeletons:
         return np.flatnonzero(self.left != NONE)
 
     def take(self, trees: np.ndarray) -> Skeletons:
-        """Return some trees in a given order, each as often as it is named, with the symbols and words of all.
+        """Return the given trees in the given order, repetitions included, with the symbols and words of all.
 
-        trees (int, (k,)): Numbers of trees.
+        trees (int, (k,)): Indices of trees.
         """
         ends = self.roots + 1
         starts = np.concatenate([[0], ends[:-1]])
@@ -124,7 +124,7 @@ AS_ENGLISH = Reading()
 
 
 class _Builder:
-    """Rows of the table as they grow; symbols and words get ids as they come."""
+    """The table of nodes while it is built, tree by tree; symbols and words get ids as they come."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
@@ -152,7 +152,7 @@ class _Builder:
         self.lengths += [self.position] * (len(self.rows) - first)
 
     def _row(self, node: Tree, children: list[tuple[int, str]]) -> tuple[int, str]:
-        """Add a node; what its parent needs of it: its row, and the label that stands for it among head candidates."""
+        """Add a node; return its row, and the label by which head rules know it among its siblings."""
         row = len(self.rows)
         if node.word is not None:
             symbol = self.preterminals.setdefault(node.label, len(self.preterminals))
@@ -246,10 +246,10 @@ _COLUMNS = ("symbol", "word", "start", "end", "length", *_NODES)
 
 
 def _shifted(nodes: np.ndarray, by: int | np.ndarray) -> np.ndarray:
-    """Return the numbers of nodes when there are others before them."""
+    """Add an offset to the numbers of nodes, but not to -1."""
     return np.where(nodes == NONE, np.int32(NONE), nodes + np.asarray(by, dtype=np.int32))
 
 
 def _ids(names: Sequence[str], ids: Mapping[str, int]) -> np.ndarray:
-    """Return the numbers of names, int32."""
+    """Return the id of each name, int32."""
     return np.array([ids[name] for name in names], dtype=np.int32)

@@ -175,7 +175,7 @@ def test_feature_table_keeps_templates_apart(sample):
 
 
 def test_feature_table_names_unknown_features(sample):
-    with pytest.raises(ValueError, match=r"\['colour'\]: expected names among .*'rule_above'"):
+    with pytest.raises(ValueError, match=r"Expected features among .*'rule_above'.*, got \['colour'\]"):
         feature_table(sample[0], OUTSIDE, ("rule_above", "colour"))
 
 
