@@ -13,7 +13,7 @@ from spacy_lpcfg.trees import HeadRules
 
 NONE = -1
 _UNKNOWN = -2
-_FEW = 16  # a label is looked up if one node in so many has it
+_FEW = 16  # labels that at most one node in so many has are looked up in the sorted order
 
 
 class TreeArrays:
@@ -23,9 +23,11 @@ class TreeArrays:
     strings (Strings): The code of each label and word.
     rules (HeadRules): Head rules of the treebank's language.
 
-    Words are nodes as in Tregex, below their tags. A node is a number, from 0; its `label` one of `strings`. `end` is
-    the node after the last below it, `start` and `stop` its words, which count on from tree to tree, with one left out
-    between them. `parent`, `left` and `right` sister are NONE where there is none. All are int32 (n_nodes,).
+    Nodes are numbered from 0; words are nodes as in Tregex, below their tags. `label` is the position in `strings`,
+    `end` the node after the last one below a node, and [`start`, `stop`) its words. Words are numbered through all
+    trees, with one number left out before each tree, so that words of two trees are never adjacent. `parent`, `left`
+    and `right` sister are NONE where there is none. All are int32 (n_nodes,). `roots`, int64 (n_trees + 1,), are the
+    first node of each tree, and the number of nodes.
     """
 
     def __init__(self, codes: Iterable[np.ndarray], strings: Strings, rules: HeadRules) -> None:
@@ -91,7 +93,7 @@ class TreeArrays:
 
     @cached_property
     def _by_label(self) -> tuple[np.ndarray, np.ndarray]:
-        """All nodes sorted by label, and for each label the end of its run in that order."""
+        """All nodes sorted by label, and the end of each label's run in this order."""
         small = self.label.astype(np.uint16) if len(self.strings) < 2**16 else self.label
         return np.argsort(small, kind="stable"), np.cumsum(self._n_of_label)
 
@@ -115,7 +117,7 @@ class TreeArrays:
 
     def count(self, test: LabelTest) -> int:
         """Return the number of nodes that pass a label test; for `_ROOT_` the number of trees."""
-        return int(self._n_of_label[self._labels_of(test)].sum()) if test.text != ROOT else len(self.roots)
+        return int(self._n_of_label[self._labels_of(test)].sum()) if test.text != ROOT else len(self.roots) - 1
 
     def where(self, test: LabelTest, ids: np.ndarray | None = None) -> np.ndarray:
         """Return the nodes that pass a label test, among `ids` or among all nodes, in pre-order."""
@@ -175,9 +177,9 @@ def _flat(codes: np.ndarray) -> tuple[np.ndarray, ...]:
 def _parents_and_ends(level: np.ndarray, is_node: np.ndarray, is_open: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the parent of each node and the position of its end: its closing bracket, or itself for a word.
 
-    level (int32 array (n,)): Of nodes and closing brackets in their order, from 1; a bracket that closes has the level
-        of the one that it closes, so that it comes right after it within the level, and sisters come side by side.
-    is_node, is_open (bool arrays (n,)): Which of them are nodes, and which of these are no words.
+    level (int32 array (n,)): The depth, from 1, of each node and of each closing bracket, which has the depth of its
+        node: sorted by level, a bracket comes right after its node, and sisters come side by side.
+    is_node, is_open (bool arrays (n,)): Which entries are nodes, and which are nodes other than words.
     """
     small = level.astype(np.uint16) if level.max(initial=0) < 2**16 else level
     order = np.argsort(small, kind="stable")

@@ -14,26 +14,7 @@ from spacy_lpcfg.trees.heads import ENGLISH
 
 SENTENCE_END = 4
 _CLITICS = frozenset({"a", "an", "the", "n't"})
-_CONTENT = (
-    "N",
-    "V",
-    "J",
-    "RB",
-    "CD",
-    "DT",
-    "PDT",
-    "FW",
-    "UH",
-    "ADJ",
-    "ADV",
-    "DET",
-    "PROPN",
-    "INTJ",
-    "X",
-    "SYM",
-    "$",
-    "#",
-)
+_CONTENT = tuple("N V J RB CD DT PDT FW UH ADJ ADV DET PROPN INTJ X SYM $ #".split())  # noqa: SIM905
 
 
 class Boundary(NamedTuple):
@@ -42,9 +23,9 @@ class Boundary(NamedTuple):
     level (int): 0 within a chunk, 1 to 3 between chunks and clauses by Abney's (1992) measure, see
         `spacy_lpcfg.queries.levels`, and 4 at the end of a sentence.
     salience (int): Its index in the prosodic tree of Gee and Grosjean (1983), see `spacy_lpcfg.queries.prosody`.
-    nodes (int): The number of phrases of two words or more in the smallest phrase that holds the words on both sides,
-        itself included: the complexity of Grosjean, Grosjean and Lane (1979), "The patterns of silence", Cognitive
-        Psychology 11.
+    nodes (int): The number of nodes with two or more children in the smallest phrase that holds the words on both
+        sides, itself included: the complexity of Grosjean, Grosjean and Lane (1979), "The patterns of silence",
+        Cognitive Psychology 11.
     closing (int): The number of brackets that end with the last word before it.
     opening (int): The number of brackets that begin with the next word.
     """
@@ -59,12 +40,12 @@ class Boundary(NamedTuple):
 def boundaries(tree: Tree, rules: HeadRules = ENGLISH) -> list[Boundary]:
     """Return one boundary for each leaf of an English tree.
 
-    The boundary after a word stands at the last mark that follows the word, before opening quotes and brackets. Other
-    leaves have zeros.
+    The boundary after a word is that of the last punctuation mark after the word, not counting opening quotes and
+    brackets before the next word. Other leaves have zeros.
 
     tree (Tree): A clean tree with the labels of the Penn Treebank.
     rules (HeadRules): Its head rules.
-    RETURNS (list of Boundary, (n_leaves,)): Brackets are counted without marks.
+    RETURNS (list of Boundary, (n_leaves,)): The boundaries; punctuation is left out when brackets are counted.
     """
     leaves = tree.leaves()
     clauses = ClauseTree.of(tree, rules)
@@ -81,7 +62,7 @@ def boundaries(tree: Tree, rules: HeadRules = ENGLISH) -> list[Boundary]:
 
 
 def _places(leaves: Sequence[Tree]) -> Iterator[int]:
-    """Yield the position of the leaf after which the boundary of each word is: the word, or a mark that follows it."""
+    """Yield, for each word, the position of the leaf that has its boundary: the word, or a mark that follows it."""
     words = [i for i, leaf in enumerate(leaves) if not is_mark(leaf)]
     for word, following in zip(words, [*words[1:], len(leaves)], strict=True):
         marks = leaves[word + 1 : following]
@@ -90,11 +71,7 @@ def _places(leaves: Sequence[Tree]) -> Iterator[int]:
 
 
 def _counts(clauses: ClauseTree) -> tuple[list[int], list[int], list[int]]:
-    """Return three numbers for each word.
-
-    They count the phrases in the smallest phrase that holds it and the next word, those that end with it, and those
-    that begin after it.
-    """
+    """Return `nodes`, `closing` and `opening` of the boundary after each word, as `Boundary` defines them."""
     n_inside: dict[Node, int] = {}
     for node in reversed(clauses.nodes):
         n_inside[node] = (len(node.children) > 1) + sum(n_inside[child] for child in node.children)

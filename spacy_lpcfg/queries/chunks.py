@@ -5,7 +5,7 @@ of a Workshop, section 2, for trees in Penn Treebank annotation. A noun, verb, a
 it in its phrase by dependency. All else is licensed by immediate constituency, and what hangs together by that alone,
 clauses aside, is a chunk.
 
-The paper leaves open, or has otherwise, what is decided here:
+Decided here, where the paper leaves it open or has it otherwise:
 
 - Auxiliaries, `to` and adverbs before a verb are of its chunk, and so are single words right after a head (`chapter
   seven`, `came back`). Coordinated words without brackets of their own are one chunk (`bread and butter`).
@@ -36,13 +36,13 @@ _FUNCTIONAL = frozenset({"PP", "WHPP", "CONJP", "PRT", "QP"})
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A node of a tree without marks.
+    """A node of a tree without punctuation.
 
     label (str): Its category, or its tag.
     start, end (int): Its words, [start, end).
-    children (tuple of Node): None of a word.
+    children (tuple of Node): Its children; empty for a word.
     head_child (int): The position of the head among the children.
-    head (int): The word that is the head; of a verb phrase the main verb.
+    head (int): The head word; for a verb phrase the main verb.
     """
 
     label: str
@@ -59,11 +59,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A chunk.
+    """Adjacent words of a sentence that hang together without dependencies.
 
     start, end (int): Its words, [start, end).
-    governor (int or None): The word that licenses it by dependency.
-    is_verbal (bool): Whether it is of a verb phrase.
+    governor (int or None): The word that licenses it by dependency; None if none does.
+    is_verbal (bool): Whether it has the verb of a verb phrase or clause.
     """
 
     start: int
@@ -75,9 +75,9 @@ class Chunk:
 class Gap(NamedTuple):
     """The place between two adjacent words.
 
-    node (Node): The smallest around both.
-    child (int): The position of its child that begins after the gap.
-    is_pause (bool): Whether a mark stands there at which a chunk ends.
+    node (Node): The smallest node around both words.
+    child (int): The position among its children of the one that begins after the gap.
+    is_pause (bool): Whether one of the punctuation marks there is a pause, at which chunks end.
     """
 
     node: Node
@@ -92,12 +92,12 @@ def is_mark(leaf: Tree) -> bool:
 
 
 def is_opening(leaf: Tree) -> bool:
-    """Return whether a mark belongs to the word after it."""
+    """Return whether a mark is an opening quotation mark or bracket, which belongs to the word after it."""
     return leaf.label == "``" or leaf.label in OPENING or leaf.word in OPENING
 
 
 class ClauseTree:
-    """A sentence without its marks, with its heads, chunks and gaps.
+    """A sentence without its punctuation, with its heads, chunks and gaps.
 
     root (Node): Its tree.
     nodes (list of Node): All nodes in pre-order.
@@ -134,7 +134,7 @@ class ClauseTree:
 
     @cached_property
     def auxiliaries(self) -> set[int]:
-        """The verbs before a verb phrase, or in a clause that has one."""
+        """The positions of the verbs before the head of a phrase, or in a clause, that has a verb phrase as a child."""
         with_verb = [node for node in self.nodes if any(child.label == "VP" for child in node.children)]
         return {
             child.start

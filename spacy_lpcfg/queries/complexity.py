@@ -89,7 +89,8 @@ def complexity(trees: Iterable[Tree], *, surprisals: Iterable[Sequence[float]] =
     """Measure the syntactic complexity of English sentences.
 
     trees (iterable of Tree): Trees with Penn Treebank labels; empty elements and function labels are removed first.
-    surprisals (iterable of sequences of float): The surprisal of each word of each tree, in bits; empty if unknown.
+    surprisals (iterable of sequences of float): The surprisal, in bits, of each word of each tree that has words; empty
+        if unknown.
     RETURNS (Complexity): One row for each tree that has words.
     """
     rooted = [_rooted(tree) for tree in map(clean, trees) if tree]

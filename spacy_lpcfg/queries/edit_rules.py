@@ -33,7 +33,7 @@ _QUOTED = re.compile(r"\\(.)")
 
 
 class RuleError(ValueError):
-    """An error in a file of rules, or of a rule at work, with the `path` and the `line` of the rule."""
+    """A mistake in a file of rules, or a rule that cannot be applied, with the `path` and `line` of the rule."""
 
     def __init__(self, message: str, path: str, line: int) -> None:
         super().__init__(message, path, line)
@@ -139,7 +139,7 @@ class _Parser:
         self.at = 0
 
     def operations(self) -> Iterator[Operation]:
-        """Parse one operation, or several in brackets, of which all or each may be conditional."""
+        """Parse one operation, or several in brackets; conditions may stand before all and before each."""
         only_if = self._conditions()
         if self._text != "[":
             yield self._operation(only_if)
@@ -193,7 +193,7 @@ class _Parser:
         if kind == "word":
             return NewLabel(text)
         first, *others = _PARTS.findall(text[1:]) if kind == "slashes" else [text[1:-1]]
-        if not others and re.fullmatch("#[0-9]", self._text):  # the group alone
+        if not others and re.fullmatch("#[0-9]", self._text):  # /regex/#1: the label becomes the group
             first, others = f"^.*?(?:{first}).*$", [self._take().replace("#", "$")]
         if not others:
             return NewLabel(_QUOTED.sub(r"\1", first))
@@ -213,6 +213,7 @@ class _Parser:
         return self._tree(has_foot=True)
 
     def _frame(self) -> Node:
+        """Parse an auxiliary tree, or the label of a node that is its own foot."""
         return self._auxiliary() if self._text == "(" else Node(self._label().text, name=FOOT)
 
     def _tree(self, *, has_foot: bool) -> Node:

@@ -35,9 +35,9 @@ def edit_trees(
 
     rules (sequence of EditRule): The rules, as `read_rules` and `parse_rules` have them.
     heads (HeadRules): Head rules of the treebank's language, for relations such as <#.
-    counts (Counter of EditRule or None): Told how often each rule fired.
+    counts (Counter of EditRule or None): Receives the number of times that each rule fired.
     YIELDS (Tree or None): The edited tree; None if the rules deleted it as a whole.
-    RAISES (RuleError): If a rule does not stop, or its operations cannot be carried out at a match.
+    RAISES (RuleError): If a rule does not stop, or its operations cannot be carried out at a match or change nothing.
         (ValueError): If a regular expression takes too long.
     """
     counts = Counter() if counts is None else counts
@@ -49,13 +49,13 @@ def edit_trees(
 
 
 class _Indexed(NamedTuple):
-    """An index of some trees, and their numbers among all."""
+    """An index of some trees of a batch, and their numbers in the batch."""
 
     trees: TreeIndex
     numbers: list[int]
 
     def first_matches(self, rule: EditRule, *, without: Container[int] = ()) -> dict[int, TreeMatch]:
-        """Return the first match in each tree that has one, by the number of the tree."""
+        """Return the first match in each tree that has one and is not in `without`, by the number of the tree."""
         matches: dict[int, TreeMatch] = {}
         for match in self.trees.search(rule.pattern):
             number = self.numbers[match.node.tree_number]
@@ -65,7 +65,7 @@ class _Indexed(NamedTuple):
 
 
 class _Batch:
-    """Trees that are edited side by side, with an index of them as they came, and one of those that have changed."""
+    """Trees that are edited together, with an index of all as they were at first, and one of the changed ones."""
 
     def __init__(self, trees: list[Tree], heads: HeadRules) -> None:
         self.trees: list[Tree | None] = [*trees]
@@ -93,7 +93,7 @@ class _Batch:
             self.changed = self._indexed(self.numbers_of_changed)
 
     def _indexed(self, numbers: Iterable[int]) -> _Indexed:
-        """Index those of some trees that were not deleted."""
+        """Index the trees of the given numbers, except for deleted ones."""
         trees = {number: tree for number in numbers if (tree := self.trees[number]) is not None}
         return _Indexed(TreeIndex.from_trees(trees.values(), self.heads), [*trees])
 

@@ -23,13 +23,16 @@ Scores = tuple[Sequence[float] | None, Sequence[float] | None]
 
 
 class TreeIndex(TreeArrays):
-    """An index of trees for pattern searches; build it with `from_trees` or `read`."""
+    """An index of trees for pattern searches; build it with `from_trees` or `read`.
+
+    scores (float64 (n_nodes,), or None): Posterior probabilities of brackets and tags; nan if unknown.
+    """
 
     scores: np.ndarray | None = None
 
     @classmethod
     def from_trees(cls, trees: Iterable[Tree], rules: HeadRules = ENGLISH, scores: Iterable[Scores] = ()) -> TreeIndex:
-        """Index trees as they stand, with artificial roots, function labels and empty elements.
+        """Index trees without changes: artificial roots, function labels and empty elements are kept.
 
         trees (iterable of Tree): The trees.
         rules (HeadRules): Head rules of the treebank's language, for relations such as <#.
@@ -83,7 +86,7 @@ class TreeIndex(TreeArrays):
         return matching_nodes(self, _compiled(pattern))
 
     def has(self, label: str) -> bool:
-        """Return whether any node has a label, with or without its function labels."""
+        """Return whether any node has a label, as it is or without function labels."""
         return any(self.count(LabelTest(label, is_basic=is_basic)) for is_basic in (False, True))
 
     def __len__(self) -> int:

@@ -1,10 +1,10 @@
 """The strength of the boundary between two words, by chunks and dependencies.
 
 Abney (1992), "Prosodic structure, performance structure and phrase structure", Speech and Natural Language: Proceedings
-of a Workshop, section 3: 3 between clauses, 2 between chunks, and less where a verb or noun depends on what is next to
-it, or where a weak word leans on its neighbour.
+of a Workshop, section 3: 3 between clauses, 2 between chunks, and less where a verb or noun licenses what follows it,
+between a subject and its verb, or where a weak word leans on its neighbour.
 
-The paper leaves open, or has otherwise, what is decided here:
+Decided here, where the paper leaves it open or has it otherwise:
 
 - SBAR and the S in it are one clause. A relative clause is restrictive unless a mark stands before it.
 - A preposition or conjunction before a clause is phonologically weak. A weak word leans on the verb before it if it is

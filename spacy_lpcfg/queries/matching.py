@@ -19,7 +19,7 @@ from spacy_lpcfg.trees.transforms import basic_category
 
 Bound = dict[str, int | str]
 """Bindings: nodes by their names, and strings by their variables, whose names begin with %."""
-_FEW = 8  # follow a relation from the nodes at hand if they are this many times fewer than those with the rarest label
+_FEW = 8  # a relation is followed from the remaining nodes if the rarest label has this many times more
 
 
 def matching_nodes(index: TreeArrays, pattern: TreePattern) -> Ids:
@@ -60,9 +60,7 @@ class _Search:
     # Sets of nodes
 
     def candidates(self, node: Part, within: Ids | None = None) -> Ids:
-        """Return the nodes that may match, among `within` or all; exactly those that do, if the pattern node is
-        closed.
-        """
+        """Return the nodes that may match, among `within` or all; if the part is closed, just those that do match."""
         conditions = _conjuncts(node.parts)
         steps = (condition for condition in conditions if condition.kind == "step")
         rarest = min(steps, key=self._rarity, default=None)
@@ -82,9 +80,7 @@ class _Search:
         return len(self.index.label) if node.same or node.like else self.index.count(node.test)
 
     def _rarity(self, part: Part) -> int:
-        """Return the number of nodes with the rarest label that a step requires; more than all nodes for other
-        conditions.
-        """
+        """Return how many nodes have the rarest label that a step requires; more than all for other conditions."""
         if part.kind != "step":
             return len(self.index.label) + 1
         (node,) = part.parts

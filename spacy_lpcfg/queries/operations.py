@@ -84,7 +84,7 @@ class Node:
 
 
 def nodes_of(tree: Tree) -> list[Node]:
-    """Return the nodes of a copy of a tree that can be changed, words included, in pre-order."""
+    """Copy a tree into nodes, and return these in pre-order, words included."""
     nodes: list[Node] = []
     stack: list[tuple[Tree, Node | None]] = [(tree, None)]
     while stack:
@@ -101,7 +101,7 @@ def nodes_of(tree: Tree) -> list[Node]:
 
 
 def tree_of(root: Node) -> Tree:
-    """Return the tree of nodes.
+    """Return the `Tree` of a node and all nodes below it.
 
     RAISES (ValueError): If a phrase is empty, or a word has sisters or no tag.
     """
@@ -164,15 +164,15 @@ class Site:
             self.root = others[0] if others else None
         node.parent = None
 
-    def grown(self, new: Node) -> Node:
-        """Return a copy of a new tree; its names, and that of its foot, are known from now on."""
+    def copy_new(self, new: Node) -> Node:
+        """Return a copy of a new tree, and enter the nodes that it names, its foot among them, into `names`."""
         copy = new.copy()
         self.names |= {node.name: node for node in copy.nodes() if node.name}
         return copy
 
     def copies(self, sources: Iterable[str | Node]) -> list[Node]:
         """Return copies of named nodes and of new trees."""
-        return [self.grown(source) if isinstance(source, Node) else self.node(source).copy() for source in sources]
+        return [self.copy_new(source) if isinstance(source, Node) else self.node(source).copy() for source in sources]
 
 
 # Arguments of operations -------------------------------------------------------------------------
@@ -319,7 +319,7 @@ def create_subtree(site: Site, new: Node, first: str, last: str | None = None) -
 
 def _adjoin(site: Site, new: Node, nodes: Sequence[Node]) -> None:
     """Put a copy of an auxiliary tree in the place of sisters, which come below its foot."""
-    root = site.grown(new)
+    root = site.copy_new(new)
     site.replace(nodes[0], [root])
     for node in nodes[1:]:
         site.replace(node, [])
@@ -328,21 +328,21 @@ def _adjoin(site: Site, new: Node, nodes: Sequence[Node]) -> None:
 
 def adjoin(site: Site, new: Node, name: str) -> None:
     """Put an auxiliary tree in the place of a node, whose children come below its foot."""
-    target, root = site.node(name), site.grown(new)
+    target, root = site.node(name), site.copy_new(new)
     site.replace(target, [root])
     site.names[FOOT].insert(0, target.take_children())
 
 
 def adjoin_to_head(site: Site, new: Node, name: str) -> None:
     """Put an auxiliary tree in the place of a node, which becomes its root; the children come below its foot."""
-    target, root = site.node(name), site.grown(new)
+    target, root = site.node(name), site.copy_new(new)
     site.names[FOOT].insert(0, target.take_children())
     target.insert(0, root.take_children())
 
 
 def adjoin_to_foot(site: Site, new: Node, name: str) -> None:
     """Put an auxiliary tree in the place of a node, which becomes its foot."""
-    target, root = site.node(name), site.grown(new)
+    target, root = site.node(name), site.copy_new(new)
     site.replace(target, [root])
     site.replace(site.names[FOOT], [target])
 
@@ -371,4 +371,4 @@ OPERATIONS: dict[str, tuple[Callable[..., None], str]] = {
     "adjoinF": (adjoin_to_foot, "auxiliary name"),
     "coindex": (coindex, "name+"),
 }
-"""The function of each operation, and the kinds of its arguments; + is for one or more, ? for one or none."""
+"""The function of each operation, and the kinds of its arguments in rules; + is one or more, ? one or none."""

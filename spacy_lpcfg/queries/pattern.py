@@ -47,7 +47,7 @@ class PatternError(ValueError):
 class LabelTest:
     """A test of labels: alternatives, a regular expression, any label, or roots.
 
-    text (str): Labels with | between them, /a regular expression/, __ for any label, or _ROOT_ for that of any root.
+    text (str): Labels with | between them, /a regular expression/, __ for any label, or _ROOT_ for any root.
     is_negated (bool): Whether the test accepts all other labels instead.
     is_basic (bool): Whether only the category of a label is tested, without the -SBJ of NP-SBJ.
     """
@@ -61,7 +61,7 @@ class LabelTest:
         return compile_regex(self.text[1:-1]) if self.text.startswith("/") else None
 
     def holds(self, labels: Iterable[str]) -> Iterator[bool]:
-        """Yield whether each label passes the test; whether a node is a root has to be checked separately.
+        """Yield whether each label passes the test; for _ROOT_ the caller checks whether nodes are roots.
 
         RAISES (ValueError): If a regular expression takes too long.
         """
@@ -73,9 +73,7 @@ class LabelTest:
         return (is_accepted != self.is_negated for is_accepted in accepted)
 
     def search(self, labels: Iterable[str]) -> Iterator[Match[str] | None]:
-        """Yield the match of the regular expression in each label; nothing if there is none. Errors are those of
-        `holds`.
-        """
+        """Yield the match of the regular expression in each label; nothing if there is none. Errors as for `holds`."""
         return search_all(self.regex, self._shortened(labels)) if self.regex else iter(())
 
     def _shortened(self, labels: Iterable[str]) -> Iterable[str]:
@@ -141,6 +139,8 @@ class Part:
 
 class TreePattern:
     """A compiled tree pattern, such as NP < (PP <# IN).
+
+    Its `roots` are alternatives, and its `names` those that it gives to nodes.
 
     text (str): The pattern in Tregex's language.
     RAISES (PatternError): If the text is not a valid pattern; the error gives the column.
@@ -266,7 +266,7 @@ class _Parser:
     def _sub_node(self) -> Part:
         """Parse a node with conditions that need no brackets around them."""
         node = self._node()
-        if not self._begins_part():
+        if not self._begins_condition():
             return node
         condition = self._any()
         return replace(node, parts=(Part("all", (*node.parts, condition)),))
@@ -322,7 +322,7 @@ class _Parser:
 
     # Conditions
 
-    def _begins_part(self) -> bool:
+    def _begins_condition(self) -> bool:
         return self._kind in ("relation", "numbered", "exactly", "!", "?", "[", "(")
 
     def _alternatives(self, read: Callable[[], Result], may_go_on: Callable[[], bool]) -> list[Result]:
@@ -347,18 +347,18 @@ class _Parser:
         return parts[0] if len(parts) == 1 else Part("any", tuple(parts))
 
     def _all(self) -> Part:
-        parts = [self._part()]
-        while self._take("&") or self._begins_part():
-            parts.append(self._part())
+        parts = [self._condition()]
+        while self._take("&") or self._begins_condition():
+            parts.append(self._condition())
         return Part("all", tuple(parts))
 
-    def _part(self) -> Part:
+    def _condition(self) -> Part:
         if self._take("?"):
             return Part("optional", (self._positive(),))
         if self._kind != "!":
             return self._positive()
         self.n_negated += 1
-        negated = self._within(lambda: self._part() if self._kind == "!" else self._positive())
+        negated = self._within(lambda: self._condition() if self._kind == "!" else self._positive())
         self.n_negated -= 1
         return Part("not", (negated,))
 

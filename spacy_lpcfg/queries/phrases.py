@@ -42,8 +42,8 @@ class Clause:
     verb (TreeNode): The main verb: `sold` in `may have been sold`; the first of coordinated verbs.
     subject (TreeNode or None): The noun phrase before the verb, or after it in an inverted clause; the relative pronoun
         of a subject relative; or a clause.
-    is_finite (bool): Whether the first verb is tagged MD, VBD, VBP or VBZ, or is the VB of an imperative sentence. Of
-        universal parts of speech, which do not tell: whether the clause has a subject, and no mark of infinitives.
+    is_finite (bool): Whether the first verb is tagged MD, VBD, VBP or VBZ, or is the VB of an imperative sentence. With
+        universal parts of speech, which do not tell: whether the clause has a subject and no mark of infinitives.
     is_subordinate (bool): Whether the clause is an SBAR, or is inside another clause or a phrase.
     is_relative (bool): Whether the clause is an SBAR without a conjunction that follows its noun in a noun phrase.
     """
@@ -77,6 +77,7 @@ def clauses(index: TreeIndex) -> Iterator[Clause]:
 
 
 def _is_finite(clause: TreeNode, outer: TreeNode) -> bool:
+    """Return whether a clause with universal parts of speech has a subject and no mark of infinitives."""
     first = clause.children[_first_verb(clause)]
     has_mark = not first.is_tag and bool(first.children) and first.children[0].label == "PART"
     return _subject(clause, outer) is not None and not has_mark
@@ -118,15 +119,15 @@ def _subject(clause: TreeNode, outer: TreeNode) -> TreeNode | None:
     at = _first_verb(clause)
     before, after = children[:at], children[at + 1 :]
     if _category(clause) == "SINV" or (_category(clause) == "SQ" and children[at].is_tag):
-        before += after[::-1]  # so that the first of them is the last
+        before += after[::-1]  # reversed, since the last of `before` is taken, which has to be the first after the verb
     nouns = [child for child in before if _category(child) in _SUBJECTS]
     marked = [child for child in children if "-SBJ" in child.label]
     if marked or nouns:
         return (marked or nouns)[-1]
     if before and _category(before[-1]) in ("S", "SBAR"):
         return before[-1]
-    asks = [child for child in outer.children if _category(child) in _SUBJECTS] if outer != clause else []
-    return asks[0] if asks and at == 0 else None
+    wh_phrases = [child for child in outer.children if _category(child) in _SUBJECTS] if outer != clause else []
+    return wh_phrases[0] if wh_phrases and at == 0 else None
 
 
 def _is_relative(node: TreeNode) -> bool:

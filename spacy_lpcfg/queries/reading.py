@@ -47,7 +47,7 @@ def codes_of_trees(trees: Iterable[Tree], strings: Strings) -> Iterator[np.ndarr
 
 
 class _Irregular(Exception):
-    """Raised for a file that the fast reader cannot handle; it is left to `read_trees`, which reports mistakes."""
+    """Raised for a file that the fast reader does not read; `read_trees` then reads it and reports mistakes."""
 
 
 class _Tokens(dict[bytes, int]):
@@ -63,9 +63,7 @@ class _Tokens(dict[bytes, int]):
 
 
 def codes_of_file(path: str, strings: Strings, on_error: OnError) -> Iterator[np.ndarray]:
-    """Return the codes of the trees in a file, several times faster than `read_trees`, with its arguments and
-    errors.
-    """
+    """Return the codes of the trees in a file, much faster than `read_trees` and with the same errors."""
     try:
         return iter(list(_regular_codes(path, strings)))
     except (_Irregular, UnicodeDecodeError, EOFError, OSError, zlib.error):
