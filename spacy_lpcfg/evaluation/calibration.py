@@ -17,7 +17,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 N_BINS = 10
 TAG_TEMPERATURE = 2.0
-"""Of the tags' probabilities. It makes the error least on other domains as far as the error on GUM stays below 1.5%."""
+"""Temperature of tags: the one with the least error on other domains that keeps the error on GUM below 1.5%."""
 _LEAST = 1e-6  # probabilities are clipped to [_LEAST, 1 - _LEAST], where their log-odds are finite
 _TEMPERATURES = np.round(np.geomspace(0.25, 4.0, 81), 3)
 
@@ -43,7 +43,7 @@ class Reliability(NamedTuple):
 
 
 Outcomes = tuple[np.ndarray, np.ndarray]
-"""Probabilities, float64 (n,), and whether what has them is right, bool (n,)."""
+"""Probabilities of brackets, tags or trees, float64 (n,), and whether each of these is right, bool (n,)."""
 
 
 def outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> Outcomes:
@@ -66,7 +66,7 @@ def outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> Outcomes:
 
 
 def tag_outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> Outcomes:
-    """Return the probabilities of the tags of parses, and whether the gold trees have them; arguments as `outcomes`."""
+    """Return the probability of each tag of some parses, and whether it is gold; arguments as for `outcomes`."""
     scores = [np.asarray(parse.tag_scores, dtype=np.float64) for parse in parses]
     pairs = (zip(parse.tags, gold.tags, strict=True) for parse, gold in zip(parses, golds, strict=True))
     right = [tag == expected for of_words in pairs for tag, expected in of_words]
@@ -74,12 +74,12 @@ def tag_outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> Outcomes:
 
 
 class DomainOutcomes(NamedTuple):
-    """The outcomes of all brackets, tags and whole trees of some parses, from which any temperature can be judged.
+    """The outcomes of brackets, tags and trees of the parses of a domain, whose calibration errors can be computed.
 
     brackets (Outcomes): As `outcomes` returns them.
     tags (Outcomes): As `tag_outcomes` returns them.
     n_brackets (int64, (n_trees,)): The number of brackets of each tree that has any.
-    are_right (bool, (n_trees,)): Whether the gold tree has just the same brackets.
+    are_right (bool, (n_trees,)): Whether each of these trees has exactly the brackets of the gold tree.
     """
 
     brackets: Outcomes
@@ -97,7 +97,7 @@ class DomainOutcomes(NamedTuple):
         return cls(brackets, tags, n_brackets, are_right)
 
     def tree_probabilities(self, temperature: float) -> np.ndarray:
-        """Return the probability of each tree that has brackets, float64 (n_trees,), when brackets are tempered."""
+        """Return the probability of each tree that has brackets, given their temperature, float64 (n_trees,)."""
         scores = tempered(self.brackets[0], temperature)
         ends = np.cumsum(self.n_brackets)
         trees = zip(ends - self.n_brackets, ends, strict=True)
@@ -116,9 +116,9 @@ class DomainOutcomes(NamedTuple):
 def tree_probability(scores: Sequence[float] | np.ndarray) -> float:
     """Return the probability that all brackets of a tree are right: the product of their calibrated probabilities.
 
-    This takes brackets for independent. They are not, since one error often brings another with it, which makes the
-    product too small. That no bracket is missing is not in the product, which makes it too large. On development trees
-    these two balance: a fitted power of the product is 1.0.
+    The product assumes that brackets are independent. It is too small since one error often brings another, and too
+    large since it leaves out that no bracket may be missing. On development trees the two balance: a power of the
+    product that is fitted is 1.0.
 
     scores (float, (n,)): Probabilities of the brackets, at least one.
     """
@@ -155,9 +155,7 @@ def tempered(scores: np.ndarray, temperature: float) -> np.ndarray:
 
 
 def tempered_tags(of_word: dict[str, float], temperature: float) -> dict[str, float]:
-    """Return the probabilities of the tags of a word after that of the likeliest one was tempered.
-
-    The other tags share in proportion what it leaves, so that the sum stays 1.
+    """Temper the probability of a word's likeliest tag, and scale those of its other tags so that the sum stays 1.
 
     of_word (dict of str to float): Probabilities by tag, which sum to 1.
     """
@@ -181,11 +179,11 @@ def fit_temperature(scores: np.ndarray, right: np.ndarray) -> float:
 
 
 def fit_shared_temperature(domains: Sequence[Outcomes]) -> float:
-    """Return the temperature with the least sum of the squares of the domains' expected calibration errors.
+    """Find the temperature with the least sum of squared expected calibration errors of domains, by grid search.
 
-    Every domain counts alike, however large it is, and squares make the errors of domains much the same.
+    Every domain counts alike, however large it is, and squares keep the errors of domains about equal.
 
-    domains (sequence of (float (n,), bool (n,))): Of each domain what `outcomes` or `tag_outcomes` returns.
+    domains (sequence of (float (n,), bool (n,))): The result of `outcomes` or `tag_outcomes` for each domain.
     RAISES (ValueError): If a domain is empty, or if there is none.
     """
     if not domains or not all(len(scores) for scores, _ in domains):

@@ -26,7 +26,7 @@ def percent(count: float, total: float) -> float:
 
 @dataclass(frozen=True)
 class PRF:
-    """Precision, recall and F1, in percent, from counts that add up.
+    """Precision, recall and F1, in percent, computed from counts; the sum of two has the sums of their counts.
 
     matched, n_gold, n_test (int): Numbers of items that agree, of gold items, and of items of the parser.
     """
@@ -144,7 +144,7 @@ class _Quote:
 
 
 class _Side:
-    """Words, tags and spans of gold or test; `copies` says how often each word counts (0: deleted)."""
+    """Words, tags and spans of gold or test; `copies` is the number of times that each word counts (0: deleted)."""
 
     def __init__(self, sentence: Sentence, params: Params) -> None:
         trees = (sentence,) if isinstance(sentence, Tree) else sentence or ()
@@ -213,7 +213,10 @@ def _mismatch(gold: _Side, test: _Side, params: Params) -> str:
 
 
 def _match(gold: list[Span], test: list[Span], params: Params) -> tuple[dict[str, PRF], dict[tuple[str, str], int]]:
-    """Pair brackets of equal spans and labels, one to one, in pre-order; then the remaining ones of equal spans."""
+    """Pair brackets of equal spans and labels, one to one, in pre-order, and then the remaining ones of equal spans.
+
+    RETURNS (dict of str to PRF, dict of (str, str) to int): As `labels` and `confusions` of `SentenceScore`.
+    """
     matched, n_gold, n_test = Counter[str](), Counter[str](), Counter[str]()
     waiting: dict[tuple[int, int], list[str]] = defaultdict(list)
     missed: dict[tuple[int, int], list[str]] = defaultdict(list)

@@ -12,11 +12,11 @@ from spacy_lpcfg.evaluation.evalb_sentence import PRF, SentenceScore, Status, pe
 class Totals:
     """Sums over the sentences of an evaluation, and the percentages that EVALB reports.
 
-    n_sentences, n_error, n_skipped (int): All sentences, and those that are not valid; the rest
-        counts valid sentences only.
+    n_sentences, n_error, n_skipped (int): All sentences, and those that are not valid; all other
+        numbers are of valid sentences only.
     brackets (PRF): Brackets of all labels.
-    n_complete, n_no_crossing, n_few_crossing (int): Sentences whose brackets all match, of which
-        no test bracket crosses a gold one, and of which at most 2 do.
+    n_complete, n_no_crossing, n_few_crossing (int): Sentences whose brackets all match, with no
+        test bracket that crosses a gold one, and with at most 2 such brackets.
     n_crossing (int): Test brackets that cross a gold bracket.
     n_words, n_correct_tags (int): Words, and those tagged as in gold.
     """

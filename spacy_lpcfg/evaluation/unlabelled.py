@@ -2,9 +2,8 @@
 
 Counts and F1 are those of EVALB (`PRF`), but on another set of brackets: labels, repeated brackets over a span,
 brackets of one word and punctuation are ignored. Two conventions are in use, and both are computed: with the bracket of
-the whole
-sentence (Klein and Manning 2002, Parikh et al. 2014), and without it. The former score is higher, since that bracket is
-always right. Sentences of one word count in neither.
+the whole sentence (Klein and Manning 2002, Parikh et al. 2014), and without it. The former score is higher, since that
+bracket is always right. Sentences of one word count in neither.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def chart_figure(words: Sequence[str], posteriors: Posteriors) -> Figure:
     words (sequence of str, (n_words,)): The words of the sentence, at most 400.
     posteriors (Posteriors): Posterior probabilities of its brackets and tags.
     RAISES (ImportError): If matplotlib is missing.
-        (ValueError): If the posteriors are of another number of words, or there are more than 400 words.
+        (ValueError): If the number of words is not that of the posteriors, or is more than 400.
     """
     _check_words(words, posteriors)
     n = len(words)
@@ -67,7 +67,7 @@ def chart_svg(words: Sequence[str], posteriors: Posteriors) -> str:
 
     words (sequence of str, (n_words,)): The words of the sentence, at most 400.
     posteriors (Posteriors): Posterior probabilities of its brackets and tags.
-    RAISES (ValueError): If the posteriors are of another number of words, or there are more than 400 words.
+    RAISES (ValueError): If the number of words is not that of the posteriors, or is more than 400.
     """
     _check_words(words, posteriors)
     n = len(words)
@@ -95,7 +95,7 @@ def chart_svg(words: Sequence[str], posteriors: Posteriors) -> str:
 
 
 def _draw_cell(x: float, y: float, side: float, p: float, names: Sequence[str]) -> str:
-    """Return a square with opacity by probability, with names in it if there is room, and in its tooltip."""
+    """Return a square whose opacity is the probability, with names in its tooltip and, if there is room, inside it."""
     lines = names if side == _SIDE else ()
     middle = y + side / 2 - 11.0 * (len(lines) - 1) / 2
     texts = [draw_text(x + side / 2, middle + 11.0 * i, line, 'font-size="9"') for i, line in enumerate(lines)]
@@ -134,7 +134,7 @@ def _shades() -> Any:
 
 
 def _names(posteriors: Posteriors) -> dict[tuple[int, int], list[str]]:
-    """Return the labels with their probabilities, if 0.1 or more, of each span, in the order of the brackets."""
+    """Return the labels of each span with probabilities of 0.1 or more, and these, in the order of the brackets."""
     names: dict[tuple[int, int], list[str]] = {}
     for (start, end, label), p in posteriors.brackets.items():
         if p >= _LEAST_NAMED:

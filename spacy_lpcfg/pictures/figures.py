@@ -27,8 +27,8 @@ def new_figure(width: float, height: float) -> Figure:
 def figure_svg(figure: Figure) -> str:
     """Return a figure as an SVG element, which can also be saved as a file. The output is deterministic.
 
-    Text is not converted to paths, so that the reader's fonts are used and missing glyphs here do not matter. There is
-    no background, and black is replaced by the text colour of the surrounding page.
+    Text is not converted to paths, so that the reader's fonts are used, and it does not matter which glyphs matplotlib
+    lacks. There is no background, and black is replaced by the text colour of the surrounding page.
     """
     settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "spacy-lpcfg"}
     svg = StringIO()

@@ -20,7 +20,9 @@ _MARGIN = LABEL_HEIGHT / 2 + 2.0
 class TreeBox:
     """A node with the position of its label and the horizontal extent of its subtree, in pixels.
 
-    own_width (float): Width of the label, or of tag and word.
+    score (float or None): Probability of the bracket or tag, if it is shown.
+    below (list of TreeBox): The children.
+    own_width (float): Width of the label, or of tag and word, with a gap.
     width (float): Width of the subtree.
     level (int): 0 for tags, otherwise one more than the highest level of the children.
     left (float): Left edge of the subtree.

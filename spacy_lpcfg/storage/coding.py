@@ -1,9 +1,9 @@
 """Lossless compression of the arrays and lists of texts of a saved model.
 
-An array is compressed in the shorter of two ways. Both take a number for its bytes, so that every value comes back to
-the last bit. "planes" holds the first bytes of all numbers, then the second bytes, and so on, signed integers as
+An array is compressed in the shorter of two ways. Both treat a number as its bytes, so that every bit is restored.
+"planes" holds the first bytes of all numbers, then the second bytes, and so on, signed integers as
 differences. "table" suits matrices with many zeros and few distinct values, such as rounded weights: it holds a bit for
-each number, which says whether it is 0, and for each other number its place in a table.
+each number, which is 0 for the number 0, and for each other number its position in a table.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LONGEST_TABLE = 2**16
 
 
 def compress_array(array: np.ndarray) -> dict[str, Any]:
-    """Return the fields `coding` and `data` of an array, and `table` if it has that coding."""
+    """Compress an array into the fields `coding` and `data`, and `table` if that is the coding."""
     flat = array.ravel()
     planes = {"coding": PLANES, "data": _deflate(_byte_planes(_differences(flat)))}
     table = _as_table(flat)
@@ -32,10 +32,10 @@ def compress_array(array: np.ndarray) -> dict[str, Any]:
 
 
 def decompress_array(name: str, value: dict[str, Any], dtype: np.dtype, n: int) -> np.ndarray:
-    """Return an array of n numbers, flat, in about three times its memory.
+    """Return a flat array of n numbers from the fields of `compress_array`; needs about three times its memory.
 
     name (str): The name of the array, for error messages.
-    value (dict): What `compress_array` returned; bytes may be views.
+    value (dict): The fields, with bytes or views of bytes.
     RAISES (StorageError): If the data are damaged, or are not those of n numbers.
     """
     try:
@@ -45,7 +45,7 @@ def decompress_array(name: str, value: dict[str, Any], dtype: np.dtype, n: int) 
 
 
 def compress_texts(texts: Sequence[str]) -> dict[str, Any] | None:
-    """Return the fields `texts`, their number and that of their bytes; None if a text has the separator."""
+    """Compress texts into the fields `texts`, `n` and `n_bytes` (before compression); None if one has a line feed."""
     if any(_SEPARATOR in text for text in texts):
         return None
     joined = _SEPARATOR.join(texts).encode()
@@ -53,7 +53,7 @@ def compress_texts(texts: Sequence[str]) -> dict[str, Any] | None:
 
 
 def decompress_texts(name: str, value: dict[str, Any]) -> tuple[str, ...]:
-    """Return texts from what `compress_texts` returned; the caller has seen that their memory is allowed.
+    """Return texts from the fields of `compress_texts`; the caller must have checked that their memory is allowed.
 
     RAISES (StorageError): If the data are damaged, or have another number of texts or bytes.
     """
@@ -108,7 +108,7 @@ def _byte_planes(flat: np.ndarray) -> np.ndarray:
 
 
 def _from_byte_planes(planes: np.ndarray, dtype: np.dtype, n: int) -> np.ndarray:
-    """Return the n numbers of which `_byte_planes` returned the bytes."""
+    """Return the n numbers with the given byte planes: the inverse of `_byte_planes`."""
     if len(planes) != n * dtype.itemsize:
         raise ValueError(f"expected {n * dtype.itemsize} bytes of {n} numbers, got {len(planes)}")
     if dtype.itemsize == 1:
@@ -121,7 +121,7 @@ def _deflate(data: np.ndarray) -> bytes:
 
 
 def _inflate(data: memoryview, n_bytes: int, *, exact: bool = True) -> bytes:
-    """Decompress to n_bytes, or to at most as many, without allocating more."""
+    """Decompress to exactly `n_bytes`, or at most as many unless `exact`, without allocating more."""
     inflated = zlib.decompressobj().decompress(data, n_bytes + 1)
     if len(inflated) > n_bytes or (exact and len(inflated) < n_bytes):
         raise ValueError(f"expected {n_bytes} bytes, got {len(inflated)} or more")
@@ -137,5 +137,5 @@ def _unsigned(dtype: np.dtype) -> np.dtype:
 
 
 def _place_type(n: int) -> np.dtype:
-    """Return the type of places in a table of n numbers."""
+    """Return the type of the positions in a table of n numbers."""
     return np.dtype("uint8" if n <= 2**8 else "uint16")

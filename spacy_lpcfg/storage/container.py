@@ -82,7 +82,7 @@ def read_file(path: PathLike) -> bytes:
 
 
 def check_file(path: PathLike) -> None:
-    """Check a file that other code is going to read; same errors as `read_file`."""
+    """Check a file before other code reads it; same errors as `read_file`."""
     _check_status(path, os.stat(path))
 
 
@@ -114,17 +114,17 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def pack(kind: str, version: int, values: dict[str, Any]) -> bytes:
-    """Serialize a dict of arrays, strings, numbers, bytes and lists of strings.
+    """Serialize a dict of arrays, strings, numbers, bytes, and lists or tuples of strings.
 
     kind (str): The kind of object, which `unpack` checks.
     version (int): The version of the format, which `unpack` checks.
-    values (dict): The values.
+    values (dict): The values; `unpack` returns tuples for lists.
     """
     return _packed(kind, version, {name: _encode(value) for name, value in values.items()})
 
 
 def compressed(data: bytes) -> bytes:
-    """Compress data from `pack` to about half of the size; `unpack` returns identical values.
+    """Compress data from `pack` to about half its size; `unpack` returns the same values from both.
 
     Values that are bytes, such as members of a combination, must be data from `pack` and are compressed too.
 
@@ -211,13 +211,13 @@ class _Reading(NamedTuple):
 
 
 class _Nested(bytes):
-    """The bytes of a model within another: `unpack` takes the memory that they ask for from that of the whole."""
+    """The bytes of a model within another, for which `unpack` uses the memory budget of the whole."""
 
     reading: _Reading
 
     @classmethod
     def of(cls, name: str, data: memoryview, reading: _Reading) -> _Nested:
-        """Copy the bytes of a part. RAISES (StorageError): If models are within models too deep."""
+        """Copy the bytes of a model within another. RAISES (StorageError): If models are nested too deep."""
         if reading.deepest == 0:
             raise StorageError(f"The model {shown(name)} is within more models than this spacy-lpcfg knows of.")
         nested = cls(data)
@@ -297,15 +297,15 @@ def _version_error(kind: str, version: int, expected: int) -> StorageError:
 
 
 def _take_memory(encoded: dict[str, Any], budget: MemoryBudget) -> None:
-    """Take the memory that the decoded values need, before any of them is decoded.
+    """Take the memory that the decoded values need from the budget, before any of them is decoded.
 
-    RAISES (StorageError): If so much is not left, or if a map is neither an array nor texts.
+    RAISES (StorageError): If less is left, or if a map is neither an array nor texts.
     """
     for name, value in encoded.items():
         if _are_texts(value):
             budget.take(value["n"] * BYTES_OF_ITEM + bytes_of_text(value["n_bytes"]))
         elif isinstance(value, dict):
-            dtype, shape = _form(name, value)
+            dtype, shape = _dtype_and_shape(name, value)
             budget.take(_size(shape) * dtype.itemsize)
         elif isinstance(value, memoryview):
             budget.take(len(value))
@@ -320,7 +320,7 @@ def _decode(name: str, value: Any, reading: _Reading) -> Any:
         return value
     if _are_texts(value):
         return _texts(name, value, reading.texts)
-    dtype, shape = _form(name, value)
+    dtype, shape = _dtype_and_shape(name, value)
     n = _size(shape)
     if "coding" in value:
         flat = decompress_array(name, value, dtype, n)
@@ -335,7 +335,7 @@ def _decode(name: str, value: Any, reading: _Reading) -> Any:
 
 
 def _texts(name: str, value: dict[str, Any], known: _KnownTexts) -> tuple[str, ...]:
-    """Return compressed texts, those that are known without decompressing them again."""
+    """Decompress texts, unless they are known already."""
     key = bytes(value["texts"]), value["n"], value["n_bytes"]
     texts = known.get(key)
     if texts is None:
@@ -344,7 +344,7 @@ def _texts(name: str, value: dict[str, Any], known: _KnownTexts) -> tuple[str, .
 
 
 def _are_texts(value: Any) -> bool:
-    """Return whether an encoded value is that of compressed texts, of numbers that can be."""
+    """Return whether an encoded value has the fields of compressed texts, and no negative numbers."""
     return (
         isinstance(value, dict)
         and {name: type(part) for name, part in value.items()} == _TEXTS
@@ -352,7 +352,7 @@ def _are_texts(value: Any) -> bool:
     )
 
 
-def _form(name: str, value: dict[str, Any]) -> tuple[np.dtype, list[int]]:
+def _dtype_and_shape(name: str, value: dict[str, Any]) -> tuple[np.dtype, list[int]]:
     """Return the type and shape of an encoded array.
 
     RAISES (StorageError): If it is malformed.

@@ -92,7 +92,7 @@ def replacing_folder(path: PathLike, *, check: Callable[[Path], None] | None = N
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isdir(target):
-        raise NotADirectoryError(errno.ENOTDIR, "Expected a folder, or nothing, where a folder is to be", str(path))
+        raise NotADirectoryError(errno.ENOTDIR, "Expected a folder, or a path at which nothing is", str(path))
     with _naming(path), _replacing_folder(target, check) as folder:
         yield folder
 
@@ -120,7 +120,7 @@ def _replacing_folder(target: str, check: Callable[[Path], None] | None) -> Iter
 
 @contextmanager
 def _naming(path: PathLike) -> Iterator[None]:
-    """Set the file name of errors of a full disk to `path`, since they name no file, or a temporary one."""
+    """Set the file name in errors of a full disk to `path`; without this they name no file, or a temporary one."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A file that only one process writes, repeatedly, and that never overwrites foreign content."""
+"""A file that one process writes again and again, without ever overwriting what others wrote."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OwnedFile:
     def write(self, data: bytes) -> None:
         """Replace the content of the file atomically.
 
-        RAISES (ValueError): If the content is not the one that this process read or wrote last.
+        RAISES (ValueError): If the file has other content than this process read or wrote last.
         """
         with replacing(self.path, check=lambda _: self._check()) as file:
             file.write(data)

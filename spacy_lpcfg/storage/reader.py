@@ -14,6 +14,7 @@ from spacy_lpcfg.checks import shown
 LIMIT_NAME = "SPACY_LPCFG_MAX_BYTES"
 """The environment variable that overrides `LIMIT`."""
 LIMIT = 2**30
+"""Limit on the memory that a model may take when it is read, in bytes."""
 _DEPTH = 3  # a map of arrays, which are maps, with shapes, which are lists
 BYTES_OF_ITEM = 64
 """Bytes that an item of a list takes, roughly."""
@@ -76,7 +77,7 @@ class MemoryBudget:
 
 
 def bytes_of_text(n_bytes: int) -> int:
-    """Return the memory that a text of so many bytes in UTF-8 may take."""
+    """Return the bytes of memory that a text of `n_bytes` in UTF-8 may take."""
     return 4 * n_bytes
 
 
