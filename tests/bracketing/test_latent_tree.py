@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from oracles.shapes import shapes
+from oracles.binary_trees import shapes
 
 from spacy_lpcfg.bracketing.latent_tree import minimal_tree
 from spacy_lpcfg.bracketing.simulation import Shape, leaves, spans

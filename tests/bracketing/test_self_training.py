@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.shapes import shapes
+from oracles.binary_trees import shapes
 
 from spacy_lpcfg.bracketing._spans import ADVERB, MODIFIER, NOMINAL, OPENS_NONE, VERB, SpanScores, best_trees, span_keys
 from spacy_lpcfg.bracketing.self_training import SelfTraining, Text, train, tree_mask

@@ -41,15 +41,6 @@ def test_sampling_draws_the_distribution_of_a_latent_grammar() -> None:
         assert drawn[x, y] / n == pytest.approx(expected, abs=5 * np.sqrt(expected / n) + unknown)
 
 
-def test_sampling_finds_relative_frequencies_of_trees_again() -> None:
-    one, other = "(S (NP (PRP we)) (VP (VBD ran)))", "(S (NP (DT the) (JJ old) (NN cat)) (VP (VBD slept)))"
-    grammar = learn(one, one, one, other)
-    n = 5_000
-    drawn = Counter(tree.label + str(len(tree)) for tree in islice(sample_trees(grammar), n))
-    assert set(drawn) == {"S2", "S4"}
-    assert drawn["S2"] / n == pytest.approx(0.75, abs=5 * np.sqrt(0.75 * 0.25 / n))
-
-
 def test_sampling_gives_trees_of_the_treebanks_form(sample_grammar: Grammar) -> None:
     for tree in islice(sample_trees(sample_grammar), 200):
         assert {label for *_, label in tree.spans()} <= set(sample_grammar.labels)

@@ -138,15 +138,6 @@ def test_theorem_1(exact, matching):
         assert weight(found, tree) == pytest.approx(p, abs=1e-8)
 
 
-def test_theorem_1_holds_of_the_papers_variant(exact):
-    """`Pivot.variant("paper")` is figures 1 and 2, with as many states as asked for."""
-    model, _, treebank = exact
-    paper = Pivot.variant("paper", n_states=5, lexical=PLAIN)
-    pivots = replace(paper.pivots, em=CONVERGED, more_inside=(), more_outside=(), precision=1e-20)
-    paper = replace(paper, pivots=pivots)
-    assert_recovered(model_of_parameters(treebank, paper.parameters(treebank)), model, 1e-6)
-
-
 @pytest.mark.slow
 def test_theorem_1_finds_pi_of_several_roots_with_several_states():
     """Section 6.1: pi(a, h) where trees begin with S or A, and A has two states that are not alike at the root."""
@@ -161,11 +152,11 @@ def test_theorem_1_finds_pi_of_several_roots_with_several_states():
 
 
 def test_exact_pivots_give_a_grammar_of_exact_tensors(exact):
-    """Nothing but float32, and the share of words' more general forms, is between the parameters and a grammar."""
+    """By figures 1 and 2; only float32, and the share of words' more general forms, are between pivots and grammar."""
     _, trees, treebank = exact
-    pivots, rules = replace(PIVOTS, matching="transition"), RuleSettings(exact_tensors=True)
-    learner = Pivot.variant("paper", n_states=5, n_iterations=0, lexical=PLAIN, pivots=pivots, rules=rules)
-    grammar = learner.fit(treebank)
+    paper = Pivot.variant("paper", n_states=5, n_iterations=0, lexical=PLAIN, rules=RuleSettings(exact_tensors=True))
+    pivots = replace(paper.pivots, em=CONVERGED, more_inside=(), more_outside=(), precision=1e-20)
+    grammar = replace(paper, pivots=pivots).fit(treebank)
     assert (grammar.tensors.forms == EXACT_TENSOR).all()
     weights = np.array([tree_weight(grammar, tree) for tree in trees])
     p = np.array(list(trees.values()))

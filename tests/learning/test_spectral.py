@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.enumeration import Model, all_trees, edges, items, language, marginals, model_of_estimate, weight
+from oracles.enumeration import Model, all_trees, items, language, marginals, model_of_estimate, weight
 from oracles.latent import PLAIN
 from oracles.strategies import trees as random_trees
 from oracles.tensor_form import tree_weight
@@ -82,16 +82,6 @@ def test_exact_moments_give_tree_probabilities(exact):
         for tree in all_trees(spectral, words):
             assert weight(spectral, tree) == pytest.approx(trees.get(tree, 0.0), abs=1e-12)
     assert any((tensor < 0).any() for tensor in spectral.binary.values())
-
-
-def test_exact_moments_give_marginals(exact):
-    model, _, found = exact
-    spectral = model_of_estimate(found, UNSMOOTHED)
-    for words in list(itertools.product(WORDS, repeat=4))[::7]:
-        for parts in (items, edges):
-            expected, estimated = marginals(model, words, parts), marginals(spectral, words, parts)
-            for part in {*expected, *estimated}:
-                assert estimated.get(part, 0.0) == pytest.approx(expected.get(part, 0.0), abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
-"""All binary trees over some words."""
+"""All binary trees over some words, as spans and as nested pairs."""
 
 import itertools
 from collections.abc import Iterator
+
+from spacy_lpcfg.bracketing.simulation import Shape
 
 Spans = tuple[tuple[int, int], ...]
 
@@ -13,3 +15,12 @@ def all_trees(start: int, end: int) -> Iterator[Spans]:
     for middle in range(start + 1, end):
         for left, right in itertools.product(all_trees(start, middle), all_trees(middle, end)):
             yield ((start, end), *left, *right)
+
+
+def shapes(start: int, end: int) -> list[Shape]:
+    """All binary trees over the leaves [start, end)."""
+    if end - start == 1:
+        return [start]
+    return [
+        pair for split in range(start + 1, end) for pair in itertools.product(shapes(start, split), shapes(split, end))
+    ]

@@ -20,10 +20,8 @@ from spacy_lpcfg.learning.treebank.features import (
     mix,
 )
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons, join, skeletons
-from spacy_lpcfg.trees import parse_trees, read_trees
+from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.words.signatures import signature_backoff
-
-FIGURE_1 = "(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))))"
 
 
 class Slow:
@@ -133,25 +131,6 @@ def test_keys_are_equal_where_features_are(sample, side, name):
         return
     pairs = {(key, repr(feature)) for key, feature in zip(column.tolist(), expected, strict=True)}
     assert len(pairs) == len({key for key, _ in pairs}) == len({feature for _, feature in pairs})
-
-
-def test_templates_of_the_papers_example():
-    """Figure 1 and the outside tree of section 3.1: the second determiner, foot of NP -> D* N under VP under S."""
-    _, slow = read(parse_trees([FIGURE_1]))
-    inside, outside = slow.inside(7), slow.outside(4)
-    assert (slow.name(7), inside["left"][1], inside["right"][1]) == ("VP", "VBD", "NP")
-    assert [name for _, name in inside["rule"]] == ["VP", "VBD", "NP"]
-    assert [name for _, name in inside["rule+right_rule"][1]] == ["NP", "DT", "NN"]
-    assert (inside["head_tag"][1], inside["n_words"]) == ("VBD", 3)
-    (rule, side), (two, two_side), (three, three_side) = outside["three_above"]
-    assert [[name for _, name in part] for part in (rule, two, three)] == [
-        ["NP", "DT", "NN"],
-        ["VP", "VBD", "NP"],
-        ["S", "NP", "VP"],
-    ]
-    assert (side, two_side, three_side) == ("left", "right", "right")
-    assert [name for _, name in outside["parent+grandparent"]] == ["NP", "VP"]
-    assert (outside["head_above"][1], outside["n_left"], outside["n_right"]) == ("NN", 3, 1)
 
 
 def test_features_of_the_paper_are_all_there():

@@ -17,8 +17,6 @@ from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.heads import ENGLISH, lexical_heads
 from spacy_lpcfg.trees.transforms import binarize, collapse_unaries
 
-FIGURE_1 = "(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))))"
-
 
 def table(*brackets: str) -> Skeletons:
     return skeletons(parse_trees(brackets))
@@ -26,20 +24,6 @@ def table(*brackets: str) -> Skeletons:
 
 def names(nodes: Skeletons, ids) -> list[str]:
     return [nodes.symbols[i] for i in nodes.symbol[ids]]
-
-
-def test_table_of_figure_1():
-    nodes = table(FIGURE_1)
-    assert names(nodes, range(9)) == ["DT", "NN", "NP", "VBD", "DT", "NN", "NP", "VP", "S"]
-    assert nodes.left.tolist() == [-1, -1, 0, -1, -1, -1, 4, 3, 2]
-    assert nodes.right.tolist() == [-1, -1, 1, -1, -1, -1, 5, 6, 7]
-    assert nodes.parent.tolist() == [2, 2, 8, 7, 6, 6, 7, 8, -1]
-    assert [nodes.words[i] if i >= 0 else "" for i in nodes.word] == ["the", "cat", "", "saw", "the", "dog", "", "", ""]
-    assert nodes.head.tolist() == [0, 1, 1, 3, 4, 5, 5, 3, 3]
-    assert nodes.start.tolist() == [0, 1, 0, 2, 3, 4, 3, 2, 0]
-    assert nodes.end.tolist() == [1, 2, 2, 3, 4, 5, 5, 5, 5]
-    assert nodes.length.tolist() == [5] * 9
-    assert (nodes.roots.tolist(), nodes.leaves.tolist(), nodes.inner.tolist()) == ([8], [0, 1, 3, 4, 5], [2, 6, 7, 8])
 
 
 def reference(tree: Tree) -> list[tuple]:
@@ -85,13 +69,14 @@ def reference(tree: Tree) -> list[tuple]:
 @given(st.lists(trees(), min_size=1, max_size=4))
 def test_table_is_that_of_the_trees(treebank):
     nodes = skeletons(treebank)
-    expected, first = [], 0
+    expected, roots, first = [], [], 0
     for tree in treebank:
         rows = reference(tree)
         for symbol, word, parent, left, right, head, start, end in rows:
             moved = (id_ if id_ == NONE else id_ + first for id_ in (parent, left, right, head))
             expected.append((symbol, word, *moved, start, end, rows[-1][-1]))
         first += len(rows)
+        roots += [first - 1] * bool(rows)
     found = zip(
         nodes.symbol,
         nodes.word,
@@ -109,6 +94,9 @@ def test_table_is_that_of_the_trees(treebank):
         ((symbol < n, nodes.symbols[symbol]), None if word == NONE else nodes.words[word], *rest)
         for symbol, word, *rest in found
     ] == expected
+    leaves = [i for i, (_, word, *_) in enumerate(expected) if word is not None]
+    assert (nodes.roots.tolist(), nodes.leaves.tolist()) == (roots, leaves)
+    assert sorted([*nodes.leaves, *nodes.inner]) == [*range(len(expected))]
 
 
 @given(st.lists(trees(), min_size=1, max_size=6), st.integers(0, 6))
