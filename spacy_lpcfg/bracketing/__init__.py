@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.learner import SpectralBracketer as SpectralBracketer
     from spacy_lpcfg.bracketing.self_training import SelfTraining as SelfTraining
 
-if not TYPE_CHECKING:  # else mypy would take any name for one that is there
+if not TYPE_CHECKING:  # else mypy would accept any name
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {

@@ -28,9 +28,9 @@ class Brackets(NamedTuple):
 
     spans (tuple of (int, int)): Half-open spans of tokens in pre-order, the whole sentence first. A span has two or
         more words without punctuation, and neither begins nor ends with punctuation.
-    scores (tuple of float): A score for each span, from 0 to 1, which is 1 for the whole sentence: the logistic
-        function of the log-odds of its yield and context if the bracketer has a span model, otherwise of the length of
-        the edge above it.
+    scores (tuple of float): A score for each span, from 0 to 1: the logistic function of the log-odds of its yield and
+        context if the bracketer has a span model, otherwise of the length of the edge above it; 1 for the whole
+        sentence, and 0.5 for the pieces of a long sentence and the spans that join them.
     """
 
     spans: tuple[tuple[int, int], ...]

@@ -1,4 +1,4 @@
-"""Brackets that treebanks leave flat: those of `SpanModel.is_flat`, for the trees of any parser."""
+"""Remove brackets that treebanks do not annotate from the trees of any parser, as `SpanModel.is_flat` does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def without_flat(spans: Sequence[Span], tags: Sequence[str], *, keep: Collection
 
     spans (sequence of (start, end, label)): The brackets in pre-order, each over two words or more.
     tags (sequence of str): Universal tags of the words.
-    keep (collection of (start, end, label)): Brackets that stay, whatever their label.
+    keep (collection of (start, end, label)): Spans whose brackets stay, whatever their label.
     """
     bounds = {(start, end) for start, end, _ in keep}
     kept: list[Span] = []

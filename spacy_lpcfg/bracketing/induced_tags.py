@@ -5,10 +5,10 @@ distinctions that the bracketer needs are then derived from the distribution of 
 
 1. Finite verbs are the classes of which most short sentences have exactly one word, neither the first nor the last.
 2. All other classes are merged into a few groups, each time the two that lose least of the mutual information between a
-   class and its neighbours. The group with most words is of nouns.
+   class and its neighbours. The group with most tokens is of nouns.
 3. Modifiers are groups that stand before nouns more often than by chance, and after nouns less often.
-4. Pronouns are the group that stands before finite verbs most of its time.
-5. The coordinator is the class most of whose words have words of one group on either side, beyond chance.
+4. Pronouns are the group that stands before finite verbs most often, relative to chance.
+5. The coordinator is the class that stands between two words of one group most often, beyond chance.
 
 The remaining groups have tags that the bracketer does not distinguish.
 """
@@ -32,7 +32,8 @@ PUNCTUATION = "PUNCT"
 _BRACKETS = frozenset({"-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"})
 _WORDS = frozenset("%&@+=*/")
 _MODIFIERS, _OTHERS = ("ADJ", "DET", "NUM", "PROPN"), ("ADP", "PART", "SCONJ", "ADV", "X")
-_LEAST_WORDS, _FEWEST_PLACES = 4, 100
+_LEAST_WORDS = 4  # of the sentences that identify finite verbs
+_LEAST_TOKENS = 100  # by which the shares of a candidate for the coordinator are divided, if it has fewer
 
 
 def is_mark(word: str) -> bool:
@@ -68,7 +69,7 @@ class TagLearner:
 
     n_classes (int): Number of classes of frequent words.
     n_groups (int): Number of groups of classes, finite verbs and the coordinator not counted.
-    max_words (int): Maximum length, without punctuation, of the sentences that identify finite verbs.
+    max_words (int): Maximum length, without final punctuation, of the sentences that identify finite verbs.
     """
 
     n_classes: int = 64
@@ -220,7 +221,7 @@ def _coordinator(tagged: Iterable[Sequence[str]], names: Sequence[str], groups: 
         for left, middle, right in zip(row, row[1:], row[2:], strict=False):
             if left in group_of and right in group_of:
                 around[position[middle], group_of[left], group_of[right]] += 1
-    shares = around / np.maximum(around.sum(axis=(1, 2), keepdims=True), _FEWEST_PLACES)
+    shares = around / np.maximum(around.sum(axis=(1, 2), keepdims=True), _LEAST_TOKENS)
     by_chance = (shares.sum(axis=1) * shares.sum(axis=2)).sum(axis=1)
     beyond = np.trace(shares, axis1=1, axis2=2) - by_chance
     return 2 + int(beyond[2:].argmax())

@@ -25,7 +25,7 @@ class SelfTraining:
     max_sentences (int): Size of the sample of sentences to train on.
     n_words (int): Number of frequent words that are symbols of their own.
     in_trees, elsewhere (float): Pseudo-counts of every yield and context in brackets, and in other spans.
-    first_verb (float): `first` of `TopScores`; None for the paper's rule for the top bracket.
+    first_verb (float or None): `first` of `TopScores`; None for the paper's rule for the top bracket.
     is_flat (bool): Whether trees are flattened, see `SpanModel`.
     """
 

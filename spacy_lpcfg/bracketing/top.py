@@ -72,7 +72,7 @@ class TopScores(NamedTuple):
 
     values (float32, (2 * N_SYMBOLS,)): Log-odds that a verb is the only one in its sentence, by the symbol before it
         and by whether there is punctuation between them.
-    first (float): Bonus of the first verb.
+    first (float): Bonus that is added to the log-odds of the first verb.
     """
 
     values: np.ndarray
@@ -134,8 +134,8 @@ def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0, p
     """Learn the rule for the top bracket, by contrasting only verbs of sentences with verbs of sentences with several.
 
     sentences (iterable of (Plain, bytes)): Sentences with their symbols.
-    first (float): Bonus of the first verb.
-    prior (float): Pseudo-count of each of the two distributions, spread as the other one.
+    first (float): Bonus of the first verb, see `TopScores`.
+    prior (float): Pseudo-count of each of the two distributions, distributed as the other one.
     """
     only, several = np.zeros(2 * N_SYMBOLS), np.zeros(2 * N_SYMBOLS)
     for sentence, symbols in sentences:

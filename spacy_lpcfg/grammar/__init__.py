@@ -1,4 +1,4 @@
-"""Latent-variable grammars: the frozen grammar, ensembles, the lexicon, and storage."""
+"""Latent-variable grammars: the frozen grammar, ensembles, the lexicon, and the text format of NLTK."""
 
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar

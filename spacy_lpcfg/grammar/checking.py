@@ -27,11 +27,11 @@ from spacy_lpcfg.words.signatures import UNKNOWN
 
 _TEXTS = ("lexicon.tags", "classes.words", "local_trees.symbols", "local_trees.punctuation", "local_trees.auxiliaries")
 _NOT_DISTINCT = ("symbols", "lexicon.terminals", "lexicon.rare_words")  # words may be spelled as signatures are named
-_MOST_STATES = 2**12  # so that no size of tensors, nor any place in them, is too large for an integer
-_MOST_NODES = 2**31  # of trees
-_PAIR = 8  # bytes that tables for the parser take for each pair of symbols, and of terminals and tags
-_NODE = 64  # bytes that it takes, at most, for each label of a local tree, and for each pair of neighbours
-_BLOCK = 64  # bytes that it takes, at most, for each entry of a sparse tensor that is kept
+_MOST_STATES = 2**12  # of a symbol, so that sizes of tensors and offsets in them fit an integer
+_MOST_NODES = 2**31  # local trees in all
+_PAIR = 8  # bytes of a parser's tables for each pair of symbols, and of terminals and tags
+_NODE = 64  # bytes of a parser, at most, for each label of a local tree, and for each pair of neighbours
+_BLOCK = 64  # bytes of a parser, at most, for each stored entry of a sparse tensor
 require = Consistency("grammar", ModelError).require
 _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 

@@ -26,7 +26,7 @@ class Ensemble(ParsingModel):
     """Grammars that share all but their latent parameters: symbols, rules, the treebank PCFG and the words.
 
     grammars (tuple[Grammar, ...]): Learned from the same trees with the same settings of the lexicon and of
-        binarisation, by any learners. The first prunes for the others.
+        binarisation, by any learners. The first one's chart prunes the others' charts.
     combine (str): Whether the decoding "max-rule" chooses the tree by the "product" of the grammars' marginals of
         rules, or by their "sum"; other decodings do not use it.
     temperature (float): See `Grammar`; those of the grammars do not matter.
@@ -71,7 +71,7 @@ class Ensemble(ParsingModel):
 
     @property
     def words(self) -> frozenset[str]:
-        """All names under which it knows words."""
+        """All names of terminals and rare words, see `Lexicon.words`."""
         return self.lexicon.words
 
     def models_of_trees(self) -> tuple[Grammar, ...]:
@@ -98,7 +98,7 @@ class Ensemble(ParsingModel):
 
     @property
     def summary(self) -> str:
-        """The number of grammars, and what the first is made of."""
+        """The number of grammars, and the summary of the first."""
         return f"{len(self.grammars)} grammars, the first of {self.grammars[0].summary}"
 
     @property
@@ -116,7 +116,7 @@ class Ensemble(ParsingModel):
         return read_only(np.array([grammar.n_states for grammar in self.grammars]).sum(axis=0, dtype=np.int32))
 
     def to_values(self) -> dict[str, Any]:
-        """Return the parts of all grammars by name; those that they share are there once."""
+        """Return the parts of all grammars by the names under which they are stored, shared parts once."""
         values = [grammar.to_values() for grammar in self.grammars]
         shared = {name: values[0][name] for name in _SHARED}
         separate = {f"{i}.{name}": parts[name] for i, parts in enumerate(values) for name in _SEPARATE}
@@ -146,7 +146,7 @@ class Ensemble(ParsingModel):
 
     @property
     def parser_bytes(self) -> float:
-        """About the memory that a parser takes, sentences aside."""
+        """Estimated memory of its parser, in bytes, without sentences."""
         first, *others = self.grammars
         return parser_bytes(first) + sum(tensor_bytes(other.tensors) for other in others)
 

@@ -23,7 +23,7 @@ from spacy_lpcfg.words.classes import WordClasses
 
 @dataclass(frozen=True, eq=False)
 class Grammar(GrammarParameters, ParsingModel):
-    """An L-PCFG with the treebank PCFG beneath it, as a model that parses; see `GrammarParameters` for its parts."""
+    """An L-PCFG with the treebank PCFG beneath it, as a model that parses; see `GrammarParameters` for the fields."""
 
     kind, version = "grammar", 4
     parser_settings = ("chart",)
@@ -32,22 +32,22 @@ class Grammar(GrammarParameters, ParsingModel):
 
     @property
     def has_tree_probabilities(self) -> bool:
-        """Whether it is proper, and its tensors are those that charts sum exactly."""
+        """Whether the grammar is proper, and charts sum its tensors exactly, since none of them is factored."""
         return self.is_proper and not bool((self.tensors.forms == FACTORED).any())
 
     @property
     def words(self) -> frozenset[str]:
-        """All names under which it knows words."""
+        """All names of terminals and rare words, see `Lexicon.words`."""
         return self.lexicon.words
 
     @property
     def has_n_best(self) -> bool:
-        """Whether it has probabilities of trees, of which the largest can be found."""
+        """Whether its parser can list the most probable trees."""
         return self.has_tree_probabilities
 
     @property
     def parser_bytes(self) -> float:
-        """About the memory that a parser by it takes, sentences aside."""
+        """Estimated memory of its parser, in bytes, without sentences."""
         return parser_bytes(self)
 
     def models_of_trees(self) -> tuple[Grammar, ...]:
@@ -61,7 +61,7 @@ class Grammar(GrammarParameters, ParsingModel):
 
     @cached_property
     def label_chains(self) -> frozenset[tuple[str, ...]]:
-        """The labels that its treebank has over the same words, outermost first."""
+        """The unary chains of labels in its treebank, single labels included, outermost first."""
         of_words = (chain[:-1] for chain in self.chains[: self.n_preterminals])
         return frozenset((*of_words, *self.chains[self.n_preterminals :])) - {()}
 
@@ -75,7 +75,7 @@ class Grammar(GrammarParameters, ParsingModel):
 
     def to_values(self) -> dict[str, Any]:
         """Return all parts of the grammar by the names under which they are stored."""
-        arrays = {name: getattr(self, name) for name in _OWN} | {"temperature": float(self.temperature)}
+        arrays = {name: getattr(self, name) for name in _FIELDS} | {"temperature": float(self.temperature)}
         tensors = {f"tensors.{name}": getattr(self.tensors, name) for name in _TENSORS}
         lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}
         classifier = {f"classifier.{name}": getattr(self.classifier, name) for name in _CLASSIFIER}
@@ -99,7 +99,7 @@ class Grammar(GrammarParameters, ParsingModel):
         for name in GRAMMAR_PARTS:
             require(name, has_type(name, values[name]))
         grammar = cls(
-            **{name: values[name] for name in _OWN},
+            **{name: values[name] for name in _FIELDS},
             tensors=Tensors(**{name: values[f"tensors.{name}"] for name in _TENSORS}),
             lexicon=Lexicon(
                 **{name: values[f"lexicon.{name}"] for name in _LEXICON},
@@ -112,7 +112,7 @@ class Grammar(GrammarParameters, ParsingModel):
         return grammar
 
 
-_OWN = (
+_FIELDS = (
     "symbols",
     "n_preterminals",
     "n_states",
@@ -153,7 +153,7 @@ _WITHOUT_CLASSES: dict[str, Any] = {
 }
 _WITHOUT_LOCAL_TREES = {f"local_trees.{name}": getattr(NO_LOCAL_TREES, name) for name in _LOCAL_TREES}
 GRAMMAR_PARTS = (
-    *_OWN,
+    *_FIELDS,
     *(f"tensors.{name}" for name in _TENSORS),
     *(f"lexicon.{name}" for name in _LEXICON),
     *(f"classifier.{name}" for name in _CLASSIFIER),

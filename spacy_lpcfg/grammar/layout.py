@@ -67,7 +67,7 @@ def _positions_in_rows(starts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
 
 
 def _blocks(tensors: Tensors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return blocks, places and first_block of a `Layout`."""
+    """Return `blocks`, `places` and `first_block` of a `Layout`."""
     _, places, values, _ = tensors.sparse()
     n_kept = np.diff(np.searchsorted(places, tensors.offsets))
     m_a, m_b, m_c = tensors.shapes.astype(np.int64).T

@@ -1,4 +1,4 @@
-"""The symbols, rules and parameters of an L-PCFG, which checks and back-off rules read, and `Grammar` is made of."""
+"""The symbols, rules and parameters of an L-PCFG: the base class of `Grammar`, which checks and back-off rules need."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ class GrammarParameters:
     differ from symbol to symbol, so that all latent parameters are ragged and flat.
 
     symbols (tuple[str, ...]): (n_symbols,).
-    n_preterminals (int): How many of them are preterminals.
+    n_preterminals (int): Number of preterminals.
     n_states (int32, (n_symbols,)): Latent states of each symbol (m in the papers).
     symbol_weights (float64, (n_symbols,)): Share of each symbol among the nodes of the treebank.
     root_weights (float64, (n_symbols,)): pi(a) of the treebank PCFG.
     root_vectors (float32, (sum of n_states,)): pi(a, h), or the spectral c(a, h), symbol after symbol.
-    rules (int32, (n_rules, 3)): left-hand side a, left child b, right child c.
+    rules (int32, (n_rules, 3)): Left-hand side a, left child b, right child c.
     rule_weights (float64, (n_rules,)): t(a -> b c | a) of the treebank PCFG.
     tensors (Tensors): t(a -> b c, h2, h3 | a, h1) or c(a -> b c, j, k | a, i) of every rule, [h1, h2, h3].
     lexicon (Lexicon): q.
-    root_label (str): Label over every tree of the treebank ("ROOT", "TOP", or "" for none).
+    root_label (str): Label of the artificial root over every tree ("ROOT", "TOP", or "" for none).
     is_proper (bool): Whether the latent parameters are probabilities, so that log-probabilities are exact: those of
         each state of a symbol add up to 1, within 1e-5 for learned grammars.
-    classifier (Classifier): Of words in their context, for pruning.
-    tags_before, tags_after (float64, (n_symbols, n_tags + 1)): P(tag of the word before, after | symbol); the last tag
-        is the sentence's edge.
-    temperature (float): What the log-odds of posteriors are to be divided by, so that they are right as often as they
-        say; posteriors are those of the grammar, and components that write scores divide.
-    local_trees (LocalTrees): Those of the treebank, for the decoding "well-formed".
+    classifier (Classifier): The classifier of words in their context, for pruning.
+    tags_before, tags_after (float64, (n_symbols, n_tags + 1)): P(tag of the word before, after | symbol); the last
+        column is for the sentence's edge.
+    temperature (float): Divisor of the log-odds of posteriors that makes them calibrated. Parsers return posteriors
+        undivided; components divide those that they write as scores.
+    local_trees (LocalTrees): The local trees of the treebank, for the decoding "well-formed".
     RAISES (ModelError): On a temperature that is not finite and above 0.
     """
 
@@ -77,7 +77,7 @@ class GrammarParameters:
 
     @cached_property
     def state_offsets(self) -> np.ndarray:
-        """The place of each symbol's first state in `root_vectors`, int64 (n_symbols + 1,)."""
+        """The offset of each symbol's first state in `root_vectors`, int64 (n_symbols + 1,)."""
         return read_only(offsets(self.n_states))
 
     def tensor(self, rule: int) -> np.ndarray:
@@ -92,7 +92,7 @@ class GrammarParameters:
 
     @cached_property
     def chains(self) -> tuple[tuple[str, ...], ...]:
-        """Labels from the top of each symbol's collapsed chain; of a preterminal the last is the tag; () for "@"."""
+        """The labels of each symbol's unary chain, top first; a preterminal's last one is its tag; () for "@"."""
         return tuple(
             () if self.is_intermediate(symbol) else tuple(split_chain(name)) for symbol, name in enumerate(self.symbols)
         )

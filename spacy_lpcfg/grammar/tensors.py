@@ -2,7 +2,7 @@
 
 A tensor that is estimated from n occurrences of its rule, and smoothed as in Cohen et al. (2013), has at most n + 1
 independent slices along each mode. Storing a basis of these (De Lathauwer et al. 2000, "A multilinear singular value
-decomposition") makes the tensors of rare rules small, which are most; those of frequent rules lose only noise.
+decomposition") makes the tensors of rare rules small, and most rules are rare; frequent rules lose only noise.
 
 Few entries of a probability tensor are large. A sparse tensor stores these, and approximates the others by the product
 of their marginals, so that the entries of each state of the parent keep their sum.
@@ -58,7 +58,7 @@ class Tensors:
     scales (float32, (n_rules,)): Scales of factored and sparse tensors; 1 for the others.
     kept (uint8, (.,)): A mask of the stored entries of sparse tensors, in C order, packed by `numpy.packbits`.
     entries (float16, (.,)): The stored entries of sparse tensors.
-    rests (float32, (.,)): A (m_a,), b (m_b,), c (m_c,) of each sparse tensor.
+    rests (float32, (.,)): The vectors a (m_a,), b (m_b,) and c (m_c,) of each sparse tensor.
     """
 
     shapes: np.ndarray
@@ -195,7 +195,7 @@ class Tensors:
                 packed[rule] = np.concatenate([array.ravel() for array in arrays]).astype(np.float16)
         is_factored = ranks[:, 0] > 0
         factors = np.concatenate([exact.factors, *packed])
-        return replace(exact._but(is_factored, FACTORED), ranks=ranks, factors=factors, scales=scales)
+        return replace(exact._without_exact(is_factored, FACTORED), ranks=ranks, factors=factors, scales=scales)
 
     @classmethod
     def sparsify(cls, dense: np.ndarray, shapes: np.ndarray, negligible: float = NEGLIGIBLE) -> Tensors:
@@ -218,15 +218,15 @@ class Tensors:
         is_sparse = np.array([tensor.n_bytes < 4 * tensor.is_kept.size for tensor in candidates], dtype=bool)
         stored = [tensor for tensor, is_smaller in zip(candidates, is_sparse, strict=True) if is_smaller]
         return replace(
-            exact._but(is_sparse, SPARSE),
+            exact._without_exact(is_sparse, SPARSE),
             scales=np.where(is_sparse, [tensor.scale for tensor in candidates], 1).astype(np.float32),
             kept=np.packbits(np.concatenate([np.empty(0, dtype=bool), *(tensor.is_kept.ravel() for tensor in stored)])),
             entries=np.concatenate([exact.entries, *(tensor.entries for tensor in stored)]),
             rests=np.concatenate([exact.rests, *(tensor.residual for tensor in stored)]),
         )
 
-    def _but(self, others: np.ndarray, form: int) -> Tensors:
-        """Drop the exact form of tensors that have another form, bool (n_rules,)."""
+    def _without_exact(self, others: np.ndarray, form: int) -> Tensors:
+        """Give some tensors, bool (n_rules,), another form, and drop their exact entries."""
         forms = np.where(others, form, EXACT).astype(np.int32)
         return replace(self, forms=forms, exact=self.exact[np.repeat(~others, self.sizes)])
 

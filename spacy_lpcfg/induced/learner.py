@@ -1,4 +1,4 @@
-"""Parsers from raw text alone: grammars that begin at different classes of words decide, and learn, together."""
+"""Learn a parser from raw text alone: several grammars, each with its own word classes, that teach each other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spacy_lpcfg.learning.induction import bracketed_tree
 from spacy_lpcfg.trees.tree import Tree
 
 Words = Sequence[str]
-_SAMPLE = 5_000  # sentences of a text that grammars learn from
+_SAMPLE = 5_000  # maximum number of sentences from which grammars learn, if only one text is given
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class Unsupervised:
     ) -> Induced:
         """Learn from sentences of words without punctuation, see `without_marks`.
 
-        text (iterable of sequence of str): What word classes and bracketers are learned from, a million words or more.
-        grammar_text (iterable of sequence of str or None): What grammars are learned from, some thousand sentences like
-            those to parse. None for a sample of the text.
+        text (iterable of sequence of str): Sentences for word classes and bracketers, a million words or more.
+        grammar_text (iterable of sequence of str or None): Sentences for grammars, some thousand like those to parse.
+            None for a sample of `text`.
         on_step (callable or None): Called with a `ModelLearned` after each grammar of each round.
         RAISES (ValueError): If there is too little text, see `TagLearner` and `Reestimation`.
         """
@@ -91,7 +91,7 @@ class Unsupervised:
 
 
 class _Start(NamedTuple):
-    """The tags and trees from which a grammar is learned first.
+    """The tags and trees from which a grammar learns in the first round.
 
     tags (InducedTags): Tags of words.
     spans (list of sequence of (start, end)): Spans of a tree for each sentence.
@@ -106,7 +106,7 @@ def _tree(words: Words, tags: Sequence[str], spans: Sequence[Span]) -> Tree:
 
 
 def without_marks(text: Iterable[Words]) -> Iterator[tuple[str, ...]]:
-    """Yield sentences without their punctuation, and no sentence of nothing else."""
+    """Yield sentences without their punctuation, and leave out those of punctuation alone."""
     for words in text:
         plain = tuple(word for word in words if not is_mark(word))
         if plain:

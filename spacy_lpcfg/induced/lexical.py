@@ -14,7 +14,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 Tagged = tuple[Sequence[str], Sequence[str]]
 """The words of a sentence, and their tags."""
-_AT_ONCE = 6_000  # squared lengths of the sentences of a batch, added up; larger charts leave the cache
+_AT_ONCE = 6_000  # sum of the squared lengths of the sentences of a batch; larger charts leave the cache
 
 
 class Vocabulary(NamedTuple):
@@ -57,8 +57,8 @@ class Vocabulary(NamedTuple):
 class LexicalPCFG:
     """A simple PCFG with its vocabulary.
 
-    vocabulary (Vocabulary): What the ids of its words stand for.
-    pcfg (SimplePCFG): A grammar of so many words.
+    vocabulary (Vocabulary): The words and tags of the grammar's ids.
+    pcfg (SimplePCFG): A grammar over these ids.
     """
 
     vocabulary: Vocabulary
@@ -81,7 +81,7 @@ class LexicalPCFG:
 
 
 def batches(sentences: Sequence[np.ndarray]) -> Iterator[list[int]]:
-    """Yield the numbers of sentences of the same length, a batch at a time, short ones first."""
+    """Yield the indices of sentences in batches of one length, short sentences first."""
     by_length: dict[int, list[int]] = {}
     for number, words in enumerate(sentences):
         by_length.setdefault(len(words), []).append(number)

@@ -1,4 +1,4 @@
-"""A model that was learned from raw text: grammars that decide together, each with its own classes of words."""
+"""A model that was learned from raw text: grammars with averaged posteriors, each with its own word classes."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _FIELDS = (*_TEXTS, "classes", "names", *SimplePCFG._fields)
 
 @dataclass(frozen=True, eq=False)
 class InducedGrammar:
-    """A grammar with the tags of the words that it does not know by themselves.
+    """A grammar with the learned tags that stand for its infrequent words.
 
     tags (InducedTags): Tags that were learned from raw text.
-    grammar (LexicalPCFG): A grammar of frequent words, and of the classes of all others.
+    grammar (LexicalPCFG): A grammar over frequent words, and over the classes of all others.
     """
 
     tags: InducedTags
     grammar: LexicalPCFG
 
     def posteriors(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """Return posteriors of spans; as for `LexicalPCFG.posteriors`, of sentences of words alone."""
+        """Return posteriors of spans as `LexicalPCFG.posteriors` does, of sentences without tags."""
         return self.grammar.posteriors([(words, self.tags.fine(words)) for words in sentences])
 
     def to_values(self) -> dict[str, Any]:
@@ -106,19 +106,19 @@ class Induced(ParsingModel):
 
     @property
     def summary(self) -> str:
-        """One line that tells people what the model is made of."""
+        """Numbers of grammars, states and word classes."""
         n_states = len(self.members[0].grammar.pcfg.root)
         classes = ", ".join(str(member.tags.classes.n_classes - 1) for member in self.members)
         return f"{len(self.members)} simple PCFGs of {n_states} states, of {classes} classes of words"
 
     @property
     def words(self) -> frozenset[str]:
-        """All names under which the model knows words."""
+        """All words that have a class in any grammar."""
         return frozenset(word for member in self.members for word in member.tags.classes.words)
 
     @property
     def parser_bytes(self) -> float:
-        """About the memory that a parser by it takes, sentences aside."""
+        """Memory of the grammars' parameters, in bytes."""
         return float(sum(array.nbytes for member in self.members for array in member.grammar.pcfg))
 
     def posteriors(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:

@@ -23,7 +23,7 @@ _MAX_WORDS = 150
 
 
 class InducedParser(SentenceParser):
-    """A parser by the mean of simple PCFGs; any number of threads may share one.
+    """A parser by the mean posteriors of simple PCFGs; any number of threads may share one.
 
     The grammars do not know punctuation: a bracket has the marks between its words. Given tags are not read.
 
@@ -59,7 +59,7 @@ class InducedParser(SentenceParser):
         return brackets
 
     def parse(self, query: Sentence) -> Parse:
-        """Return the tree with the largest sum of posteriors, without brackets that treebanks leave flat.
+        """Return the tree of brackets with the largest sum of (posterior - cost), without flat ones (`without_flat`).
 
         RETURNS (Parse): Of status "unconstrained" if no likely brackets satisfy the constraints.
         """
@@ -81,7 +81,7 @@ class InducedParser(SentenceParser):
 
 
 def induced_parser(model: Induced, decoding: str) -> SegmentingParser:
-    """Return the parser that `Induced.parser` makes; its own decoding is `mbr` alone."""
+    """Return the parser of a model, which splits long sentences; `mbr` is the only decoding."""
     return SegmentingParser(InducedParser(model), max_words=_MAX_WORDS)
 
 

@@ -1,8 +1,8 @@
 """Re-estimation of trees that nobody annotated: EM over all trees of a text, which begins near the given ones.
 
-A simple PCFG learns from the words by the inside-outside algorithm. Each span of a given tree has a weight, at first
-one that few other trees outweigh, in the end none (structural annealing, Smith and Eisner 2006). So the given trees
-only decide in which of its many local optima the likelihood ends.
+A simple PCFG learns from the words by the inside-outside algorithm. Each span of a given tree has a weight, which is at
+first so large that few other trees count, and in the end 1 (structural annealing, Smith and Eisner 2006). So the given
+trees only decide in which of its many local optima the likelihood ends.
 """
 
 from __future__ import annotations
@@ -26,13 +26,12 @@ class Reestimation:
     """Settings of the re-estimation of trees.
 
     n_states (int): States of the grammar.
-    n_words (int): So many of the most frequent words stand for themselves, other words for their tag.
+    n_words (int): Number of frequent words that stand for themselves; other words stand for their tag.
     max_words (int): Sentences of more words are not learned from.
-    strengths (sequence of float): How strongly the given trees hold, one after the other: logarithms of the weights of
-        their spans.
+    strengths (sequence of float): Logarithms of the weights of the given trees' spans, one after the other; 0 or more.
     n_iterations (int): Iterations of EM at each strength.
     prior (float): See `Counts.maximize`.
-    seed (int): Seed of the grammar that EM begins with.
+    seed (int): Seed of the grammar from which EM starts.
     RAISES (ValueError): If a setting is out of range.
     """
 

@@ -19,8 +19,8 @@ import numpy as np
 class SimplePCFG(NamedTuple):
     """Probabilities of a simple PCFG with m states and v words.
 
-    root (float64, (m,)): Of each state over a whole sentence.
-    left, right (float64, (m, m + v)): Of the states, then of the words, as left and as right child of each state.
+    root (float64, (m,)): Probability of each state over a whole sentence.
+    left, right (float64, (m, m + v)): Probabilities of each state's left and right child: the states, then the words.
     """
 
     root: np.ndarray
@@ -59,7 +59,7 @@ class Counts(NamedTuple):
     def maximize(self, prior: float) -> SimplePCFG:
         """Return the grammar of the counts (M step).
 
-        prior (float): Pseudo-counts of each state, spread over its children as over those of all states together.
+        prior (float): Pseudo-count of each state, distributed over children as the counts of all states together.
         """
         left, right = (counts + prior * _normalized(counts.sum(axis=0) + 0.1) for counts in (self.left, self.right))
         return SimplePCFG(_normalized(self.root + 0.1), _normalized(left), _normalized(right))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.language_model.model import Perplexity as Perplexity
     from spacy_lpcfg.language_model.text import read_sentences as read_sentences
 
-if not TYPE_CHECKING:  # else mypy would take any name for one that is there
+if not TYPE_CHECKING:  # else mypy would accept any name
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {

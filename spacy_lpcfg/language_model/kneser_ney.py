@@ -67,7 +67,7 @@ class KneserNey:
         if len(grams) == 0 or n_words**3 >= 2**63:
             raise ValueError(
                 f"Expected n-grams, of fewer than {2**21} different words, but got {len(grams)} of {n_words} words. "
-                "Take more text, or call more of its words rare."
+                "Take more text, or a larger `rare`, so that more words are unknown."
             )
         self.n_words = n_words
         grams, counts = _merged(grams[:, grams.shape[1] - order :], counts.astype(np.float64), n_words)

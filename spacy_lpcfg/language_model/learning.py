@@ -6,7 +6,7 @@ the noise of counts. EM from a random start is that of Saul and Pereira (1997) i
 Differs from the papers in all variants: (1) p(h | f) has a floor, in the paper's variant a thousandth of p(h), since
 most unseen bigrams have no probability without one, which the paper does not address; (2) the concave EM of the paper's
 variant ends after 100 iterations; (3) pivots are searched for after subtracting the mean; (4) the simplex regression is
-that of `anchors.py`; (5) EM ends when the development text gets worse twice in a row.
+that of `anchors.py`; (5) EM ends after two iterations without a new best perplexity of the development text.
 """
 
 import logging
@@ -26,7 +26,7 @@ from spacy_lpcfg.language_model.pivot import PAPER_PIVOTS, PivotSettings, pivot_
 from spacy_lpcfg.language_model.text import UNKNOWN_ID, TextVocabulary
 from spacy_lpcfg.variants import DEFAULT, Variants
 
-_PATIENCE = 2  # EM ends after so many iterations in a row without improvement
+_PATIENCE = 2  # iterations without a new best perplexity after which EM ends
 
 logger = logging.getLogger("spacy_lpcfg")
 
@@ -57,7 +57,7 @@ class AggregateEM(Variants):
 
 @dataclass(frozen=True)
 class AggregatePivot(Variants):
-    """Learner of the aggregate model by the pivot algorithm alone.
+    """Learner of the aggregate model by the pivot algorithm, by default without EM.
 
     n_states (int): Number of states m.
     seed (int): Seed of the randomized SVD.
@@ -142,10 +142,10 @@ def fit(
 
     sentences (sequence of sentences): The text; a sentence is a sequence of words.
     learner (AggregateEM, AggregatePivot or AggregatePivotEM): The learning method.
-    dev (iterable of sentences): A development text for early stopping: EM ends when its perplexity rises twice in a
-        row. Without one all iterations are made.
+    dev (iterable of sentences): A development text for early stopping: EM ends after two iterations without a new best
+        perplexity. Without one all iterations are made.
     rare (int): Words that occur at most `rare` times in the text are treated as unknown.
-    RAISES (ValueError): If the text has no words, or the development text none.
+    RAISES (ValueError): If the text has no sentences.
     """
     vocabulary = TextVocabulary.of(sentences, rare=rare)
     trigrams = vocabulary.trigrams(sentences)
@@ -254,7 +254,7 @@ class LanguageModelLearner:
         """Learn a language model from a text.
 
         sentences (sequence of sentences): The text; a sentence is a sequence of words.
-        RAISES (ValueError): If the text, or its held-out share, has no words.
+        RAISES (ValueError): If the text has no sentences, or with `kneser_ney` its held-out share has none.
         """
         is_dev = [int((i + 1) * self.held_out) > int(i * self.held_out) for i in range(len(sentences))]
         train, dev = ([words for words, is_in in zip(sentences, is_dev, strict=True) if is_in == i] for i in (0, 1))

@@ -21,7 +21,7 @@ from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, fit_states
 from spacy_lpcfg.learning.moments.decomposition import AnchorSettings, AnchorStates, anchor_states, bayes
 
 _DENSE = 500  # a matrix with a side of at most this size is decomposed in full
-_MIN_PRIOR = 1e-12  # floor of p(h), for a state that only its own pivot has
+_MIN_PRIOR = 1e-12  # floor of p(h), for a state that no other word than its pivot has
 
 logger = logging.getLogger("spacy_lpcfg")
 

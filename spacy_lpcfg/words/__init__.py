@@ -9,7 +9,7 @@ from spacy_lpcfg.lazy import lazy_names
 if TYPE_CHECKING:
     from spacy_lpcfg.words.learning import ClassLearner as ClassLearner
 
-if not TYPE_CHECKING:  # else mypy would take any name for one that is there
+if not TYPE_CHECKING:  # else mypy would accept any name
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {

@@ -1,4 +1,4 @@
-"""Caches for functions of texts that are bounded in bytes: they hold a limited number of short texts."""
+"""Caches for functions of words and tags; limits on the number and length of the texts bound their memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def remembered(n: int) -> Callable[[Callable[..., Result]], Remembered[Result]]:
 class WordCache(dict[tuple[str, bool], Result]):
     """Facts of words, kept apart for words that open a sentence and others.
 
-    max_words (int): How many words are kept, after which all are forgotten.
+    max_words (int): Number of words at which the cache is emptied before the next one.
     """
 
     def __init__(self, max_words: int) -> None:

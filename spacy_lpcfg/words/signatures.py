@@ -30,8 +30,8 @@ UNKNOWN = "<form>"
 MAX_SUFFIX = 4
 MAX_AFFIX = 5
 _AFFIX = "<form:"
-_LITTLE = 3  # words of up to so many letters may be in lower case in a headline
-_FEWEST = 3  # a headline has at least so many capitalized words
+_LITTLE = 3  # maximum number of letters of the words that may be in lower case in a headline
+_FEWEST = 3  # minimum number of capitalized words of a headline
 _SUFFIX_MARK = " -"
 _SUFFIXES = sorted(
     [
@@ -178,8 +178,8 @@ def letter_case(word: str, sentence_initial: bool) -> str:
 def is_in_capitals(words: Sequence[str]) -> bool:
     """Return whether a sentence is in capitals or a headline, so that a capital is not informative in any word.
 
-    A sentence is in capitals if it has at least two words with letters and all are upper-case. It is a headline if at
-    least three words begin with a capital, and no word of more than three letters begins without one.
+    Only words that begin with a letter count. A sentence is in capitals if it has at least two and all are upper-case.
+    It is a headline if at least three begin with a capital, and none of more than three letters begins without one.
     """
     alphabetic = [word for word in words if word[:1].isalpha()]
     if len(alphabetic) > 1 and all(map(str.isupper, alphabetic)):

@@ -104,7 +104,7 @@ class ConstituentContext:
     index (YieldIndex): The known yields.
     yields (float64, (n_yields + 1,)), contexts (float64, ((n_tags + 2) ** 2,)): Log-odds of a bracket, up to a
         constant; the last yield stands for all unknown ones.
-    others (tuple of float64 arrays): Log-probabilities of yields and of contexts in spans that are no brackets.
+    others (tuple of float64 arrays): Log-probabilities of yields and of contexts in spans that are not brackets.
     shift (float): The constant of the log-odds.
     """
 
