@@ -37,8 +37,8 @@ def in_order(
         parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
     except ValueError:  # Ray and Spark only return lists
         with Parallel(n_jobs=n_jobs, prefer=prefer) as parallel:
-            for some in in_batches(tasks, _AT_ONCE * effective_n_jobs(n_jobs)):
-                yield from parallel(some)
+            for batch in in_batches(tasks, _AT_ONCE * effective_n_jobs(n_jobs)):
+                yield from parallel(batch)
     else:
         yield from parallel(tasks)
 

@@ -236,6 +236,7 @@ def _is_adverb_and_verb(node: Node, i: int) -> bool:
 
 
 def _runs(keys: Sequence[int], licences: Sequence[tuple[int | None, bool]]) -> list[Chunk]:
+    """Return the chunk of each word: a run of words with the same key, the position of their licence."""
     starts = [i for i, key in enumerate(keys) if i == 0 or key != keys[i - 1]]
     runs = [
         Chunk(start, end, *licences[keys[start]]) for start, end in zip(starts, [*starts[1:], len(keys)], strict=True)

@@ -167,6 +167,7 @@ class _Parser:
         return Operation(run, tuple(self._arguments(kinds)), only_if)
 
     def _arguments(self, kinds: str) -> Iterator[Any]:
+        """Parse arguments of the given kinds, each by the method named after its kind."""
         for kind in kinds.split():
             read = getattr(self, f"_{kind.rstrip('+?')}")
             if not kind.endswith("?") or not self._is_at_end():
@@ -187,6 +188,7 @@ class _Parser:
         return Place(self._take(), self._name())
 
     def _label(self) -> NewLabel:
+        """Parse a new label: VP, /VP/, |VP|, /regex/replacement/ or /regex/#1."""
         if self._kind not in ("slashes", "bars", "word"):
             raise self._error("a new label: VP, /VP/ or /^V(.*)$/W$1/")
         kind, text = self._kind, self._take()

@@ -41,8 +41,7 @@ def edit_trees(
         (ValueError): If a regular expression takes too long.
     """
     counts = Counter() if counts is None else counts
-    for some in in_batches(trees, _N_TREES):
-        batch = _Batch(some, heads)
+    for batch in (_Batch(originals, heads) for originals in in_batches(trees, _N_TREES)):
         for rule in rules:
             batch.apply(rule, counts)
         yield from batch.trees

@@ -93,6 +93,7 @@ class TreeIndex(TreeArrays):
         return len(self.roots) - 1
 
     def _set_scores(self, tree: int, brackets: Sequence[float] | None, tags: Sequence[float] | None) -> None:
+        """Set the probabilities of the brackets and tags of a tree, each in pre-order."""
         self.scores = np.full(len(self.label), np.nan) if self.scores is None else self.scores
         ids = np.arange(self.roots[tree], self.roots[tree + 1])
         is_word = self.end[ids] == ids + 1

@@ -137,6 +137,7 @@ class _Search:
                 yield from self._all(parts[1:], at, extended)
 
     def _step(self, part: Part, at: int, bound: Bound) -> Iterator[Bound]:
+        """Yield the bindings of each match at a node that a step leads to; only one if the node binds nothing."""
         (node,) = part.parts
         targets = image(self.index, part.relation, np.array([at]))
         if node in self.sets:

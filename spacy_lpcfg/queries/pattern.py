@@ -272,6 +272,7 @@ class _Parser:
         return replace(node, parts=(Part("all", (*node.parts, condition)),))
 
     def _description(self) -> Part:
+        """Parse a node without conditions: a label test, =x or ~x, with the names that it gives."""
         self.n_nodes += 1
         if self.n_nodes > MAX_NODES:
             raise self._error(f"at most {MAX_NODES} nodes in a pattern")
@@ -353,6 +354,7 @@ class _Parser:
         return Part("all", tuple(parts))
 
     def _condition(self) -> Part:
+        """Parse a condition, which may have ? or ! before it."""
         if self._take("?"):
             return Part("optional", (self._positive(),))
         if self._kind != "!":
@@ -363,6 +365,7 @@ class _Parser:
         return Part("not", (negated,))
 
     def _positive(self) -> Part:
+        """Parse conditions in brackets, or a relation with the node that it leads to."""
         if self._kind in ("[", "("):
             return self._within(self._any, "]" if self._kind == "[" else ")")
         if self._take("exactly"):
@@ -381,6 +384,7 @@ class _Parser:
         return Part("all", (*steps[:-1], Part("not", (steps[-1],))))
 
     def _relation(self) -> Relation:
+        """Parse a relation, with its number or the test of the nodes between."""
         token = self._expect("relation numbered", _CONDITION)
         if token.kind == "numbered":
             number = token.text.lstrip("<>")

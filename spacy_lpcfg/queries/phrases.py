@@ -115,6 +115,7 @@ def _first_verb(node: TreeNode) -> int:
 
 
 def _subject(clause: TreeNode, outer: TreeNode) -> TreeNode | None:
+    """Return the subject of a clause, which may be the relative pronoun of the `outer` SBAR; None if it has none."""
     children = clause.children
     at = _first_verb(clause)
     before, after = children[:at], children[at + 1 :]

@@ -136,11 +136,13 @@ def _along(to: np.ndarray, ids: Ids, n_steps: int) -> Ids:
 
 
 def _child(index: TreeArrays, ids: Ids, number: int) -> Ids:
+    """Return the child at a position of each node, or NONE."""
     first = _first(index, ids) if number > 0 else index.last[ids]
     return _along(index.right if number > 0 else index.left, first, abs(number) - 1)
 
 
 def _parent_of_child(index: TreeArrays, ids: Ids, number: int) -> Ids:
+    """Return the parent of each node that is its child at a position, or NONE."""
     back = index.left if number > 0 else index.right
     first = _along(back, ids, abs(number) - 1)
     return np.where((first != NONE) & (back[first] == NONE), index.parent[ids], NONE)
@@ -155,6 +157,7 @@ def _word(index: TreeArrays, ids: Ids, number: int) -> Ids:
 
 
 def _above_word(index: TreeArrays, ids: Ids, number: int) -> Ids:
+    """Return the nodes whose word at a position is one of some words."""
     ancestors = image(index, Relation(">>"), _words(index, ids))
     return ancestors[is_among(_word(index, ancestors, number), ids)]
 

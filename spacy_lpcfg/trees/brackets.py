@@ -55,7 +55,7 @@ class TreebankError(ValueError):
 
 
 OnError = Callable[[TreebankError], None] | None
-"""What is called with the error of a broken tree, which is then skipped; None to raise the error."""
+"""The function to call with the error of a broken tree, which is then skipped; None to raise the error."""
 
 
 def raise_or_report(error: TreebankError, on_error: OnError) -> None:

@@ -70,6 +70,7 @@ class HeadRules:
         return head
 
     def _find(self, parent: str, children: list[str]) -> int:
+        """Return the position of the head, regardless of coordination."""
         steps = self.table.get(parent) or self._steps_by_pattern(parent) or at_once(self.side)
         last_side = steps[-1][0]
         not_punctuation = frozenset(child for child in children if not _is_punctuation(child))

@@ -11,7 +11,7 @@ from spacy_lpcfg.trees.dependencies import NO_HEAD
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence
 from spacy_lpcfg.trees.phrases import phrases_of, read_phrases
 from spacy_lpcfg.trees.phrases.heads import dependency_heads
-from spacy_lpcfg.trees.phrases.projective import lifted
+from spacy_lpcfg.trees.phrases.projective import projectivize
 
 
 def sentence(text):
@@ -236,8 +236,8 @@ def test_lifting_agrees_with_the_reference(seed):
     heads = random_heads(rng, rng.randrange(1, 13))
     expected = slowly_lifted(heads)
     n_lifted = sum(a != b for a, b in zip(heads, expected, strict=True))
-    assert lifted(heads) == (expected, n_lifted)
-    assert lifted(expected) == (expected, 0)
+    assert projectivize(heads) == (expected, n_lifted)
+    assert projectivize(expected) == (expected, 0)
 
 
 @pytest.mark.parametrize("binary", [False, True])

@@ -16,7 +16,7 @@ from spacy_lpcfg.components.cli.shared.inputs import source_of
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import Tree, TreebankError, TreeFiles, normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.formats import DIALECTS, FORMATS
-from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, raised
+from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, make_continuous
 from spacy_lpcfg.trees.latex import STYLES
 from spacy_lpcfg.trees.reading import dialect_of, read_dialect
 from spacy_lpcfg.trees.transforms import remove_empty
@@ -325,7 +325,7 @@ def slowly_raised(graph: Graph) -> Tree:
 
 @given(graphs())
 def test_raising_is_what_its_definition_says(graph):
-    assert raised(graph).tree == slowly_raised(graph)
+    assert make_continuous(graph).tree == slowly_raised(graph)
 
 
 # Commands ----------------------------------------------------------------------------------------

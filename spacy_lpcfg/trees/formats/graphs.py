@@ -70,7 +70,7 @@ class _Part(NamedTuple):
     tree: Tree
 
 
-def raised(graph: Graph) -> Raised:
+def make_continuous(graph: Graph) -> Raised:
     """Make the tree of a sentence continuous, below an unlabelled root.
 
     RAISES (ValueError): If there are no words, a phrase is above itself or below one that is not there, or a label or

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.brackets import OnError, TreebankError, raise_or_report
-from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Raised, Word, raised
+from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Raised, Word, make_continuous
 from spacy_lpcfg.trees.tree import Tree
 
 _ROOT = "0"
@@ -20,7 +20,7 @@ def read_export(lines: Iterable[str], path: str, on_error: OnError, dropped: Cou
     """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
     for first, rows, n_lemmas in _sentences(lines, path):
         try:
-            continuous = raised(_graph(rows, n_lemmas, path))
+            continuous = make_continuous(_graph(rows, n_lemmas, path))
         except TreebankError as error:
             raise_or_report(error, on_error)
         except ValueError as error:

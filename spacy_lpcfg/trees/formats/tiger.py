@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 
 from spacy_lpcfg.trees.brackets import BrokenFileError, OnError, TreebankError, raise_or_report
-from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, raised
+from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, make_continuous
 from spacy_lpcfg.trees.formats.negra import count_raised
 from spacy_lpcfg.trees.tree import Tree
 
@@ -25,7 +25,7 @@ def read_tiger(lines: Iterable[str], path: str, on_error: OnError, dropped: Coun
     """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
     for number, text in _sentences(lines, path):
         try:
-            continuous = raised(_graph(text))
+            continuous = make_continuous(_graph(text))
         except (ValueError, ElementTree.ParseError) as error:
             raise_or_report(_broken(error, path, number), on_error)
         else:

@@ -10,8 +10,13 @@ from spacy_lpcfg.trees.brackets import OnError
 from spacy_lpcfg.trees.dependencies import NO_HEAD
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_sentences
 from spacy_lpcfg.trees.phrases.projection import project
-from spacy_lpcfg.trees.phrases.projective import lifted
-from spacy_lpcfg.trees.phrases.punctuation import bracketed_words, punctuation_tag, with_punctuation, words_kept
+from spacy_lpcfg.trees.phrases.projective import projectivize
+from spacy_lpcfg.trees.phrases.punctuation import (
+    bracketed_words,
+    punctuation_tag,
+    with_punctuation,
+    words_without_punctuation,
+)
 from spacy_lpcfg.trees.phrases.words import STRANDED, Words
 from spacy_lpcfg.trees.transforms import escape_token
 from spacy_lpcfg.trees.tree import Tree
@@ -37,7 +42,7 @@ def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases
         (parataxis) of the first one.
     binary (bool): Whether phrases are nested so that each adds one dependent to its head; by default they are flat.
     """
-    positions = words_kept(sentence)
+    positions = words_without_punctuation(sentence)
     words, n_lifted = _without_punctuation(sentence, positions)
     forms = ["_".join(escape_token(word).split()) for word in sentence.words]
     tags = [
@@ -51,7 +56,7 @@ def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases
 def _without_punctuation(sentence: DependencySentence, positions: list[int]) -> tuple[Words, int]:
     """Return the words at some positions with projective dependencies, and how many of them got another head."""
     crossing, relations = _one_root(sentence, positions)
-    heads, n_lifted = lifted(crossing)
+    heads, n_lifted = projectivize(crossing)
     bare = DependencySentence(
         tuple(sentence.words[i] for i in positions),
         tuple(sentence.tags[i] for i in positions),

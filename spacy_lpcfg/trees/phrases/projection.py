@@ -118,23 +118,23 @@ class Projection:
         return core
 
     def _extended(self, core: Tree, level: Level) -> Tree:
-        """Return a core with the dependents of a level: its own ones, and around these conjuncts and parentheticals."""
+        """Return a core with the dependents of a level: first modifiers, then, around these, what is coordinated."""
         left, right = self._at(level)
-        n_own = next((i for i, child in enumerate(right) if self._is_coordinated_with(child, level)), len(right))
-        own, apart = right[:n_own], right[n_own:]
+        n_right = next((i for i, child in enumerate(right) if self._is_coordinated_with(child, level)), len(right))
+        right, coordinated = right[:n_right], right[n_right:]
         n_left = len(left)
         if level == Level.CLAUSE and self.is_clause:
             n_left = next((i for i, child in enumerate(left) if self._is_parenthetical(child)), n_left)
         outer = self._outer_copula(left) if level == Level.LINK else []
         if level == Level.VERBAL:
-            core = self._verbal(core, left, own)
+            core = self._verbal(core, left, right)
         elif outer:
             inner = left[: -len(outer)]
-            core = self._with_outer(self._node(core, level, inner, own, is_coordinated=bool(apart)), outer)
-            return self._coordinated(core, level, [], apart)
+            core = self._with_outer(self._node(core, level, inner, right, is_coordinated=bool(coordinated)), outer)
+            return self._coordinated(core, level, [], coordinated)
         else:
-            core = self._node(core, level, left[:n_left], own, is_coordinated=bool(apart or left[n_left:]))
-        return self._coordinated(core, level, left[n_left:], apart)
+            core = self._node(core, level, left[:n_left], right, is_coordinated=bool(coordinated or left[n_left:]))
+        return self._coordinated(core, level, left[n_left:], coordinated)
 
     def _node(self, core: Tree, level: Level, left: list[int], right: list[int], is_coordinated: bool) -> Tree:
         """Return a core with its own dependents of a level, below the label of the level, if there is a need of one."""
@@ -228,6 +228,7 @@ class Projection:
     # Labels --------------------------------------------------------------------------------------
 
     def _base_label(self) -> str:
+        """Return the label of the smallest phrase, by part of speech and relation of the head."""
         words, head = self.words, self.head
         label = _LABELS.get(words.part(head), "NP")
         if words.part(head) == "PART" and self.relation != "advmod":
@@ -254,6 +255,7 @@ class Projection:
         return "PP" if level == Level.CASE else self.label
 
     def _clause_label(self, has_new: bool, is_coordinated: bool) -> str | None:
+        """Return S, SQ for an inverted question, or VP for a conjunct without subject; None if there is no clause."""
         words, head = self.words, self.head
         if self.relation == "conj" and not words.has_subject(head):
             return "VP" if has_new else None

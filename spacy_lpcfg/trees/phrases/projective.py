@@ -1,4 +1,4 @@
-"""Projective dependencies: arcs that cross others are lifted (Nivre and Nilsson, 2005)."""
+"""Pseudo-projective parsing: dependencies are made projective by lifting arcs (Nivre and Nilsson, 2005)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from spacy_lpcfg.trees.dependencies import NO_HEAD
 
 
-def lifted(heads: Sequence[int]) -> tuple[list[int], int]:
+def projectivize(heads: Sequence[int]) -> tuple[list[int], int]:
     """Make dependencies projective: the shortest arc with a gap is moved to the head of its head, until none is left.
 
     An arc from a head to a dependent has a gap if a word between the two is not below the head. Of arcs of the same

@@ -25,8 +25,8 @@ def punctuation_tag(word: str) -> str:
     return _TAGS.get(word[:1], ":")
 
 
-def words_kept(sentence: DependencySentence) -> list[int]:
-    """Return the positions of all words but punctuation; punctuation with dependents, or alone, counts as words."""
+def words_without_punctuation(sentence: DependencySentence) -> list[int]:
+    """Return the positions of all words but punctuation; marks with dependents, or without any word, are words too."""
     children = sentence.children()
     kept = [i for i, part in enumerate(sentence.parts_of_speech) if part != "PUNCT" or children[i]]
     return kept or list(range(len(sentence.words)))
@@ -71,6 +71,7 @@ def with_punctuation(spans: Sequence[Span], kept: Sequence[int], sentence: Depen
 
 
 def _with_brackets(span: Sequence[int], places: set[int], words: Sequence[str]) -> tuple[int, int]:
+    """Extend a span to the opening brackets right before it and the closing ones right after it."""
     start, end = span
     while start > 0 and start - 1 not in places and words[start - 1] in _OPENING:
         start -= 1
