@@ -64,15 +64,15 @@ class Unsupervised:
         RAISES (ValueError): If there is too little text, see `TagLearner` and `Reestimation`.
         """
         sentences = list(text)
-        of_grammars = sentences[:: 1 + len(sentences) // _SAMPLE] if grammar_text is None else grammar_text
-        of_grammars = [words for words in of_grammars if 2 < len(words) <= self.reestimation.max_words]
-        starts = [self._start(n_classes, sentences, of_grammars) for n_classes in self.n_classes]
+        sample = sentences[:: 1 + len(sentences) // _SAMPLE] if grammar_text is None else grammar_text
+        sample = [words for words in sample if 2 < len(words) <= self.reestimation.max_words]
+        starts = [self._start(n_classes, sentences, sample) for n_classes in self.n_classes]
         n_grammars, model = 0, None
         for _ in range(self.n_rounds):
-            spans_of_all = None if model is None else [best_tree(spans) for spans in model.posteriors(of_grammars)]
+            spans_of_all = None if model is None else [best_tree(spans) for spans in model.posteriors(sample)]
             members = []
             for tags, first in starts:
-                trees = map(_tree, of_grammars, map(tags.fine, of_grammars), spans_of_all or first)
+                trees = map(_tree, sample, map(tags.fine, sample), spans_of_all or first)
                 members.append(InducedGrammar(tags, self.reestimation.fit(list(trees))))
                 n_grammars += 1
                 if on_step:
@@ -81,13 +81,13 @@ class Unsupervised:
         assert model is not None
         return model
 
-    def _start(self, n_classes: int, text: Sequence[Words], of_grammars: Sequence[Words]) -> _Start:
-        """Learn tags and a bracketer; return the tags, and the bracketer's spans of the sentences of grammars."""
-        of_tags = (words for number, words in enumerate(text) if not self.seed or number % 10 != self.seed % 10)
-        tags = TagLearner(n_classes).fit(of_tags)
+    def _start(self, n_classes: int, text: Sequence[Words], sample: Sequence[Words]) -> _Start:
+        """Learn tags and a bracketer from a text; return the tags, and the bracketer's spans of the sample."""
+        tag_text = (words for number, words in enumerate(text) if not self.seed or number % 10 != self.seed % 10)
+        tags = TagLearner(n_classes).fit(tag_text)
         tagged = [TaggedSentence(tuple(words), tags.tags(words)) for words in text]
         bracketer = SpectralBracketer().fit(lambda: tagged, seed=self.seed)
-        return _Start(tags, [bracketer.bracket(words, tags.tags(words)).spans for words in of_grammars])
+        return _Start(tags, [bracketer.bracket(words, tags.tags(words)).spans for words in sample])
 
 
 class _Start(NamedTuple):

@@ -73,7 +73,7 @@ def has_functions(*learners: object) -> bool:
     """
     settings = {getattr(learner, "functions", False) for learner in learners}
     if len(settings) > 1:
-        raise ValueError("Expected learners all with the same functions, got some that keep them: set it for all.")
+        raise ValueError("Expected learners with the same functions, got both true and false: set it for all.")
     return settings == {True}
 
 

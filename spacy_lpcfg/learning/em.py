@@ -203,21 +203,22 @@ class EM(EMLearner, Variants):
 
 
 def random_start(split: Split, noise: float, seed: int) -> Expected:
-    """Return the counts of the treebank, divided evenly among the states, each times e^u, u in [-noise, noise]."""
+    """Return the counts of the treebank, divided evenly among the states, and times `random_factors`."""
     rng = np.random.default_rng(seed)
     counts, sizes = split.treebank.counts, np.diff(split.starts)
     rules = np.repeat(counts.rule_counts / sizes, sizes).astype(np.float32)
-    rules *= _noise_factors(rng, noise, rules.shape)
+    rules *= random_factors(rng, noise, rules.shape)
     shares = split.is_state / split.n_states[:, None]
-    of_pairs = shares[split.events.pairs[:, 0]] * _noise_factors(rng, noise, (len(split.events.pairs), split.width))
+    of_pairs = shares[split.events.pairs[:, 0]] * random_factors(rng, noise, (len(split.events.pairs), split.width))
     return Expected(
         rules=rules,
         words=split.events.own.sum(axis=1)[:, None] * of_pairs,
         forms=split.events.counts[:, None] * of_pairs,
         symbols=counts.symbols[:, None] * shares,
-        roots=counts.roots[:, None] * shares * _noise_factors(rng, noise, shares.shape),
+        roots=counts.roots[:, None] * shares * random_factors(rng, noise, shares.shape),
     )
 
 
-def _noise_factors(rng: np.random.Generator, noise: float, shape: tuple[int, ...]) -> np.ndarray:
+def random_factors(rng: np.random.Generator, noise: float, shape: tuple[int, ...]) -> np.ndarray:
+    """Draw an array of factors e^u, u uniform in [-noise, noise]."""
     return np.exp(rng.uniform(-noise, noise, shape))

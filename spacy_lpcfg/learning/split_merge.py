@@ -10,13 +10,12 @@ times than 2 `tokens_per_state` is not split; (3) EM is smoothed from the start,
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_at_least, check_shares, check_whole
-from spacy_lpcfg.learning.em import EMFit, EMLearner, random_start
+from spacy_lpcfg.learning.em import EMFit, EMLearner, random_factors, random_start
 from spacy_lpcfg.learning.latent.merging import merged
 from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
@@ -105,7 +104,7 @@ class SplitMerge(EMLearner):
         return fit
 
     def _round(self, fit: EMFit, rng: np.random.Generator, number: int) -> EMFit:
-        """Split, EM, merge, EM."""
+        """Run a round of split, EM, merge, EM, and log its result."""
         n_before = int(fit.split.n_states.sum())
         fit = self._fit(
             *split_states(fit.split, fit.expected, self.n_states, self.tokens_per_state, self.rounds.noise, rng)
@@ -142,11 +141,10 @@ def split_states(
         for counts, m in zip(expected.symbols, split.n_states, strict=True)
     ]
     split, halves = flow(split, expected, flows)
-    noise_of = partial(rng.uniform, -noise, noise)
-    of_words = np.exp(noise_of(halves.words.shape))
-    noisy = {"words": halves.words * of_words, "forms": halves.forms * of_words}
+    word_factors = random_factors(rng, noise, halves.words.shape)
+    noisy = {"words": halves.words * word_factors, "forms": halves.forms * word_factors}
     for name, counts in (("rules", halves.rules), ("roots", halves.roots)):
-        noisy[name] = counts * np.exp(noise_of(counts.shape)).astype(counts.dtype)
+        noisy[name] = counts * random_factors(rng, noise, counts.shape).astype(counts.dtype)
     return split, replace(halves, **noisy)
 
 
@@ -157,7 +155,7 @@ def halving(is_split: np.ndarray, counts: np.ndarray, max_states: int) -> np.nda
     counts (float64, (m,)): Expected counts of the states.
     """
     m = len(counts)
-    spared = np.argsort(-np.where(is_split, counts, -1.0), kind="stable")[max(max_states - m, 0) :]
+    too_many = np.argsort(-np.where(is_split, counts, -1.0), kind="stable")[max(max_states - m, 0) :]
     n_halves = 1 + is_split
-    n_halves[spared] = 1
+    n_halves[too_many] = 1
     return np.repeat(np.diag(1 / n_halves), n_halves, axis=1).astype(np.float32)

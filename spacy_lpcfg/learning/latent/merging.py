@@ -50,14 +50,14 @@ def merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -> list[
     losses = np.full((m, m), np.inf)
     for i in range(m - 1):
         losses[i, i + 1 :] = merge_losses(inside, outside, counts, i, np.arange(i + 1, m))
-    left = np.arange(m)
+    remaining = np.arange(m)
     for _ in range(m - 1):
         i, j = divmod(int(losses.argmin()), m)
         (loss,) = merge_losses(inside, outside, counts, i, np.array([j]))  # other merges may have changed it a little
         steps.append(Merge(float(loss), i, j))
         _merge(inside, outside, counts, i, j)
-        left = left[left != j]
-        others = left[left != i]
+        remaining = remaining[remaining != j]
+        others = remaining[remaining != i]
         losses[[i, j]] = losses[:, [i, j]] = np.inf
         losses[np.minimum(i, others), np.maximum(i, others)] = merge_losses(inside, outside, counts, i, others)
     return steps

@@ -164,14 +164,14 @@ class EmissionEvents:
         terminals = np.concatenate([terminal[nodes.leaves], more[:, 1]])
         weights = np.concatenate([np.ones(n), np.full(len(more), _BACKOFF_WEIGHT)])
         events = np.stack([nodes.symbol[nodes.leaves[leaf]], terminals], axis=1)
-        pairs, of = np.unique(events, axis=0, return_inverse=True)
-        of, shape = of.reshape(-1), (len(pairs), n)
+        pairs, pair_of = np.unique(events, axis=0, return_inverse=True)
+        pair_of, shape = pair_of.reshape(-1), (len(pairs), n)
         return cls(
             pairs=pairs,
-            counts=np.bincount(of, weights=weights),
-            of_leaf=of[:n],
-            own=csr_array((np.ones(n), (of[:n], np.arange(n))), shape=shape),
-            all=csr_array((weights, (of, leaf)), shape=shape),
+            counts=np.bincount(pair_of, weights=weights),
+            of_leaf=pair_of[:n],
+            own=csr_array((np.ones(n), (pair_of[:n], np.arange(n))), shape=shape),
+            all=csr_array((weights, (pair_of, leaf)), shape=shape),
         )
 
     def means(self, values: np.ndarray) -> np.ndarray:

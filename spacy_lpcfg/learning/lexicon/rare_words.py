@@ -88,12 +88,12 @@ def _rare_counts(
         sorted, and the signature that emits each, int32 (n_rare,).
     """
     leaves = _leaves_of_signatures(lexicon, nodes, terminal)
-    words, first, of = np.unique(nodes.word[leaves], return_index=True, return_inverse=True)
+    words, first, word_of = np.unique(nodes.word[leaves], return_index=True, return_inverse=True)
     terminals_of_leaves = terminal[leaves[first]]
     signatures, of_signature = np.unique(terminals_of_leaves, return_inverse=True)
     names = np.array([*(nodes.words[word] for word in words), *(lexicon.terminals[x] for x in signatures)])
-    once = np.array([nodes.words[word] in vocabulary.once for word in words], dtype=bool)[of]
-    entries = np.concatenate([of, len(words) + of_signature[of[once]]])
+    once = np.array([nodes.words[word] in vocabulary.once for word in words], dtype=bool)[word_of]
+    entries = np.concatenate([word_of, len(words) + of_signature[word_of[once]]])
     tags = tag_of[nodes.symbol[np.concatenate([leaves, leaves[once]])]]
     counts = csr_array((np.ones(len(tags)), (entries, tags)), shape=(len(names), len(lexicon.tags)))
     counts.sum_duplicates()
