@@ -137,9 +137,8 @@ def _sum(nodes, spans, of_edge):
 
 def test_tree_log_probability_of_what_the_grammar_cannot_make():
     parser = Parser(random_grammar(0))
-    for text in ("(X (N ant))", "(S (N ant) (Y bee))", "(S (N ant) (N ant) (N ant) (N nobody))"):
-        assert parser.tree_log_probability(next(parse_trees([text]))) in (-np.inf, pytest.approx(-20, abs=20))
-    assert parser.tree_log_probability(next(parse_trees(["(X (N ant))"]))) == -np.inf
+    for tree in parse_trees(["(X (N ant))", "(S (N ant) (Y bee))"]):
+        assert parser.tree_log_probability(tree) == -np.inf
 
 
 @settings(max_examples=20)

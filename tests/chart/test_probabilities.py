@@ -286,22 +286,3 @@ def test_constraints_on_a_doc_are_cut_to_its_sentences():
         Constraints(required=((2, 5, "NP"), (0, 3, "X")), forbidden=((6, 7, ""),), whole=((4, 5), (5, 9))), [2, 4, 6, 7]
     )
     assert found == Constraints(required=((0, 2, "NP"),), forbidden=((2, 3, ""),), whole=((1, 2),))
-
-
-def test_constraints_on_several_models(learned):
-    combined = Combined((learned["lpcfg_parser"], learned["isbn_parser"]), (0.5, 0.5))
-    nlp = pipeline({"lpcfg_parser": combined}, "lpcfg_parser")
-    doc = nlp(TEXT)
-    free = [span for span in doc.spans[KEY] if len(span) > 1]
-    nlp.get_pipe("lpcfg_parser").constraints = Forbidden((free[1].start, free[1].end, free[1].label_))
-    doc = nlp(TEXT)
-    found = {(span.start, span.end, span.label_) for span in doc.spans[KEY]}
-    assert (free[1].start, free[1].end, free[1].label_) not in found
-
-
-class Forbidden:
-    def __init__(self, span):
-        self.span = span
-
-    def __call__(self, doc):
-        return Constraints(forbidden=(self.span,))
