@@ -126,7 +126,7 @@ class ISBNParser(ParsingPipe[ISBN]):
 
     @property
     def isbn(self) -> ISBN | None:
-        """The networks with their vocabulary; None before training. A copy: parameters are those of the model."""
+        """A copy of the networks in the model, with their vocabulary; None before training."""
         return isbn_of(self.model)
 
     @isbn.setter
@@ -170,10 +170,11 @@ class ISBNParser(ParsingPipe[ISBN]):
         get_examples (callable): Returns the whole training corpus.
         nlp (Language): The pipeline, for its training settings.
         labels (list of str): Categories that trees may have; None allows all.
-        isbn (callable): Returns ready networks, of the settings of the model; the examples are not used.
+        isbn (callable): Returns ready networks with the settings of the model; the examples are not used.
 
-        Without trees in the examples what was learned stays.
-        RAISES (ValueError): If there is neither, if the corpus is streamed, or if the treebank has other categories.
+        Without trees in the examples the networks that are already there stay.
+        RAISES (ValueError): If there are neither trees nor networks, if the corpus is streamed, or if the treebank has
+            other categories.
         """
         if isbn is not None:
             self.isbn = isbn()
@@ -202,7 +203,8 @@ class ISBNParser(ParsingPipe[ISBN]):
 
         drop (float): Share of the means of earlier latent units that are left out.
         sgd (Optimizer): Optimizer that takes a step with the gradients, unless it is None or False.
-        losses (dict): Gets the negative log-likelihood of the batch per word added, in nats, mean over the networks.
+        losses (dict): The batch's negative log-likelihood per word, in nats, mean over the networks, is added under the
+            component's name.
 
         The derivations of a reference Doc are kept as long as the Doc lives. Trees with labels or tags that were not
         in the corpus of `initialize` are left out, with a warning.

@@ -73,8 +73,8 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     learner (SentenceLearner): The learner of the language model.
     spans_key (str): Key of the group in `Doc.spans`, which has no spans, only attrs.
 
-    Words are spelled as the text spelled them that the model was learned from, such as -LRB- for a bracket. Those that
-    it does not know have nan.
+    Words are spelled as in the text that the model was learned from, such as -LRB- for a bracket. The surprisal of
+    unknown words is nan.
     """
 
     error = LanguageModelError
@@ -90,7 +90,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
 
     @property
     def cfg(self) -> Any:
-        """Empty, since all settings are in the pipeline's config."""
+        """Raise AttributeError: all settings are in the pipeline's config."""
         raise AttributeError(f"{self.name!r} has no cfg: its settings are in nlp.config.")
 
     language_model = ModelPipe.learned
@@ -112,7 +112,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         language_model (callable): Returns a ready language model; the examples are not used.
 
         Without words in the examples a language model that is already there stays.
-        RAISES (ValueError): If there is neither, or if the corpus is streamed.
+        RAISES (ValueError): If there are neither words nor a model, or if the corpus is streamed.
         """
         if language_model is not None:
             self.learned = language_model()
@@ -152,7 +152,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         return self.learned
 
     def predict(self, docs: Iterable[Doc]) -> list[DocSurprisal]:
-        """Compute the surprisal of the tokens of Docs, without changing these.
+        """Compute the surprisal of the tokens of Docs without changing them.
 
         docs (iterable of Doc): Docs with or without sentence boundaries.
         RAISES (ValueError): If nothing was learned yet; never because of a text.
@@ -172,9 +172,10 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
             set_group(doc, self.spans_key, [], attrs)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """Compute the perplexity of the words of the reference Docs, and its inverse as `token_probability`.
+        """Compute the perplexity of the reference Docs, and its inverse as `token_probability`.
 
-        RETURNS (dict): Both None for Docs without known words.
+        Known words and the ends of sentences count.
+        RETURNS (dict): Both None for Docs without words.
         """
         sentences = [words for eg in examples for words in _sentences(eg.reference)]
         bits = np.concatenate([np.zeros(0), *map(self.surprisal, sentences)])
@@ -195,7 +196,7 @@ Language.factory(
 
 
 def _sentences(doc: Doc) -> Iterator[list[str]]:
-    """Return the words of the non-empty sentences of a Doc."""
+    """Yield the words of the non-empty sentences of a Doc."""
     for start, end in sentence_bounds(doc):
         words = words_of(doc, start, end)
         if words:

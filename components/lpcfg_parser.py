@@ -50,10 +50,10 @@ _NO_TREES = (
 
 
 def read_grammar(path: Path) -> Callable[[], ParsingModel]:
-    """Return what reads a grammar: the reader `spacy-lpcfg.read_grammar.v1`.
+    """Create the reader `spacy-lpcfg.read_grammar.v1`, which loads a grammar.
 
-    path (Path): A file written by `to_disk` of a Grammar, an Ensemble or a Combined.
-    RETURNS (callable): Function that reads the grammar, or raises ModelError for any other file.
+    path (Path): A file written by `to_disk` of a Grammar, or of another model of an `lpcfg_parser`, such as a Combined.
+    RETURNS (callable): Function that returns the grammar, or raises ModelError for any other file.
     """
     return partial(model_from_disk, path)
 
@@ -120,7 +120,7 @@ class GrammarShim(ModelShim[ParsingModel]):
 
 
 def _pretrained(name: str | None, lang: str) -> GrammarState:
-    """Return a model of the package that is not read yet: that of a name, or else of a language, if there is one."""
+    """Return a pretrained model, not read yet, by its name, or else that of a language; no model if it has none."""
     if name is not None:
         check_one_of("pretrained to be the name of a model of the package", name, pretrained_names())
     name = name or (lang if has_pretrained(lang) else None)
@@ -142,12 +142,12 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     nlp (Language): The pipeline.
     name (str): The name of the component in it.
     pretrained (str or None): The model that the component begins with, one of `models.pretrained_names()`; None for
-        that of the pipeline's language, if there is one. It is read when it is first needed.
-    learner (Learner, OnlineLearner, str or None): The learner of the grammar, from trees that lie where the parser
-        writes its own. "pivot" is {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"} of the pipeline's language, and
-        so are others of `spacy_lpcfg.learners`. None is {"@misc": "spacy-lpcfg.Pivot.v1"}.
+        the model of the pipeline's language, if there is one. It is read when it is first needed.
+    learner (Learner, OnlineLearner, str or None): The learner of the grammar, from the trees under `spans_key`. A name
+        of `spacy_lpcfg.learners`, such as "pivot", is short for {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"}
+        with the pipeline's language. None is {"@misc": "spacy-lpcfg.Pivot.v1"}.
     decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says; None for the
-        first that the grammar has. What the grammar cannot do is refused when it is set, learned or loaded.
+        first that the grammar has. A decoding that the grammar lacks is refused when either of them changes.
     tags (str): "model", "given", or "prior": the parser may overrule given tags. Tags that the grammar does not know
         count as none for a prior.
     pruning (ChartSettings): Made by `spacy-lpcfg.Pruning.v1`; `decoding` and `limits` go before it.
@@ -304,7 +304,8 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
         Without trees in the examples a grammar that is already there stays, with a warning, and so
         does the one that comes with the package.
-        RAISES (ValueError): If there is neither, if the corpus is streamed, or if the treebank has other categories.
+        RAISES (ValueError): If there are neither trees nor a grammar, if the corpus is streamed, or if the treebank has
+            other categories.
         """
         self._fit = None
         if grammar is not None:
@@ -342,10 +343,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     ) -> dict[str, float]:
         """Learn from the trees of a batch, if the learner is an online learner; otherwise do nothing.
 
-        losses (dict): Gets the negative log-likelihood of the batch per word added, in nats, or 0.
+        losses (dict): The batch's negative log-likelihood per word, in nats, is added under the component's name; 0 for
+            other learners.
 
-        An online learner begins in `initialize`, which spaCy leaves out for a component that comes
-        from a trained pipeline: such a one keeps its grammar, with a warning.
+        An online learner begins in `initialize`, which spaCy leaves out for a component of a trained pipeline: that one
+        keeps its grammar, with a warning.
         RAISES (ValueError): For trees that `initialize` did not get.
         """
         examples = list(examples)

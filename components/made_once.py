@@ -11,7 +11,7 @@ Made = TypeVar("Made")
 
 
 class ProcessLock:
-    """A reentrant lock of the threads of one process, which is released in a forked process."""
+    """A reentrant lock for the threads of one process; in a forked process it is free."""
 
     def __init__(self) -> None:
         self._renew()
@@ -42,8 +42,8 @@ if hasattr(os, "register_at_fork"):
 class MadeOnce:
     """A cache of values that are computed once from an immutable state; reading takes no lock.
 
-    Whoever changes what the values are made of takes another `MadeOnce`, too. A thread that is still making a value of
-    the old state leaves it in the old one, where nobody looks for it.
+    With another state comes another `MadeOnce`: a thread that is still computing a value of the old state leaves it in
+    the old cache, where nobody looks for it.
     """
 
     def __init__(self) -> None:

@@ -155,6 +155,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         return losses
 
     def warn_once(self, text: str) -> None:
+        """Warn by a text with {!r} for the component's name, unless the component has done so before."""
         if text not in self._warned:
             warnings.warn(text.format(self.name), stacklevel=2)
             self._warned.add(text)

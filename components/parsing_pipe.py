@@ -94,23 +94,23 @@ class ParsingPipe(ModelPipe[ParserModel]):
     Settings, which are attributes that one can assign:
 
     spans_key (str): Key of the trees in `Doc.spans`.
-    decoding (str or None): The way in which one tree is chosen.
+    decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says.
     tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one. Tags that the
         component wrote itself count as none.
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`.
     pruning (ChartSettings or BeamSettings): Limits of the search for a tree, for speed.
-    limits (Limits): Words, seconds and MB that a sentence may take. One of more words than that is parsed in pieces,
-        and gets no surprisals, nor answers about other trees than its one.
+    limits (Limits): Words, seconds and MB that a sentence may take. A sentence of more words is parsed in pieces: it
+        has one tree, no other trees to list or draw, and nan as surprisals and log-probability.
     output (Output): Settings of what is written to a Doc.
     scorer (callable or None): `examples -> scores`.
 
     A group of settings is frozen: assign another one, such as `replace(pipe.limits, max_words=80)`.
 
     The methods that ask for probabilities (`posteriors`, `n_best`, `samples`, `entropies`, `log_probabilities`,
-    `surprisals`, `states`) take a Doc, tokenised, whose sentences are set or split as for parsing, and change nothing
-    on it. They give a list with an item for each sentence of `doc.sents`, None for one without words. Words of a
-    sentence are its tokens that are not white space; positions count them. They use tags and constraints as parsing
-    does, and raise ValueError before training, and where the model has no answer; and TypeError for what is no Doc.
+    `surprisals`, `states`) take a tokenised Doc and change nothing on it; without sentence boundaries it is split as
+    for parsing. They return a list with an item for each sentence, None for one without words. Words are the tokens
+    that are not white space; positions count them. Tags and constraints are used as in parsing. ValueError is raised
+    before training and where the model has no answer, TypeError for what is no Doc.
     """
 
     what: ClassVar[str]
@@ -137,7 +137,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def cfg(self) -> Any:
-        """Nothing: all settings are in the pipeline's config.
+        """Raise AttributeError: all settings are in the pipeline's config.
 
         spaCy saves this attribute of other components, and its `find-threshold` looks for the threshold there as well.
         """
@@ -176,7 +176,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     # Learning
 
     def gold_trees(self, examples: Iterable[Example]) -> Iterator[Tree]:
-        """Yield the trees of the reference Docs, below their roots."""
+        """Yield the trees of the reference Docs, with their artificial roots; see `rooted_trees`."""
         for eg in examples:
             if self.gold_key in eg.reference.spans:
                 yield from (tree for tree in rooted_trees(eg.reference, self.gold_key) if tree)
@@ -274,9 +274,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
     # Probabilities
 
     def posteriors(self, doc: Doc) -> list[Posteriors | None]:
-        """Return the posterior probabilities of all brackets and tags that pruning left, ignoring `threshold`.
+        """Return the posteriors of the brackets and tags that pruning left and that are likely enough.
 
-        They are tempered as the scores on the Doc are.
+        They are tempered as the scores on the Doc are; `output.threshold` has no part in it.
         """
         return self._ask(doc, lambda parser, query: self._tempered_posteriors(parser.posteriors(query)))
 
@@ -299,7 +299,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
         """Draw n trees of each sentence independently from P(tree | words); none if the model has no tree.
 
-        Sentence number i is drawn by `seed` + i.
+        The seed of sentence number i is `seed` + i.
         RAISES (ValueError): If n is no whole number from 1 to `MAX_SAMPLES`, 100,000, or seed none of at least 0.
         """
         check_samples(n, seed)
@@ -310,8 +310,8 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def entropies(self, doc: Doc) -> list[float | None]:
         """Return the entropy of P(tree | words) of each sentence in bits; nan if the model has no tree.
 
-        An upper bound for grammars of several states a symbol (`ForestDistribution.entropy`), exact but for pruning for
-        others; for belief networks that of the trees in the beam.
+        An upper bound for grammars of several states a symbol (see `ForestDistribution.entropy`); for belief networks
+        the entropy over the trees in the beam.
         """
         return [distribution.entropy() if distribution else None for distribution in self._distributions(doc)]
 
@@ -327,25 +327,25 @@ class ParsingPipe(ModelPipe[ParserModel]):
         """
         if trees is None:
             return self._ask(doc, lambda parser, query: parser.log_probability(query.words))
-        parser, queries = self._asked(doc)
+        parser, queries = self._parser_and_queries(doc)
         if len(trees) != len(queries):
             raise ValueError(f"Expected a tree or None for each of {len(queries)} sentences, got {len(trees)}.")
         return [
-            parser.parser.tree_log_probability(_over(tree, query.words)) if query else None
+            parser.parser.tree_log_probability(_with_words(tree, query.words)) if query else None
             for tree, query in zip(trees, queries, strict=True)
         ]
 
     def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
         """Return the surprisal of the words of each sentence in bits, and of its end, float64 (n_words + 1,).
 
-        The last is that of the sentence's end; all add up to -log2 P(words). Not for spectral grammars.
+        They add up to -log2 P(words). Spectral grammars have none.
         """
         return self._ask(doc, lambda parser, query: parser.surprisal(query.words))
 
     def states(self, doc: Doc) -> list[list[StateVectors] | None]:
         """Return inside and outside vectors of the constituents and words of each sentence's tree, in pre-order.
 
-        By a grammar of any kind; none where the tree is not the grammar's.
+        Only grammars, of any kind, have them; the list is empty where the tree is not the grammar's own.
         """
         return self._ask(doc, lambda parser, query: parser.states(query))
 
@@ -354,10 +354,10 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     def _ask(self, doc: Doc, question: Callable[[SentenceParser, Query], Answer]) -> list[Answer | None]:
         """Return the parser's answer for each sentence of a Doc."""
-        parser, queries = self._asked(doc)
+        parser, queries = self._parser_and_queries(doc)
         return [question(parser.parser, query) if query else None for query in queries]
 
-    def _asked(self, doc: Doc) -> tuple[TextParser, list[Query | None]]:
+    def _parser_and_queries(self, doc: Doc) -> tuple[TextParser, list[Query | None]]:
         parser = self.ready_parser()
         return parser, list(self._queries(parser, doc, self._sentences(doc)))
 
@@ -384,8 +384,8 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return super().score(examples, **{"spans_key": self.spans_key, **kwargs})
 
 
-def _over(tree: Tree | None, words: Sequence[str]) -> Tree:
-    """Replace the words of a tree by their treebank spelling."""
+def _with_words(tree: Tree | None, words: Sequence[str]) -> Tree:
+    """Replace the words of a tree by others, in treebank spelling; ValueError unless it has a leaf for each."""
     if tree is None or len(tree) != len(words):
         n_leaves = "no tree" if tree is None else f"a tree of {len(tree)} leaves"
         raise ValueError(f"Expected a leaf for each of the sentence's {len(words)} words, got {n_leaves}.")

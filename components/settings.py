@@ -21,15 +21,15 @@ _TEMPERATURE = number("above 0 and finite", is_temperature)
 class Output:
     """Settings of what a parsing component writes to a Doc, `output`, in a config `spacy-lpcfg.Output.v1`.
 
-    set_tags ("missing" or bool): Tags of the trees that are written to `token.tag_` too: "missing" for tokens without a
-        tag, True for all, also over the tags of others, whose `pos_` and `lemma_` stay as they were; False for none.
+    set_tags ("missing" or bool): Which tags of the trees are written to `token.tag_` too: "missing" for tokens without
+        a tag, True for all, also over tags of other components, whose `pos_` and `lemma_` stay; False for none.
     surprisal (bool): Write the surprisal of each token too, instead of when `token._.surprisal` is first asked for.
     threshold (float): Score below which a span is left out; 0 keeps all.
     temperature (float or None): The log-odds of the spans' scores are divided by it, for scores that are right as often
         as they say (`spacy-lpcfg calibrate` finds it); 1 for the posteriors as they are, None for the model's own.
     tag_temperature (float): Likewise of the tags' scores; models are too sure of tags in texts that are unlike those
         they learned from, which the default makes up for.
-    RAISES (ValueError): If one of them is something else.
+    RAISES (ValueError): If a setting is of another type or out of range.
     """
 
     set_tags: SetTags = "missing"

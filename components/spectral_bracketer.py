@@ -34,7 +34,7 @@ from spacy_lpcfg.parsing.result import PARSED, SEGMENTED
 
 KEY = "brackets"
 LABEL = "X"
-"""The Penn Treebank's label for what is a constituent of no known kind."""
+"""The Penn Treebank's label for a constituent of unknown kind."""
 
 _KEPT = "{!r} learns nothing from Docs without tags, and keeps the bracketer that it has."
 _NOT_LEARNED = (
@@ -55,10 +55,10 @@ class BracketLearner(Protocol):
 
 
 def read_bracketer(path: Path) -> Callable[[], Bracketer]:
-    """Return what reads a bracketer: the reader `spacy-lpcfg.read_bracketer.v1`.
+    """Create the reader `spacy-lpcfg.read_bracketer.v1`, which loads a bracketer.
 
     path (Path): A file written by `Bracketer.to_disk`.
-    RETURNS (callable): Function that reads the bracketer, or raises BracketerError for any other file.
+    RETURNS (callable): Function that returns the bracketer, or raises BracketerError for any other file.
     """
     return partial(Bracketer.from_disk, path)
 
@@ -140,8 +140,10 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
 
     @property
     def mapping(self) -> dict[str, str]:
-        """Universal tags of tags that `spacy_lpcfg.bracketing.tags.universal` does not know, put in place of these in
-        learning and in bracketing. Saved with the component, since a config cannot hold tags such as "#" and "$,"."""
+        """The universal tags that replace tags unknown to `spacy_lpcfg.bracketing.tags.universal`.
+
+        They are saved with the component, since a config cannot hold tags such as "#" and "$,".
+        """
         return self.cfg["mapping"]
 
     @mapping.setter
@@ -177,9 +179,10 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         sentences (callable): Returns a tagged text to learn from instead; it is called several times.
         bracketer (callable): Returns a ready bracketer; nothing is learned.
 
-        Without words in the text a bracketer that is already there stays.
-        RAISES (ValueError): If there is neither, if the corpus is streamed, or if there is too little text.
-        RAISES (Untagged): If the text has no tags.
+        Without words in the text, or without tags, a bracketer that is already there stays.
+        RAISES (ValueError): If there are neither words nor a bracketer, if the corpus is streamed, or if there is too
+            little text.
+        RAISES (Untagged): If the text has no tags, and there is no bracketer.
         """
         if labels is not None and LABEL not in labels:
             raise ValueError(f"Expected {LABEL!r} among the labels, which all brackets have, but got {shown(labels)}.")
@@ -206,7 +209,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         progress (callable): Called with the name of each step, and how far it has come.
         RAISES (ValueError): If there is too little text.
         """
-        mapped = partial(_mapped, sentences, self.mapping) if self.mapping else sentences
+        mapped = partial(_map_sentences, sentences, self.mapping) if self.mapping else sentences
         self.learned = self._learner().fit(mapped, seed=self.seed, progress=progress)
         logger.info("%s: learned a bracketer", self.name)
 
@@ -221,7 +224,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         return learner
 
     def _has_words(self, text: Sentences) -> bool:
-        """Return whether there is a text to learn from; if the component has learned already, it needs tags too."""
+        """Return whether there is text to learn from; with a bracketer, untagged text is none, with a warning."""
         try:
             return any(sentence.words for sentence in text())
         except Untagged:
@@ -274,7 +277,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         """
         if self.learned is None:
             raise ValueError(_NOT_LEARNED.format(self.name))
-        sentence = _with(TaggedSentence(tuple(words), tuple(tags)), self.mapping)
+        sentence = _map_tags(TaggedSentence(tuple(words), tuple(tags)), self.mapping)
         return self.learned.bracket(*sentence, max_words=self.max_words)
 
     def _sentences(self, doc: Doc, bounds: list[tuple[int, int]]) -> list[DocSentence]:
@@ -286,7 +289,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def _retagged(self, sentences: list[DocSentence]) -> list[DocSentence]:
         if not self.mapping:
             return sentences
-        return [DocSentence(sentence.positions, _with(sentence.tagged, self.mapping)) for sentence in sentences]
+        return [DocSentence(sentence.positions, _map_tags(sentence.tagged, self.mapping)) for sentence in sentences]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocBrackets]) -> None:
         """Write brackets, and sentence boundaries if there were none."""
@@ -336,10 +339,10 @@ def set_brackets(
     doc (Doc): A Doc with sentence boundaries.
     sentences (sequence of DocSentence), brackets (sequence of Brackets): One a sentence
     key (str): Key of `doc.spans`.
-    set_tags (bool): Write the tags to the group's attrs, which has them where `token.tag_` has others.
+    set_tags (bool): Whether to write the tags to the group's attrs, for tags that are not those of `token.tag_`.
 
-    The attrs are those of `constituents.py`: `scores` (float32, (n_spans,)), one of each span, from 0 to 1; `status`,
-    one of each sentence; `tags`.
+    The attrs are those of `constituents.py`: `scores` (float32, (n_spans,)), from 0 to 1; `status` of each sentence;
+    `tags`.
     """
     label = doc.vocab.strings.add(LABEL)
     spans = [
@@ -374,9 +377,9 @@ class _StepLog:
             self._step = step
 
 
-def _with(sentence: TaggedSentence, mapping: dict[str, str]) -> TaggedSentence:
+def _map_tags(sentence: TaggedSentence, mapping: dict[str, str]) -> TaggedSentence:
     return TaggedSentence(sentence.words, tuple(mapping.get(tag, tag) for tag in sentence.tags))
 
 
-def _mapped(sentences: Sentences, mapping: dict[str, str]) -> Iterator[TaggedSentence]:
-    return (_with(TaggedSentence(*sentence), mapping) for sentence in sentences())
+def _map_sentences(sentences: Sentences, mapping: dict[str, str]) -> Iterator[TaggedSentence]:
+    return (_map_tags(TaggedSentence(*sentence), mapping) for sentence in sentences())

@@ -40,8 +40,8 @@ def calibrate(
 ) -> None:
     """Tell whether brackets, tags and whole trees are right as often as their scores say.
 
-    The words of the trees are parsed. The expected calibration error is the mean distance of the scores and the share
-    that is right, in tenths of probability. The log-odds of the scores of brackets are then divided by the one
+    The words of the trees are parsed. The expected calibration error is the mean distance between the scores and the
+    share that is right, over ten ranges of scores. The log-odds of the scores of brackets are then divided by the one
     temperature that makes the error least on these trees, and those of tags by another: trees stay as they are. On
     other texts the error will be larger. Of several files each is a domain, such as news or dialogue, and the sum of
     their squared errors is made least. What is saved has the temperatures as settings of the component, which overrule

@@ -125,9 +125,9 @@ def convert(
 
 
 def _format_of(output: Path, style: LatexStyle) -> str:
-    """Return the name of the format that the ending of a file says.
+    """Return the name of the format by the ending of a file.
 
-    RAISES (BadParameter): For an ending of none.
+    RAISES (BadParameter): For an ending that no format has.
     """
     name = format_of(output, None, formats_of_trees(), hint="OUTPUT", needs_ending=True)
     return style.value if name in list(LatexStyle) else name
@@ -137,9 +137,9 @@ def _format_of(output: Path, style: LatexStyle) -> str:
 
 
 def _sentence_files(paths: Iterable[Path]) -> Iterator[str]:
-    """Yield the files of sentences with dependencies of paths, which may be folders.
+    """Yield the files of sentences with dependencies at paths of files or folders.
 
-    RAISES (ValueError): For a file of another ending. (FileNotFoundError): For a folder without any.
+    RAISES (ValueError): For a file with another ending. (FileNotFoundError): For a folder without any.
     """
     from spacy_lpcfg.trees.files import files_of
 
@@ -151,7 +151,7 @@ def _sentence_files(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def _readers_of_sentences() -> "dict[str, Callable[[str], Iterator[DependencySentence]]]":
-    """Return what reads files of sentences with dependencies, by the ends of their names."""
+    """Return the function that reads sentences with dependencies, for each ending of their files."""
     from spacy_lpcfg.trees.formats import FORMATS
 
     return {
@@ -168,7 +168,7 @@ def _sentences_of(file: str) -> "Iterator[DependencySentence]":
 
 
 def _read_dependencies(files: Iterable[str], by: str, n_jobs: int) -> Iterator["Tree"]:
-    """Yield the trees that a model gives to sentences with dependencies, but for those with unknown local trees."""
+    """Yield a model's trees for sentences with dependencies, without trees that have unknown local trees."""
     from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
 
     _, model = find_lpcfg_parser(load_pipeline(by))

@@ -99,7 +99,7 @@ def _normalized(tree: "Tree", functions: bool, tags: options.TagDetail) -> "Tree
 
 
 def _parsed(model: str, component: str | None, golds: Sequence["Tree"], normalize: "Normalize") -> list["Tree | None"]:
-    """Return the trees that a model has for the words of others."""
+    """Return a model's trees for the words of gold trees, normalized for scoring."""
     parser = find_parser(load_pipeline(model), component).ready_parser()
     return [normalize(parser.parse(gold.words).tree) for gold in progress(golds, "sentences")]
 
@@ -109,7 +109,7 @@ def _read_treebank(path: Path, dialect: str | None, normalize: "Normalize") -> l
 
 
 def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["Sentence"]:
-    """Return the trees of a file, read one a line, or else as a treebank if that is not as many as gold has."""
+    """Return the trees of a file, read one a line, or else as a treebank if these are not as many as gold has."""
     from spacy_lpcfg.evaluation.evalb import read_evalb
     from spacy_lpcfg.trees import TreebankError
 

@@ -35,7 +35,7 @@ def inspect(
         ),
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Rules or words of each state.")] = 5,
-    member: Annotated[int, typer.Option("--member", min=1, help="Which of several grammars' states.")] = 1,
+    member: Annotated[int, typer.Option("--member", min=1, help="Which of several grammars' states to show.")] = 1,
     as_json: options.AsJson = False,
     component: options.Component = None,
 ) -> None:

@@ -46,13 +46,14 @@ def learn_lpcfg(
 ) -> None:
     """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
 
-    The method pivot learns a span layer too, over what grammars of four fifths of the trees think of the others: more
+    The method pivot learns a span layer too, over what grammars of most of the trees think of the others: more
     accurate, and three to five times as long to learn.
 
     --set changes settings of the method's class, such as Pivot: n_states is the most latent states of a symbol, and
-    n_iterations those of EM, with --dev the most. An ensemble has n_grammars, half of which read from right to left.
-    distil has that of its teacher, an ensemble, unless with teacher=balanced or teacher=accurate. pivot, spectral and
-    em have a variant=paper: as they were published, without a span layer. That of spectral is 2013, and there is 2012.
+    n_iterations the iterations of EM, with --dev the most. An ensemble has n_grammars, half of which read from right to
+    left; for distil they are those of its teacher, unless with teacher=balanced or teacher=accurate. pivot, spectral
+    and em have a variant=paper: as they were published, without a span layer. For spectral that is the paper of 2013;
+    variant=2012 is the one before it.
 
     With --dev the smoothing of the spectral method, and the number of iterations of methods by EM, are
     tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM

@@ -60,7 +60,7 @@ def surprisal(
     ] = None,
     output: options.OutputFile = None,
     component: Annotated[
-        str | None, typer.Option(help="Name of what tells. [default: the first language_model, or else parser]")
+        str | None, typer.Option(help="Name of the component. [default: the first language_model, or else parser]")
     ] = None,
     n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
     force: options.Replace = False,

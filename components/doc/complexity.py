@@ -35,7 +35,7 @@ def doc_complexity(doclike: Doc | Span) -> Record:
 
 
 def _surprisals(root: Constituent) -> list[float]:
-    """Return the surprisals of the words; none if the Doc has none and no component can compute them."""
+    """Return the surprisals of the words; [] if the Doc has none and no component can compute them."""
     try:
         return [surprisal_of(token) for token in root.leaves]
     except ValueError:

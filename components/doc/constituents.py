@@ -14,14 +14,14 @@ group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pi
     given_tags (list of str): `token.tag_` of each token before a parser wrote its own there; "" where there was none.
     scores (float32 array (n_spans,)): Posterior probability of each span.
     tag_scores (float32 array (n_tokens,)): Posterior probability of each tag, nan for whitespace.
-    log_probabilities (float64 array (n_sentences,)): Natural logarithm; nan where there is none.
+    log_probabilities (float64 array (n_sentences,)): ln P(words) as in `Parse`; nan where there is none.
     status (list of str): How each sentence was parsed: "parsed", a fall-back, or "empty"; "retokenized" if its tree
         lost brackets to merged tokens.
     surprisal (float64 array (n_tokens,)), end_surprisal (float64 array (n_sentences,)): bits of each
         token and of each sentence's end after what is before it; see `surprisal.py`
 
-Trees of a treebank have the first four only, of which "spellings" may be missing, and their tags are
-`token.tag_`. Those of a parser have all but "root" and, unless it is asked for them, the last two; "spellings" are
+Trees of a treebank have only the first four, "root" and "spellings" if needed, and their tags are
+`token.tag_`. Trees of a parser have all but "root" and, unless it is asked for them, the last two; "spellings" are
 those of the trees that the Doc had before. A key that is absent
 means "not annotated"; an empty group means that no sentence has a bracket. Whitespace tokens are
 carried, not parsed: a span may surround them, but does not begin or end with one. Artificial roots
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 LEFT_OUT = "_left_out"
-"""What follows a key of `doc.spans` in the key of the spans that a threshold left out."""
+"""Suffix of a key of `doc.spans` that makes the key of the spans that a threshold left out."""
 EMPTY = "empty"
 _SHOWN = 40  # characters of a node's text in its repr
 _DRAWN = 10  # trees of a Doc in Jupyter
@@ -126,7 +126,7 @@ def text_of(word: str) -> str:
 
 
 def _spellings(texts: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Return the treebank's spelling of each text if `escape_tokens` makes another one of it, else ""."""
+    """Return the treebank's spelling of each text where it is not the one of `escape_tokens`, else ""."""
     usual = escape_tokens(texts)
     return [
         word if word != usual_word and text_of(word) == text else ""
@@ -135,7 +135,7 @@ def _spellings(texts: Sequence[str], words: Sequence[str]) -> list[str]:
 
 
 def _spellings_before(doc: Doc) -> dict[str, list[str]]:
-    """Return the attribute "spellings" of the trees that a Doc has, if they have it: others are over the same words."""
+    """Return the attribute "spellings" of trees that the Doc has already, for new trees over its words; {} if none."""
     candidates = (group_at(doc, key, 0, None).attrs.get(SPELLINGS) for key in keys_of(doc))
     spellings = next(
         (spellings for spellings in candidates if isinstance(spellings, list) and len(spellings) == len(doc)), None
@@ -152,14 +152,14 @@ def set_parses(
     threshold: float = 0.0,
     set_tags: SetTags = "missing",
 ) -> None:
-    """Write what a parser found to `doc.spans[key]`, with all scores.
+    """Write the parses of a Doc's sentences to `doc.spans[key]`, with all scores.
 
     doc (Doc): A Doc with sentence boundaries.
     parses (sequence of Parse or None): A parse for each sentence; None for one without words.
     sentences (DocSentences): The parsed sentences, whose boundaries are written; None to read them from the Doc.
     key (str): Key of `doc.spans`.
     threshold (float): Spans with a lower posterior are left out, and go to `doc.spans[key + LEFT_OUT]`.
-    set_tags ("missing" or bool): Tags that are written to `token.tag_` too, as for `Output`.
+    set_tags ("missing" or bool): Which tags are written to `token.tag_` too, see `Output`.
     RAISES (ValueError): Unless there is a parse for each sentence and a tag for each word.
     """
     spans, scores, tags = [], [np.zeros(0, np.float32)], [""] * len(doc)
@@ -271,7 +271,7 @@ def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
 
 
 def rooted_trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
-    """Return the trees of a Doc, below the artificial root if the treebank had one; see `trees`."""
+    """Return the trees of a Doc, each with the artificial root on top if the treebank had one; see `trees`."""
     root = _group(doc, key).attrs.get("root", "")
     return [Tree(root, [tree]) if tree and root else tree for tree in trees(doc, key)]
 
@@ -328,7 +328,7 @@ class _Sentence:
         return parents
 
     def unparsed(self) -> Doc:
-        """Return the words as a Doc of their own, as it was before it was parsed."""
+        """Return the sentence as a Doc of its own, with the tags that it had before it was parsed."""
         first, end = self.words[0], self.words[-1] + 1
         alone = self.doc[first:end].as_doc()
         _set_tags(alone, given_tags_of(self.doc, self.key)[first:end])
@@ -399,8 +399,8 @@ def _group(doc: Doc, key: str, start: int = 0, end: int = 0) -> SpanGroup:
     if key not in doc.spans:
         raise ValueError(
             f"This Doc has no constituents: doc.spans has the keys {sorted(doc.spans)}, but not "
-            f"{key!r}. Run a pipeline with a component that sets it, such as 'lpcfg_parser'; of a Doc that "
-            "`span.as_doc()` made, ask the Doc that the span is of: `span._.constituency`."
+            f"{key!r}. Run a pipeline with a component that sets it, such as 'lpcfg_parser'; in place of a Doc that "
+            "`span.as_doc()` made, use the span: `span._.constituency`."
         )
     group = group_at(doc, key, start, end)
     if group.attrs.get("format", FORMAT) != FORMAT:
@@ -428,8 +428,8 @@ class TokenDependency(NamedTuple):
 
     token (Token): A word.
     head (Token): Its head, as `token.head`: the word itself where there is none.
-    label (str): The label of the node in which it depends on its head, and that of the largest node that it is the head
-        of, as in S>NP; "root" where there is no head.
+    label (str): The label of the node in which the word depends on its head, and of the largest node that the word
+        heads, as in S>NP; "root" where there is no head.
     """
 
     token: Token
@@ -438,7 +438,7 @@ class TokenDependency(NamedTuple):
 
 
 class Rival(NamedTuple):
-    """A bracket that no tree with an uncertain one has: it crosses it, or has another label over the same words.
+    """A bracket that excludes an uncertain one: it crosses it, or has another label over the same words.
 
     span (Span): The words, with the label.
     probability (float): Posterior probability of the bracket.
@@ -453,7 +453,7 @@ class UncertainSpan(NamedTuple):
 
     span (Span): The words, with the label.
     probability (float): Posterior probability of the bracket.
-    rivals (tuple of Rival): The likely ones, the likeliest first; none if the bracket may only be missing.
+    rivals (tuple of Rival): The likely brackets in its place, likeliest first; () if there may simply be none.
     """
 
     span: Span
@@ -465,7 +465,7 @@ class UncertainSpan(NamedTuple):
 class Constituent:
     """A node of a tree on a Doc: a range of words with the labels of all brackets over just it.
 
-    It is a sequence of its children, of which a word has none; a node is true nevertheless.
+    It is a sequence of its children; a word, which has none, is true nevertheless.
     """
 
     _sentence: _Sentence
@@ -479,18 +479,18 @@ class Constituent:
 
     @property
     def label(self) -> str:
-        """The outermost label; of a word that has none, its tag."""
+        """The outermost label; without one, the tag of a word, and "" of words that no bracket holds together."""
         start, end = self._range
         return next(iter(self.labels), self._sentence.tags[start] if end == start + 1 else "")
 
     @property
     def start(self) -> int:
-        """The first token."""
+        """The position of the first token in the Doc."""
         return self._sentence.words[self._range[0]]
 
     @property
     def end(self) -> int:
-        """The token after the last."""
+        """The position after the last token in the Doc."""
         return self._sentence.words[self._range[1] - 1] + 1
 
     @property
@@ -569,6 +569,7 @@ class Constituent:
 
     @property
     def parent(self) -> Constituent | None:
+        """The node above; None for the root."""
         above = self._sentence.parents[self._range]
         return Constituent(self._sentence, above) if above else None
 
@@ -591,7 +592,7 @@ class Constituent:
 
     @property
     def head_child(self) -> Constituent | None:
-        """The child that is the head, by `head_rules` of the language; None of a word."""
+        """The child that is the head, by `head_rules_of` the Doc; None for a word."""
         children = self.children
         label = self.labels[-1] if self.labels else ""
         return children[self._rules.head(label, [child.label for child in children])] if children else None
@@ -607,7 +608,7 @@ class Constituent:
     def dependencies(self, rules: HeadRules | None = None) -> list[TokenDependency]:
         """Return the dependency of each word within this node.
 
-        rules (HeadRules or None): Head rules; None for `head_rules` of the language.
+        rules (HeadRules or None): Head rules; None for `head_rules_of` the Doc.
         """
         words = self.leaves
         arcs = dependencies(self.tree, rules or self._rules)
@@ -705,7 +706,7 @@ class Constituency(tuple[Constituent, ...]):
 
 
 def doc_constituency(doc: Doc, key: str | None = None) -> Constituency:
-    """Return the root node of each sentence of a Doc that has words; `span_constituency` of a sentence gives its own.
+    """Return the root node of each sentence that has words; for one sentence use `span_constituency`.
 
     key (str or None): Key of `doc.spans`; None for that of `key_of`.
     """

@@ -1,7 +1,7 @@
 """`doc.noun_chunks` from the tree of a Doc without dependencies.
 
-spaCy asks `vocab.get_noun_chunks`, which is the language's own function over dependencies, if it has one. In its place
-comes one that asks it still, wherever a Doc has dependencies or no tree.
+spaCy calls `vocab.get_noun_chunks`, which is the language's own function over dependencies, if it has one. `NounChunks`
+takes its place, and calls it for a Doc that has dependencies or no tree.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def offer_noun_chunks(vocab: Vocab, doc: Any = None) -> None:
 
 
 def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
-    """Return start and end of noun phrases that only contain possessors as noun phrases, in text order.
+    """Yield start and end of base noun phrases, in text order: noun phrases in which all others are possessors.
 
     key (str): Key of the trees in `doc.spans`.
     """
@@ -73,7 +73,7 @@ def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
 
 
 def _ends_below(phrases: list[tuple[int, int]], i: int) -> Iterator[int]:
-    """Return the ends of the phrases inside the i-th one."""
+    """Yield the ends of the phrases inside the i-th one."""
     for start, end in islice(phrases, i + 1, None):
         if start >= phrases[i][1]:
             return

@@ -69,7 +69,7 @@ def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Ph
     doclike (Doc or Span): A Doc with trees; or a constituent of one, such as a sentence.
     label (str): A category, or several with | between them.
     maximal (bool): Only those that are not within another of them.
-    RAISES (ValueError): For a label that the model that made the trees does not have; and if there are no trees.
+    RAISES (ValueError): If there are no trees, or if the model that made them is loaded and lacks the label.
     """
     docs = _indexed(doclike)
     nodes = phrases(docs.index, label, maximal=maximal)

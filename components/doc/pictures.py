@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class PicturedSentence(NamedTuple):
     """A non-empty sentence of a Doc with what is drawn of it.
 
-    number (int): Among all sentences of the Doc, from 0.
+    number (int): The number of the sentence in the Doc, empty ones included, from 0.
     text (str): The sentence as it stands in the Doc.
     words (list of str): (n_words,).
     tree (Tree): The tree over the words.
@@ -50,7 +50,7 @@ def ask(component: ModelPipe, question: str, doc: Doc, *arguments: Any, **settin
 
     component (ModelPipe): The component.
     question (str): "posteriors", "n_best" or "surprisals", a method that takes a Doc, and the arguments and settings.
-    RAISES (ValueError): If the component cannot say it.
+    RAISES (ValueError): If the component lacks the method, or its model has no answer.
     """
     method = getattr(component, question, None)
     if method is None:

@@ -34,9 +34,9 @@ class DocSentences(NamedTuple):
 
 
 def find_sentences(doc: Doc, key: str) -> DocSentences:
-    """Return the sentences of a Doc; where it has no sentence boundaries, by `sentence_starts`.
+    """Return the sentences of a Doc, split by `sentence_starts` if it has no sentence boundaries.
 
-    key (str): Key of `doc.spans` to which the component writes that asks.
+    key (str): Key of `doc.spans` that the calling component writes to, see `given_tags_of`.
     RAISES (TypeError): For what is no Doc, such as a text.
     """
     _check_doc(doc)

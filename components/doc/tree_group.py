@@ -1,7 +1,7 @@
 """Spans of trees that stay with their Doc: when tokens are merged or split, and when Docs are put together.
 
-spaCy's retokenizer leaves groups of spans as they are, with the numbers of tokens that are no more. Here they follow,
-as soon as somebody looks, by what stays as it was, the characters of the text:
+spaCy's retokenizer leaves groups of spans as they are, with positions of tokens that have changed. A `TreeGroup`
+follows when it is next read, by the characters of the text, which stay as they were:
 
 - A bracket over a merged token and others, or over just this token, is over it still.
 - A bracket within a merged token is left out: the token is one leaf of the tree.
@@ -35,7 +35,7 @@ ISBN_KEY = "isbn_constituents"
 BRACKETS_KEY = "brackets"
 LANGUAGE_MODEL_KEY = "language_model"  # of a group without spans, whose attributes are surprisals
 KEYS = (KEY, ISBN_KEY, BRACKETS_KEY)
-"""The keys of this project's components; where a Doc has several, the views of nodes are of the first."""
+"""The keys of this project's components; `doc._.constituency` shows the first that a Doc has."""
 RETOKENIZED = "retokenized"
 TAGS, GIVEN_TAGS, SPELLINGS = "tags", "given_tags", "spellings"
 _OFFSETS = "offsets"
@@ -53,7 +53,7 @@ _APART = (
 
 
 class TreeGroup(SpanGroup):
-    """A group of spans that follow the tokens; `follow` is for those that spaCy makes."""
+    """A span group that calls `follow` whenever it is read, as one has to for groups that spaCy makes."""
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -123,11 +123,11 @@ def key_of(doc: Doc) -> str:
 
 
 def follow(group: Any, start: int = 0, end: int | None = 0) -> None:
-    """Fit spans and attributes to the tokens of the Doc, if these are no more what they were.
+    """Fit spans and attributes to the tokens of the Doc, if these have changed.
 
     group (SpanGroup): A group of any kind.
-    start, end (int, or None for the last): Tokens that are looked at, besides how many there are: a merge and a split
-        may leave as many.
+    start, end (int, or None for the last): Tokens whose offsets are compared. Their number is compared in any case, but
+        a merge and a split may leave it as it was.
     """
     doc, attrs = group._doc_ref(), _ATTRS.__get__(group)
     offsets = attrs.get(_OFFSETS)
@@ -141,7 +141,7 @@ def follow(group: Any, start: int = 0, end: int | None = 0) -> None:
 
 
 def _are_places(offsets: Any) -> bool:
-    """Return whether it is what `_offsets` gives, and not a damaged attribute, or none."""
+    """Return whether an attribute has the form of `_offsets`, and is not missing or damaged."""
     return isinstance(offsets, np.ndarray) and offsets.ndim == 1 and offsets.dtype.kind == "i"
 
 

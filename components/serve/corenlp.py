@@ -55,9 +55,9 @@ class Request(NamedTuple):
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Request:
-        """Read the properties that CoreNLP has for these questions; others do not matter here.
+        """Read the properties of CoreNLP that matter here, and ignore all others.
 
-        RAISES (ValueError): For annotators, or an output format, that are not answered.
+        RAISES (ValueError): For annotators not in `ANNOTATORS`, or an output format not in `FORMATS`.
         """
         names = str(properties.get("annotators", _DEFAULT)).replace(" ", "").split(",")
         annotators = frozenset(name for name in names if name)
@@ -124,7 +124,7 @@ class CoreNLP:
     def tregex(self, text: str, pattern: str, properties: Mapping[str, Any]) -> dict[str, Any]:
         """Answer `POST /tregex`: the matches of a pattern in each sentence's tree.
 
-        RAISES (ValueError): As `annotate` does, and for what is no pattern.
+        RAISES (ValueError): As `annotate` does, and if `pattern` is no pattern of Tregex.
         """
         sentences = list(self._sentences(text, Request.of({**properties, "annotators": _DEFAULT})))
         trees_of_text = [rooted(sentence.tree, _ROOT) for sentence in sentences if sentence.tree]
@@ -179,7 +179,7 @@ class CoreNLP:
 
 
 def _indented(node: TreeNode) -> str:
-    """Return a line or several with the brackets of a node of an index; with a word alone, if it is one."""
+    """Return the brackets of a node on indented lines; only the word if the node is one."""
     return (node.label if node.is_word else indented(node.tree)) + "\n"
 
 

@@ -88,7 +88,7 @@ def _text(body: bytes, headers: Message) -> str:
 
     Some clients send text as it stands where they say that it is a form, so that only one without blanks is decoded.
 
-    RAISES (ValueError): For another character set, or bytes that are none of it.
+    RAISES (ValueError): For an unknown character set, or bytes that are not valid in it.
     """
     try:
         text = body.decode(headers.get_content_charset("utf-8"))
@@ -101,7 +101,7 @@ def _text(body: bytes, headers: Message) -> str:
 def _properties(query: dict[str, str]) -> dict[str, Any]:
     """Return CoreNLP's properties: those of the JSON object `properties`, and those that the query names itself.
 
-    RAISES (ValueError): If it is no object; a dict as Python writes it is taken too, as a client sends it.
+    RAISES (ValueError): If it is neither that nor a dict as Python writes it, which one client sends.
     """
     text = query.get("properties", "{}")
     try:

@@ -52,8 +52,8 @@ class Corrections:
     output (path): The file of the trees, in the order of the Docs, written whenever one is saved. It belongs to this
         object until `close`.
     resume (bool): Whether to go on with a file that is there, with trees of some of these sentences.
-    RAISES (ValueError): If there is a file and `resume` is false, or it has another tree; and if another process
-        corrects trees in that file.
+    RAISES (ValueError): If the file exists and `resume` is false, if it has a tree over other words, or if another
+        process corrects trees in it.
     """
 
     def __init__(
@@ -130,6 +130,7 @@ class Corrections:
         return self.parsed(number, required, forbidden)
 
     def _decided(self, number: int, required: Sequence[Span], forbidden: Sequence[Span]) -> tuple[Parse, list[Span]]:
+        """Parse a sentence under decisions; return also the brackets below the root, edited if no parse obeys them."""
         self._check(number)
         parser = self.component.ready_parser()
         words = self.sentences[number].words

@@ -124,7 +124,7 @@ def page(
 
     text (str): The text as it was typed.
     sections (iterable of (str, str)): Captions in plain text and what stands under them in HTML.
-    message (str): The reason why a picture is missing, in plain text.
+    message (str): A note below the field, in plain text, such as the reason why there are no pictures.
     examples (sequence of str): Sentences to click; that in the field is left out.
     """
     form = (

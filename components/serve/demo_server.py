@@ -25,7 +25,7 @@ class DemoServer(LocalServer):
     """A server of a page for a text, on 127.0.0.1.
 
     port (int): The port; 0 for any that is free.
-    answer (callable): The page of a text, or a ValueError that says what is wrong; one thread at a time calls it.
+    answer (callable): Returns the page of a text, or raises ValueError with a message; one thread at a time calls it.
     handler (type or None): The handler of requests; None for `DemoHandler`.
     RAISES (OSError): If the port is taken.
     """

@@ -30,8 +30,8 @@ class LocalServer(ThreadingHTTPServer):
 
     port (int): The port; 0 for any that is free.
     handler (type): The handler of requests.
-    host (str): The address to listen at. Only that of this machine, the default, refuses all other names of hosts, with
-        which pages of other sites could ask it.
+    host (str): The address to listen at. At the default, that of this machine, requests for other host names are
+        refused, by which pages of other sites could ask.
 
     No more than 16 connections are served at a time: others wait until one is closed, which a silent or slow one is
     after ten seconds. No more than four texts are parsed or wait for it: others get status 503.

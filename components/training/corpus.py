@@ -179,8 +179,9 @@ def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
 
 
 def _check_memory(data: bytes) -> None:
-    """Count the memory that the bytes of a DocBin will take when they are read.
-    RAISES (TooLargeError): If that is too much.
+    """Check that reading the bytes of a DocBin takes no more memory than is allowed.
+
+    RAISES (TooLargeError): If it takes more.
     RAISES (StorageError, zlib.error): If they are no DocBin.
     """
     max_bytes, budget = limit() // _COPIES, MemoryBudget()

@@ -93,7 +93,7 @@ def score_unlabelled(
     gold_key (str): Key of the gold trees.
     RETURNS (dict): As fractions, None if no reference has trees: brackets_f, brackets_f_with_sentence,
         brackets_sentence_f, brackets_sentence_f_with_sentence, and precision, recall and F1 without the whole
-        sentence's bracket as spans_<key>_p and so on. As a number: brackets_n_sentences, which have two words or more.
+        sentence's bracket as spans_<key>_p and so on. As a number: brackets_n_sentences, those of two words or more.
     """
     totals = unlabelled_totals(_unlabelled(*pair) for pair in _all_pairs(examples, gold_key, spans_key))
     values: dict[str, Any] = {f"brackets_{name}": value for name, value in totals.as_dict().items()}
@@ -121,7 +121,7 @@ def _all_pairs(examples: Iterable[Example], gold_key: str, test_key: str) -> lis
 
 
 def _pairs(eg: Example, gold_key: str, test_key: str) -> Iterator[tuple[list[Tree], list[Tree]]]:
-    """Return gold and predicted trees of the shortest stretches that consist of whole sentences on both sides."""
+    """Yield the gold and predicted trees of the shortest stretches that are whole sentences on both sides."""
     gold, test = _Side(eg.reference, gold_key), _Side(eg.predicted, test_key)
     if gold.text != test.text:
         raise ValueError(
@@ -145,7 +145,7 @@ class _Side:
         self.sentence_ends = [self.word_ends[n - 1] for n in accumulate(map(len, self.trees))]
 
     def stretches(self, cuts: list[int], ends: set[int]) -> Iterator[list[Tree]]:
-        """Return the trees between sentence ends, with words cut into pieces."""
+        """Yield the trees between the sentence ends that both sides have, with words cut into pieces."""
         pieces = [self.text[start:end] for start, end in pairwise([0, *cuts])]
         firsts = [bisect_right(cuts, end) for end in [0, *self.word_ends]]
         words = (pieces[first:last] for first, last in pairwise(firsts))

@@ -30,7 +30,7 @@ _SETTERS = {
 _OTHER: dict[Attr, Attr] = {"pos": "tag", "tag": "pos"}
 _BINARY = ".spacy"
 SUFFIXES = (".tagged", ".tagged.gz", _BINARY)
-"""Of files of a folder that count besides treebanks."""
+"""Endings of the files of a folder that are read besides treebanks."""
 
 
 class Untagged(ValueError):
@@ -167,7 +167,7 @@ class TaggedText:
     """The corpus reader `spacy-lpcfg.TaggedText.v1`: `nlp -> iterator of Example`, of tagged sentences.
 
     path (path or list of paths): As for `read_sentences`.
-    limit (int): The maximum number of sentences to read; 0 for all.
+    limit (int): Maximum number of Examples to read; 0 for all.
     skip_bad (bool): Whether to skip broken trees and lines and log their number, instead of raising TreebankError.
     """
 
@@ -179,10 +179,10 @@ class TaggedText:
         self.skip_bad = skip_bad
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        """Read the text as Examples of one sentence each, with the same words and tags on both sides.
+        """Yield Examples with the same words and tags on both sides.
 
-        YIELDS (Example): token.tag_ is the tag of the file, and token.pos_ its universal tag; of a `.spacy` file both
-            are as there, and an Example is a Doc.
+        YIELDS (Example): A sentence, whose token.tag_ is the tag in the file, and token.pos_ its universal tag; or a
+            Doc of a `.spacy` file, with the tags that it has.
         RAISES (ValueError): If there is no path, or no sentence; other errors are those of `read_sentences`.
         """
         paths = required(self.path)

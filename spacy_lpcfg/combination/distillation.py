@@ -41,10 +41,9 @@ class Distillation:
     share (float): Of the parsed sentences, those of which the teacher is most certain, by the mean posterior of a
         tree's brackets: its expected precision. 1 for all.
     n_jobs (int): Threads that parse the text; the result is the same for any number.
-    temperature (float or None): Of what is learned; None for `TAUGHT` of a grammar or an ensemble, for that of its
-        learner of a combination, and for the one that the span layer has found of a model with one.
-    student_of_many (Learner or None): In place of the student where the treebank has more than 7,000 trees; None for
-        the same one.
+    temperature (float or None): The temperature of the learned model; None for `TAUGHT` if that is a grammar or an
+        ensemble, else for the one that the student's learner gives it.
+    student_of_many (Learner or None): The student if the treebank has more than 7,000 trees; None for `student`.
     RAISES (ValueError): For a weight or length below 1, a share that is not above 0 and at most 1, or a temperature
         that is not finite and above 0.
     """
@@ -85,9 +84,10 @@ class Distillation:
 
         trees (Iterable[Tree]): Read once; raw or normalised.
         held_out (Iterable[Tree] or None): Trees by which teacher and student choose the best step, if they go by steps.
-        on_step (callable or None): Called with the steps of the student, if that is one learner by EM.
-        RETURNS (Grammar, Ensemble or Combined): A network is a combination of one.
-        RAISES (ValueError): If there are none, or the text has no sentence that the teacher can parse.
+        weights (sequence of float or None): Has no effect: all annotated trees count `weight` times.
+        on_step (callable or None): Called with the steps of the student.
+        RETURNS (ParsingModel): The student's model; see `as_learned`.
+        RAISES (ValueError): If there are no trees, or the text has no sentence that the teacher can parse.
         """
         text = iter(self.text)
         first = list(islice(text, 1))  # a file that is not there is told of before the teacher learns
@@ -111,7 +111,7 @@ class Distillation:
         held_out: Sequence[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> ParsingModel:
-        """Return the student's model of annotated and of parsed trees, both normalised."""
+        """Learn the student's model from annotated and parsed trees, both normalised."""
         weight = self.weight or max(1, round(sum(map(len, parsed)) / (2 * sum(map(len, golds)))))
         student = self.student_of_many if self.student_of_many and len(golds) > MANY_TREES else self.student
         weights = [float(weight)] * len(golds) + [_OF_TEXT] * len(parsed)
@@ -133,5 +133,5 @@ def _with_temperature(model: ParsingModel, temperature: float | None) -> Parsing
 
 
 def as_learned(model: ParsingModel) -> ParsingModel:
-    """Return a network or a mirror image as a combination of one, and any other model as it is."""
+    """Return a network or a mirrored model as a combination of one member, and any other model as it is."""
     return Combined((model,), (1.0,)) if isinstance(model, ISBN | Mirrored) else model

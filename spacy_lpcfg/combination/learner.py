@@ -24,7 +24,7 @@ GRAMMARS_SHARE = 0.4
 class MirroredLearner:
     """Learner of a model that reads from right to left.
 
-    learner (Learner): Of the model, from mirrored trees.
+    learner (Learner): The learner of the model, from mirrored trees.
     """
 
     learner: Learner
@@ -50,7 +50,7 @@ class MirroredLearner:
 
     @property
     def backwards(self) -> Learner:
-        """The learner, told that trees are mirrored if it makes a difference to it."""
+        """The learner for mirrored trees, in which the first word of a sentence is the last one."""
         if not isinstance(self.learner, ISBNLearner):
             return self.learner
         return replace(self.learner, lexical=replace(self.learner.lexical, sentence_initial=-1))
@@ -60,9 +60,8 @@ class MirroredLearner:
 class Combination:
     """Learner of models that decide together, each by a learner of its own.
 
-    learners (sequence of Learner, or mapping of names to such): Of all members; networks of several learners are worth
-        more than as many of one ISBN, since each searches by itself, and those of different directions more than those
-        of one.
+    learners (sequence of Learner, or mapping of names to such): The learners of the members. Networks of several
+        learners are worth more than as many of one ISBN, since each searches by itself, most so in both directions.
     weights (sequence of float or None): The share of each member; None gives grammars and ensembles `GRAMMARS_SHARE`
         together where there are networks too.
     bracket_cost (float), beam (int), temperature (float): See `Combined`.
@@ -121,9 +120,9 @@ class Combination:
         trees (iterable of Tree): Read once; raw or normalised.
         held_out (iterable of Tree or None): Trees by which each learner that goes by steps chooses the best one.
         weights (sequence of float or None): How much each tree counts; None if all count alike.
-        on_step (callable or None): Called with `ModelLearned` for each member, after the steps of the grammars in it
-            that are learned by EM, networks counted as `spacy-lpcfg inspect` counts members.
-        RAISES (ValueError): If there are none, or if a setting is out of range.
+        on_step (callable or None): Called with the steps of grammars that are learned by EM, numbered as the members in
+            `spacy-lpcfg inspect`, and with `ModelLearned` after each learner.
+        RAISES (ValueError): If there are no trees, or if a setting is out of range.
         """
         treebank, golds = list(trees), None if held_out is None else list(held_out)
         calls = ((learner, treebank, golds, weights) for learner in self.learners)
@@ -152,7 +151,7 @@ def _learned(
 
 
 def default_weights(members: Sequence[Member]) -> list[float]:
-    """Return equal shares within each kind; that of all grammars is `GRAMMARS_SHARE` if there are networks too."""
+    """Return equal shares within each kind; all grammars together get `GRAMMARS_SHARE` if there are networks too."""
     n_networks = sum(member.is_network for member in members)
     n_grammars = len(members) - n_networks
     share = GRAMMARS_SHARE if n_networks and n_grammars else float(n_grammars > 0)

@@ -55,7 +55,7 @@ class Mirrored(WrappingModel):
 
     @property
     def local_trees(self) -> LocalTrees:
-        """None: those of the model are mirrored."""
+        """No local trees, since those of the model are mirrored."""
         return NO_LOCAL_TREES
 
     @property
@@ -69,7 +69,7 @@ class Mirrored(WrappingModel):
         return self.model.parser_bytes
 
     def models_of_trees(self) -> tuple[Mirrored, ...]:
-        """Return the models of trees of the model, mirrored."""
+        """Return mirrored models of those within it that have a log-probability of each tree."""
         return tuple(map(Mirrored, self.model.models_of_trees()))
 
     def to_values(self) -> dict[str, Any]:

@@ -18,9 +18,9 @@ from spacy_lpcfg.trees.tree import Tree
 
 
 class MirroredParser(SentenceParser):
-    """Gives the parser of mirrored trees mirrored sentences, and mirrors what it says.
+    """A parser by a model of mirrored trees: it mirrors sentences on the way in, and answers on the way out.
 
-    parser (SentenceParser): Of mirrored trees; any number of threads may share this one if they may share that.
+    parser (SentenceParser): The parser of mirrored sentences. Threads may share this parser if they may share that one.
     """
 
     def __init__(self, parser: SentenceParser) -> None:

@@ -26,12 +26,12 @@ class ScoredTree(NamedTuple):
 def parse_text(
     learned: ParsingModel, text: Iterable[Sequence[str]], max_words: int, *, n_jobs: int = 1
 ) -> Iterator[ScoredTree]:
-    """Yield the trees of those sentences that a model can parse.
+    """Yield the trees of the sentences over which a model has a tree.
 
-    Those of a combination are trees of its first grammar, so that students have no rules to learn that the
-    treebank lacks.
+    The trees of a combination are trees of its first grammar, so that students learn no rules that the treebank lacks.
 
-    text (iterable of sequence of str): Sentences as words; max_words (int): of a sentence that is not left out.
+    text (iterable of sequence of str): Sentences as words.
+    max_words (int): Longer sentences are left out, as are those of one word.
     n_jobs (int): Threads, as in joblib.
     """
     parse = learned.parser(**learned.usable(chart=_FAST, search=_NARROW)).forest_mbr

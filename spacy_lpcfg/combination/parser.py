@@ -34,7 +34,8 @@ class CombinedParser(BackedParser):
         such; "vote" those that more than half of the models have in their own trees, every model with one vote, which
         has more trees right as a whole and fewer brackets; "rerank" one of the trees that a grammar finds, see
         `Reranker`; "most-probable" the tree of `n_best(1)`, which is that grammar's.
-    chart (ChartSettings): Pruning of the grammars; the mean posteriors of those before prune the chart of the next one.
+    chart (ChartSettings): Pruning of the grammars. Unless `cascade` is 0, the mean posteriors of the grammars before
+        prune the chart of the next one, too.
     search (BeamSettings or None): Search of the ISBNs; None for the beam and the lattice of `combined`.
     RAISES (ValueError): For a decoding that the combination does not have.
     """
@@ -127,7 +128,7 @@ class CombinedParser(BackedParser):
     def parse(self, query: Sentence) -> Parse:
         """Parse a sentence by the decoding.
 
-        If no model has a tree that satisfies the constraints, the tree is that without them, of status "unconstrained".
+        If no model has a tree that satisfies the constraints, they are ignored, and the status is "unconstrained".
         Else the status is the worst of the models', such as "segmented" where one of them has cut the sentence.
         RETURNS (Parse): The scores are the means of the posteriors, and the log-probability is that of `backing`, nan
             without one.
@@ -204,7 +205,7 @@ def _status(spans: list[Span], posteriors: Posteriors, constraints: Constraints)
 
 
 def _votes(trees: Sequence[list[Span]], posteriors: Posteriors) -> dict[Span, float]:
-    """Return the share of the models' trees that have each bracket, in pre-order; its posterior decides a tie."""
+    """Return the share of the models' trees that have each bracket, in pre-order; posteriors decide ties."""
     votes = Counter(span for spans in trees for span in set(spans))
     ranks = {span: rank for rank, span in enumerate(posteriors.brackets)}
     order = sorted(votes, key=lambda span: (span[0], -span[1], ranks.get(span, len(ranks))))

@@ -130,7 +130,7 @@ class Balanced(Preset):
 
 @dataclass(frozen=True, kw_only=True)
 class Accurate(Preset):
-    """Diverse grammars, four or, of more than 7,000 trees, two, and two networks each way.
+    """Four diverse grammars (two of more than 7,000 trees) and two networks, all of them each way.
 
     text (iterable of sequence of str or None): With a text all learn a second time, from what they say of it too.
     """
@@ -200,7 +200,7 @@ class Distilled(Preset):
     teacher (str): What parses the text: "ensemble" for `BothWays`, or the preset "balanced" or "accurate".
     n_grammars (int or None): Grammars of the teacher "ensemble"; None for its default.
     n_states (int): The maximum number of latent states of a symbol of the grammar, and of those of the ensemble.
-    RAISES (ValueError): On another teacher, or for a number of grammars of a preset.
+    RAISES (ValueError): If there is no such teacher, or if a preset is given a number of grammars.
     """
 
     text: Text
@@ -231,7 +231,7 @@ PRESETS: Mapping[str, type[Preset]] = MappingProxyType({"fast": Fast, "balanced"
 TEACHERS: Mapping[str, type[Recipe]] = MappingProxyType(
     {"ensemble": BothWays, "balanced": Balanced, "accurate": Accurate}
 )
-"""What may parse the raw text that `Distilled` learns from."""
+"""The teachers of `Distilled`, by name."""
 
 
 def preset(name: str, **settings: Any) -> Combination | Distillation:
@@ -239,7 +239,7 @@ def preset(name: str, **settings: Any) -> Combination | Distillation:
 
     name (str): One of `PRESETS`.
     settings: Fields of its class there, such as `text`, `seed` and `n_jobs`.
-    RAISES (ValueError): On another name, or if the fast preset has no text.
+    RAISES (ValueError): If there is no such preset, or if the fast preset has no text.
     """
     check_one_of("a preset", name, PRESETS)
     if name == "fast" and settings.get("text") is None:

@@ -16,7 +16,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 
 class Reranker:
-    """Chooses among the trees of the first proper grammar of several models, alone or of an ensemble.
+    """Chooses among the most probable trees of the first proper grammar, a member or the part of one.
 
     members (sequence of ParsingModel), weights (sequence of float): As in `Combined`; the grammars of an ensemble have
         equal parts of its weight. Grammars that are not proper and several networks of one ISBN, which have no

@@ -36,8 +36,8 @@ class DoubtfulBracket(NamedTuple):
     bracket (Span): As (start, end, label).
     probability (float): Posterior probability of the bracket.
     rivals (dict of Span to float): Probabilities of the brackets that no tree with this bracket has, because they cross
-        it, and of those with another label over the same words; the likeliest first. It is empty if the bracket may
-        only be missing.
+        it, and of those with another label over the same words; the likeliest first. Empty if nothing else is likely
+        in its place.
     """
 
     bracket: Span
@@ -72,7 +72,7 @@ def _are_rivals(first: Span, second: Span) -> bool:
 def best_bracketings(n_best: Callable[[int], list[Analysis]], n: int) -> list[Analysis]:
     """Return the most probable trees whose brackets differ, best first: of trees that differ in tags alone the best.
 
-    n_best (callable): Of a number, that many most probable trees, best first.
+    n_best (callable): Returns as many most probable trees as it is asked for, best first.
     n (int): How many trees are wanted. There are fewer if the 4 n most probable trees, or the
         first `MAX_N_BEST`, have fewer bracketings.
     """
@@ -95,7 +95,7 @@ def tree_difference(first: Tree, second: Tree) -> TreeDifference:
 def show_span(words: Sequence[str], span: Span) -> str:
     """Return a bracket or tag with its words; long ones with the first two and the last: NP(the old ... lake).
 
-    words (sequence of str): Of the sentence.
+    words (sequence of str): The words of the sentence.
     """
     start, end, label = span
     shown = [*words[start:end]] if end - start <= _MAX_WORDS else [*words[start : start + 2], "...", words[end - 1]]

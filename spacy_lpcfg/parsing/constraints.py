@@ -10,7 +10,7 @@ import numpy as np
 from spacy_lpcfg.trees.tree import Span
 
 ANY = ""
-"""In place of a label: any."""
+"""In place of a label, stands for any."""
 
 
 @dataclass(frozen=True)
@@ -51,26 +51,26 @@ class Constraints:
     def within(self, brackets: Mapping[Span, float]) -> dict[Span, float]:
         """Return the posteriors of the brackets that constraints allow, in their order; required brackets get 1.
 
-        brackets (mapping of (start, end, label) to float): With probabilities; of a required span without a label the
-            likeliest is certain.
+        brackets (mapping of (start, end, label) to float): Their posteriors. Where a required span has no label, the
+            likeliest bracket over it gets 1.
         """
         whole = [*self.whole, *((start, end) for start, end, _ in self.required)]
         allowed = {
             bracket: p
             for bracket, p in brackets.items()
-            if not any(_is(bracket, span) for span in self.forbidden)
+            if not any(_matches(bracket, span) for span in self.forbidden)
             and not any(crosses(bracket[0], bracket[1], *span) for span in whole)
         }
         for span in self.required:
             likeliest = max(
-                (bracket for bracket in allowed if _is(bracket, span)), key=allowed.__getitem__, default=None
+                (bracket for bracket in allowed if _matches(bracket, span)), key=allowed.__getitem__, default=None
             )
             if likeliest is not None:
                 allowed[likeliest] = 1.0
         return allowed
 
     def allow(self, brackets: Iterable[Span]) -> bool:
-        """Return whether a tree of these brackets satisfies them."""
+        """Return whether a tree with these brackets satisfies the constraints."""
         if not self:
             return True
         spans = list(brackets)
@@ -100,7 +100,7 @@ def crosses(start: int, end: int, other_start: int, other_end: int) -> bool:
 
 
 def find_crossing(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Return two of some spans that cross each other, or None."""
+    """Return two spans that cross each other; None if no two do."""
     around: list[tuple[int, int]] = []
     for start, end in sorted(set(spans), key=lambda span: (span[0], -span[1])):
         while around and around[-1][1] <= start:
@@ -111,5 +111,5 @@ def find_crossing(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], tu
     return None
 
 
-def _is(bracket: Span, span: Span) -> bool:
+def _matches(bracket: Span, span: Span) -> bool:
     return bracket[:2] == span[:2] and span[2] in (ANY, bracket[2])

@@ -27,8 +27,8 @@ class DecodingParser(WrappingParser):
     def parse(self, query: Sentence) -> Parse:
         """Return the decoder's tree, or the other parser's where that has a single tree or the decoder's is refused.
 
-        A decoder's tree is refused if no bracket may span the sentence, or if it breaks constraints. It may satisfy
-        those that no tree of the other parser does.
+        A decoder's tree is refused if no bracket may span the sentence, or if it breaks constraints; it may satisfy
+        constraints that no tree of the other parser satisfies.
 
         RAISES (ValueError): As `Query`.
         """

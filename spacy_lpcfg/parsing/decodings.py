@@ -140,11 +140,10 @@ def decodings_of(model: Decodable) -> tuple[str, ...]:
 
 
 def check_decoding(name: str, among: Iterable[str] = DECODINGS, model: str = "") -> None:
-    """Check that a decoding is one of some.
+    """Raise ValueError if a decoding is unknown, or is none of a model's; the message says what it needs of a model.
 
-    among (iterable of str): The names of decodings that there are; all by default.
-    model (str): Whose decodings they are, for the message.
-    RAISES (ValueError): If it is not; the message says what the decoding needs of a model.
+    among (iterable of str): The names of the model's decodings; all by default.
+    model (str): The end of "Expected decoding to be ..." that names the model, such as " for this Grammar".
     """
     names = tuple(among)
     if name not in names:

@@ -69,7 +69,7 @@ def _edge(
     spans: Sequence[tuple[int, int] | None],
     relations: frozenset[str],
 ) -> int:
-    """Return where a subtree begins without the dependents of some relations at its left edge."""
+    """Return the first word of a subtree after the dependents of some relations at its left edge."""
     start = span[0]
     for child in below:
         if _base(sentence.relations[child]) not in relations:
@@ -141,9 +141,10 @@ class DependencyAnnotator:
         self._parser: SentenceParser = model.parser()
 
     def trees(self, sentences: Iterable[DependencySentence], *, n_jobs: int = 1) -> Iterator[Tree | None]:
-        """Yield the tree of each sentence below the root of the treebank, None where no tree respects the dependencies.
+        """Yield the tree of each sentence, with the treebank's root; None where no tree respects the dependencies.
 
-        Where a required bracket has no tree, labels are set free; where there is none still, only the subtrees count.
+        If no tree has the required brackets, they may have any label; if there is still none, they are dropped, and
+        only brackets that cross a subtree are ruled out.
 
         n_jobs (int): Threads, as in joblib.
         """

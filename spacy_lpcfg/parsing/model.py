@@ -85,7 +85,7 @@ class ParsingModel(Stored):
 
         @property
         def parser_bytes(self) -> float:
-            """About the memory that a parser by it takes, sentences aside."""
+            """Approximate bytes of memory that its parser takes, besides those for sentences."""
 
         @property
         def local_trees(self) -> LocalTrees:
@@ -107,11 +107,11 @@ class ParsingModel(Stored):
 
     @property
     def label_chains(self) -> frozenset[Chain]:
-        """The labels that its treebank has over the same words, outermost first; of some models none are known."""
+        """The chains of labels over the same words in its treebank, outermost first; empty if they are not known."""
         return frozenset()
 
     def models_of_trees(self) -> tuple[ParsingModel, ...]:
-        """Return the models within it that have a log-probability of each tree."""
+        """Return the models that it is made of, as far as they have a log-probability of each tree."""
         return ()
 
     def single_models(self) -> tuple[ParsingModel, ...]:
@@ -123,7 +123,7 @@ class ParsingModel(Stored):
         check_decoding(decoding, self.decodings, f" for this {type(self).__name__}")
 
     def usable(self, **settings: Any) -> dict[str, Any]:
-        """Return those of some settings of parsers that its parser has a use for."""
+        """Return the settings that are among `parser_settings`."""
         return {name: value for name, value in settings.items() if name in self.parser_settings}
 
     def parser(self, *, decoding: str | None = None, **settings: Any) -> SentenceParser:
@@ -187,9 +187,9 @@ class ParsingModel(Stored):
 
 
 class WrappingModel(ParsingModel):
-    """A model of which another is the greater part.
+    """A model that wraps another, from which it takes labels, words, decodings and single models.
 
-    model (ParsingModel): The other; labels, words, decodings and the models within are its own.
+    model (ParsingModel): The inner model.
     """
 
     model: ParsingModel

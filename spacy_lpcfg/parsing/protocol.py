@@ -85,9 +85,9 @@ class SentenceParser(ABC):
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """Compute the posteriors of a sentence, and keep what is needed to choose a tree by other posteriors.
 
-        guide (Posteriors or None): The posteriors of other models. A chart looks at its brackets only, and a
-            network that searches by a lattice at those that are likely enough, unless the sentence is constrained or
-            they leave no tree; None for all.
+        guide (Posteriors or None): The posteriors of other models, which restrict the search: a chart to their
+            brackets, a lattice of networks to those that are likely enough, unless the sentence is constrained or they
+            leave no tree. None for no restriction.
         """
 
     @abstractmethod
@@ -140,7 +140,7 @@ class SentenceParser(ABC):
 
 
 class BackedParser(SentenceParser):
-    """A parser without a distribution over trees, which leaves questions about one to another parser.
+    """A base class of parsers without a distribution over trees, which leave questions about it to another parser.
 
     backing (SentenceParser or None): The parser that answers all questions but those for trees and posteriors; None if
         there is none that can.

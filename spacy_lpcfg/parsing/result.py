@@ -63,7 +63,7 @@ class Parse:
 
 
 MIN_POSTERIOR = 1e-3
-"""Of the brackets that charts and lattices tell of."""
+"""The least posterior of a bracket that charts and lattices return."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ class WellFormedDecoder:
     """Chooses brackets and tags by their posteriors and by the local trees of a treebank.
 
     local_trees (LocalTrees): Of the treebank; at least one.
-    cost (float): Taken from the posterior of each bracket.
+    cost (float): The cost of a bracket, which is subtracted from its posterior.
     """
 
     def __init__(self, local_trees: LocalTrees, *, cost: float) -> None:

@@ -28,7 +28,7 @@ _FILE_NAME = re.compile(r".*\.(mrg|txt|spacy|jsonl?|tsv|gz|parsed)", re.DOTALL)
 
 
 def training_files(paths: Sequence[Path], dialect: str | None, others: tuple[str, ...] = ()) -> list[Path]:
-    """Return the files to learn from: of paths of files, of folders, or patterns.
+    """Return the files to learn from, at paths of files or folders, or by patterns.
 
     Of a folder treebanks count, of the dialect if there is one, and files that end in one of `others`. A folder with
     `train.*` in it stands for that alone: what lies beside it, such as `dev.*`, is there to measure on.

@@ -30,7 +30,7 @@ _BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")  # where programs
 
 
 class OutputFormat(NamedTuple):
-    """A format of output: its name, the endings of its files, and how items are written.
+    """A format of output: the endings of its files, and how items are written.
 
     suffixes (tuple of str): Endings of files in this format, the usual one first.
     write (callable): Writes items to an open file: lines, rows of cells, objects of JSON, Docs, or bytes.

@@ -140,7 +140,7 @@ def _is_bracketer(component: Pipe) -> bool:
 
 
 def kind_by_name(file: str) -> Input | None:
-    """Return whether a file holds Docs or trees by its name; None if the name does not say."""
+    """Return what a file holds by its name, Docs or trees; None if the name does not say."""
     kinds = () if is_text(file) else (Input.spacy, Input.trees)
     return next((kind for kind in kinds if file.endswith(suffixes_of(kind))), None)
 
@@ -179,8 +179,8 @@ def run_pipeline(
 ) -> Iterator[Parsed]:
     """Yield the Docs of a file, parsed, in its order; neither file nor Docs are ever in memory as a whole.
 
-    nlp (Language): The pipeline, which is changed for what is asked of one file after the other.
-    component (ParsingPipe or SpectralBracketerPipe): The component that parses; of given words, it runs alone.
+    nlp (Language): The pipeline; components that find sentences and answer the questions are added to it, once.
+    component (Pipe): The component that parses or answers; it runs alone where the input is words.
     questions (dict of str to dict): Names of methods of the component and their arguments; see `questions.py`.
     with_trees (bool): Whether to parse, besides answering questions.
     n_process (int): The number of processes.

@@ -37,7 +37,7 @@ Settings = Annotated[
 
 
 class ChosenLearner(NamedTuple):
-    """learner (Learner): with as many jobs as asked for; config (dict): of the same learner, whatever the jobs."""
+    """A learner with as many jobs as asked for, and its config, in which there are no jobs."""
 
     learner: Learner
     config: dict[str, Any]

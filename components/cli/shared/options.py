@@ -21,7 +21,7 @@ SurprisalModel = Annotated[
 ]
 TextModel = Annotated[str, typer.Option("--model", help="What parses text: a pipeline, or en.")]
 Component = Annotated[
-    str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
+    str | None, typer.Option(help="Name of the component that parses. [default: the first that has learned to]")
 ]
 
 LARGEST_SEED = 2**30  # models of one learner count on from it or from twice it, and scikit-learn takes 32 bits

@@ -46,10 +46,10 @@ class ParsedSentence(NamedTuple):
     spans (list of Span): The brackets, in pre-order.
     tag_scores (list of float, or None): The posterior probability of each tag.
     status (str): The status of its `Parse`, or "empty".
-    log_probability (float or None): Natural logarithm.
-    n_best (list of dict, or None): "tree", "log_probability", "probability", and "added" and "missing" spans of each,
-        beside the first.
-    marginals (dict or None): "spans" and "tags" that may be, with their probabilities.
+    log_probability (float or None): ln P(words) as in `Parse`.
+    n_best (list of dict, or None): "tree", "log_probability" and "probability" of each tree, and its "added" and
+        "missing" spans in comparison with the first.
+    marginals (dict or None): "spans" and "tags" that are possible, with their probabilities.
     """
 
     words: list[str]
@@ -77,7 +77,7 @@ NOTHING = ParsedSentence([], None, [], None, EMPTY, None, None, None)
 
 
 def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedSentence]:
-    """Yield the sentences of a parsed Doc that have words, or, if it was made of a list of none, `NOTHING`.
+    """Yield the sentences of a parsed Doc that have words; `NOTHING` for a Doc made of an empty list of words.
 
     key (str): Key of the trees in `doc.spans`.
     root (str or None): Label over every tree; None for none.
@@ -192,7 +192,7 @@ def objects(sentences: Iterable[ParsedSentence]) -> Iterator[dict[str, Any]]:
 
 
 def as_json(sentence: ParsedSentence) -> dict[str, Any]:
-    """Return a sentence by the names of its parts; of its answers those that were asked for."""
+    """Return the parts of a sentence by name, without `_ANSWERS` that were not asked for."""
     values = sentence._asdict()
     values["tree"] = None if sentence.tree is None else str(sentence.tree)
     values["tags"] = [] if sentence.tree is None else sentence.tree.tags
@@ -250,7 +250,7 @@ _CONTENTS: dict[str, dict[str, Callable[[Iterable[ParsedSentence]], Iterator[Any
     "--marginals": {"tsv": marginal_rows, "csv": marginal_rows, "jsonl": objects, "json": objects},
     "--n-best and --marginals": {"jsonl": objects, "json": objects},
 }
-"""What is written of sentences, by what was asked for and by the format."""
+"""Functions that write sentences, by the options for answers and by the format."""
 
 
 def check_contents(form: str, asked: str) -> None:
@@ -272,8 +272,8 @@ def contents_of(
 
     parsed (iterable of Parsed): The Docs.
     asked (str): As in `check_contents`.
-    key, root: as in `sentences_of`
-    keep (callable or None): Whether to write a sentence, which Docs are not asked for; None for all.
+    key, root: As in `sentences_of`.
+    keep (callable or None): Whether to write a sentence; None for all. Docs are all written.
     """
     if form == ParseFormat.spacy:
         return (doc for doc, _ in parsed)

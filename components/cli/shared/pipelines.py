@@ -186,7 +186,7 @@ def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), forc
 
 
 def check_can_be_made(folder: Path) -> None:
-    """Raise BadParameter if neither a path nor any folder above it can be written to."""
+    """Raise BadParameter unless a folder, or the nearest one above it that exists, can be written to."""
     above = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise typer.BadParameter(f"{above} is no folder that can be written to", param_hint="--output")

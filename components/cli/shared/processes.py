@@ -31,7 +31,7 @@ _nlp: Language  # of a worker process
 def pipe(
     nlp: Language, items: Iterable[tuple[Doc | str, Context]], *, n_process: int = 1
 ) -> Iterator[tuple[Doc, Context]]:
-    """Run a pipeline over Docs or texts, each with something that goes with it.
+    """Run a pipeline over Docs or texts, each with a context that is passed through.
 
     n_process (int): The number of processes; 1 is this process.
 

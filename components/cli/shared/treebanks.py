@@ -26,7 +26,7 @@ _NAMED = 5  # files of which the names are told
 def tree_files(
     paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = TagDetail.fine
 ) -> Iterator[TreeFiles]:
-    """Yield the files to learn from; tell what was read of them, and at the end how many trees were broken."""
+    """Yield the files to learn from; tell what was read, and log at the end how many trees were broken."""
     from spacy_lpcfg.trees import TreeFiles
 
     errors: list[Exception] = []
@@ -74,7 +74,7 @@ def read_training(
 
 
 def read_treebank(paths: Sequence[Path], skip_bad: bool, dialect: str | None) -> Iterator[Tree]:
-    """Yield the trees of the files; at the end it is told how many were broken, and what their dialect changed."""
+    """Yield the trees of files; log at the end how many were broken, and what their dialect changed."""
     errors: list[Exception] = []
     yield from progress(trees_of_files(paths, errors.append if skip_bad else None, dialect), "trees")
     log_skipped(errors)
@@ -83,7 +83,7 @@ def read_treebank(paths: Sequence[Path], skip_bad: bool, dialect: str | None) ->
 def trees_of_files(
     paths: Sequence[Path], on_error: Callable[[Exception], None] | None, dialect: str | None
 ) -> Iterator[Tree]:
-    """Yield the trees of files that were said to be of a dialect, or of the one that they look like, which is told."""
+    """Yield the trees of files in a dialect, None for the one that they look like; log it at the end."""
     from spacy_lpcfg.trees import TreeFiles
 
     dropped: Counter[str] = Counter()
@@ -93,7 +93,7 @@ def trees_of_files(
 
 
 def with_tags(trees: Iterable[Tree], tags: TagDetail) -> Iterator[Tree]:
-    """Yield the trees with tags of a kind."""
+    """Yield the trees, with coarse tags if asked for."""
     from spacy_lpcfg.trees.tags import with_coarse_tags
 
     return map(with_coarse_tags, trees) if tags == TagDetail.coarse else iter(trees)

@@ -20,7 +20,7 @@ MISSING = "NA"
 def whole_words(
     parsed: Parsed, sentences: Iterable[tuple[list[str], list[float]]]
 ) -> Iterator[tuple[list[str], list[float]]]:
-    """Join the tokens of each sentence that no blank parts, and add up their surprisals.
+    """Join tokens without white space between them into words, and add up their surprisals.
 
     parsed (Parsed): A Doc; if it was made of words, each is one.
     sentences (iterable): The tokens of each sentence with words, and their bits with those of its end.
