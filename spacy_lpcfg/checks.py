@@ -44,10 +44,7 @@ class Check(NamedTuple):
     hint: str = ""
 
     def __call__(self, **settings: Any) -> None:
-        """Check settings.
-
-        RAISES (ValueError): For the first setting that does not satisfy the condition.
-        """
+        """Raise ValueError for the first setting that does not satisfy the condition."""
         for name, value in settings.items():
             if not self.holds(value):
                 hint = self.hint if isinstance(value, str) else ""

@@ -128,7 +128,7 @@ def learners_of(command: Command) -> tuple[NamedLearner, ...]:
 
 
 def learner_of(name: str) -> NamedLearner:
-    """Return the entry of a name.
+    """Return the learner of a name.
 
     RAISES (ValueError): If no learner has this name.
     """

@@ -57,7 +57,9 @@ def outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> Outcomes:
     """
     scores, right = [np.zeros(0)], [np.zeros(0, dtype=bool)]
     if [len(parse.words) for parse in parses] != [len(gold.words) for gold in golds]:
-        raise ValueError(f"Expected {len(parses)} gold trees of the same words as the parses, got {len(golds)} others.")
+        raise ValueError(
+            f"Expected gold trees of the same words as {len(parses)} parses, got {len(golds)} trees of other lengths."
+        )
     for parse, gold in zip(parses, golds, strict=True):
         brackets = set(gold.spans())
         scores.append(np.asarray(parse.span_scores, dtype=np.float64))

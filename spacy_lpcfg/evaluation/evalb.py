@@ -120,9 +120,7 @@ class Evaluation:
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def table(self) -> str:
-        """Return a summary for people: scores over all and over short sentences, by label and by length, and the most
-        frequent confusions of labels.
-        """
+        """Return a summary for people: scores, also by label and by length, and the most frequent confusions."""
         return summary_table(self)
 
     def reference_table(self) -> str:
@@ -131,7 +129,7 @@ class Evaluation:
 
 
 def evaluate(golds: Iterable[Sentence], tests: Iterable[Sentence], params: Params = COLLINS) -> Evaluation:
-    """Compare trees with gold trees, one to one.
+    """Compute the EVALB scores of test trees against gold trees, one to one.
 
     golds, tests (iterable of Tree, sequence of Tree, or None): Trees of each sentence, as for `score_sentence`.
     params (Params): The settings of the comparison.

@@ -134,7 +134,7 @@ def _shades() -> Any:
 
 
 def _names(posteriors: Posteriors) -> dict[tuple[int, int], list[str]]:
-    """Return the labels of each span with probabilities of 0.1 or more, and these, in the order of the brackets."""
+    """Return the labels of each span that have a probability of 0.1 or more, each with it, such as "NP .93"."""
     names: dict[tuple[int, int], list[str]] = {}
     for (start, end, label), p in posteriors.brackets.items():
         if p >= _LEAST_NAMED:

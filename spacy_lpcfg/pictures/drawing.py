@@ -51,8 +51,7 @@ def label_width(label: str, score: float | None = None) -> float:
 
 
 def draw_label(x: float, y: float, width: float, label: str, score: float | None = None) -> str:
-    """Return the SVG of a label on a rectangle in the colour of its category, with its probability as opacity and
-    number.
+    """Return the SVG of a label on a rectangle in its category's colour; opacity and a number show its probability.
 
     x, y (float): Centre of the label.
     width (float): Width of the rectangle.

@@ -250,7 +250,7 @@ def read_meta(text: Any) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise StorageError(f"The metadata are damaged: {error}.") from error
     if not isinstance(meta, dict):
-        raise StorageError("Expected metadata by their names, got something else.")
+        raise StorageError("Expected metadata as a JSON object, got another JSON value.")
     return meta
 
 

@@ -110,7 +110,7 @@ class LocalTrees:
         return {symbol: i for i, symbol in enumerate(self.symbols)}
 
     def id_of_word(self, tag: str, word: str) -> int | None:
-        """Return the id of the symbol of a tagged word; None if the treebank does not have it."""
+        """Return the id of the symbol of a tagged word; None if the treebank has no such symbol."""
         return self.ids.get(tag + _MARK if f"{tag} {word.lower()}" in self._auxiliaries else tag)
 
     @cached_property

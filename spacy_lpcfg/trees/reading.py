@@ -100,7 +100,7 @@ def recognized_dialect(opening: str, path: str) -> str:
 
 
 def checked_dialect(name: str | None) -> str | None:
-    """Return the name of a dialect, or None, unchanged.
+    """Check that a dialect of this name exists, unless it is None, and return the name.
 
     RAISES (ValueError): If there is no dialect of that name.
     """

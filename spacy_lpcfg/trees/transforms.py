@@ -198,9 +198,9 @@ def remove_empty(tree: Tree) -> Tree | None:
 
 
 def rooted(tree: Tree, root: str | None) -> Tree:
-    """Return a tree below a node with the label `root`; the tree itself if this is None or its label already.
+    """Put a tree below a new root with the label `root`, unless this is None or the tree has that label already.
 
-    An unlabelled root is no constituent: it is replaced by the new node.
+    An unlabelled root is no constituent: the new root replaces it.
     """
     if root is None or tree.label == root:
         return tree

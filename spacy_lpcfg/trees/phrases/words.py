@@ -70,7 +70,7 @@ class Words:
         return is_flat and min([word, *self.below[word]]) not in self.after_marks
 
     def is_date_part(self, word: int, head: int) -> bool:
-        """Return whether a word stands beside a number, as in "31 October" and "4 pm"."""
+        """Return whether a word depends on a number without an adposition, as in "31 October" and "4 pm"."""
         return self.full_relation(word) in UNMARKED and self.part(head) == "NUM"
 
     def is_end_of_range(self, word: int, head: int) -> bool:
