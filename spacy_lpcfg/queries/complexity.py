@@ -89,11 +89,11 @@ def complexity(trees: Iterable[Tree], *, surprisals: Iterable[Sequence[float]] =
     """Measure the syntactic complexity of English sentences.
 
     trees (iterable of Tree): Trees with Penn Treebank labels; empty elements and function labels are removed first.
-    surprisals (iterable of sequences of float): The surprisal, in bits, of each word of each tree that has words; empty
-        if unknown.
+    surprisals (iterable of sequences of float): For each tree the surprisal of each word, in bits; empty if unknown.
     RETURNS (Complexity): One row for each tree that has words.
     """
-    rooted = [_rooted(tree) for tree in map(clean, trees) if tree]
+    cleaned = [clean(tree) for tree in trees]
+    rooted = [_rooted(tree) for tree in cleaned if tree]
     index = TreeIndex.from_trees(rooted, ENGLISH)
     sums = np.zeros((len(rooted), len(_MEASURED)))
     for column, patterns in enumerate(_COMPILED.values(), start=1):
@@ -101,7 +101,8 @@ def complexity(trees: Iterable[Tree], *, surprisals: Iterable[Sequence[float]] =
             sums[:, column] += np.bincount(index.tree_of(index.nodes(pattern)), minlength=len(rooted))
     for row, tree in zip(sums, rooted, strict=True):
         row[0], *row[len(COUNTS) : -2] = _depths(tree)
-    for row, bits in zip(sums, surprisals, strict=False):
+    with_words = (bits for tree, bits in zip(cleaned, surprisals, strict=False) if tree)
+    for row, bits in zip(sums, with_words, strict=False):
         row[-2:] = sum(bits), len(bits)
     return Complexity(sums)
 

@@ -227,7 +227,8 @@ def test_complexity_of_a_document():
 
 
 def test_complexity_has_the_mean_surprisal_of_words():
-    found = complexity(parse_trees(f"{RAIN} {SAID}"), surprisals=[[1.0, 2.0, 6.0], [4.0, 4.0, 4.0, 7.0]])
+    trees = parse_trees(f"{RAIN} (NP (-NONE- *)) {SAID}")
+    found = complexity(trees, surprisals=[[1.0, 2.0, 6.0], [9.0], [4.0, 4.0, 4.0, 7.0]])
     assert [record["surprisal"] for record in found.sentences] == [3, 4.75]
     assert found.document["surprisal"] == 4
 
