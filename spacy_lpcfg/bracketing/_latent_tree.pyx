@@ -18,12 +18,12 @@ from libcpp.vector cimport vector
 
 cdef struct Distances:
     const double* sums      # (n + 1, n + 1): two-dimensional prefix sums
-    const double* scores    # (n + 1, n + 1): what a span adds to the tree's score; or NULL
+    const double* scores    # (n + 1, n + 1): scores of spans, subtracted from the cost; or NULL
     int n
 
 
 cdef inline double rectangle(const Distances* d, int a, int b, int c, int e) noexcept nogil:
-    """Sum of the distances between [a, b) and [c, e)."""
+    """Return the sum of the distances between [a, b) and [c, e)."""
     cdef const double* s = d.sums
     cdef size_t w = d.n + 1
     return s[b * w + e] - s[a * w + e] - s[b * w + c] + s[a * w + c]
@@ -34,7 +34,7 @@ cdef inline double mean(const Distances* d, int a, int b, int c, int e) noexcept
 
 
 cdef inline double mean_outside(const Distances* d, int a, int b, int c, int e) noexcept nogil:
-    """Mean distance between [a, b) and what is outside of [c, e), which is not everything."""
+    """Return the mean distance between [a, b) and the words outside of [c, e), of which there are some."""
     cdef double total = rectangle(d, a, b, 0, d.n) - rectangle(d, a, b, c, e)
     return total / (<double>(b - a) * (d.n - (e - c)))
 
@@ -44,7 +44,7 @@ cdef inline double span_score(const Distances* d, int i, int j) noexcept nogil:
 
 
 cdef inline double edge(const Distances* d, int i, int k, int j, int x) noexcept nogil:
-    """Length of the edge above [i, j) of children [i, k) and [k, j); of a leaf if j = i + 1."""
+    """Return the length of the edge above [i, j) with children [i, k) and [k, j), or above a leaf if j = i + 1."""
     cdef int g = j if x > j else x, h = x if x > j else i          # the sibling
     cdef int a = i if x > j else x, b = x if x > j else j          # the parent
     cdef double apart = mean_outside(d, g, h, a, b)
@@ -56,7 +56,10 @@ cdef inline double edge(const Distances* d, int i, int k, int j, int x) noexcept
 
 
 cdef inline double root_edge(const Distances* d, int k, int split, int m) noexcept nogil:
-    """Length of the edge between [0, k), [k, split) and [split, m), [m, n); a half of one word has k = 0 or m = n."""
+    """Return the length of the edge between the halves [0, k), [k, split) and [split, m), [m, n).
+
+    A half of one word has k = 0 or m = n.
+    """
     cdef int n = d.n
     if split == 1:
         return 0.5 * (mean(d, 0, 1, 1, m) + mean(d, 0, 1, m, n) - mean(d, 1, m, m, n))
@@ -68,29 +71,32 @@ cdef inline double root_edge(const Distances* d, int k, int split, int m) noexce
 
 
 cdef inline size_t place(int h, int i, int j, int x) noexcept nogil:
-    """Of (i, j, x), all counted from the beginning of a half of h words."""
+    """Return the index of (i, j, x), counted from the beginning of a half of h words, in its table."""
     return (<size_t>i * (h + 1) + j) * (h + 1) + x
 
 
 cdef class Workspace:
-    """The best subtrees of a sentence, and scratch."""
+    """The best subtrees of a sentence, and scratch memory."""
 
     cdef vector[double] best        # (h + 1, h + 1, h + 1) of the one half of the sentence, then of the other
     cdef vector[double] inverse     # 1 / length
     cdef vector[double] slopes, offsets, levels, sums
 
     def __init__(self, int n, int split):
-        """RAISES (MemoryError): If there is no room for a sentence of n words that splits there."""
+        """Allocate memory for n words with a given top split.
+
+        RAISES (MemoryError): If there is not enough.
+        """
         cdef int length
         self.best.resize(<size_t>(split + 1) ** 3 + <size_t>(n - split + 1) ** 3)
         for length in range(n + 1):
             self.inverse.push_back(1.0 / max(length, 1))
 
     cdef double minimal(self, const Distances* d, int split, vector[int]& spans, vector[double]& edges) noexcept nogil:
-        """Cost of the best tree of n >= 2 words; its spans within [0, split) and [split, n), halves first, pre-order.
+        """Return the cost of the best tree of n >= 2 words, and collect its spans in pre-order.
 
-        spans: filled with i, j of every span of two or more words but the whole sentence.
-        edges: filled with the length of the edge above each.
+        spans: Filled with i, j of every span of two or more words but the whole sentence.
+        edges: Filled with the length of the edge above each.
         """
         cdef int n = d.n, k = 0, m = n
         cdef double cost
@@ -109,7 +115,7 @@ cdef class Workspace:
 
     cdef double root(self, const Distances* d, int split, const double* left, const double* right,
                      int* best_k, int* best_m) noexcept nogil:
-        """Cost of the best tree, and where its halves split: [0, k), [k, split), [split, m), [m, n)."""
+        """Return the cost of the best tree, and set k and m, at which its halves [0, split) and [split, n) split."""
         cdef int n = d.n, l = split, r = n - split, k, m
         cdef double least = INFINITY, below, cost
         for k in range(min(1, l - 1), max(l, 1)):
@@ -127,7 +133,7 @@ cdef class Workspace:
 
     cdef void trace_half(self, const Distances* d, const double* best, int s, int t, int k, double length,
                          vector[int]& spans, vector[double]& edges) noexcept nogil:
-        """Spans of a half [s, t), which splits at k, below an edge of this length."""
+        """Collect the spans of a half [s, t), which splits at k, below an edge of this length."""
         if t - s < 2:
             return
         spans.push_back(s)
@@ -137,7 +143,7 @@ cdef class Workspace:
         self.trace(d, best, s, t, k, t, s, spans, edges)
 
     cdef void half(self, const Distances* d, int s, int t, double* best) noexcept nogil:
-        """Best subtrees of all spans within [s, t) but itself, with the edge above them, for every parent."""
+        """Compute the costs of the best subtrees within [s, t), with the edge above them, for every parent."""
         cdef int h = t - s, length, i, j, x
         self.slopes.resize(h + 1)
         self.offsets.resize(h + 1)
@@ -152,7 +158,7 @@ cdef class Workspace:
                 self.cell(d, best, s, t, i, i + length)
 
     cdef void cell(self, const Distances* d, double* best, int s, int t, int i, int j) noexcept nogil:
-        """All parents of [i, j) at once; arrays over x count from s."""
+        """Compute the costs of the best subtree of [i, j) for all parents at once; arrays over x count from s."""
         cdef int n = d.n, h = t - s, k, x
         cdef size_t w = n + 1
         cdef double below, total, weight_a, weight_b
@@ -178,7 +184,7 @@ cdef class Workspace:
                     i - s, j - s, total, below)
 
     cdef void factors(self, const Distances* d, int s, int t, int i, int j) noexcept nogil:
-        """For all parents of [i, j): the factors of Q[x] and of the sum of a whole row, and what no k changes."""
+        """For all parents of [i, j), compute the factors of Q[x] and of a whole row's sum, and the terms without k."""
         cdef int n = d.n, x
         cdef double score = span_score(d, i, j)
         cdef double* slope = self.slopes.data()
@@ -196,7 +202,7 @@ cdef class Workspace:
 
     cdef void trace(self, const Distances* d, const double* best, int s, int t, int i, int j, int x,
                     vector[int]& spans, vector[double]& edges) noexcept nogil:
-        """Spans of the best subtree of [i, j) below the parent x, in pre-order."""
+        """Collect the spans of the best subtree of [i, j) below the parent x, in pre-order."""
         cdef int h = t - s, k, chosen = i + 1
         cdef double least = INFINITY, cost
         if j == i + 1:
@@ -214,7 +220,7 @@ cdef class Workspace:
 
 cdef void right_of(double* out, const double* slope, const double* offset, const double* level, const double* q,
                    const double* inverse, int i, int j, int h, double total, double below) noexcept nogil:
-    """Parents [i, x) with x > j."""
+    """Lower the costs of [i, j) with one split below the parents [i, x), x > j."""
     cdef int x
     cdef double to_outside = total + q[i], value
     for x in range(j + 1, h + 1):
@@ -224,7 +230,7 @@ cdef void right_of(double* out, const double* slope, const double* offset, const
 
 cdef void left_of(double* out, const double* slope, const double* offset, const double* level, const double* q,
                   const double* inverse, int i, int j, double total, double below) noexcept nogil:
-    """Parents [x, j) with x < i."""
+    """Lower the costs of [i, j) with one split below the parents [x, j), x < i."""
     cdef int x
     cdef double to_outside = total - q[j], value
     for x in range(i):
@@ -235,11 +241,11 @@ cdef void left_of(double* out, const double* slope, const double* offset, const 
 def minimal_by_table(
     const int32_t[::1] anchors, const int32_t[::1] segments, const double[:, :, ::1] table, double apart, int split
 ):
-    """The minimal tree of a sentence by a table of distances; `minimal` says what is returned.
+    """Return the minimal tree of a sentence by a table of distances; same results as `minimal`.
 
-    anchors (int32, (n,)), segments (int32, (n,)): of n >= 2 words; a segment is a stretch without punctuation.
-    table (float64, (A, A, D)): distances of words by their anchors and by how far apart they are, from 1.
-    apart (float): what is added between words of different segments.
+    anchors (int32, (n,)), segments (int32, (n,)): Of n >= 2 words; a segment is a stretch without punctuation.
+    table (float64, (A, A, D)): Distances by the anchors of two words and their offset from 1 to D.
+    apart (float): Distance that is added between words of different segments.
     """
     cdef int n = anchors.shape[0], i, j, most = table.shape[2]
     cdef vector[double] sums
@@ -262,12 +268,12 @@ def minimal_by_table(
 
 
 def minimal(const double[:, ::1] sums, const double[:, ::1] scores, int split):
-    """Cost, spans and edges of the minimal tree.
+    """Return the cost, spans and edges of the minimal tree.
 
-    sums (float64, (n + 1, n + 1)): prefix sums of the distances, n >= 2.
-    scores (float64, (n + 1, n + 1)): of spans; or None.
-    split (int): of the top bracket, 0 < split < n.
-    RETURNS (tuple): cost (float); spans (int32, (n_spans, 2)) of two or more words but the whole sentence, in
+    sums (float64, (n + 1, n + 1)): Prefix sums of the distances, n >= 2.
+    scores (float64, (n + 1, n + 1)): Scores of spans; or None.
+    split (int): Position of the top split, 0 < split < n.
+    RETURNS (tuple): Cost (float); spans (int32, (n_spans, 2)) of two or more words but the whole sentence, in
         pre-order; lengths of the edges above them (float64, (n_spans,)).
     """
     cdef Workspace workspace = Workspace(<int>sums.shape[0] - 1, split)

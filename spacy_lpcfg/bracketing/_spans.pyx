@@ -1,4 +1,4 @@
-"""Spans by what they hold and what stands around them: their keys and scores, and the binary trees of the best scores.
+"""Keys of the yields and contexts of spans, their scores, and the binary trees of the best scores.
 
 The spans of two or more words of a sentence of n words lie in a row: [0, 2), [0, 3), ... [0, n), [1, 3), ...; those of
 many sentences lie one after the other. Symbols are numbers from 1 to 255, and 0 is the boundary of the sentence.
@@ -10,7 +10,7 @@ from libc.math cimport INFINITY, exp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
-# What a symbol may be to the brackets that treebanks leave out: bits of its flags.
+# Bits of a symbol's flags, by which `is_left_out` finds brackets that treebanks do not annotate.
 cpdef enum:
     NOMINAL = 1
     MODIFIER = 2
@@ -23,7 +23,7 @@ cpdef enum:
 
 
 cdef inline size_t row(int n, int i) noexcept nogil:
-    """Place of [i, i + 2) in the row of a sentence of n words."""
+    """Return the index of [i, i + 2) in the row of a sentence of n words."""
     return <size_t>i * (n - 1) - <size_t>i * (i - 1) // 2
 
 
@@ -32,7 +32,7 @@ cdef inline double at(const double* chart, int n, int i, int j) noexcept nogil:
 
 
 cdef inline int length_class(int length) noexcept nogil:
-    """1 to 5 stand for themselves; then come 6 and 7, 8 to 10, 11 to 15, 16 to 23, and more."""
+    """Return 1 to 5 for themselves, then a class for 6 and 7, 8 to 10, 11 to 15, 16 to 23, and more."""
     if length < 6:
         return length
     if length < 11:
@@ -41,7 +41,7 @@ cdef inline int length_class(int length) noexcept nogil:
 
 
 cdef inline int64_t yield_key(const uint8_t* symbols, const int32_t* segments, int i, int j) noexcept nogil:
-    """What a span holds: all symbols up to five, else the first and the last; its length; punctuation between them."""
+    """Encode a yield: all symbols up to five, else the first and the last; length; whether there is punctuation."""
     cdef int64_t key = 2 * length_class(j - i) + (segments[j - 1] != segments[i])
     cdef int k
     if j - i > 5:
@@ -52,7 +52,7 @@ cdef inline int64_t yield_key(const uint8_t* symbols, const int32_t* segments, i
 
 
 cdef inline int64_t context_key(const uint8_t* symbols, const int32_t* segments, int n, int i, int j) noexcept nogil:
-    """What stands around a span: a symbol and whether there is punctuation, on either side; below zero."""
+    """Encode a context: a symbol and whether there is punctuation, on either side; below zero."""
     cdef int64_t left = 1, right = 1
     if i > 0:
         left = 2 * <int64_t>symbols[i - 1] + (segments[i] != segments[i - 1])
@@ -62,11 +62,11 @@ cdef inline int64_t context_key(const uint8_t* symbols, const int32_t* segments,
 
 
 def span_keys(const int32_t[::1] lengths, const uint8_t[::1] symbols, const int32_t[::1] segments):
-    """Yield and context of every span.
+    """Return the keys of the yield and of the context of every span.
 
-    lengths (int32, (n_sentences,)): words of each sentence.
-    symbols (uint8, (n,)), segments (int32, (n,)): of all words; a segment is a stretch without punctuation.
-    RETURNS (tuple): int64 (n_spans,), twice; no yield is a context.
+    lengths (int32, (n_sentences,)): Number of words of each sentence.
+    symbols (uint8, (n,)), segments (int32, (n,)): Of all words; a segment is a stretch without punctuation.
+    RETURNS (tuple): Keys of yields and of contexts, each int64 (n_spans,); no key is in both.
     """
     cdef size_t span = 0, word = 0, total = 0
     cdef int s, n, i, j
@@ -90,9 +90,9 @@ def span_keys(const int32_t[::1] lengths, const uint8_t[::1] symbols, const int3
 
 
 cdef void best_below(const double* scores, double* chart, double* ends, int n, int start, int end) noexcept nogil:
-    """Scores of the best trees of all spans within [start, end).
+    """Compute the scores of the best trees of all spans within [start, end).
 
-    ends: as chart, but those with the same end side by side, (n + 1, n + 1).
+    ends: The same scores as in chart, but with those of the same end side by side, (n + 1, n + 1).
     """
     cdef int i, j, k
     cdef size_t w = n + 1
@@ -112,7 +112,7 @@ cdef void best_below(const double* scores, double* chart, double* ends, int n, i
 
 
 cdef int best_split(const double* chart, int n, int i, int j) noexcept nogil:
-    """The first of the best places to split [i, j)."""
+    """Return the best position at which to split [i, j), the first of several."""
     cdef int k, chosen = i + 1
     cdef double best = -INFINITY, total
     for k in range(i + 1, j):
@@ -123,7 +123,7 @@ cdef int best_split(const double* chart, int n, int i, int j) noexcept nogil:
 
 
 cdef int top_split(const double* scores, double* chart, double* ends, int n, int split) noexcept nogil:
-    """Fill the chart; the top bracket, which is given or, if 0, the best one."""
+    """Fill the chart, and return the top split: the given one or, if that is 0, the best."""
     if split > 0:
         best_below(scores, chart, ends, n, 0, split)
         best_below(scores, chart, ends, n, split, n)
@@ -133,7 +133,7 @@ cdef int top_split(const double* scores, double* chart, double* ends, int n, int
 
 
 cdef void mark(const double* chart, uint8_t* chosen, int n, int i, int j) noexcept nogil:
-    """Choose the spans of the best tree of [i, j)."""
+    """Mark the spans of the best tree of [i, j)."""
     cdef int split
     if j - i < 2:
         return
@@ -144,12 +144,12 @@ cdef void mark(const double* chart, uint8_t* chosen, int n, int i, int j) noexce
 
 
 def best_trees(const int32_t[::1] lengths, const double[::1] scores, const int32_t[::1] splits):
-    """The tree of each sentence that maximises the sum of the scores of its spans.
+    """Find the tree of each sentence that maximises the sum of the scores of its spans.
 
-    lengths (int32, (n_sentences,)): words of each, two or more.
-    scores (float64, (n_spans,)): of all spans.
-    splits (int32, (n_sentences,)): top brackets, or 0 for the best one.
-    RETURNS (uint8, (n_spans,)): whether each span is in its sentence's tree.
+    lengths (int32, (n_sentences,)): Number of words of each sentence, two or more.
+    scores (float64, (n_spans,)): Of all spans.
+    splits (int32, (n_sentences,)): Positions of the top splits, or 0 for the best one.
+    RETURNS (uint8, (n_spans,)): Whether each span is in its sentence's tree.
     """
     cdef int s, n, split
     cdef size_t span = 0
@@ -170,7 +170,7 @@ def best_trees(const int32_t[::1] lengths, const double[::1] scores, const int32
 
 
 cdef class SpanScores:
-    """Scores of yields and contexts by their keys, in a table with open addresses, and what to leave out of trees."""
+    """A hash table of the scores of yields and contexts, with the flags of symbols for brackets to leave out."""
 
     cdef vector[int64_t] keys
     cdef vector[float] values
@@ -181,9 +181,11 @@ cdef class SpanScores:
 
     def __init__(self, const int64_t[::1] keys, const float[::1] values, double unseen_yield, double unseen_context,
                  const uint8_t[::1] flags):
-        """keys (int64, (n,)), values (float32, (n,)): of yields and contexts; the rest are scores of unseen ones.
+        """Build the table.
 
-        flags (uint8, (256,)): of symbols; see `is_left_out`.
+        keys (int64, (n,)), values (float32, (n,)): Scores of yields and contexts by their keys.
+        unseen_yield, unseen_context (float): Scores of unseen ones.
+        flags (uint8, (256,)): Of symbols; see `is_left_out`.
         """
         cdef size_t size = 16, place
         cdef int k
@@ -201,7 +203,7 @@ cdef class SpanScores:
             self.keys[place], self.values[place], self.used[place] = keys[k], values[k], 1
 
     cdef size_t find(self, int64_t key) noexcept nogil:
-        """Place of a key, or the free one where it belongs."""
+        """Return the slot of a key, or the free one where it belongs."""
         cdef uint64_t hashed = <uint64_t>key * <uint64_t>0x9E3779B97F4A7C15
         cdef size_t place = (hashed ^ (hashed >> 32)) & self.mask
         while self.used[place] and self.keys[place] != key:
@@ -223,10 +225,11 @@ cdef class SpanScores:
                 )
 
     cdef bint is_left_out(self, const uint8_t* symbols, int i, int j, int start, int end) noexcept nogil:
-        """Whether treebanks have no bracket where the best tree has [i, j) below [start, end).
+        """Return whether treebanks have no bracket where the best tree has [i, j) below [start, end).
 
-        They have none that begins with a symbol that OPENS_NONE, none of an ADVERB before a VERB, none beside a single
-        MODIFIER before a NOMINAL symbol, and none beside a single NOMINAL symbol after one.
+        They have none that begins with a symbol that OPENS_NONE, none that begins with an ADVERB and a VERB, none that
+        begins with a NOMINAL symbol after a sister of one MODIFIER, and none that ends with a NOMINAL symbol before a
+        sister of one NOMINAL symbol.
         """
         cdef uint8_t first = self.flags[symbols[i]]
         if first & OPENS_NONE or (first & ADVERB and self.flags[symbols[i + 1]] & VERB):
@@ -236,28 +239,28 @@ cdef class SpanScores:
         return end == j + 1 and (self.flags[symbols[j - 1]] & self.flags[symbols[j]] & NOMINAL) != 0
 
     cdef void outline(self, const double* scores, const double* chart, const uint8_t* symbols, int n, int i, int j,
-                      int start, int end, vector[int]& spans, vector[double]& found) noexcept nogil:
-        """The spans of the best tree of [i, j), whose parent is [start, end), in pre-order."""
+                      int start, int end, vector[int]& spans, vector[double]& span_scores) noexcept nogil:
+        """Collect the spans of the best tree of [i, j), whose parent is [start, end), in pre-order, with scores."""
         cdef int split
         if j - i < 2:
             return
         if not self.is_left_out(symbols, i, j, start, end):
             spans.push_back(i)
             spans.push_back(j)
-            found.push_back(scores[row(n, i) + j - i - 2])
+            span_scores.push_back(scores[row(n, i) + j - i - 2])
         split = best_split(chart, n, i, j)
-        self.outline(scores, chart, symbols, n, i, split, i, j, spans, found)
-        self.outline(scores, chart, symbols, n, split, j, i, j, spans, found)
+        self.outline(scores, chart, symbols, n, i, split, i, j, spans, span_scores)
+        self.outline(scores, chart, symbols, n, split, j, i, j, spans, span_scores)
 
     def decode(self, bytes symbols, const int32_t[::1] segments, int split):
-        """The best tree of a sentence of n >= 2 words without what is left out, and without the whole sentence.
+        """Return the best tree of n >= 2 words, without brackets to leave out and without the whole sentence.
 
-        symbols (bytes of length n), segments (int32, (n,)): of the words; split (int): see `best_trees`.
-        RETURNS (tuple): spans (list of (int, int)) in pre-order; the logistic function of their scores (list of float).
+        symbols (bytes of length n), segments (int32, (n,)): Of the words; split (int): See `best_trees`.
+        RETURNS (tuple): Spans (list of (int, int)) in pre-order; the logistic function of their scores (list of float).
         """
         cdef const uint8_t* text = symbols
         cdef int n = segments.shape[0]
-        cdef vector[double] scores, chart, ends, found
+        cdef vector[double] scores, chart, ends, span_scores
         cdef vector[int] spans
         cdef size_t k
         with nogil:
@@ -266,9 +269,9 @@ cdef class SpanScores:
             ends.resize(<size_t>(n + 1) * (n + 1))
             self.score(text, &segments[0], n, scores.data())
             split = top_split(scores.data(), chart.data(), ends.data(), n, split)
-            self.outline(scores.data(), chart.data(), text, n, 0, split, 0, n, spans, found)
-            self.outline(scores.data(), chart.data(), text, n, split, n, 0, n, spans, found)
+            self.outline(scores.data(), chart.data(), text, n, 0, split, 0, n, spans, span_scores)
+            self.outline(scores.data(), chart.data(), text, n, split, n, 0, n, spans, span_scores)
         return (
-            [(spans[2 * k], spans[2 * k + 1]) for k in range(found.size())],
-            [1 / (1 + exp(-found[k])) for k in range(found.size())],
+            [(spans[2 * k], spans[2 * k + 1]) for k in range(span_scores.size())],
+            [1 / (1 + exp(-span_scores[k])) for k in range(span_scores.size())],
         )

@@ -22,10 +22,10 @@ cdef struct Rows:
 
 
 def window_keys(const uint64_t[:, ::1] parts, const int32_t[:, :, ::1] templates, int reach):
-    """Keys of the features of a sentence's n words, int32 (n, n_templates), none of them negative.
+    """Hash the window features of a sentence's n words to keys, int32 (n, n_templates), none of them negative.
 
-    parts (uint64, (n + 2 * reach, n_parts)): of the words, between rows for what is beyond the sentence's edges.
-    templates (int32, (n_templates, most pairs, 2)): place, counted from `reach` words before, and part; -1 for none.
+    parts (uint64, (n + 2 * reach, n_parts)): Attributes of the words, with `reach` rows for each edge of the sentence.
+    templates (int32, (n_templates, most pairs, 2)): Pairs of position + reach and attribute; -1 for no pair.
     """
     cdef int n = parts.shape[0] - 2 * reach, n_templates = templates.shape[0], most = templates.shape[1]
     keys_ = np.empty((n, n_templates), dtype=np.int32)
@@ -54,12 +54,12 @@ def sum_weights(
     const float[::1] weights,
     int n_outputs,
 ):
-    """Sums of the weights of each word's features, float32 (n_words, n_outputs).
+    """Sum the weights of each word's features, float32 (n_words, n_outputs).
 
-    keys (int32, (n_words, n_templates)): features of each word; those that are not known weigh nothing.
-    features (int32, (n_features,)): keys of the known features, sorted.
-    buckets (int32, (n_buckets + 1,)): features whose key, shifted right, is b are `buckets[b]:buckets[b + 1]`.
-    offsets, outputs, weights: rows of the features, as in `Classifier`.
+    keys (int32, (n_words, n_templates)): Features of each word; unknown ones have no weight.
+    features (int32, (n_features,)): Keys of the known features, sorted.
+    buckets (int32, (n_buckets + 1,)): The features with `key >> shift == b` are `buckets[b]:buckets[b + 1]`.
+    offsets, outputs, weights: Rows of the features, as in `Classifier`.
     """
     sums_ = np.zeros((keys.shape[0], n_outputs), dtype=np.float32)
     cdef float[:, ::1] sums = sums_
@@ -82,7 +82,7 @@ def sum_weights(
 # Learning -----------------------------------------------------------------------------------------
 
 
-cdef float LEAST_GRADIENT = 1e-4     # of a score; what is less changes nothing
+cdef float LEAST_GRADIENT = 1e-4     # of a score; smaller ones change no weight
 
 
 cdef struct Weights:
@@ -101,7 +101,7 @@ cdef float score(const Weights& weights, const vector[int32_t]& features, int ou
 
 
 cdef void descend(Weights& weights, const vector[int32_t]& features, int output, float gradient) noexcept nogil:
-    """Against the gradient of the loss by a score, which is that by each weight in it."""
+    """Take an AdaGrad step for each weight of a score, by the gradient of the loss with respect to the score."""
     cdef size_t k, w
     if -LEAST_GRADIENT < gradient < LEAST_GRADIENT:
         return
@@ -113,7 +113,7 @@ cdef void descend(Weights& weights, const vector[int32_t]& features, int output,
 
 cdef double learn_symbol(Weights& weights, const vector[int32_t]& features, const int32_t[::1] candidates,
                          vector[float]& scores, int symbol) noexcept nogil:
-    """One step for -log P(symbol | window), P being a softmax over the candidates, which hold the symbol; its loss."""
+    """Take a step for the loss -log P(symbol | window), P a softmax over candidates with the symbol; return it."""
     cdef int k, n = candidates.shape[0], own = 0
     cdef float largest = -1e30
     cdef double total = 0
@@ -133,7 +133,7 @@ cdef double learn_symbol(Weights& weights, const vector[int32_t]& features, cons
 
 cdef double learn_boundary(Weights& weights, const vector[int32_t]& features, int output,
                            bint happens) noexcept nogil:
-    """One step for -log P(what happens | window), P being logistic; its loss."""
+    """Take a step for the loss -log P(happens | window), or of the opposite, P logistic; return it."""
     cdef double odds = exp(-score(weights, features, output))
     descend(weights, features, output, <float>(1 / (1 + odds)) - happens)
     return log(1 + (odds if happens else 1 / odds))
@@ -150,15 +150,15 @@ def adagrad_epoch(
     float[:, ::1] squares,
     float rate,
 ):
-    """One step of AdaGrad (Duchi et al. 2011) at each of n words in turn; the sum of their losses before their steps.
+    """Take a step of AdaGrad (Duchi et al. 2011) at each of n words in turn; return the sum of losses before each step.
 
-    features (int32, (n, n_templates)): of each word; -1 for none.
-    terminals, symbols (int32, (n,)): of each word; a symbol that does not emit its terminal is passed over.
-    boundaries (int8, (n, 2)): whether spans begin, and end.
-    row_offsets, row_symbols (int32): the symbols that emit each terminal, as in `Lexicon`.
-    weights (float32, (n_features, n_symbols + 2)): changed in place.
-    squares (float32, (n_features, n_symbols + 2)): what the squared gradients have added up to, above 0; likewise.
-    rate (float): a step is rate * gradient / sqrt(squares).
+    features (int32, (n, n_templates)): Features of each word; -1 for none.
+    terminals, symbols (int32, (n,)): Of each word; a symbol that does not emit its terminal is skipped.
+    boundaries (int8, (n, 2)): Whether spans begin, and end.
+    row_offsets, row_symbols (int32): The symbols that emit each terminal, as in `Lexicon`.
+    weights (float32, (n_features, n_symbols + 2)): Changed in place.
+    squares (float32, (n_features, n_symbols + 2)): Sums of squared gradients so far, above 0; changed in place.
+    rate (float): A step is rate * gradient / sqrt(squares).
     """
     cdef Weights table
     cdef vector[int32_t] active

@@ -1,4 +1,4 @@
-"""The exchange algorithm for classes of words (Martin, Liermann and Ney 1998): one word at a time to its best class."""
+"""The exchange algorithm for word classes (Martin, Liermann and Ney 1998): moves one word at a time to its best."""
 
 from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t
@@ -10,7 +10,7 @@ cdef inline double n_log_n(int64_t n) noexcept nogil:
 
 
 cdef inline double growth(int64_t n, int64_t by) noexcept nogil:
-    """n log n, of n + by less that of n."""
+    """Return the difference of n log n at n + by and at n."""
     return n_log_n(n + by) - n_log_n(n) if by else 0
 
 
@@ -23,7 +23,7 @@ cdef struct Word:
 cdef void neighbours(const int32_t[::1] offsets, const int32_t[::1] words, const int64_t[::1] counts,
                      const int32_t[::1] classes, int word, vector[int64_t]& by_class, vector[int]& used,
                      int64_t* total, int64_t* itself) noexcept nogil:
-    """How often each class stands beside a word, without the word itself; used: the classes that do."""
+    """Count how often each class stands beside a word, the word itself excluded; `used` are the classes that do."""
     cdef int k, c
     total[0] = itself[0] = 0
     used.clear()
@@ -40,7 +40,7 @@ cdef void neighbours(const int32_t[::1] offsets, const int32_t[::1] words, const
 
 cdef void move(int64_t[:, ::1] pairs, int64_t[::1] first, int64_t[::1] second, const vector[int64_t]& after,
                const vector[int64_t]& before, const Word& word, int g, int sign) noexcept nogil:
-    """Take a word into class g (sign 1), or out of it (-1)."""
+    """Add a word to class g (sign 1), or remove it (-1)."""
     cdef int c, n = pairs.shape[0]
     for c in range(n):
         pairs[g, c] += sign * after[c]
@@ -53,7 +53,7 @@ cdef void move(int64_t[:, ::1] pairs, int64_t[::1] first, int64_t[::1] second, c
 cdef double gain(const int64_t[:, ::1] pairs, const int64_t[::1] first, const int64_t[::1] second,
                  const vector[int64_t]& after, const vector[int]& used_after, const vector[int64_t]& before,
                  const vector[int]& used_before, const Word& word, int g) noexcept nogil:
-    """Gain in log likelihood from a word that no class has by class g."""
+    """Return the log-likelihood gained by adding a word without a class to class g."""
     cdef double total = growth(pairs[g, g], after[g] + before[g] + word.itself)
     cdef size_t k
     cdef int c
@@ -73,13 +73,13 @@ def exchange(
     const int32_t[::1] before_offsets, const int32_t[::1] before_words, const int64_t[::1] before_counts,
     int32_t[::1] classes, int64_t[:, ::1] pairs, int64_t[::1] first, int64_t[::1] second, int n_classes,
 ):
-    """One sweep: every word in turn goes to the class that makes the text likeliest; the number of words that moved.
+    """Make a sweep: move every word in turn to the class of the highest likelihood; return the number that moved.
 
-    after_*, before_* (compressed rows): how often each word stands after, and before, each word; the last word is the
-        boundary of sentences, which stays in its class, the last one.
-    classes (int32, (n_words,)): of all words; pairs (int64, (C + 1, C + 1)), first, second (int64, (C + 1,)): how often
-        classes follow each other; all changed in place.
-    n_classes (int): C, without that of the boundary.
+    after_*, before_* (compressed rows): Counts of the words after, and before, each word; the last word is the sentence
+        boundary, which stays in its class, the last one.
+    classes (int32, (n_words,)): Class of each word; pairs (int64, (C + 1, C + 1)): Class bigram counts; first, second
+        (int64, (C + 1,)): Their sums over second and over first classes; all changed in place.
+    n_classes (int): C, the class of the boundary not counted.
     """
     cdef int n_words = classes.shape[0] - 1, n = n_classes + 1, w, g, best, moved = 0
     cdef size_t k

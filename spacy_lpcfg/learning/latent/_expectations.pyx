@@ -1,7 +1,7 @@
 """Inside-outside of a latent-variable PCFG over observed trees, for the E step of EM.
 
-Every inside vector is scaled to sum 1, and every outside vector so that its product with the inside vector of its
-node is 1; what is multiplied is then of the size of 1 in trees of any size, and a node's posterior is the elementwise
+Every inside vector is scaled to sum 1, and every outside vector so that its dot product with the inside vector of its
+node is 1. Numbers then stay near 1 in trees of any size, and the posterior of a node's states is the elementwise
 product of its two vectors. The logarithms of the scales add up to the log-likelihood.
 """
 
@@ -11,22 +11,22 @@ from libcpp.vector cimport vector
 
 from spacy_lpcfg.simd cimport add_outer, add_rows, mix_rows, outer, pass_down
 
-cdef float LEAST = 1e-15    # what is less of an inside vector is nothing: denormal numbers are slow
+cdef float LEAST = 1e-15    # smaller entries of an inside vector become 0, as denormal numbers are slow
 
 
 def inside_outside(const int32_t[::1] order, const int32_t[::1] parent, const int32_t[::1] left,
                    const int32_t[::1] right, const int32_t[::1] n_states, const int64_t[::1] starts, const float[::1] tensors,
                    float[:, ::1] inside, float[:, ::1] outside, float[::1] counts):
-    """Inside and outside vectors of whole trees, and the expected counts of their rules.
+    """Compute the inside and outside vectors of whole trees, and the expected counts of their rules.
 
-    order (int32, (n,)): the nodes, children before parents.
-    parent, left, right (int32, (n_nodes,)): nodes, -1 for none.
-    n_states (int32, (n_nodes,)): of each node.
-    starts (int64, (n_nodes,)): where the tensor of each inner node begins in `tensors`.
-    inside (float32, (n_nodes, m)): of leaves q(x | a, h), else 0; is scaled and filled.
-    outside (float32, (n_nodes, m)): of roots pi(a, h), else 0; is scaled and filled.
-    counts (float32, as tensors): to which is added, of every entry, its expected count divided by the entry.
-    RETURNS (float): log-likelihood of the trees; not finite if one of them has no probability.
+    order (int32, (n,)): The nodes of these trees, children before parents.
+    parent, left, right (int32, (n_nodes,)): Nodes, -1 for none.
+    n_states (int32, (n_nodes,)): Number of states of each node.
+    starts (int64, (n_nodes,)): Offset of each inner node's tensor in `tensors`.
+    inside (float32, (n_nodes, m)): q(x | a, h) at leaves, else 0; scaled and filled in place.
+    outside (float32, (n_nodes, m)): pi(a, h) at roots, else 0; scaled and filled in place.
+    counts (float32, like tensors): The expected count of each entry, divided by the entry, is added in place.
+    RETURNS (float): Log-likelihood of the trees; not finite if one of them has no probability.
     """
     cdef vector[float] pairs
     cdef double log_likelihood = 0.0, log_scale
@@ -46,7 +46,7 @@ def inside_outside(const int32_t[::1] order, const int32_t[::1] parent, const in
 cdef double go_up(int32_t node, const int32_t[::1] left, const int32_t[::1] right, const int32_t[::1] n_states,
                   const int64_t[::1] starts, const float[::1] tensors, float[:, ::1] inside,
                   float* pairs) noexcept nogil:
-    """The inside vector of a node from those of its children; the logarithm of its scale."""
+    """Compute the inside vector of a node from those of its children; return the logarithm of its scale."""
     cdef int32_t l = left[node], r = right[node]
     cdef int h, m = n_states[node]
     cdef float total = 0.0
@@ -63,7 +63,7 @@ cdef double go_up(int32_t node, const int32_t[::1] left, const int32_t[::1] righ
 cdef double go_down(int32_t node, const int32_t[::1] left, const int32_t[::1] right, const int32_t[::1] n_states,
                     const int64_t[::1] starts, const float[::1] tensors, const float[:, ::1] inside,
                     float[:, ::1] outside, float* pairs, float[::1] counts) noexcept nogil:
-    """Scale the outside vector of a node, hand it to its children, and count; the logarithm of its scale."""
+    """Scale the outside vector of a node, pass it down to its children, count the rule; return the log of the scale."""
     cdef int32_t l = left[node], r = right[node]
     cdef int h, m = n_states[node]
     cdef float total = 0.0

@@ -36,7 +36,7 @@ class LexicalSettings:
     chain_weight (float): Pseudo-tokens of each symbol ("NP|NNP") that are distributed over words as its tag's are.
     min_posterior (float): Emissions with less than this P(symbol | terminal) are left out.
     word_classes (ClassLearner or None): Learner of word classes from raw text, which tell unknown words apart.
-    signatures (str): Of unknown words: "english", or "learned" from the treebank, for any language (`affixes.py`).
+    signatures (str): Signatures of unknown words: "english", or "learned" in any language (`affixes.py`).
     RAISES (ValueError): For numbers below 0, a min_posterior that is not from 0 to 1, and other signatures.
     """
 
