@@ -302,7 +302,7 @@ cdef class _Chart:
             self.applications[k].weight *= factor
 
     cdef bint fill(self, size_t max_applications) noexcept nogil:
-        """The inside pass, cells by growing width; False, and unfinished, if it records too much."""
+        """The inside pass, cells by growing width; False, and unfinished, if it has too many applications."""
         cdef int width, start, end
         for width in range(2, self.n + 1):
             for start in range(self.n - width + 1):
@@ -446,7 +446,7 @@ def build_forest(
     double edge_threshold,
     size_t max_applications,
 ):
-    """The items and edges of a sentence whose marginals under the treebank PCFG reach the thresholds.
+    """Return the forest of items and edges whose marginals under the treebank PCFG reach the thresholds.
 
     terminals (int32, (n_words,)): terminal of each word.
     tags (int32, (n_words,)): given tag of each word, or -1.
@@ -500,9 +500,9 @@ def root_logs(
     double beam,
     size_t max_applications,
 ):
-    """The log-probability of each span [i, j) as a tree of its own, float64 (n_words + 1, n_words + 1); -inf for none.
+    """Return ln P of each span [i, j) as a tree of its own, float64 (n_words + 1, n_words + 1); -inf for none.
 
-    The same arguments as `build_forest`.
+    Arguments as for `build_forest`.
     """
     cdef int n = terminals.shape[0]
     cdef int start, end

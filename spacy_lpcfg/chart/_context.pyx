@@ -1,4 +1,4 @@
-"""What is left for a chart to look at: of the emissions of words by a classifier, of cells by likely brackets."""
+"""Pruning before a chart is built: of the symbols of words by a classifier, of cells by likely brackets."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def emission_weights(
     const int32_t[::1] tag_of,
     const int32_t[::1] tag_terminals,
 ):
-    """Factors of each word's emissions under the symbols that emit it, and posteriors of tags.
+    """Return factors of each word's emissions under the symbols that emit it, and posteriors of tags.
 
     scores (float32, (n, n_preterminals or more)): logarithms, up to a constant, of P(symbol | window).
     tag_factors (float64, (n, n_tags)): of the emissions of the words' terminals.
@@ -68,7 +68,7 @@ def emission_weights(
 
 
 def bracket_cells(brackets, int n_words, dict labels, const uint64_t[:, ::1] of_symbols, const char[::1] intermediate):
-    """The cells and rows of a `CellMask` of given brackets, and of what binarises them from the left.
+    """Return the cells and rows of the `CellMask` that allows given brackets and their binarisation from the left.
 
     brackets (iterable of (start, end, label)): of the sentence; labels may be unknown.
     labels (dict of str to int): numbers of the known ones.
@@ -115,7 +115,7 @@ cdef enum:
 
 cdef void fill_row(char[::1] row, const uint64_t* bits, bint is_open, const uint64_t[:, ::1] of_symbols,
                    const char[::1] intermediate) noexcept nogil:
-    """Allow the symbols that have no other labels than some, given as bits."""
+    """Allow the symbols whose labels are all among given ones, as bits; those of binarisation if `is_open`."""
     cdef int block, symbol
     cdef uint64_t others
     for symbol in range(row.shape[0]):

@@ -104,7 +104,7 @@ cdef void apply_core(float* sums, const Tensor& tensor, const float* pairs, floa
 
 
 cdef void mix(float* pairs, const float* outside, const Tensor& tensor, float* buffer) noexcept nogil:
-    """Make `pairs` the mean of a tensor's matrices over children's states, weighted by a parent's outside vector."""
+    """Make `pairs` the sum of a tensor's matrices over children's states, weighted by a parent's outside vector."""
     if tensor.is_sparse:
         mix_sparse_rows(pairs, &tensor.sparse, outside)
         return
@@ -167,7 +167,7 @@ cdef class Marginals:
         return as_array(self.item_marginals)
 
     def vectors(self, int item):
-        """Inside and outside vectors of an item, float32 (n_states,) each, and the exponent of 2 of the inside one.
+        """Return the inside and outside vectors of an item, float32 (n_states,), and the inside one's exponent of 2.
 
         The outside vector is divided by the sentence's weight and has the opposite exponent, so that the product of
         both adds up to the item's marginal.
@@ -178,7 +178,7 @@ cdef class Marginals:
         return inside, outside.astype(np.float32), self.exponents[item]
 
     def draw(self, const double[::1] uniforms):
-        """The items of a tree, int32 (2 n_words - 1,) in pre-order, drawn by the weights of a proper grammar.
+        """Draw a tree by the weights of a proper grammar; return its items in pre-order, int32 (2 n_words - 1,).
 
         uniforms (float64, (n_words,)): independent, from [0, 1).
         """
@@ -242,7 +242,7 @@ cdef class Marginals:
         pair[0] = self.pair_at(point / self.power_between(chosen), self.forest.edges[chosen], scratch)
 
     cdef double weigh(self, int e, int state, Scratch& scratch) noexcept nogil:
-        """Weight of an edge for a state of its target; `pairs` then has the tensor's matrix of that state."""
+        """The weight of an edge for a state of its target; `scratch.pairs` then has the tensor's matrix of it."""
         cdef Edge edge = self.forest.edges[e]
         cdef const Tensor* tensor = &self.grammar.tensors[edge.rule]
         cdef const float* right = self.inside_of(edge.right)
@@ -259,7 +259,7 @@ cdef class Marginals:
         return sum * self.power_between(e)
 
     cdef int pair_at(self, double point, const Edge& edge, const Scratch& scratch) noexcept nogil:
-        """The states of an edge's children, as left * max_states + right, at a point of their summed weights."""
+        """The states of an edge's children, as left * max_states + right, at a point of their cumulative weights."""
         cdef const Tensor* tensor = &self.grammar.tensors[edge.rule]
         cdef int j, k, found = 0
         cdef double weight
@@ -274,7 +274,7 @@ cdef class Marginals:
         return found
 
     cdef double power_between(self, int e) noexcept nogil:
-        """Of two: from the exponents of an edge's children to that of its target."""
+        """The power of 2 that takes products of an edge's children to the exponent of its target."""
         cdef Edge edge = self.forest.edges[e]
         return ldexp(1.0, self.exponents[edge.left] + self.exponents[edge.right] - self.exponents[edge.target])
 
@@ -311,7 +311,7 @@ cdef class Marginals:
             self.inside[h] = <float>(self.inside[h] * scale) if scale > 0 else 0
 
     cdef int largest_exponent(self, int item) noexcept nogil:
-        """Of the products of children below an item."""
+        """The largest exponent of the products of children below an item; NOTHING without any."""
         cdef int largest = NOTHING
         cdef int e
         cdef Edge edge
@@ -425,7 +425,7 @@ cdef class Marginals:
                 ) / self.total
 
     cdef float outside_edge(self, const Edge& edge, const Tensor& tensor, int exponent) noexcept nogil:
-        """Add to the outside vectors of an edge's children, from the mixed rows in `pairs`; its weight in the tree."""
+        """Add to the outside vectors of an edge's children, from the matrix in `pairs`; return the edge's weight."""
         cdef float* to_left = of_core(tensor, 1, self.outside_of(edge.left), self.buffer.data())
         cdef float* to_right = of_core(tensor, 2, self.outside_of(edge.right), self.buffer_2.data())
         cdef float weight = pass_down(

@@ -43,12 +43,12 @@ cdef class Forest:
         return False
 
     def pruned(self, const double[::1] marginals, double threshold):
-        """The forest of those edges whose marginals are large enough, and of what they still join to whole trees.
+        """Return the forest of the edges with large enough marginals that are still part of whole trees.
 
         marginals (float64, (n_edges,)): of any sign.
         threshold (float): least size of a marginal.
-        RETURNS (Forest, int64 (n_items,), int64 (n_edges,)): with the places here of its items and edges. If no tree
-            is left, the forest itself.
+        RETURNS (Forest, int64 (n_items,), int64 (n_edges,)): the indices of its items and edges in this forest. If no
+            tree is left, this forest itself.
         """
         cdef vector[char] stands, is_used, is_kept
         cdef int item, e
@@ -77,7 +77,7 @@ cdef class Forest:
         return self.part(items, edges), items, edges
 
     def restricted(self, const char[::1] is_allowed):
-        """The forest of some items, int8 (n_items,), and of the edges between them; it may hold no tree."""
+        """Return the forest of allowed items, int8 (n_items,), and of the edges between them; it may hold no tree."""
         cdef vector[char] is_kept
         cdef size_t e
         cdef vector[char] allowed
@@ -161,7 +161,7 @@ cdef as_array(vector[double]& values):
 
 
 def best_tree(Forest forest, const double[::1] edge_scores, const double[::1] item_scores):
-    """The items of the tree that maximises the sum of the scores of its edges and leaves.
+    """Return the items of the tree that maximises the sum of the scores of its edges and leaves.
 
     edge_scores (float64, (n_edges,)), item_scores (float64, (n_items,)): of the latter only leaves are read.
     RETURNS (int32, (n_nodes,)): items in pre-order; empty if the forest holds no tree.
@@ -200,13 +200,13 @@ def best_tree(Forest forest, const double[::1] edge_scores, const double[::1] it
 
 
 def bracket_scores(Forest forest, LabelTable table, const double[::1] marginals, double cost):
-    """Scores by which `best_tree` finds the tree of least expected loss: the right brackets and tags to be hoped for.
+    """Return the scores by which `best_tree` finds the tree with the most right brackets and tags to be expected.
 
     marginals (float64, (n_items,)): of the items.
     cost (float): of a bracket, taken from its posterior.
     RETURNS (float64 (n_edges,), float64 (n_items,)): the summed scores of the brackets of an edge's target, and of
-        those of each item, with its tag's posterior if it is a leaf. A label's second bracket over the same words
-        counts as likely as the item.
+        those of each item, with its tag's posterior if it is a leaf. The second bracket of a label in a chain, as in
+        NP|VP|NP, has the item's marginal for its posterior.
     """
     cdef double[::1] edges = np.empty(forest.edges.size()), items = np.zeros(forest.items.size())
     cdef CellSums sums = CellSums(table)
@@ -227,7 +227,7 @@ def bracket_scores(Forest forest, LabelTable table, const double[::1] marginals,
 
 def expected_scores(Forest forest, LabelTable table, const int32_t[:, ::1] brackets, const double[::1] p,
                     const double[:, ::1] of_tags, double cost):
-    """As `bracket_scores`, by probabilities from any source.
+    """Return scores as `bracket_scores` does, by probabilities from any source.
 
     brackets (int32, (n, 3)): start, end and label of those that have a probability; p (float64, (n,)): of each.
     of_tags (float64, (n_words, n_tags)): probabilities of the tags of the words.
@@ -259,7 +259,7 @@ cdef inline uint64_t cell_key(int start, int end, int n_words) noexcept nogil:
 
 
 def posteriors(Forest forest, LabelTable table, const double[::1] marginals, double least):
-    """Posteriors of the brackets and tags of a forest.
+    """Return the posteriors of the brackets and tags of a forest.
 
     marginals (float64, (n_items,)): of the items; what is below 0 or above 1 counts as such.
     least (float): brackets that are less likely are left out.
@@ -291,7 +291,7 @@ def posteriors(Forest forest, LabelTable table, const double[::1] marginals, dou
 
 
 def tree_brackets(Forest forest, LabelTable table, const int32_t[::1] nodes, const double[::1] marginals):
-    """The brackets and tags of a tree, each with its posterior, summed over all symbols that hold it.
+    """Return the brackets and tags of a tree, each with its posterior, summed over all symbols that hold it.
 
     nodes (int32, (n_nodes,)): the items of the tree, as `best_tree` gives them.
     marginals (float64, (n_items,)): of the items.
@@ -366,7 +366,7 @@ cdef class CellSums:
         self.of_tag.assign(len(table.tag_names), 0)
 
     cdef int sum(self, Forest forest, int first, const double* marginals) noexcept nogil:
-        """Sum the marginals (n_items,) over the cell that begins with an item; the end of the cell."""
+        """Sum the marginals (n_items,) over the cell that begins with an item; return the end of the cell."""
         cdef int item = first
         cdef int32_t number
         for number in self.labels:

@@ -66,7 +66,7 @@ cdef class RuleIndex:
 cdef class PrefixChart:
     """The chart of the words so far of one sentence.
 
-    Of symbols that may begin before each word, `predict` has to be told before the word is pushed.
+    Before each word that is pushed, `predict` is called with the weights of the symbols that may begin with it.
     """
 
     cdef FineGrammar grammar
@@ -110,7 +110,7 @@ cdef class PrefixChart:
         self.n = 0
 
     def predict(self, const double[::1] weights):
-        """Of every state of every symbol (n_states in all), how likely the next word begins a constituent of it."""
+        """Set the weight of each state of each symbol, (n_states in all,), to begin with the next word."""
         cdef int a, h
         cdef int64_t k = 0, first = self.predicted.size()
         cdef double sum
@@ -261,9 +261,9 @@ cdef class PrefixChart:
             self.cell(start, self.n).push_back(found)
 
     def right_siblings(self):
-        """How likely each state of each symbol begins after the last word, right of a constituent that ends with it.
+        """Return the weight of each state of each symbol as the right sibling of a constituent that ends here.
 
-        RETURNS (float64, (n_states in all,)): what stands further right is left to `Prefixes`.
+        RETURNS (float64, (n_states in all,)): without the left corners below it, which `Prefixes` adds.
         """
         cdef int a, h
         cdef int64_t k = 0
@@ -321,7 +321,7 @@ cdef class PrefixChart:
             sums[k] += self.mixed[k]
 
     def whole(self):
-        """Weight of the words so far as a whole sentence, of all that begin with them."""
+        """Return the probability that the sentence ends here, given the words so far."""
         cdef vector[Complete]* cell = self.cell(0, self.n)
         cdef size_t k
         cdef int h
@@ -337,7 +337,7 @@ cdef double EDGE_SHARE = 0.1      # of the threshold of a constituent, that of a
 
 
 def child_matrices(FineGrammar grammar, full, const int32_t[::1] rules, const double[::1] weights):
-    """Weights of the states of left and of right children below each state of interminals, the other child summed.
+    """Return weights of left and of right children's states below each state of interminals, the other child summed.
 
     full (Grammar): of which `grammar` is a table, without factored tensors; rules (int32, (n,)): those that count.
     weights (float64, (n_states in all,)): of the states of the other child.

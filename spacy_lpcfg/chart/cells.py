@@ -63,7 +63,7 @@ class SymbolSets:
         return np.array([bool(labels) if label == ANY else label in labels for labels in self._labels], dtype=np.int8)
 
     def only(self, node: Tree) -> np.ndarray:
-        """Return the symbol of a node in a collapsed tree, or nothing if the grammar lacks it."""
+        """Return the set of just the symbol of a node in a collapsed tree; `nothing` if the grammar lacks it."""
         allowed = self.nothing.copy()
         symbol = (self._leaves if node.is_leaf else self._nodes).get(node.label)
         if symbol is not None:
@@ -98,7 +98,7 @@ def _cut_crossing(masks: np.ndarray, start: int, end: int, allowed: np.ndarray) 
 
 
 def bracket_mask(brackets: Collection[Span], n_words: int, sets: SymbolSets) -> CellMask:
-    """Return the mask of all trees that only have the given brackets, binarised from the left.
+    """Return the mask of all trees that have no other brackets than the given ones, binarised from the left.
 
     brackets (collection of (start, end, label)): Brackets; labels that the grammar lacks are ignored.
     """

@@ -67,7 +67,7 @@ def _single_word(parser: ChartParser, query: Query, forest: Forest) -> Parse | N
 
 
 def _halves(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
-    """Parse two halves and join them, if the chart was too large for memory."""
+    """Parse pieces of at most half the words and join them, if the chart was too large for memory."""
     if forest.is_complete or query.constraints:
         return None
     cuts = cut_points(query.words, len(query.words) // 2)

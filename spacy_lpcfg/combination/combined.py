@@ -91,7 +91,7 @@ class Combined(ParsingModel):
 
     @property
     def parser_bytes(self) -> float:
-        """About the memory that the parsers of all members take, sentences aside."""
+        """Approximate bytes of memory that the parsers of all members take, besides those for sentences."""
         return sum(member.parser_bytes for member in self.members)
 
     def to_values(self) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class Mirrored(WrappingModel):
 
     @property
     def parser_bytes(self) -> float:
-        """About the memory that a parser by the model takes, sentences aside."""
+        """Approximate bytes of memory that its parser takes, besides those for sentences."""
         return self.model.parser_bytes
 
     def models_of_trees(self) -> tuple[Mirrored, ...]:

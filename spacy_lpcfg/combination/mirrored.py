@@ -58,6 +58,10 @@ class MirroredParser(SentenceParser):
         """Return the parser's likely tags."""
         return self._parser.likely_tags(words)
 
+    def tree_log_probability(self, tree: Tree) -> float:
+        """Return ln P(tree, words), in nats."""
+        return self._parser.tree_log_probability(mirror(tree))
+
     def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
         """Return ln P(tree, words) of each tree, in nats, float64 (n_trees,)."""
         return self._parser.tree_log_probabilities([mirror(tree) for tree in trees])

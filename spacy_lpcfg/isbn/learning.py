@@ -46,10 +46,10 @@ _EPOCHS = 14  # over MANY_TREES, and fewer over more
 class LearningEpoch(NamedTuple):
     """Log-likelihoods and time of one pass over the trees.
 
-    network (int): Of an ensemble, counted from 1; epoch (int): likewise.
-    log_likelihood (float): A word, of each tree as it came, under dropout.
-    dev (float): A word, of the held-out trees under the average of the weights; nan if there are none.
-    seconds (float): CPU seconds of this process, those on held-out trees not counted.
+    network, epoch (int): Number of the network and of the pass, from 1.
+    log_likelihood (float): Log-likelihood per word in nats, of each tree before the step that it is in, under dropout.
+    dev (float): Log-likelihood per word of the held-out trees under the averaged weights; nan if there are none.
+    seconds (float): CPU seconds of this process, without those on held-out trees.
     """
 
     network: int
@@ -120,8 +120,8 @@ class ISBNLearner(Variants):
 
         trees (iterable of Tree): Raw or normalised; of any length.
         held_out (iterable of Tree or None): Other trees, by whose likelihood the best epoch is chosen.
-        weights (sequence of float or None): How much each tree counts; None if all count alike. Words are no more
-            frequent for it, and there are fewer passes the more often the heaviest trees come in one.
+        weights (sequence of float or None): How much each tree counts; None if all count alike. Counts of words do not
+            depend on them. There are fewer passes, so that the heaviest trees are seen as often as without weights.
         on_step (callable or None): Called after every epoch with a `LearningEpoch`. The model's `meta` has the history
             too, without times.
         RAISES (ValueError): If there are no trees, or not as many weights.
@@ -232,9 +232,9 @@ _ONE_OF, _FEWEST, _MOST = 50, 10, 200  # trees that are left out for the tempera
 
 
 def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple[list[Tree], str]:
-    """Return the trees that have words, normalised; the commonest label of their artificial roots, "" for none.
+    """Return the trees that have words, normalised, and the commonest label of their artificial roots, "" for none.
 
-    functions (bool): See `clean`
+    functions (bool): As in `clean`.
     """
     with_words, roots = [], Counter[str]()
     for tree in trees:
@@ -251,7 +251,7 @@ def count_words(events: DecisionEvents, vocabulary: NetworkVocabulary) -> int:
 
 
 def _note(history: list[LearningEpoch], n_words: list[int], network: int, on_step: OnStep | None, epoch: Epoch) -> None:
-    """Keep what an epoch found, a word."""
+    """Record and report the log-likelihoods per word of an epoch."""
     words, held_out_words = n_words
     dev = epoch.dev / held_out_words if held_out_words else float("nan")
     history.append(LearningEpoch(network, epoch.number, epoch.log_likelihood / words, dev, epoch.seconds))

@@ -37,19 +37,20 @@ _SUMMARIZED = ("n_epochs", "batch_size", "learn_rate", "dropout", "min_count")
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """An incremental sigmoid belief network of n_states latent units at each position (sections 3 and 5).
+    """An incremental sigmoid belief network of n_states latent units at each position (Henderson and Titov 2010).
 
     approximation (str): How the means of a position's latent units are computed.
         "feed-forward": from earlier positions alone (section 5.2).
-        "mean-field": after every decision those are found that maximise the bound of the likelihood of the decisions so
-        far (section 5.3, equation 13).
+        "mean-field": after every decision anew, the means that maximise the lower bound of the likelihood of the
+        decisions so far (section 5.3, equation 13).
         "mean-field-step": one natural gradient step towards these.
-    bias (float32, (n_states,)): Of the latent units.
-    latent_weights (float32, (n_latent, n_states, n_states)): Of each latent relation; [r, i, j] from unit j of the
-        earlier position to unit i.
-    decision_weights (float32, (n_inputs, n_states)): Of the inputs to the latent units; row i of decision relation r
-        is input `r * n_rows + i`.
-    outcome_weights (float32, (n_outcomes, n_states)), outcome_bias (float32, (n_outcomes,)): Of the decisions.
+    bias (float32, (n_states,)): Biases of the latent units.
+    latent_weights (float32, (n_latent, n_states, n_states)): [r, i, j] is the weight, for latent relation r, from unit
+        j of the earlier position to unit i.
+    decision_weights (float32, (n_inputs, n_states)): Weights from decisions at other positions to the latent units; row
+        i of decision relation r is input `r * n_rows + i`.
+    outcome_weights (float32, (n_outcomes, n_states)), outcome_bias (float32, (n_outcomes,)): Weights of the units, and
+        biases, in the logits of the outcomes of decisions.
     RAISES (ValueError): If there is no such approximation, or if an array has another shape.
     """
 
@@ -80,7 +81,7 @@ class Network:
     def random(
         cls, approximation: str, *, n_states: int, n_latent: int, n_inputs: int, n_outcomes: int, seed: int = 0
     ) -> Network:
-        """Return a network to begin learning from: small normal weights, of a variance that falls with their number."""
+        """Return a network to begin learning from, with small random weights and no biases."""
         rng = np.random.default_rng(seed)
 
         def normal(*shape: int, scale: float) -> np.ndarray:
@@ -110,12 +111,12 @@ def check_approximation(name: str) -> None:
 class ISBN(ParsingModel):
     """The model of a parser by sigmoid belief networks.
 
-    vocabulary (NetworkVocabulary): What the networks know by number.
-    relations (Relations): How their positions are joined.
-    networks (tuple[Network, ...]): Of the same vocabulary and relations; several decide by the geometric mean of their
-        distributions of each decision.
+    vocabulary (NetworkVocabulary): The labels, tags, words and signatures, with their ids.
+    relations (Relations): The relations between positions.
+    networks (tuple[Network, ...]): Networks of this vocabulary and these relations; several decide by the geometric
+        mean of their distributions of each decision.
     meta (dict): How it was learned.
-    normalizers (float32, (n_tags, 1 + number of states), or None): Of `fit_normalizers`.
+    normalizers (float32, (n_tags, 1 + sum of n_states), or None): As `fit_normalizers` returns them.
     temperature (float): Divisor of the log-odds of posteriors, see `fit_calibrated`.
     RAISES (ModelError): If the sizes of the networks or the normalisers do not fit, or if the temperature is not finite
         and above 0.
@@ -216,7 +217,7 @@ class ISBN(ParsingModel):
 
     @property
     def parser_bytes(self) -> float:
-        """About the memory that a parser takes, sentences aside."""
+        """Approximate bytes of memory that its parser takes, besides those for sentences."""
         sizes = len(self.relations.latent), len(self.relations.decisions) * self.vocabulary.n_rows
         return sum(network_bytes(network.n_states, *sizes, self.vocabulary.n_outcomes) for network in self.networks)
 

@@ -28,7 +28,7 @@ def fit_normalizers(
 
     networks (sequence of Network): The networks of a model.
     events (DecisionEvents): Sequences, of which a sample is used.
-    RETURNS (float32, (n_tags, 1 + number of states), or None): Intercepts, and slopes by the means of all networks;
+    RETURNS (float32, (n_tags, 1 + sum of n_states), or None): Intercepts, and slopes by the means of all networks;
         None if a network is not feed-forward, so that decisions change its means.
     """
     if any(network.approximation != FEED_FORWARD for network in networks):

@@ -50,7 +50,7 @@ class Candidates(NamedTuple):
 
 
 def _candidates_of(words: Iterable[KnownWord], tags: Iterable[Sequence[int]], unknown: Sequence[int]) -> Candidates:
-    """Return the candidates of words under some tags each.
+    """Return the candidates of words under given tags.
 
     tags (iterable of sequence of int): The tags of each word.
     unknown (sequence of int, (n_tags,)): The outcome of the unknown word of each tag.
@@ -92,7 +92,7 @@ class NetworkVocabulary:
     word_offsets (int32, (n_tags + 1,)): The outcomes of words under tag t are `word_offsets[t]:word_offsets[t + 1]`.
     words (tuple[str, ...]): The word of each of these outcomes, in order; "" for the unknown word.
     signatures (tuple[str, ...]): The signatures that are inputs.
-    frequent (tuple[str, ...]): Words without signatures.
+    frequent (tuple[str, ...]): Words whose signatures are no inputs under the tags that they are known with.
     rare (RareWords): The model of words that are unknown to the network.
     sentence_initial (int): Position of the first word: 0, or -1 if sentences are read from right to left.
     """
@@ -193,9 +193,7 @@ class NetworkVocabulary:
         return [first and i == self.sentence_initial % n_words for i in range(n_words)]
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
-        """Return a tag that each word is known with, by look-up; unknown words get the most frequent tag of rare
-        words.
-        """
+        """Return a tag that each word is known with, or for unknown words the most frequent tag of rare words."""
         known, unknown = self._known.outcomes, (int(self.rare.tag_weights.argmax()),)
         return [self.tags[next(iter(known.get(word, unknown)))] for word in words]
 

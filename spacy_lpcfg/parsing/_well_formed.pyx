@@ -114,7 +114,7 @@ cdef class RuleScores:
         const double[::1] tag_gains,
         const int32_t[::1] tag_offsets,
     ):
-        """Return the best tree: its brackets as indices, in pre-order, and the places of tags that are not first ones.
+        """Return the best tree: indices of its brackets, in pre-order, and of the tags that are not a word's first.
 
         brackets (int32, (n, 3)): start, end and symbol of each that may be in the tree, narrower ones first, those over
             the same words side by side; the last ones over all words. gains (float64, (n,)): what each is worth.

@@ -30,7 +30,7 @@ cdef inline uint64_t mixed(uint64_t state, uint64_t atom) noexcept nogil:
 
 
 cdef inline uint64_t within(const int32_t[::1] texts, int place, int first, int last) noexcept nogil:
-    """Of a word in [first, last); 0 outside."""
+    """The hash at a place in [first, last); 0 outside."""
     return <uint64_t>texts[place] if first <= place < last else 0
 
 
@@ -48,7 +48,7 @@ cdef void around(const int32_t[::1] texts, int start, int end, uint64_t* atoms) 
 
 
 cdef uint64_t sequence(const int32_t[::1] tags, int start, int end) noexcept nogil:
-    """Of all tags of a span."""
+    """A hash of all tags of a span."""
     cdef uint64_t found = end - start
     cdef int k
     for k in range(start, end):
@@ -65,7 +65,7 @@ def span_features(
     const int32_t[::1] lengths,
     const int32_t[:, ::1] templates,
 ):
-    """The hashed features of labelled spans.
+    """Return the hashed features of labelled spans.
 
     words, tags (int32, (n_words,)): hashes, above 0.
     bounds (int32, (n_spans, 2)): start and end of each span, half-open.
@@ -100,7 +100,7 @@ def span_features(
 
 
 def crossing_masses(const int32_t[:, ::1] bounds, const double[::1] p):
-    """The sum of the probabilities p of the spans that cross each span, float64 (n_spans,)."""
+    """Return the sum of the probabilities p of the spans that cross each span, float64 (n_spans,)."""
     cdef int n = bounds.shape[0], i, j
     found = np.zeros(n)
     cdef double[::1] masses = found
@@ -145,7 +145,7 @@ cdef class FeatureIndex:
         self.firsts = np.searchsorted(np.asarray(keys), borders).astype(np.int32)
 
     cdef void prepare(self, const int32_t* keys, int n) noexcept nogil:
-        """Have what is needed to find n keys brought near, which takes longer than to find them."""
+        """Prefetch what is needed to find n keys, which takes longer than to find them."""
         cdef int k, first
         for k in range(n):
             if keys[k] >= 0:
@@ -191,7 +191,7 @@ cdef class SpanScorer:
         return SpanScorer, (np.asarray(self.index.keys), np.asarray(self.weights))
 
     def scores(self, const int32_t[:, ::1] keys):
-        """Of spans with these features, float64 (n_spans, n_kinds); keys that are not known weigh nothing."""
+        """Return the scores of spans with these features, float64 (n_spans, n_kinds); unknown keys weigh nothing."""
         cdef int i, t, k, place
         found = np.zeros((keys.shape[0], self.weights.shape[1]))
         cdef double[:, ::1] scores = found
@@ -219,12 +219,12 @@ cdef struct Learned:
 cdef class SpanDescent:
     """AdaGrad (Duchi et al. 2011) for losses of the scores of candidates, of several kinds at once; averaged weights.
 
-    keys (int32, (n_features,)): of the features that are learned, growing; of others there is nothing to learn.
+    keys (int32, (n_features,)): of the features that are learned, growing; others are ignored.
     penalties (float64, (n_features,)): the loss of a candidate has half of this, times the squared weight, for each
         feature of it.
     dense (float64, (n_kinds, n_dense)): weights of the other inputs to begin with; features begin at 0.
     rate (float): a step is rate * gradient / sqrt(sum of squared gradients).
-    start (float): of these sums.
+    start (float): the initial value of these sums.
     """
 
     cdef FeatureIndex index
@@ -250,7 +250,7 @@ cdef class SpanDescent:
                 self.dense.push_back(Learned(dense[k, f], 0.0, start))
 
     def places(self, int32_t[:, ::1] keys):
-        """Put in the place of each key that of its feature, -1 for none, as `scores` and `step` take them."""
+        """Replace each key by the index of its feature, -1 for none, in place, for `scores` and `step`."""
         cdef int i, t
         with nogil:
             for i in range(keys.shape[0]):
@@ -260,7 +260,7 @@ cdef class SpanDescent:
                     keys[i, t] = self.index.find(keys[i, t])
 
     def scores(self, const int32_t[:, ::1] places, const float[:, ::1] inputs):
-        """Of the candidates of a sentence, float64 (n, n_kinds).
+        """Return the scores of the candidates of a sentence, float64 (n, n_kinds).
 
         places (int32, (n, n_templates)): of features; inputs (float32, (n, n_dense)): see `Candidates`.
         """
@@ -281,7 +281,7 @@ cdef class SpanDescent:
         return found
 
     def step(self, const int32_t[:, ::1] places, const float[:, ::1] inputs, const double[:, ::1] gradients):
-        """One step for each candidate of a sentence, whose losses have these gradients by its scores."""
+        """Take a step for each candidate of a sentence, given the gradients of its losses by its scores."""
         cdef int i, t, f, k, place
         with nogil:
             for i in range(places.shape[0]):
@@ -304,7 +304,7 @@ cdef class SpanDescent:
         one.drift -= change * self.n_steps
 
     def averages(self):
-        """Means of the weights over all steps: float64 (n_features, n_kinds), and of other inputs (n_kinds, n_dense)."""
+        """Return mean weights over all steps: float64 (n_features, n_kinds), and of dense inputs (n_kinds, n_dense)."""
         return self._averages(self.features), np.ascontiguousarray(self._averages(self.dense).T)
 
     cdef _averages(self, const vector[Learned]& some):
@@ -467,7 +467,7 @@ cdef class NestedSets:
             self.sums[row.offset + end - row.start] = found
 
     cdef void outside(self, Row row) noexcept nogil:
-        """Hand what is expected of a row's spans on to those within; of those that begin earlier it is known.
+        """Pass the expectations of a row's spans on to the spans within; spans that begin earlier are complete.
 
         The derivative of ln Z by the logarithm of each sum, from the last place to the first.
         """
@@ -489,7 +489,7 @@ cdef class NestedSets:
                 self.hand_on(row, end, whole, share)
 
     cdef void hand_on(self, Row row, int end, double whole, double share) noexcept nogil:
-        """The share of [row.start, end) to what it is the sum of."""
+        """Pass the share of [row.start, end) on to the terms of its sum."""
         cdef double* sums = &self.sums[row.offset]
         cdef double part
         cdef int k
@@ -511,7 +511,7 @@ cdef class NestedSets:
         return self.sums.back() if self.sums.size() else 0.0
 
     def marginals(self):
-        """P(a set has each candidate), float64 (n,): the gradient of ln Z by the scores."""
+        """Return P(a set has the candidate) for each, float64 (n,): the gradient of ln Z by the scores."""
         cdef int k
         cdef Span* span
         found = np.empty(self.span_of.size())

@@ -99,5 +99,5 @@ def signature_hash(word: str) -> int:
 
 
 def signature(word: str, is_first: bool) -> str:
-    """Return letter case, shape and suffix of a word; it differs from all words, since it contains a blank."""
+    """Return case, shape and suffix of a word as a text that is no word, since it contains a blank."""
     return suffix_signatures(word, is_first)[: _SUFFIX + 2][-1]

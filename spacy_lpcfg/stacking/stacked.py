@@ -19,14 +19,14 @@ Stackable: TypeAlias = Grammar | Ensemble
 
 @dataclass(frozen=True, eq=False)
 class Stacked(WrappingModel):
-    """A model whose posteriors of brackets a span layer has mended.
+    """A grammar or an ensemble with a span layer that rescores its posteriors of brackets.
 
-    The layer says which brackets are likely, and so which tree decodings by posteriors choose, such as "mbr". All else
-    is the model's own: tags, n-best trees, samples, log-probabilities, surprisal, states, and other decodings.
+    The layer decides which tree is chosen by decodings that go by these posteriors, such as "mbr". All else is the
+    model's own: tags, n-best trees, samples, log-probabilities, surprisal, states, and other decodings.
 
-    model (Grammar or Ensemble): Whose posteriors the layer reads.
-    layer (SpanLayer): Learned from what such a model says of trees that it did not learn from.
-    temperature (float): See `Grammar`; that of the model does not matter.
+    model (Grammar or Ensemble): The model below the layer.
+    layer (SpanLayer): The layer, learned from posteriors of such models for trees that they did not learn from.
+    temperature (float): See `Grammar`; the temperature of the model below does not matter.
     bracket_cost (float): Brackets less likely than this are better left out.
     RAISES (ModelError): On a temperature that is not finite and above 0.
     """
@@ -54,11 +54,11 @@ class Stacked(WrappingModel):
 
     @property
     def parser_bytes(self) -> float:
-        """About the memory that a parser by it takes, sentences aside."""
+        """Approximate bytes of memory that its parser takes, besides those for sentences."""
         return self.model.parser_bytes + self.layer.scorer_bytes
 
     def models_of_trees(self) -> tuple[Grammar, ...]:
-        """Return the models of trees of the model."""
+        """Return the models within the one below that have a log-probability of each tree."""
         return self.model.models_of_trees()
 
     def to_values(self) -> dict[str, Any]:

@@ -138,12 +138,14 @@ def test_mirrored_spans_are_those_of_the_mirrored_tree(trees):
         assert mirrored_spans(tree.spans(), n_words) == mirror(tree).spans()
 
 
-def test_mirrored_network_reads_from_right_to_left(mirrored):
+def test_mirrored_network_reads_from_right_to_left(mirrored, trees):
     found = CombinedParser(Combined((mirrored,), (1.0,))).posteriors(SENTENCE)
     backward = IncrementalParser(mirrored.model).posteriors(SENTENCE[::-1])
     n = len(SENTENCE)
     assert found.brackets == {(n - end, n - start, label): p for (start, end, label), p in backward.brackets.items()}
     assert found.tags == backward.tags[::-1]
+    backward_log = IncrementalParser(mirrored.model).tree_log_probability(mirror(trees[0]))
+    assert mirrored.parser().tree_log_probability(trees[0]) == backward_log
     assert mirrored.labels == mirrored.model.labels
     assert Combined((mirrored,), (1.0,)).words >= {"The", "ferry"}
 

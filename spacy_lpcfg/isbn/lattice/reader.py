@@ -39,7 +39,7 @@ class LatticeReader:
         self._idle: dict[LatticeSettings, list[Lattice]] = {attempt: [] for attempt in self._attempts}
 
     def posteriors(self, query: Query, guide: Posteriors) -> Posteriors:
-        """Compute posteriors over the derivations in a lattice, in a wider one if it has none, else return the guide.
+        """Return posteriors over the derivations in a lattice, or in a wider one if it has none; else the guide's.
 
         query (Query): A sentence without constraints.
         guide (Posteriors): Posteriors of the sentence from another model.
