@@ -54,7 +54,7 @@ def pcfg_text(grammar: Grammar) -> str:
     RAISES (ModelError): If the grammar is not proper, or a word contains both kinds of quotation marks.
     """
     if not grammar.has_tree_probabilities:
-        raise ModelError("Expected a grammar of probabilities, got one of other weights: learn it by another method.")
+        raise ModelError("Expected a grammar of probabilities, got other weights: learn it by TreebankPCFG or EM.")
     names = [_state_names(name, n) for name, n in zip(grammar.symbols, grammar.n_states.tolist(), strict=True)]
     lines = [*_root_lines(grammar, names), *_rule_lines(grammar, names), *_word_lines(grammar, names)]
     return "\n".join(lines) + "\n"

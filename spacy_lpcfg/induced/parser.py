@@ -61,7 +61,7 @@ class InducedParser(SentenceParser):
     def parse(self, query: Sentence) -> Parse:
         """Return the tree of brackets with the largest sum of (posterior - cost), without flat ones (`without_flat`).
 
-        RETURNS (Parse): Of status "unconstrained" if no likely brackets satisfy the constraints.
+        RETURNS (Parse): The parse, with status "unconstrained" if no likely brackets satisfy the constraints.
         """
         query = Query.of(query)
         posteriors = self.read(query).posteriors

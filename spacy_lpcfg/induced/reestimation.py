@@ -50,7 +50,7 @@ class Reestimation:
         POSITIVE(prior=self.prior)
         make_tuples(self, "strengths")
         if not self.strengths:
-            raise ValueError("Expected at least one of strengths, got none: (0,) is for trees that do not count.")
+            raise ValueError("Expected at least one of strengths, got none: take (0,) to ignore the given trees.")
         for strength in self.strengths:
             check_at_least(0, strengths=strength)
 

@@ -72,8 +72,8 @@ def _normalized(values: np.ndarray) -> np.ndarray:
 class Inside(NamedTuple):
     """Inside probabilities of sentences of n >= 2 words; each list has an entry for every width of spans from 0 to n.
 
-    states (list of float64 (n_sentences, n - width + 1, m)): Of spans by state; empty for widths below 2.
-    lefts, rights (lists of the same): Of spans as left and as right child of each state; empty for widths 0 and n.
+    states (list of float64 (n_sentences, n - width + 1, m)): Those of spans by state; empty for widths below 2.
+    lefts, rights (lists of the same): Those of spans as left and right child of each state; empty for widths 0 and n.
     """
 
     states: list[np.ndarray]

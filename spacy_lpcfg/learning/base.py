@@ -107,7 +107,7 @@ def values_of_steps(reports: Iterable[object]) -> list[dict[str, float | None]]:
 class ModelLearned(NamedTuple):
     """The report that one of several models has been learned.
 
-    number (int): How many have been learned; of (int): How many there will be.
+    number (int): Number of models learned so far; of (int): Number of models to learn in all.
     """
 
     number: int

@@ -38,7 +38,7 @@ class Clusters(EMLearner):
 
     n_states (int): The maximum number of latent states of a symbol (m).
     n_iterations (int): Iterations of EM, 0 for none; the maximum with held-out trees.
-    seed (int): Of the decompositions, the clusters and the noise.
+    seed (int): Seed of the decompositions, the clusters and the noise.
     n_jobs (int or None): Processes that read the trees, project and cluster them, and threads of the E step; None for
         those of `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other.
@@ -47,7 +47,7 @@ class Clusters(EMLearner):
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     agreement (float): Each dimension weighs as the correlation of its inside and outside projections, to this power.
     lang (str): Language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): How rules are made and kept.
+    rules (RuleSettings): How rules are made and stored.
     functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """

@@ -153,7 +153,7 @@ class EM(EMLearner, Variants):
 
     n_states (int): The maximum number of latent states of a symbol (m).
     n_iterations (int): Iterations of EM; the maximum with held-out trees.
-    seed (int): Of the random start.
+    seed (int): Seed of the random start.
     n_jobs (int or None): Processes that read the trees, and threads of the E step; None for those of
         `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other.
@@ -162,7 +162,7 @@ class EM(EMLearner, Variants):
     noise (float): The start is the treebank PCFG with every probability times e^u, u uniform in [-noise, noise].
     check_every (int): The held-out trees are parsed after every `check_every` iterations, and after the last.
     lang (str): Language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): How rules are made and kept.
+    rules (RuleSettings): How rules are made and stored.
     functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """

@@ -72,7 +72,7 @@ class Ensembles:
         grammars than to one.
 
         n_grammars (int or None): An even number; None for 4, or 2 if there are more than 7,000 trees.
-        seed (int): Of the first grammar of each learner.
+        seed (int): Seed of the first grammar of each learner.
         settings: of both learners, in place of `DIVERSE` and their defaults.
         RAISES (ValueError): If the number is odd or below 2.
         """

@@ -103,7 +103,7 @@ class Pivot(EMLearner, Variants):
 
     n_states (int): The maximum number of latent states of a symbol (m).
     n_iterations (int): Iterations of EM after the pivots (section 6.3), 0 for none; the maximum with held-out trees.
-    seed (int): Of the randomised singular value decompositions, and of the noise.
+    seed (int): Seed of the randomised singular value decompositions, and of the noise.
     n_jobs (int or None): Parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other, in EM.
     lexical (LexicalSettings): Terminals and smoothing of the emissions.
@@ -111,7 +111,7 @@ class Pivot(EMLearner, Variants):
     pivots (PivotFeatures): The pivot features, and how states and rules are found by them.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     lang (str): Language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): How rules are made and kept.
+    rules (RuleSettings): How rules are made and stored.
     functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
@@ -233,7 +233,7 @@ class Pivot(EMLearner, Variants):
         for (_, names), table in zip(templates_of[3:], tables[3:], strict=True):
             if table.values.shape[1]:
                 raise ValueError(
-                    f"Expected pivot features that tell kinds of trees apart, got numbers among {list(names)}."
+                    f"Expected pivot features that are not numeric, got {list(names)}: leave out names with n_."
                 )
         return tables
 

@@ -60,7 +60,7 @@ class SplitMerge(EMLearner):
     n_states (int): The maximum number of latent states of a symbol (m); there are as many rounds as doublings up to it.
         A grammar of 32 has about as many states in all as one of 16 by another learner.
     n_iterations (int): Iterations of EM after the last round, 0 for none; the maximum with held-out trees.
-    seed (int): Of the noise.
+    seed (int): Seed of the noise.
     n_jobs (int or None): Processes that read the trees, and threads of the E step; None for those of
         `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other.
@@ -68,7 +68,7 @@ class SplitMerge(EMLearner):
     tokens_per_state (float): A state is split if it is expected at least twice this many times.
     rounds (Rounds): How states are split and merged.
     lang (str): Language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): How rules are made and kept.
+    rules (RuleSettings): How rules are made and stored.
     functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """

@@ -20,7 +20,7 @@ class TreebankPCFG:
 
     lexical (LexicalSettings): Terminals and smoothing of the emissions.
     lang (str): Language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): How rules are made and kept.
+    rules (RuleSettings): How rules are made and stored.
     functions (bool): Whether categories keep their functions, as in NP-SBJ.
     n_jobs (int or None): Processes that read the trees; None for those of `joblib.parallel_config`, or 1.
     """

@@ -286,5 +286,5 @@ def test_ten_trees_are_learned(sample, matching, caplog):
 def test_unknown_features_are_refused(sample):
     with pytest.raises(ValueError, match="Expected features among"):
         Pivot(pivots=PivotFeatures(more_outside=("colour",))).fit(sample)
-    with pytest.raises(ValueError, match="got numbers among"):
+    with pytest.raises(ValueError, match="Expected pivot features that are not numeric"):
         Pivot(pivots=PivotFeatures(more_inside=("n_words",))).fit(sample)

@@ -22,10 +22,10 @@ from spacy_lpcfg.learning.treebank.skeletons import NONE
 class Latent:
     """The parameters of a proper L-PCFG, in the layout of a `Split`; rows are padded with zeros to m states.
 
-    n_states (int32, (n_symbols,)): Of each symbol.
+    n_states (int32, (n_symbols,)): Number of states of each symbol.
     roots (float64, (n_symbols, m)): pi(a, h).
     tensors (float32, (n_entries,)): t(a -> b c, h2, h3 | a, h1), rule after rule.
-    starts (int64, (n_rules + 1,)): Where each rule's tensor begins.
+    starts (int64, (n_rules + 1,)): Offset of each rule's tensor.
     emissions (float64, (n_pairs, m)): q(x | a, h).
     """
 
@@ -40,11 +40,11 @@ class Latent:
 class Expected:
     """Expected counts of the states of a treebank's trees: sufficient statistics, all of them sums over trees.
 
-    rules (float32, (n_entries,)): Of every entry of the tensors.
-    words (float64, (n_pairs, m)): Of each emission.
-    forms (float64, (n_pairs, m)): Of each emission, those by more general signatures included, see `EmissionEvents`.
-    symbols (float64, (n_symbols, m)): Of all nodes.
-    roots (float64, (n_symbols, m)): Of roots.
+    rules (float32, (n_entries,)): Counts of every entry of the tensors.
+    words (float64, (n_pairs, m)): Counts of each emission.
+    forms (float64, (n_pairs, m)): Counts of each emission, more general signatures included, see `EmissionEvents.all`.
+    symbols (float64, (n_symbols, m)): Counts of nodes.
+    roots (float64, (n_symbols, m)): Counts of roots.
     log_likelihood (float): Natural log of the trees' probability under the parameters of the E step; nan for counts
         from no E step.
     """
@@ -84,7 +84,7 @@ class StatePosteriors:
     outside (float32, (n_nodes, m)): Scaled so that the product of a node's two vectors is the distribution of its
         state; zeros for the nodes of trees that do not count.
     rules (float32, (n_entries,)): Expected counts of the tensors' entries.
-    log_likelihood (float): Of the trees that count.
+    log_likelihood (float): Log-likelihood of the trees that count.
     """
 
     inside: np.ndarray
@@ -97,9 +97,9 @@ class StatePosteriors:
 class Shard:
     """Consecutive trees of a treebank, as the E step needs them; n nodes, numbered from 0.
 
-    symbol (int32, (n,)): Of each node.
+    symbol (int32, (n,)): The symbol of each node.
     parent, left, right (int32, (n,)): Nodes; -1 for none.
-    rule (int32, (n,)): Of each inner node; -1 for leaves.
+    rule (int32, (n,)): The rule of each inner node; -1 for leaves.
     order (int32, (n,)): The nodes, those of fewer words first, and then rule by rule.
     pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): See `Part`.
     """

@@ -283,7 +283,8 @@ _MIN_ENTRY = 1e-15  # of a tensor; smaller ones become 0, as denormal numbers ar
 def _distributions(counts: np.ndarray, totals: np.ndarray, share: float) -> np.ndarray:
     """Normalize rows of counts; `share` of the probability goes to their mean, and all of it for unseen rows.
 
-    counts (float, (m, k)): Of the outcomes of each state; totals (float64, (m,)): of all outcomes of each state.
+    counts (float, (m, k)): Counts of k outcomes in each state.
+    totals (float64, (m,)): Count of each state, other outcomes included.
     """
     seen = totals >= _MIN_COUNT
     rows = counts * np.where(seen, 1 / np.maximum(totals, _MIN_COUNT), 0.0).astype(counts.dtype)[:, None]

@@ -41,7 +41,7 @@ class LogLinear:
     min_weight (float): Weights of a smaller absolute value are set to 0.
     max_examples (int): The maximum number of words, drawn at random from a larger treebank. More would make parses no
         better, and cost more than their share, as the weights of their features outgrow the cache.
-    seed (int): Of the words that are drawn, of their order, and of the dropout.
+    seed (int): Seed of the words that are drawn, of their order, and of the dropout.
     """
 
     n_epochs: int = 6
@@ -96,7 +96,7 @@ class LogLinear:
 def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_weights: np.ndarray) -> Words:
     """Return the training examples of a treebank.
 
-    terminal (int32, (n_nodes,)): Of each leaf.
+    terminal (int32, (n_nodes,)): The terminal of each leaf.
     lexicon (Lexicon), symbol_weights (float64, (n_symbols,)): Those of the grammar, by which words have likely tags.
     """
     tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals], dtype=np.int32)

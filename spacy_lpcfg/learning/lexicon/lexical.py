@@ -118,7 +118,7 @@ class TreebankVocabulary:
 
         If there is no such leaf, they are the signatures of all leaves.
 
-        terminal (int32, (n_nodes,)): Of each leaf.
+        terminal (int32, (n_nodes,)): The terminal of each leaf.
         """
         leaves = nodes.leaves
         are_signatures = np.array([is_signature(name) for name in self.terminals])
@@ -141,7 +141,7 @@ class EmissionEvents:
     leaves do.
 
     pairs (int, (n_pairs, 2)): Symbol and terminal, sorted.
-    counts (float64, (n_pairs,)): Of the pairs, those of more general signatures included.
+    counts (float64, (n_pairs,)): Counts of the pairs, those of more general signatures included.
     of_leaf (int64, (n_leaves,)): The pair of each leaf.
     own (csr_array, (n_pairs, n_leaves)): How much each leaf counts for its own pair: 1.
     all (csr_array, (n_pairs, n_leaves)): How much it counts for each pair, those of its signatures included.
@@ -207,7 +207,7 @@ class Emissions:
     """Estimates of the emissions a -> x: k seen pairs, sorted by symbol, then terminal.
 
     symbols, terminals (int32, (k,)): The pairs.
-    counts (float64, (k,)): How often each was seen.
+    counts (float64, (k,)): Occurrences of each pair.
     vectors (float64, (k, m)): E[Z | a -> x], so that q(x | a, h) = count(a -> x) / count(a) * vectors[., h].
     means (float64, (n_preterminals, m)): E[Z | a], for pairs that were not seen.
     """

@@ -32,8 +32,8 @@ def with_rare_words(
 ) -> Lexicon:
     """Return the lexicon in which the emissions of signatures are shared out to rare words, tag by tag.
 
-    vocabulary (TreebankVocabulary): Which words were seen once.
-    terminal (int32, (n_nodes,)): Of each leaf.
+    vocabulary (TreebankVocabulary): The vocabulary, which knows the words seen once.
+    terminal (int32, (n_nodes,)): The terminal of each leaf.
     tag_of (int, (n_preterminals,)): Tag of each preterminal.
     signature_weight (float): kappa above; 0 leaves all words of a signature alike.
     """

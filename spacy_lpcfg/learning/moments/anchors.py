@@ -18,7 +18,7 @@ def fast_anchor_words(rows: np.ndarray, k: int) -> np.ndarray:
     the span of all others.
 
     rows (float, (n, d)): Points, among them the vertices of their convex hull, which are linearly independent.
-    k (int): How many vertices to find.
+    k (int): Number of vertices to find.
     RETURNS (int64, (at most k,)): Indices of these rows; fewer than k where the rows span fewer dimensions.
     """
     residual = np.array(rows, dtype=np.float64)

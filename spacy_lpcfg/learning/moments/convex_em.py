@@ -60,9 +60,9 @@ def rule_weights(
     With several features the observations are those of every choice of one g, f2 and f3 (section 6.2). Observations are
     grouped by their feature of the side with the fewest, so that each group takes two small matrix products.
 
-    counts (float64, (n,)): How often each was seen.
+    counts (float64, (n,)): Occurrences of each observation.
     features (int64, (n, 3)): g, f2 and f3 of each observation, as rows of `ratios`.
-    ratios (three of float64, (F_i, m_i)): Of every feature s(g | h1, a) / p(g | a), r(f2 | h2, b) / p(f2 | b) and
+    ratios (three of float64, (F_i, m_i)): For every feature s(g | h1, a) / p(g | a), r(f2 | h2, b) / p(f2 | b) and
         r(f3 | h3, c) / p(f3 | c).
     start (float64, (m_a, m_b, m_c)): Sums to one; what is zero stays zero.
     prior (float): Pseudo-observations distributed as `start`; the objective stays concave.

@@ -30,7 +30,7 @@ class AnchorSettings:
     affine (bool): Whether anchors are to be affinely independent instead of linearly, as vertices around zero are.
     tolerance (float): `min_gain` of the simplex regression, as a share of the anchors' squared distances.
     distance ("max" or "mean"): Whether `tolerance` is a share of the largest or the mean squared distance.
-    max_iterations, review (int): Of the simplex regression.
+    max_iterations, review (int): See `simplex_regression`.
     """
 
     shrink: float = 0.0
@@ -76,7 +76,7 @@ def anchor_states(
     """Return q(h | f) by steps 2 to 4 of section 5.2: MDP 2, from which pi and r follow by the laws of probability.
 
     vectors (float64, (F, l)): E[phi(g) | f] of every feature f; of any value where its count is 0.
-    counts (float64, (F,)): How often each was seen.
+    counts (float64, (F,)): Occurrences of each feature.
     n_states (int): The maximum of m; m is smaller where the vectors span fewer dimensions.
     """
     shrunk = _shrunk(vectors, counts, settings.shrink)

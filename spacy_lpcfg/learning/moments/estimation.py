@@ -17,7 +17,7 @@ class Projections:
     inside (float64, (n_nodes, m)): Y of each node's inside tree.
     outside (float64, (n_nodes, m)): Z of each node's outside tree.
     n_states (int32, (n_symbols,)): States of each symbol.
-    singular_values (float64, (n_symbols, m)): Of each symbol's Omega, those of its states, falling.
+    singular_values (float64, (n_symbols, m)): The singular values of each symbol's Omega, in descending order.
     """
 
     inside: np.ndarray
@@ -94,8 +94,9 @@ def _outer(i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
 class ProjectionSums:
     """Sums of the projections Y and Z over nodes.
 
-    inside, outside (float64, (n_symbols, m)): Of Y and Z, by symbol; roots (float64, (n_symbols, m)): of Y of roots.
-    words (float64, (n_pairs, m)): Of Z of leaves, by emission, see `EmissionEvents.all`.
+    inside, outside (float64, (n_symbols, m)): Sums of Y and of Z by symbol.
+    roots (float64, (n_symbols, m)): Sums of Y of roots by symbol.
+    words (float64, (n_pairs, m)): Sums of Z of leaves by emission, weighted as in `EmissionEvents.all`.
     rules (dict[int, RuleMoments]): Moments of the rules that occur.
     """
 
@@ -123,8 +124,8 @@ def rule_moments(
 ) -> dict[int, RuleMoments]:
     """Compute the moments of the rules that occur.
 
-    rule (int, (n_nodes,)): Of each inner node; -1 for leaves.
-    y, z (float64, (n_nodes, m)): Projections. n_states (int32, (n_symbols,)): of each symbol.
+    rule (int, (n_nodes,)): The rule of each inner node; -1 for leaves.
+    y, z (float64, (n_nodes, m)): Projections. n_states (int32, (n_symbols,)): Number of states of each symbol.
     """
     order = nodes.inner[np.argsort(rule[nodes.inner], kind="stable")]
     rules, starts = np.unique(rule[order], return_index=True)

@@ -63,8 +63,8 @@ class Projector:
 
     n_states (int): The maximum number of dimensions of a symbol's projections.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state.
-    seed (int): Of the randomised singular value decompositions, and of the noise.
-    features (Features): Of the nodes.
+    seed (int): Seed of the randomised singular value decompositions, and of the noise.
+    features (Features): The features that are projected.
 
     RAISES (ValueError): If a setting is out of range.
     """
@@ -139,11 +139,11 @@ def _scaled_block(
 class Bases:
     """The bases that project the nodes of all symbols; rows are padded with zeros to m.
 
-    templates (Templates): Of the features.
-    inside_names (uint64, (d,)), outside_names (uint64, (d',)): Of the features, sorted.
+    templates (Templates): Templates of the features.
+    inside_names (uint64, (d,)), outside_names (uint64, (d',)): Ids of the features, sorted.
     inside (float64, (d, m)): U, times the scales of the features. outside (float64, (d', m)): V Sigma^-1, likewise.
     n_states (int32, (n_symbols,)): States of each symbol.
-    singular_values (float64, (n_symbols, m)): Of each symbol's Omega, those of its states, falling.
+    singular_values (float64, (n_symbols, m)): The singular values of each symbol's Omega, in descending order.
     """
 
     templates: Templates
@@ -243,7 +243,7 @@ def check_kappa(kappa: float | None) -> None:
 def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return U (d, m), Sigma (m,) and V (d', m) of Omega, with m <= n_states.
 
-    omega (csr_array, (d, d')): Of one symbol.
+    omega (csr_array, (d, d')): Omega of one symbol.
     n_states (int): The maximum number of states; fewer where Omega has a smaller rank.
     """
     if min(omega.shape) <= 2 * n_states + 10:

@@ -64,8 +64,8 @@ class Part:
     """Consecutive trees of a treebank, with the ids of the treebank, as they are sent to a worker.
 
     nodes (Skeletons): Numbered from 0, without the text of words.
-    terminal (int32, (n_nodes,)): Of each leaf; -1 for inner nodes.
-    rule (int32, (n_nodes,)): Of each inner node; -1 for leaves.
+    terminal (int32, (n_nodes,)): The terminal of each leaf; -1 for inner nodes.
+    rule (int32, (n_nodes,)): The rule of each inner node; -1 for leaves.
     pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): The columns `of_leaf` and `all` of the leaves in
         `EmissionEvents`.
     """
@@ -84,7 +84,7 @@ class IndexedTreebank:
     nodes (Skeletons): All trees.
     counts (Counts): Counts of symbols, roots and rules.
     vocabulary (TreebankVocabulary): The terminals.
-    terminal (int32, (n_nodes,)): Of each leaf; -1 for inner nodes.
+    terminal (int32, (n_nodes,)): The terminal of each leaf; -1 for inner nodes.
     lexical (LexicalSettings): Settings of the terminals, and of the smoothing of emissions.
     n_classified (int): Number of first trees from which the classifier of words learns, and whose local trees count.
     exact_tensors (bool): Whether grammars keep the tensors of rules exactly, instead of to a tolerance.
@@ -224,7 +224,7 @@ class Parameters:
 
     n_states (int32, (n_symbols,)): States of each symbol.
     root_vectors (float64, (n_symbols, m)): pi(h | a) or its spectral counterpart E[Y | a at the root], rows padded.
-    tensors (float64, (sum of m_a * m_b * m_c,)): Of the rules, t(a -> b c | a) included, one after the other.
+    tensors (float64, (sum of m_a * m_b * m_c,)): The tensors of the rules, one after the other, times t(a -> b c | a).
     emissions (Emissions): Emissions of the words.
     means (float64, (n_symbols, m)): p(h | a) or E[Y | a], the root vectors of the share that `ROOT_SHARE` smooths.
     is_proper (bool): Whether all are probabilities.
