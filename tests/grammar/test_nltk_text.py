@@ -109,7 +109,7 @@ def test_nltk_finds_the_same_best_derivation(name, request):
     text = pcfg_text(request.getfixturevalue(name))
     theirs, ours = nltk.ViterbiParser(nltk.PCFG.fromstring(text)), Parser(grammar_from_pcfg(text), settings=EXHAUSTIVE)
     n_compared = 0
-    for tree in islice(map(normalize, SENTENCES), 12):
+    for tree in islice(map(normalize, SENTENCES), 8):
         words = [tree.words[0].lower(), *tree.words[1:]]
         if {*words} <= ours.grammar.words:
             (best,) = theirs.parse(words)

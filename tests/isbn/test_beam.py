@@ -137,7 +137,7 @@ def test_beam_probabilities_add_up(approximation):
 
 
 def test_beam_any_pruning_loses_probability():
-    isbn, words = tiny("mean-field-step"), ["a", "b", "c"]
+    isbn, words = tiny("feed-forward"), ["a", "b", "c"]
     narrow = [
         IncrementalParser(isbn, settings=BeamSettings(beam=beam, branching=branching, unary_cap=2, tolerance=1e-5))
         for beam, branching in ((1, 1), (1, 3), (3, 3), (30, 10), (300, 10))

@@ -216,6 +216,7 @@ def test_a_state_that_begins_no_rule_does_as_its_symbol():
 
 def test_em_improves_on_the_pivots(sample):
     """Step 0 is the grammar of the pivots; from there the likelihood rises."""
+    sample = sample[:50]
     pivot = Pivot(n_states=4, tokens_per_state=10, smoothing=StateSmoothing(0.0, 0.0, 1.0, 1.0))
     history = []
     grammar = replace(pivot, n_iterations=6).fit(sample, held_out=sample[:5], on_step=history.append)
@@ -264,7 +265,7 @@ def test_states_are_merged_before_em(sample):
     """A share of those that can be, and what is left is as proper as before."""
     pivot = Pivot(n_states=4, tokens_per_state=10)
     learners = [replace(pivot, pivots=PivotFeatures(merge=share)) for share in (0.0, 0.5, 1.0)]
-    full, half, none = (learner.fit(sample) for learner in learners)
+    full, half, none = (learner.fit(sample[:50]) for learner in learners)
     assert (half.n_states <= full.n_states).all()
     assert (half.n_states - 1).sum() == pytest.approx(0.5 * (full.n_states - 1).sum(), abs=1)
     assert (none.n_states == 1).all()

@@ -34,7 +34,7 @@ WORDS = st.lists(
 
 @pytest.fixture(scope="module")
 def treebank() -> IndexedTreebank:
-    return IndexedTreebank.of(read_skeletons(islice(read_trees([SAMPLE / "train.mrg"]), 600)), LexicalSettings())
+    return IndexedTreebank.of(read_skeletons(islice(read_trees(SAMPLE / "train.mrg"), 200)), LexicalSettings())
 
 
 @pytest.fixture(scope="module")
