@@ -108,7 +108,7 @@ cdef class Schedule:
 
 
 cdef class AdamTable:
-    """Weights under Adam. Fetch rows before their weights are used; step adds what their gradient asks for.
+    """Weights under Adam. Rows are fetched before their weights are used, and moved by `step` up their gradient.
 
     weights (float32, (n_rows, width)): changed in place.
     """

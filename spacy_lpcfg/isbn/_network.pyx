@@ -15,8 +15,8 @@ each at a time, since products of one matrix with several vectors cost much less
 
     round                   feed-forward                        mean field
     forward                 means                               means, distributions of the decisions
-    decide                  distributions, and what they ask    -
-                            of the means
+    decide                  distributions, and their gradients  -
+                            by the means
     backward                gradients by theta                  gradients by theta, adjoints of the decisions
     collect                 gradients by the parameters         gradients by the parameters
 """
@@ -50,10 +50,10 @@ cdef class Pass:
         means times `keep`; log_probabilities (float64, (n_choices,)); distributions (n_outcomes,): of the choices. Of
         mean fields also before (n_choices, width): the means before a choice, and of "mean-field" settled
         (n_outcomes,): the distributions after it.
-        To go backwards: pulls (n_choices, width); asked, gradients (n, width): by the means that are passed, the sums
-        of which begin with 0, and by the first theta; by_bias, by_latent_weights ... of the shapes of the parameters,
-        to which the gradients are added; of mean fields also turns (n_outcomes,). Distributions become the gradients by
-        the logits.
+        To go backwards: pulls (n_choices, width): gradients of choices by the means; asked, gradients (n, width): by
+        the passed means, to which is added and which begin as 0, and by the first theta; by_bias, by_latent_weights ...
+        of the shapes of the parameters, to which the gradients are added; of mean fields also turns (n_outcomes,).
+        Distributions become the gradients by the logits.
     approximation (str), n_states (int).
     """
 
@@ -193,7 +193,7 @@ cdef class Pass:
                         self.passed[p, h] = self.means[p, h] * self.keep[p, h]
 
     cdef void enter(self, const Numbers& positions, const Numbers& firsts, float* thetas) noexcept nogil:
-        """The thetas with which positions of sequences that begin at `firsts` begin."""
+        """Compute the first thetas of positions, whose sequences begin at `firsts`."""
         cdef int64_t i, p, r, earlier
         cdef vector[float*] targets
         cdef vector[const float*] sources
@@ -215,7 +215,7 @@ cdef class Pass:
 
     cdef void decide_in_turn(self, int64_t p, float* theta, vector[float]& logits,
                              Workspace& workspace) noexcept nogil:
-        """The decisions of a position of a mean field."""
+        """Take the decisions of a position of a mean field one by one, each of which changes theta and means."""
         cdef int64_t k
         cdef float* means = &self.means[p, 0]
         cdef float* q
@@ -237,7 +237,7 @@ cdef class Pass:
                 settle(theta, means, logits.data(), q, choice, self.chosen(k), EXACT, workspace)
 
     cdef void decide_group(self, int64_t group) noexcept nogil:
-        """Decisions over the same outcomes under feed-forward means; what they ask of the means becomes `pulls`."""
+        """Compute decisions over the same outcomes under feed-forward means, and `pulls`, their gradients by these."""
         cdef const int32_t* choices = &self.group_choices[self.group_offsets[group]]
         cdef int64_t n = self.group_offsets[group + 1] - self.group_offsets[group], i, k
         cdef vector[const float*] sources
@@ -284,7 +284,7 @@ cdef class Pass:
                              self.n_states, self.n_states)
 
     cdef void leave(self, int64_t p, Workspace& workspace) noexcept nogil:
-        """The gradient by the theta with which a position begins, of which what is asked of its mean is known."""
+        """Compute the gradient by a position's first theta from that by its passed means, which is complete."""
         cdef int64_t k
         cdef int h
         cdef float* asked = &self.asked[p, 0]
@@ -325,7 +325,7 @@ cdef class Pass:
     # Gradients by the parameters
 
     cdef void collect_outcomes(self, int64_t group) noexcept nogil:
-        """By the outcome weights and biases of a group of choices."""
+        """Add the gradient by the outcome weights and biases of a group of choices."""
         cdef int64_t i, k, offset
         cdef vector[const float*] coefficients, vectors
         cdef int first = self.choices[self.group_choices[self.group_offsets[group]], 0]
@@ -348,7 +348,7 @@ cdef class Pass:
                            n_outcomes, self.n_states)
 
     cdef void collect_latent(self, int64_t relation) noexcept nogil:
-        """By the latent weights of a relation."""
+        """Add the gradient by the latent weights of a relation."""
         cdef int64_t sequence, p, first, earlier
         cdef vector[const float*] coefficients, vectors
         for sequence in range(self.n_sequences):
@@ -362,7 +362,7 @@ cdef class Pass:
                            self.n_states, self.n_states)
 
     cdef void collect_inputs(self) noexcept nogil:
-        """By the bias and the decision weights."""
+        """Add the gradient by the bias and the decision weights."""
         cdef int64_t p
         cdef int32_t only = 0
         for p in range(self.latent.shape[0]):
@@ -372,7 +372,7 @@ cdef class Pass:
 
 
 cdef void to_errors(float* q, int n, int chosen) noexcept nogil:
-    """What the outcomes lack: 1[d = chosen] - q[d]."""
+    """Replace a distribution q by the gradient of log q[chosen] by its logits: 1[d = chosen] - q[d]."""
     cdef int o
     for o in range(n):
         q[o] = -q[o]

@@ -112,8 +112,8 @@ DECODINGS = {
         Decoding(
             "most-probable",
             "the tree of n_best(1)",
-            "The most probable tree needs one proper grammar (such as EM, Pivot and TreebankPCFG learn) or one "
-            "network.",
+            "The most probable tree needs one proper grammar (such as EM, Pivot and TreebankPCFG learn), alone or in a "
+            "combination, or an ISBN alone.",
             lambda model: model.has_n_best,
         ),
         Decoding(

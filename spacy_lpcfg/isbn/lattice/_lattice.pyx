@@ -226,7 +226,7 @@ cdef class Graph:
         """Add the vertices that arcs lead to, the most probable ones, with their arcs.
 
         width (int): of the vertices, at most.
-        nats (float): that they may be less probable than the best one.
+        nats (float): largest difference of their log-probability to the best one.
         least (float): their least log-probability.
         """
         cdef int n = 0, i, g
@@ -375,7 +375,7 @@ cdef class Scores:
                 self.logits[i] /= n.n_networks
 
     cdef const float* decide(self, int number, const uint8_t* allowed) noexcept nogil:
-        """log P of the outcomes whose logits there are, by one of the means at hand."""
+        """Replace the logits by one of the means at hand by log P of the outcomes; their pointer."""
         cdef float* found = &self.logits[<size_t>number * self.n_outcomes]
         self.positions.scorer.to_logs(found, self.n_outcomes, allowed)
         return found
@@ -388,7 +388,7 @@ cdef class Scores:
         return self.logit(outcome, means) - self.log_normalizer(tag, means)
 
     cdef double log_normalizer(self, int tag, const float* means) noexcept nogil:
-        """Of the words of a tag, by its linear function."""
+        """The log-normaliser of the words of a tag, by its linear function."""
         cdef int width = self.model.width
         return self.model.intercepts[tag] + product_of(self.model.slopes + <size_t>tag * width, means, width)
 
@@ -620,7 +620,7 @@ cdef class LatticePosteriors:
         self.graph, self.stacks = graph, stacks
 
     cdef void compute(self, int first_end, int n_candidates) noexcept nogil:
-        """Compute them of a whole sentence.
+        """Compute the posteriors of a whole sentence.
 
         first_end (int): the vertices from here on are the ends of the sentence.
         """
@@ -664,7 +664,7 @@ cdef class LatticePosteriors:
             self.close_bracket(below.start, top.start, below.label, posterior, 0)
 
     cdef void close_bracket(self, int start, int end, int label, double posterior, int height) noexcept nogil:
-        """Add a bracket with nodes over the same words, so many more below it than there are right above it."""
+        """Add a bracket; height is the number of nodes over the same words below it, less any right above it."""
         cdef Closing closing
         closing.start, closing.end, closing.label = start, end, label
         closing.posterior, closing.height = posterior, posterior * height
@@ -757,7 +757,7 @@ cdef class Lattice:
         self.give_back_slots()
 
     def advance(self):
-        """Shift the next word; whether a derivation is left."""
+        """Shift the next word; return whether a derivation is left."""
         with nogil:
             self.explore()
             self.shifting.shift(self.expansion.shifts, self.expansion.least())
@@ -767,7 +767,7 @@ cdef class Lattice:
         return self.is_alive()
 
     def finish(self):
-        """End the sentence, and compute the posteriors; whether a derivation is left."""
+        """End the sentence, and compute the posteriors; return whether a derivation is left."""
         with nogil:
             self.explore()
             self.first = <int>self.graph.vertices.size()
@@ -781,7 +781,7 @@ cdef class Lattice:
         return self.first < <int>self.graph.vertices.size()
 
     def brackets(self, double least):
-        """The posteriors of the brackets that are at least so likely, in pre-order, outer ones first.
+        """Return the posteriors of the brackets that are at least so likely, in pre-order, outer ones first.
 
         RETURNS (dict of (start, end, label) to float): a bracket that a tree has twice counts twice, but for no more
             than 1.
@@ -795,7 +795,7 @@ cdef class Lattice:
         return found
 
     def tags(self):
-        """The posteriors of the tags of each word, list of dict of str to float."""
+        """Return the posteriors of the tags of each word, list of dict of str to float."""
         cdef int word, c
         cdef list found = []
         for word in range(<int>self.words.offsets.size() - 1):

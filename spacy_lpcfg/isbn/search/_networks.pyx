@@ -55,7 +55,7 @@ cdef class Networks:
         m.fields, m.n_fields = self.integers(fields), len(fields)
 
     cdef NetworkTable table(self, network, parameters, couples):
-        """Add a network to the vectors; the matrices of couples of relations are summed."""
+        """Make the table of one network, at the end of all vectors; matrices of couples of relations are summed."""
         cdef NetworkTable table
         latent = parameters["latent_weights"]
         table.n_states, table.width = network.n_states, padded(network.n_states)
@@ -81,7 +81,7 @@ cdef class Networks:
 
 
 def couples_of(codes):
-    """The numbers of each two relations that lead to the first and to the last child of the same node."""
+    """Return pairs of the numbers of relations that lead to the first and to the last child of the same node."""
     return [
         (r, codes.index([depth, RIGHT_CHILD]))
         for r, (depth, field) in enumerate(codes)
@@ -130,7 +130,7 @@ cdef class SentenceWords:
         new.signature_rows, new.inputs = self.signature_rows, self.inputs
 
     cdef void compute_inputs(self, int candidate) noexcept nogil:
-        """The sums of the rows of a Shift, for each decision relation, unless they are there."""
+        """Compute the sums of the rows of a Shift, for each decision relation, unless they are there."""
         cdef const Model* n = self.model
         cdef size_t start = self.inputs.size()
         cdef Candidate* own

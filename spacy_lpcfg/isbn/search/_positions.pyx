@@ -159,7 +159,7 @@ cdef class History:
                 self.free_slots.push_back(slot)
 
     cdef void find_live_slots(self, const vector[Hypothesis]& beam) noexcept nogil:
-        """Those that a beam may still read."""
+        """Mark the slots that a beam may still read."""
         cdef size_t i
         cdef int32_t cell
         cdef int f
@@ -239,7 +239,7 @@ cdef class Positions:
     # Before any decision
 
     cdef void compute(self, State& state) noexcept nogil:
-        """The means of the position at a state before its decisions, or what they are the sigmoids of."""
+        """Compute the means of the position at a state; only their theta, where decisions change the means."""
         cdef float* theta = &self.theta[0]
         if self.model.settles:
             state.theta = self.new_theta()
@@ -333,7 +333,7 @@ cdef class Positions:
         return slot
 
     cdef void settle_branch(self, int32_t branch, int parent) noexcept nogil:
-        """The means of a position after all decisions of its step, unless they are there.
+        """Compute the means of a position after all decisions of its step, unless they are there.
 
         parent (int): the state at the position, unless the step is a Shift.
         """
@@ -378,7 +378,7 @@ cdef class Positions:
 
 
 cdef tuple constituents_of(History history, SentenceWords words, int32_t branch, tuple labels):
-    """The constituents that a derivation has built, and its tags.
+    """Return the constituents that a derivation has built, and its tags.
 
     branch (int): the last one of the derivation.
     RETURNS (tuple of (start, end, label)): in pre-order; end is -1 of constituents that are still open.

@@ -99,7 +99,7 @@ cdef class Beam:
         push_heap(self.shifted.begin(), self.shifted.end(), is_better)
 
     cdef void sort_shifted(self) noexcept nogil:
-        """Best first; they are no heap then."""
+        """Sort the Shifts, best first, after which they are no heap."""
         sort(self.shifted.begin(), self.shifted.end(), is_better)
 
     cdef inline bint is_full(self) noexcept nogil:
@@ -153,7 +153,7 @@ cdef class Tangents:
         self.number_of.assign(end - first, NONE)
 
     cdef double bound(self, int candidate, int which, const float* means) noexcept nogil:
-        """What log P of a word under its tag (which = 0), or of both (1), does not exceed at some means."""
+        """An upper bound at some means of log P of a word under its tag (which = 0), or of both (1)."""
         cdef size_t number = 2 * self.number_of[candidate - self.first] + which
         cdef int width = self.model.width
         return self.intercepts[number] + product_of(&self.slopes[number * width], means, width) + ROUNDING
@@ -356,7 +356,7 @@ cdef class Expansion:
             self.shift_by_tangents(s, c, log_probability, means)
 
     cdef void shift_by_tangents(self, int s, int c, double log_probability, const float* means) noexcept nogil:
-        """Where decisions leave the means as they are: without a softmax over words that makes no difference."""
+        """Score a Shift where decisions do not change means, without a softmax over words if tangents rule it out."""
         cdef int tag = self.words.candidates[c].tag, outcome = self.words.candidates[c].outcome
         cdef int first = self.model.word_offsets[tag], end = self.model.word_offsets[tag + 1]
         cdef double own, log_word = self.with_factor(c)
@@ -371,7 +371,7 @@ cdef class Expansion:
         self.keep(s, c, log_probability, log_word, NULL)
 
     cdef void shift_by_decisions(self, int s, int c, double log_probability, const float* means) noexcept nogil:
-        """Where the tag changes the means by which the word is decided on."""
+        """Score a Shift where the tag changes the means by which the word is decided on."""
         cdef const Model* n = self.model
         cdef int tag = self.words.candidates[c].tag
         cdef int first = n.word_offsets[tag], end = n.word_offsets[tag + 1]
@@ -385,7 +385,7 @@ cdef class Expansion:
         self.keep(s, c, log_probability, log_word, theta)
 
     cdef void keep(self, int s, int c, double log_probability, double log_word, const float* theta) noexcept nogil:
-        """Put a Shift among the best, if it is one of them; theta is that before the word, or NULL."""
+        """Put a Shift in the beam, if it is likely enough; theta is that before the word, or NULL."""
         cdef Shifted new
         self.beam.best_shift = max(self.beam.best_shift, log_word + self.log_shift)
         new.log_probability, new.state, new.candidate = log_probability + log_word, s, c
@@ -399,7 +399,7 @@ cdef class Expansion:
         self.beam.keep(new)
 
     cdef inline double with_factor(self, int candidate) noexcept nogil:
-        """log P of a candidate's tag, and of the word as one of those that its outcome stands for."""
+        """ln (P(tag) P(word | outcome)) of a candidate: all but P(outcome | tag)."""
         return self.log_tags[self.words.candidates[candidate].tag] + <double>self.words.candidates[candidate].log_factor
 
 
@@ -444,7 +444,7 @@ cdef class Search:
         self.history.give_back_slots(self.hypotheses)
 
     def copy(self):
-        """A search that goes on from here by itself."""
+        """Return an independent copy of the search."""
         cdef Search new = Search(self.networks, self.settings)
         self.words.copy_to(new.words)
         self.history.copy_to(new.history, self.hypotheses)
@@ -463,20 +463,20 @@ cdef class Search:
             self.go_on(False)
 
     def finish(self):
-        """Attach the whole trees to the root."""
+        """End the sentence: find the derivations that attach a whole tree to the root."""
         with nogil:
             self.go_on(True)
 
     def log_probabilities(self):
-        """Of the hypotheses of the beam, best first, float64 (n,)."""
+        """Return ln P of the hypotheses of the beam, best first, float64 (n,)."""
         return log_probabilities_of(self.hypotheses)
 
     def final_log_probabilities(self):
-        """Of the finished hypotheses, best first, float64 (n,)."""
+        """Return ln P of the finished hypotheses, best first, float64 (n,)."""
         return log_probabilities_of(self.finished)
 
     def derivations(self):
-        """What the hypotheses of the beam have built.
+        """Return the constituents and tags of the hypotheses of the beam, best first.
 
         RETURNS (list of (tuple of (start, end, label), list of int)): the nodes of each in pre-order, with an end of -1
             if they are still open; and numbers of the words' tags.
@@ -484,7 +484,7 @@ cdef class Search:
         return self.derivations_of(self.hypotheses)
 
     def final_derivations(self):
-        """What the finished hypotheses have built, as `derivations` gives it."""
+        """Return the constituents and tags of the finished hypotheses, as `derivations` does."""
         return self.derivations_of(self.finished)
 
     cdef list derivations_of(self, const vector[Hypothesis]& hypotheses):
