@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.trees.brackets import BrokenFileError, OnError, PathLike, TreebankError, read_lines
 from spacy_lpcfg.trees.formats.table import DIALECTS, PENN, first_lines, looks_like
 from spacy_lpcfg.trees.reading import checked_dialect, dialect_of, read_trees
@@ -86,8 +88,8 @@ def treebank_files(
     """Yield the treebank files at paths, as for `TreeFiles.of`.
 
     paths (path or iterable of paths): Files, folders or patterns; files of a folder need a suffix of the dialect.
-    dialect (str or None): None for any dialect; files of a folder that look like no treebank are then skipped, unless
-        all do.
+    dialect (str or None): None for any dialect; files of a folder that look like no treebank are then skipped, with a
+        warning, unless all do.
     others (tuple of str): Further suffixes of files, which are not skipped.
     RAISES (FileNotFoundError): As for `files_of`.
         (ValueError): If the dialect is unknown.
@@ -96,10 +98,21 @@ def treebank_files(
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         candidates = [*files_of(path, suffixes)]
         if os.path.isdir(path) and dialect is None:
-            candidates = [
-                file for file in candidates if file.endswith(SUFFIXES + others) or _is_treebank(file)
-            ] or candidates
+            candidates = _treebanks(candidates, others) or candidates
         yield from candidates
+
+
+def _treebanks(files: list[str], others: tuple[str, ...]) -> list[str]:
+    """Return the files that look like treebanks, and warn of those that do not, if some do."""
+    treebanks = [file for file in files if file.endswith(SUFFIXES + others) or _is_treebank(file)]
+    if 0 < len(treebanks) < len(files):
+        skipped = sorted({*files} - {*treebanks})
+        warnings.warn(
+            f"Skipped {counted(len(skipped), 'file')} that no dialect recognises, such as {skipped[0]}: to read all, "
+            "name their dialect.",
+            stacklevel=2,
+        )
+    return treebanks
 
 
 def _is_treebank(file: str) -> bool:
