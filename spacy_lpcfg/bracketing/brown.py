@@ -14,8 +14,7 @@ from spacy_lpcfg.words.brown import cluster, n_log_n
 
 @dataclass(frozen=True)
 class Brown:
-    """Word vectors from Brown clusters: the first log2(C) bits of the cluster's path, and a one-hot vector of the
-    cluster.
+    """Word vectors from Brown clusters: the first log2(C) bits of the cluster's path, and the cluster one-hot.
 
     See section 4.1 of Parikh, Cohen and Xing (2014).
 
@@ -54,8 +53,7 @@ class Brown:
 
 
 def merge_paths(pairs: np.ndarray) -> list[str]:
-    """Merge classes into a binary tree, each time the pair that loses least likelihood; return the paths, such as
-    "0110".
+    """Merge classes into a binary tree, each time the two that lose least likelihood; return paths such as "0110".
 
     pairs (int, (C, C)): Bigram counts of the classes.
     """

@@ -28,9 +28,7 @@ class Symbols:
 
     @classmethod
     def learn(cls, sentences: Iterable[Sentence], n_words: int) -> Symbols:
-        """Collect the `n_words` most frequent words of a text, with each tag that makes up 1% of their occurrences or
-        more.
-        """
+        """Collect the `n_words` most frequent words of a text, with each tag of at least 1% of their occurrences."""
         counts: Counter[str] = Counter()
         pairs: Counter[tuple[str, int]] = Counter()
         for words, tags in sentences:

@@ -163,7 +163,7 @@ def _check_rare_words(lexicon: Lexicon) -> None:
 
 
 def _check_classes(lexicon: Lexicon) -> None:
-    require("classes", lexicon.classes.fit_shares(lexicon.class_shares, len(lexicon.tags)))
+    require("classes", lexicon.classes.is_consistent(lexicon.class_shares, len(lexicon.tags)))
 
 
 def _check_classifier(classifier: Classifier, n_outputs: int) -> None:

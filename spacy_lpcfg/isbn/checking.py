@@ -42,7 +42,7 @@ def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
     check_room(2 * (n_labels + 1) * (PROJECT + n_labels) + 8 * n_tags * len(values["rare_names"]))
     _check_words(values["words"], values["word_offsets"], PROJECT + n_labels + n_tags, n_tags)
     _check_rare_words(values, n_tags)
-    require("classes", classes.fit_shares(values["rare_class_shares"], n_tags))
+    require("classes", classes.is_consistent(values["rare_class_shares"], n_tags))
 
 
 def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: int, n_outcomes: int) -> None:

@@ -68,9 +68,7 @@ class LanguageModel(Stored):
         return tuple(KneserNey(self.trigrams, self.counts, len(self.vocabulary), order) for order in orders)
 
     def components(self, trigrams: np.ndarray) -> np.ndarray:
-        """Return the probability of the last word of trigrams (int, (n, 3)) under each component, float64 (n, 1 or
-        3).
-        """
+        """Return p(w3 | w1 w2) of trigrams (int, (n, 3)) under each component, float64 (n, 1 or 3)."""
         columns = [self.aggregate.probabilities(trigrams[:, 1], trigrams[:, 2])]
         columns += [model.probabilities(trigrams) for model in self.kneser_ney]
         return np.stack(columns, axis=1)

@@ -55,7 +55,7 @@ class OnlineFit(Protocol):
         ...
 
     def grammar(self) -> ParsingModel:
-        """Return what is learned so far."""
+        """Return the model that is learned so far."""
         ...
 
 

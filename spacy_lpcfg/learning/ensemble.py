@@ -1,4 +1,4 @@
-"""Learning several grammars of one treebank that decide together.
+"""Learn several grammars of one treebank that decide together.
 
 Grammars help each other as far as they err differently: those of several learners more than those of one, and those
 of features with noise more than those of all features (Narayan and Cohen 2015, "Diversity in spectral learning").

@@ -35,7 +35,7 @@ from scipy.sparse import csr_array
 from spacy_lpcfg.blocks import UNSET, Block, make_blocks, make_tuples
 from spacy_lpcfg.checks import check_at_least, check_shares, check_whole, shown
 from spacy_lpcfg.learning.em import EMFit, EMLearner
-from spacy_lpcfg.learning.latent.merging import merged
+from spacy_lpcfg.learning.latent.merging import merge_states
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions, LexicalSettings
@@ -160,7 +160,8 @@ class Pivot(EMLearner, Variants):
             start = split.floored(start)
         if self.pivots.merge:
             n_merges = round(self.pivots.merge * (split.n_states - 1).sum())
-            return EMFit(*merged(split, start, self.smoothing, n_merges, self.n_jobs), self.smoothing, self.n_jobs)
+            merged = merge_states(split, start, self.smoothing, n_merges, self.n_jobs)
+            return EMFit(*merged, self.smoothing, self.n_jobs)
         make_grammar = partial(build_grammar, treebank, parameters)
         return EMFit(split, start, self.smoothing, self.n_jobs, start_grammar=make_grammar)
 
@@ -283,7 +284,7 @@ def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: Conv
 
 
 def _normalized(joints: list[np.ndarray], rules: np.ndarray, weights: np.ndarray, n_states: np.ndarray) -> np.ndarray:
-    """Run step 3: t(a -> b c, h2, h3 | a, h1), one rule after the other, of t(h1, h2, h3 | a -> b c).
+    """Run step 3: from t(h1, h2, h3 | a -> b c) to t(a -> b c, h2, h3 | a, h1), one rule after the other.
 
     A state that has no weight in any rule gets the mean of its symbol's states.
     """

@@ -16,7 +16,7 @@ import numpy as np
 from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_at_least, check_shares, check_whole
 from spacy_lpcfg.learning.em import EMFit, EMLearner, random_factors, random_start
-from spacy_lpcfg.learning.latent.merging import merged
+from spacy_lpcfg.learning.latent.merging import merge_states
 from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
 from spacy_lpcfg.learning.latent.statistics import Expected, Split, StateSmoothing
@@ -112,7 +112,7 @@ class SplitMerge(EMLearner):
         _iterate(fit, self.rounds.split_iterations)
         n_split = int(fit.split.n_states.sum())
         n_merges = round(self.rounds.merge * (n_split - n_before))
-        fit = self._fit(*merged(fit.split, fit.expected, self.smoothing, n_merges, self.n_jobs))
+        fit = self._fit(*merge_states(fit.split, fit.expected, self.smoothing, n_merges, self.n_jobs))
         log_likelihood = _iterate(fit, self.rounds.merge_iterations)
         progress = number, n_before, n_split, fit.split.n_states.sum(), log_likelihood
         logger.info("Round %d: %d states split to %d, merged to %d, log-likelihood %.0f", *progress)
@@ -137,7 +137,7 @@ def split_states(
     tokens_per_state, noise (float): As in `SplitMerge` and `Rounds`.
     """
     flows = [
-        halving(counts[:m] >= 2 * tokens_per_state, counts[:m], max_states)
+        split_flow(counts[:m] >= 2 * tokens_per_state, counts[:m], max_states)
         for counts, m in zip(expected.symbols, split.n_states, strict=True)
     ]
     split, halves = flow(split, expected, flows)
@@ -148,7 +148,7 @@ def split_states(
     return split, replace(halves, **noisy)
 
 
-def halving(is_split: np.ndarray, counts: np.ndarray, max_states: int) -> np.ndarray:
+def split_flow(is_split: np.ndarray, counts: np.ndarray, max_states: int) -> np.ndarray:
     """Return the flow (`state_flows.py`) of m states of which some are split in two, float32 (m, n).
 
     is_split (bool, (m,)): The states to split; if n would exceed `max_states`, only the most frequent of them.

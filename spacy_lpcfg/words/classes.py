@@ -50,10 +50,8 @@ class WordClasses:
         smoothed = counts + _PRIOR * of_all / of_all.sum()
         return (smoothed / smoothed.sum(axis=0)).astype(np.float32)
 
-    def fit_shares(self, shares: np.ndarray, n_tags: int) -> bool:
-        """Return whether stored classes and shares are consistent: shares for every class, or none if there are no
-        words.
-        """
+    def is_consistent(self, shares: np.ndarray, n_tags: int) -> bool:
+        """Return whether stored classes and their `shares` are valid: for every class, or empty without words."""
         n_words = len(self.words)
         return (
             isinstance(shares, np.ndarray)

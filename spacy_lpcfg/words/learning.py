@@ -66,9 +66,7 @@ def _learn(learner: ClassLearner) -> WordClasses:
 
 
 def _read(text: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Return the sentences with plain word forms, first words lower-cased where only their position explains a
-    capital.
-    """
+    """Return the sentences with plain word forms, and first words in lower case if they are mostly so elsewhere."""
     sentences = [[plain_form(word) for word in sentence] for sentence in text if len(sentence)]
     within = Counter(word for sentence in sentences for word in sentence[1:])
     for sentence in sentences:

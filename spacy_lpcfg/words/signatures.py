@@ -189,9 +189,7 @@ def is_in_capitals(words: Sequence[str]) -> bool:
 
 
 def token_shape(word: str) -> str:
-    """Return the shape of a word: "punct" (no letter or digit), "num", "alnum", "dash", "dot", or "" for letters
-    only.
-    """
+    """Return the shape of a word: "punct" (no letter or digit), "num", "alnum", "dash", "dot" (or @ /), else ""."""
     if not any(char.isalnum() for char in word):
         return "punct"
     if any(char.isdigit() for char in word):

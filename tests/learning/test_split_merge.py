@@ -12,10 +12,10 @@ from oracles.latent import model_of_latent, random_fit, random_latent, skeletal_
 from oracles.tensor_form import tree_log_probability
 
 from spacy_lpcfg.learning import LexicalSettings, SplitMerge
-from spacy_lpcfg.learning.latent.merging import Merge, _cheapest, merge_losses, merges, merging
+from spacy_lpcfg.learning.latent.merging import Merge, _cheapest, greedy_merges, merge_flow, merge_losses
 from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split
-from spacy_lpcfg.learning.split_merge import Rounds, halving, split_states
+from spacy_lpcfg.learning.split_merge import Rounds, split_flow, split_states
 from spacy_lpcfg.trees import Tree, parse_trees
 
 # No symbol stands twice in a tree.
@@ -90,7 +90,7 @@ def test_loss_of_a_merge_is_that_of_the_likelihood(small):
     for a, m in enumerate(split.n_states):
         vectors = vectors_of(split, posteriors, a)
         for i, j in itertools.combinations(range(m), 2):
-            group = merging(m, [Merge(0.0, i, j)]).argmax(axis=1)
+            group = merge_flow(m, [Merge(0.0, i, j)]).argmax(axis=1)
             changed = merged(model, split.treebank.nodes.symbols[a], group, vectors[-1])
             (loss,) = merge_losses(*vectors, i, np.array([j]))
             assert loss == pytest.approx(before - log_likelihood(changed, trees), rel=1e-3, abs=1e-5)
@@ -103,10 +103,10 @@ def test_losses_of_merges_add_up(small):
     before = log_likelihood(model, trees)
     for a, m in enumerate(split.n_states):
         vectors = vectors_of(split, posteriors, a)
-        every = merges(*vectors)
+        every = greedy_merges(*vectors)
         assert len(every) == m - 1
         for n in range(m):
-            group = merging(m, every[:n]).argmax(axis=1)
+            group = merge_flow(m, every[:n]).argmax(axis=1)
             changed = merged(model, split.treebank.nodes.symbols[a], group, vectors[-1])
             lost = sum(merge.loss for merge in every[:n])
             assert lost == pytest.approx(before - log_likelihood(changed, trees), rel=1e-3, abs=1e-5)
@@ -117,7 +117,7 @@ def test_first_merge_is_the_cheapest(small):
     for a in np.flatnonzero(split.n_states > 1):
         m, vectors = split.n_states[a], vectors_of(split, posteriors, a)
         every = [loss for i in range(m - 1) for loss in merge_losses(*vectors, i, np.arange(i + 1, m))]
-        assert merges(*vectors)[0].loss == min(every)
+        assert greedy_merges(*vectors)[0].loss == min(every)
 
 
 def test_halves_of_states_are_merged_for_nothing(sample):
@@ -130,7 +130,7 @@ def test_halves_of_states_are_merged_for_nothing(sample):
         m, vectors = split.n_states[a], vectors_of(twice, posteriors, a)
         for half in range(0, 2 * m, 2):
             assert merge_losses(*vectors, half, np.array([half + 1])) == pytest.approx(0.0, abs=0.01)
-        assert sum(merge.loss for merge in merges(*vectors)[:m]) < 0.1
+        assert sum(merge.loss for merge in greedy_merges(*vectors)[:m]) < 0.1
     again, back = flow(twice, counts, [matrix.T > 0 for matrix in halves])
     np.testing.assert_allclose(back.rules, expected.rules, rtol=1e-5)
     np.testing.assert_array_equal(again.n_states, split.n_states)
@@ -143,9 +143,9 @@ def test_loss_is_about_that_of_the_likelihood_in_real_trees(sample):
     expected = split.sums(posteriors)
     start = split.expect(split.maximize(expected, UNSMOOTHED)).log_likelihood
     for a in np.argsort(-split.treebank.counts.symbols)[:6]:
-        (merge, _) = merges(*vectors_of(split, posteriors, a))
+        (merge, _) = greedy_merges(*vectors_of(split, posteriors, a))
         flows = [np.eye(m, dtype=np.float32) for m in split.n_states]
-        flows[a] = merging(3, [merge])
+        flows[a] = merge_flow(3, [merge])
         fewer, counts = flow(split, expected, flows)
         loss = start - fewer.expect(fewer.maximize(counts, UNSMOOTHED)).log_likelihood
         assert merge.loss == pytest.approx(loss, rel=0.5)
@@ -161,7 +161,7 @@ def test_cheapest_merges_keep_their_order():
 
 
 def test_merging_has_one_row_a_state():
-    found = merging(5, [Merge(0.0, 1, 3), Merge(0.0, 0, 1), Merge(0.0, 2, 4)])
+    found = merge_flow(5, [Merge(0.0, 1, 3), Merge(0.0, 0, 1), Merge(0.0, 2, 4)])
     np.testing.assert_array_equal(found.argmax(axis=1), [0, 0, 1, 0, 1])
     np.testing.assert_array_equal(found.sum(axis=1), 1)
 
@@ -173,7 +173,7 @@ def test_merging_has_one_row_a_state():
 def test_halving_splits_the_most_frequent_states(is_split, most, random):
     wanted = np.array(is_split)
     counts = np.array([random.random() for _ in is_split])
-    found = halving(wanted, counts, most)
+    found = split_flow(wanted, counts, most)
     m, n = found.shape
     assert n == min(m + wanted.sum(), max(most, m))
     np.testing.assert_allclose(found.sum(axis=1), 1)
@@ -185,7 +185,7 @@ def test_halving_splits_the_most_frequent_states(is_split, most, random):
 
 
 def test_halving_splits_a_state_that_never_occurs():
-    assert halving(np.array([False, False, True]), np.zeros(3), 4).shape == (3, 4)
+    assert split_flow(np.array([False, False, True]), np.zeros(3), 4).shape == (3, 4)
 
 
 def test_splitting_without_noise_changes_no_probability(sample):

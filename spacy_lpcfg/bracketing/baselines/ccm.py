@@ -233,9 +233,7 @@ class YieldIndex:
         return ids
 
     def _keys(self, last: np.ndarray, tags: np.ndarray, width: int) -> np.ndarray:
-        """Encode each tag sequence of length `width` as (index of its prefix) * n_tags + (last tag); -1 if the prefix
-        is unknown.
-        """
+        """Encode each tag sequence of length `width` as (index of its prefix) * n_tags + (last tag); -1 if unknown."""
         shorter, tag = last[:, : tags.shape[1] - width + 1], tags[:, width - 1 :]
         return np.where((shorter < 0) | (tag >= self._n_tags), -1, shorter * self._n_tags + tag)
 

@@ -39,7 +39,7 @@ class Merge(NamedTuple):
     gone: int
 
 
-def merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -> list[Merge]:
+def greedy_merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -> list[Merge]:
     """Return the m - 1 merges that join all states of a symbol, at every step the one with the least loss.
 
     inside, outside (float32, (n, m)): Vectors of the symbol's nodes, with product 1.
@@ -68,7 +68,7 @@ def merge_losses(
 ) -> np.ndarray:
     """Return the log-likelihood that is lost when a state is merged with one of the others, float64 (len(others),).
 
-    inside, outside, counts: see `merges`; others (int, (k,)): states.
+    inside, outside, counts: see `greedy_merges`; others (int, (k,)): states.
     """
     share = (counts[others] / (counts[state] + counts[others])).astype(np.float32)  # p_j; p_i is the rest
     losses = np.zeros(len(others))
@@ -89,7 +89,7 @@ def _merge(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, i: int, 
     counts[i] += counts[j]
 
 
-def merged(
+def merge_states(
     split: Split, expected: Expected, smoothing: StateSmoothing, n_merges: int, n_jobs: int | None = None
 ) -> tuple[Split, Expected]:
     """Do the merges that lose the least log-likelihood; return the new split and its expected counts.
@@ -107,11 +107,11 @@ def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarr
     """Return the flow of each symbol by the merges that lose the least in all."""
     nodes = split.treebank.nodes
     of_symbols = [
-        merges(posteriors.inside[group, :m], posteriors.outside[group, :m], counts[a, :m])
+        greedy_merges(posteriors.inside[group, :m], posteriors.outside[group, :m], counts[a, :m])
         for a, (group, m) in enumerate(zip(groups_of(nodes.symbol, len(split.n_states)), split.n_states, strict=True))
     ]
     return [
-        merging(m, symbol_merges)
+        merge_flow(m, symbol_merges)
         for m, symbol_merges in zip(split.n_states, _cheapest(of_symbols, n_merges), strict=True)
     ]
 
@@ -128,7 +128,7 @@ def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequ
     return [merges[:n] for merges, n in zip(of_symbols, n_chosen, strict=True)]
 
 
-def merging(m: int, merges: Sequence[Merge]) -> np.ndarray:
+def merge_flow(m: int, merges: Sequence[Merge]) -> np.ndarray:
     """Return the flow of m states under some merges, float32 (m, m - len(merges)), with a single 1 in each row."""
     state = np.arange(m)
     for _, into, gone in merges:

@@ -68,7 +68,7 @@ class Split:
 
     @classmethod
     def of(cls, treebank: IndexedTreebank, n_states: int, tokens_per_state: float) -> "Split":
-        """Return the split in which a symbol seen n times gets n / tokens_per_state states, but 1 to `n_states`."""
+        """Return the split with the numbers of states of `max_states`."""
         return cls(treebank, max_states(treebank.counts.symbols, n_states, tokens_per_state))
 
     def with_states(self, n_states: np.ndarray) -> "Split":

@@ -98,7 +98,7 @@ class TreebankVocabulary:
         self._index = {name: i for i, name in enumerate(self.terminals)}
 
     def emitters(self, word: str, sentence_initial: bool) -> list[int]:
-        """Return the ids of the terminals that may emit a word, the most specific first, which does emit it."""
+        """Return the ids of the terminals of a word, from specific to general; the first one emits it."""
         return [self._index[name] for name in self._backoff(word, sentence_initial) if name in self._index]
 
     def signature(self, word: str) -> int:

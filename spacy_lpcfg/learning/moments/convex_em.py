@@ -1,4 +1,4 @@
-"""EM for mixtures whose components are known, so that the likelihood is concave in what is sought.
+"""EM for mixtures of known components, whose likelihood is concave in the parameters that are estimated.
 
 Steps 2 and 3 of Cohen and Collins (2014): t(h1, h2, h3 | a -> b c) of equation (1) and section 6.2, t(h' | h) of
 equation (3), and s(g | h) of the remark below theorem 2. Probabilities of features are given as ratios

@@ -107,7 +107,7 @@ class IndexedTreebank:
         word_counts: Counter[tuple[str, bool]] | None = None,
         n_classified: int | None = None,
     ) -> IndexedTreebank:
-        """Return a treebank of nodes.
+        """Return the treebank of skeletal trees, with counts and terminals.
 
         word_counts (Counter[tuple[str, bool]] or None): Tokens of each (word, whether it opens the sentence), by which
             words are rare; None to count them in the nodes.

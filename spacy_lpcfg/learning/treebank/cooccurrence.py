@@ -21,9 +21,7 @@ _NAME = 1 << 32  # the first column of names; that of keys is a template's numbe
 
 
 class Templates(NamedTuple):
-    """Names of the templates of inside features of nodes with children, of outside features, and of inside features
-    of leaves.
-    """
+    """Names of feature templates: inside features of inner nodes, outside features, and inside features of leaves."""
 
     inside: tuple[str, ...]
     outside: tuple[str, ...]
