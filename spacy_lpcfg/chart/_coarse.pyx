@@ -192,8 +192,8 @@ cdef class _Chart:
         """Items of one word: the rows of its terminal, weighted by symbol; and those of a given tag that it lacks."""
         cdef int cell = self.cell(position, position + 1)
         self.first_item[cell] = <int32_t>self.items.size()
-        cdef bint found = self.emit_rows(position, terminal, tag)
-        if tag >= 0 and not found:
+        cdef bint has_tag = self.emit_rows(position, terminal, tag)
+        if tag >= 0 and not has_tag:
             self.emit_rows(position, self.grammar.tag_terminals[tag], tag)
         self.end_item[cell] = <int32_t>self.items.size()
         self.normalize(cell)
@@ -201,15 +201,15 @@ cdef class _Chart:
     cdef bint emit_rows(self, int position, int terminal, int tag) noexcept nogil:
         """Items for the rows of a terminal; whether any of them has the tag."""
         cdef int row, symbol, cell = self.cells[position, position + 1]
-        cdef bint found = False
+        cdef bint has_tag = False
         cdef double scale
         for row in range(self.grammar.row_offsets[terminal], self.grammar.row_offsets[terminal + 1]):
             symbol = self.grammar.row_symbols[row]
-            found |= self.grammar.tag_of[symbol] == tag
+            has_tag |= self.grammar.tag_of[symbol] == tag
             scale = self.symbol_weights[position, symbol]
             if scale > 0 and self.allowed[cell, symbol]:
                 self.add_item(position, position + 1, symbol, row, scale * self.grammar.row_weights[row], scale)
-        return found
+        return has_tag
 
     cdef void normalize(self, int cell) noexcept nogil:
         """Bring the largest inside value of a closed cell into [0.5, 1)."""

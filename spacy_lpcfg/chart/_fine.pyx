@@ -261,7 +261,7 @@ cdef class Marginals:
     cdef int pair_at(self, double point, const Edge& edge, const Scratch& scratch) noexcept nogil:
         """The states of an edge's children, as left * max_states + right, at a point of their cumulative weights."""
         cdef const Tensor* tensor = &self.grammar.tensors[edge.rule]
-        cdef int j, k, found = 0
+        cdef int j, k, states = 0
         cdef double weight
         for j in range(tensor.states[1]):
             for k in range(tensor.states[2]):
@@ -269,9 +269,9 @@ cdef class Marginals:
                     self.inside[self.offsets[edge.left] + j] * self.inside[self.offsets[edge.right] + k]
                 )
                 if weight > 0 and point >= 0:
-                    found = j * self.grammar.max_states + k
+                    states = j * self.grammar.max_states + k
                     point -= weight
-        return found
+        return states
 
     cdef double power_between(self, int e) noexcept nogil:
         """The power of 2 that takes products of an edge's children to the exponent of its target."""

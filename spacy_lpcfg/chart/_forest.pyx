@@ -234,7 +234,7 @@ def expected_scores(Forest forest, LabelTable table, const int32_t[:, ::1] brack
     """
     cdef double[::1] edges = np.empty(forest.edges.size()), items = np.zeros(forest.items.size())
     cdef unordered_map[uint64_t, double] of_bracket
-    cdef unordered_map[uint64_t, double].iterator found
+    cdef unordered_map[uint64_t, double].iterator entry
     cdef uint64_t cell, n_labels = len(table.label_names)
     cdef Item node
     cdef int item, c, e, k
@@ -245,8 +245,8 @@ def expected_scores(Forest forest, LabelTable table, const int32_t[:, ::1] brack
             node = forest.items[item]
             cell = cell_key(node.start, node.end, forest.n_words) * n_labels
             for c in range(table.offsets[node.symbol], table.offsets[node.symbol + 1]):
-                found = of_bracket.find(cell + table.labels[c])
-                items[item] += (dereference(found).second if found != of_bracket.end() else 0) - cost
+                entry = of_bracket.find(cell + table.labels[c])
+                items[item] += (dereference(entry).second if entry != of_bracket.end() else 0) - cost
             if node.row >= 0:
                 items[item] += of_tags[node.start, table.tag_of[node.symbol]]
             for e in range(forest.first_edge[item], forest.first_edge[item + 1]):
@@ -268,8 +268,8 @@ def posteriors(Forest forest, LabelTable table, const double[::1] marginals, dou
     """
     cdef CellSums sums = CellSums(table)
     cdef vector[double] p
-    cdef vector[Bracket] found
-    cdef Bracket each
+    cdef vector[Bracket] likely
+    cdef Bracket bracket
     cdef dict brackets = {}
     cdef list tags = [{} for _ in range(forest.n_words)]
     cdef int item, end = 0
@@ -278,10 +278,10 @@ def posteriors(Forest forest, LabelTable table, const double[::1] marginals, dou
             p.push_back(min(marginals[item], 1) if marginals[item] >= least * SHARE else 0)
         while end < <int>forest.items.size():
             item, end = end, sums.sum(forest, end, p.data())
-            sums.add_brackets(forest.items[item], least, found)
-        sort(found.begin(), found.end(), comes_before)
-    for each in found:
-        brackets[each.start, each.end, table.label_names[each.label]] = min(each.p, 1.0)
+            sums.add_brackets(forest.items[item], least, likely)
+        sort(likely.begin(), likely.end(), comes_before)
+    for bracket in likely:
+        brackets[bracket.start, bracket.end, table.label_names[bracket.label]] = min(bracket.p, 1.0)
     for item in range(<int>forest.items.size()):
         if forest.items[item].row >= 0 and p[item] > 0:
             of_word = tags[forest.items[item].start]

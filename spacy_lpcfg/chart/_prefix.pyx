@@ -236,14 +236,15 @@ cdef class PrefixChart:
 
     cdef void add_constituent(self, int start, size_t first, size_t end) noexcept nogil:
         """The constituent that some applications make, with one target."""
-        cdef Complete found
+        cdef Complete constituent
         cdef const Tensor* tensor
         cdef const Application* application
         cdef size_t k
         cdef int h
         cdef float* predicted
-        found.symbol, found.offset, found.coarse = self.applications[first].target, self.inside.size(), 0
-        self.inside.resize(found.offset + in_blocks(self.grammar.n_states[found.symbol]), 0)
+        constituent.symbol, constituent.coarse = self.applications[first].target, 0
+        constituent.offset = self.inside.size()
+        self.inside.resize(constituent.offset + in_blocks(self.grammar.n_states[constituent.symbol]), 0)
         for k in range(first, end):
             application = &self.applications[k]
             tensor = &self.grammar.tensors[application.rule]
@@ -252,13 +253,13 @@ cdef class PrefixChart:
                 tensor.sizes[1], tensor.sizes[2],
             )
             if k + 1 == end or self.applications[k + 1].rule != application.rule:
-                apply_core(&self.inside[found.offset], tensor[0], self.pairs.data(), self.scratch.data())
-        predicted = self.predicted_of(start, found.symbol)
-        for h in range(self.grammar.n_states[found.symbol]):
-            found.coarse += <double>self.inside[found.offset + h] * predicted[h]
-        found.coarse /= self.predicted_symbols[start * self.index.n_symbols + found.symbol]
-        if found.coarse > 0:
-            self.cell(start, self.n).push_back(found)
+                apply_core(&self.inside[constituent.offset], tensor[0], self.pairs.data(), self.scratch.data())
+        predicted = self.predicted_of(start, constituent.symbol)
+        for h in range(self.grammar.n_states[constituent.symbol]):
+            constituent.coarse += <double>self.inside[constituent.offset + h] * predicted[h]
+        constituent.coarse /= self.predicted_symbols[start * self.index.n_symbols + constituent.symbol]
+        if constituent.coarse > 0:
+            self.cell(start, self.n).push_back(constituent)
 
     def right_siblings(self):
         """Return the weight of each state of each symbol as the right sibling of a constituent that ends here.
@@ -267,8 +268,8 @@ cdef class PrefixChart:
         """
         cdef int a, h
         cdef int64_t k = 0
-        found = np.empty(self.grammar.state_offsets[self.index.n_symbols])
-        cdef double[::1] values = found
+        values_ = np.empty(self.grammar.state_offsets[self.index.n_symbols])
+        cdef double[::1] values = values_
         with nogil:
             self.next.assign(self.size, 0)
             for a in range(self.index.n_symbols):
@@ -277,7 +278,7 @@ cdef class PrefixChart:
             for h in range(self.grammar.n_states[a]):
                 values[k] = self.next[self.places[a] + h]
                 k += 1
-        return found
+        return values_
 
     cdef void siblings_of(self, int left) noexcept nogil:
         """Add the right siblings of all constituents of a symbol that end with the last word."""

@@ -93,9 +93,9 @@ cdef class RuleScores:
 
     cdef double pair(self, int32_t label, int32_t before, int32_t child) noexcept nogil:
         """The score of neighbouring children under a label."""
-        cdef unordered_map[int64_t, double].iterator found = self.pairs.find(self.key(label, before, child))
-        if found != self.pairs.end():
-            return dereference(found).second
+        cdef unordered_map[int64_t, double].iterator entry = self.pairs.find(self.key(label, before, child))
+        if entry != self.pairs.end():
+            return dereference(entry).second
         return self.contexts[label, before] + self.children[label, child]
 
     cdef double unary(self, int32_t parent, int32_t symbol) noexcept nogil:

@@ -49,11 +49,11 @@ cdef void around(const int32_t[::1] texts, int start, int end, uint64_t* atoms) 
 
 cdef uint64_t sequence(const int32_t[::1] tags, int start, int end) noexcept nogil:
     """A hash of all tags of a span."""
-    cdef uint64_t found = end - start
+    cdef uint64_t state = end - start
     cdef int k
     for k in range(start, end):
-        found = mixed(found, tags[k])
-    return found
+        state = mixed(state, tags[k])
+    return state
 
 
 def span_features(
@@ -74,8 +74,8 @@ def span_features(
     RETURNS (int32, (n_spans, n_templates)): keys of `KEY_BITS` bits; -1 for a template that a span has no feature of.
     """
     cdef int n_spans = bounds.shape[0], n_templates = templates.shape[0], width = templates.shape[1]
-    found = np.empty((n_spans, n_templates), dtype=np.int32)
-    cdef int32_t[:, ::1] keys = found
+    keys_ = np.empty((n_spans, n_templates), dtype=np.int32)
+    cdef int32_t[:, ::1] keys = keys_
     cdef uint64_t atoms[N_ATOMS]
     cdef uint64_t state
     cdef int i, t, k, start, end
@@ -96,21 +96,21 @@ def span_features(
                         break
                     state = mixed(state, atoms[templates[t, k]])
                 keys[i, t] = <int32_t>(state >> (64 - KEY_BITS)) if state else -1
-    return found
+    return keys_
 
 
 def crossing_masses(const int32_t[:, ::1] bounds, const double[::1] p):
     """Return the sum of the probabilities p of the spans that cross each span, float64 (n_spans,)."""
     cdef int n = bounds.shape[0], i, j
-    found = np.zeros(n)
-    cdef double[::1] masses = found
+    masses_ = np.zeros(n)
+    cdef double[::1] masses = masses_
     with nogil:
         for i in range(n):
             for j in range(n):
                 if bounds[i, 0] < bounds[j, 0] < bounds[i, 1] < bounds[j, 1]:
                     masses[i] += p[j]
                     masses[j] += p[i]
-    return found
+    return masses_
 
 
 # Weights -----------------------------------------------------------------------------------------
@@ -193,8 +193,8 @@ cdef class SpanScorer:
     def scores(self, const int32_t[:, ::1] keys):
         """Return the scores of spans with these features, float64 (n_spans, n_kinds); unknown keys weigh nothing."""
         cdef int i, t, k, place
-        found = np.zeros((keys.shape[0], self.weights.shape[1]))
-        cdef double[:, ::1] scores = found
+        scores_ = np.zeros((keys.shape[0], self.weights.shape[1]))
+        cdef double[:, ::1] scores = scores_
         with nogil:
             for i in range(keys.shape[0]):
                 if keys.shape[1]:
@@ -204,7 +204,7 @@ cdef class SpanScorer:
                     if place >= 0:
                         for k in range(self.weights.shape[1]):
                             scores[i, k] += self.weights[place, k]
-        return found
+        return scores_
 
 
 # Learning ----------------------------------------------------------------------------------------
@@ -266,8 +266,8 @@ cdef class SpanDescent:
         """
         cdef int i, t, f, k
         cdef Learned* of_one
-        found = np.zeros((places.shape[0], self.n_kinds))
-        cdef double[:, ::1] scores = found
+        scores_ = np.zeros((places.shape[0], self.n_kinds))
+        cdef double[:, ::1] scores = scores_
         with nogil:
             for i in range(places.shape[0]):
                 for t in range(places.shape[1]):
@@ -278,7 +278,7 @@ cdef class SpanDescent:
                 for f in range(self.n_dense):
                     for k in range(self.n_kinds):
                         scores[i, k] += self.dense[f * self.n_kinds + k].weight * inputs[i, f]
-        return found
+        return scores_
 
     def step(self, const int32_t[:, ::1] places, const float[:, ::1] inputs, const double[:, ::1] gradients):
         """Take a step for each candidate of a sentence, given the gradients of its losses by its scores."""
@@ -307,14 +307,14 @@ cdef class SpanDescent:
         """Return mean weights over all steps: float64 (n_features, n_kinds), and of dense inputs (n_kinds, n_dense)."""
         return self._averages(self.features), np.ascontiguousarray(self._averages(self.dense).T)
 
-    cdef _averages(self, const vector[Learned]& some):
+    cdef _averages(self, const vector[Learned]& learned):
         cdef double n = max(self.n_steps, 1)
         cdef size_t k
-        found = np.empty(some.size())
-        cdef double[::1] means = found
-        for k in range(some.size()):
-            means[k] = some[k].weight - some[k].drift / n
-        return found.reshape(-1, self.n_kinds)
+        means_ = np.empty(learned.size())
+        cdef double[::1] means = means_
+        for k in range(learned.size()):
+            means[k] = learned[k].weight - learned[k].drift / n
+        return means_.reshape(-1, self.n_kinds)
 
 
 # Sets of brackets ---------------------------------------------------------------------------------
@@ -457,14 +457,14 @@ cdef class NestedSets:
     cdef void inside(self, Row row) noexcept nogil:
         """The sums of a row, and the spans that begin with it; those that begin later are done."""
         cdef int end, own = row.first
-        cdef double found
+        cdef double total
         for end in range(row.start + 1, row.end + 1):
-            found = self.side_by_side(row, end)
+            total = self.side_by_side(row, end)
             if own < row.last and self.spans[own].end == end:
-                self.spans[own].log_inside = self.spans[own].log_any + found
-                found += self.spans[own].log_free
+                self.spans[own].log_inside = self.spans[own].log_any + total
+                total += self.spans[own].log_free
                 own += 1
-            self.sums[row.offset + end - row.start] = found
+            self.sums[row.offset + end - row.start] = total
 
     cdef void outside(self, Row row) noexcept nogil:
         """Pass the expectations of a row's spans on to the spans within; spans that begin earlier are complete.
@@ -514,8 +514,8 @@ cdef class NestedSets:
         """Return P(a set has the candidate) for each, float64 (n,): the gradient of ln Z by the scores."""
         cdef int k
         cdef Span* span
-        found = np.empty(self.span_of.size())
-        cdef double[::1] p = found
+        p_ = np.empty(self.span_of.size())
+        cdef double[::1] p = p_
         with nogil:
             for k in range(<int>self.spans.size()):
                 self.spans[k].expected = 0
@@ -524,4 +524,4 @@ cdef class NestedSets:
             for k in range(<int>self.span_of.size()):
                 span = &self.spans[self.span_of[k]]
                 p[k] = span.expected * exp(self.log_p[k]) / -expm1(-span.log_free)
-        return found
+        return p_

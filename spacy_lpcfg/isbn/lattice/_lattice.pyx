@@ -167,12 +167,12 @@ cdef bint is_equal(const Node& x, const Node& y) noexcept nogil:
 
 
 cdef uint64_t hash_of(const Node& node) noexcept nogil:
-    cdef uint64_t found = <uint64_t>(node.below + 1)
-    found = found * SPREAD + <uint64_t>(node.label + 2)
-    found = found * SPREAD + <uint64_t>node.start
-    found = found * SPREAD + <uint64_t>(node.first + 1)
-    found = found * SPREAD + <uint64_t>(node.last + 1)
-    return found ^ found >> 29
+    cdef uint64_t hashed = <uint64_t>(node.below + 1)
+    hashed = hashed * SPREAD + <uint64_t>(node.label + 2)
+    hashed = hashed * SPREAD + <uint64_t>node.start
+    hashed = hashed * SPREAD + <uint64_t>(node.first + 1)
+    hashed = hashed * SPREAD + <uint64_t>(node.last + 1)
+    return hashed ^ hashed >> 29
 
 
 # Vertices and arcs --------------------------------------------------------------------------------
@@ -376,9 +376,9 @@ cdef class Scores:
 
     cdef const float* decide(self, int number, const uint8_t* allowed) noexcept nogil:
         """Replace the logits by one of the means at hand by log P of the outcomes; their pointer."""
-        cdef float* found = &self.logits[<size_t>number * self.n_outcomes]
-        self.positions.scorer.to_logs(found, self.n_outcomes, allowed)
-        return found
+        cdef float* logs = &self.logits[<size_t>number * self.n_outcomes]
+        self.positions.scorer.to_logs(logs, self.n_outcomes, allowed)
+        return logs
 
     cdef double log_word(self, int tag, int outcome, const float* means) noexcept nogil:
         """log P of a word under its tag."""
@@ -395,13 +395,13 @@ cdef class Scores:
     cdef double logit(self, int outcome, const float* means) noexcept nogil:
         """The mean of the networks' logits."""
         cdef const NetworkTable* table
-        cdef double found = 0
+        cdef double total = 0
         cdef int k
         for k in range(self.model.n_networks):
             table = &self.model.tables[k]
-            found += table.outcome_bias[outcome] + product_of(
+            total += table.outcome_bias[outcome] + product_of(
                 table.outcome_weights + <size_t>outcome * table.width, means + table.start, table.width)
-        return found / self.model.n_networks
+        return total / self.model.n_networks
 
 
 # Arcs within a word -------------------------------------------------------------------------------
@@ -787,24 +787,24 @@ cdef class Lattice:
             than 1.
         """
         cdef Closing closing
-        cdef dict found = {}
+        cdef dict likely = {}
         for closing in self.posteriors.closings:
             if closing.posterior >= least:
                 label = self.networks.labels[closing.label]
-                found[closing.start, closing.end, label] = min(closing.posterior, 1.0)
-        return found
+                likely[closing.start, closing.end, label] = min(closing.posterior, 1.0)
+        return likely
 
     def tags(self):
         """Return the posteriors of the tags of each word, list of dict of str to float."""
         cdef int word, c
-        cdef list found = []
+        cdef list of_words = []
         for word in range(<int>self.words.offsets.size() - 1):
-            found.append({
+            of_words.append({
                 self.networks.tags[self.words.candidates[c].tag]: min(self.posteriors.of_candidates[c], 1.0)
                 for c in range(self.words.offsets[word], self.words.offsets[word + 1])
                 if self.posteriors.of_candidates[c] > 0
             })
-        return found
+        return of_words
 
     @property
     def n_vertices(self):

@@ -447,11 +447,11 @@ cdef class Nodes:
         for node in range(<int>self.labels.size()):
             places.push_back(place_of(self.starts[node], self.ends[node], node))
         sort(places.begin(), places.end())
-        found = []
+        constituents = []
         for place in places:
             node = node_at(place)
-            found.append((self.starts[node], self.ends[node], names[self.labels[node]]))
-        return tuple(found)
+            constituents.append((self.starts[node], self.ends[node], names[self.labels[node]]))
+        return tuple(constituents)
 
 
 cdef int64_t place_of(int64_t start, int64_t end, int64_t node) noexcept nogil:

@@ -555,7 +555,7 @@ cdef class Search:
 
     cdef void keep_shifted(self) noexcept nogil:
         """The best Shifts become the beam."""
-        cdef Shifted each
+        cdef Shifted shifted
         cdef State state
         cdef Hypothesis new
         cdef int slot
@@ -563,12 +563,12 @@ cdef class Search:
         self.beam.sort_shifted()
         self.hypotheses.clear()
         for i in range(self.beam.shifted.size()):
-            each = self.beam.shifted[i]
-            state, slot = self.positions.states[each.state], self.positions.states[each.state].slot
-            if each.theta != NONE:
-                slot = self.positions.unsettled_slot(self.positions.theta_at(each.theta))
-            new.state = self.history.after(state, SHIFT, each.candidate, slot)
-            new.log_probability = each.log_probability
+            shifted = self.beam.shifted[i]
+            state, slot = self.positions.states[shifted.state], self.positions.states[shifted.state].slot
+            if shifted.theta != NONE:
+                slot = self.positions.unsettled_slot(self.positions.theta_at(shifted.theta))
+            new.state = self.history.after(state, SHIFT, shifted.candidate, slot)
+            new.log_probability = shifted.log_probability
             self.hypotheses.push_back(new)
         self.n_shifted += 1
         self.history.give_back_slots(self.hypotheses)
