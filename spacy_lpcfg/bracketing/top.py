@@ -79,7 +79,7 @@ class TopScores(NamedTuple):
     first: float
 
     def split(self, sentence: Plain, symbols: bytes) -> int:
-        """Return the position of the top split; 0 if there is no verb, to leave it to the span scores."""
+        """Return the position of the top split; 0 if no verb follows the first word, to leave it to the span scores."""
         verbs = finite_verbs(sentence)
         at_comma = self._clause(sentence, symbols, verbs)
         if at_comma:
@@ -131,7 +131,7 @@ def cue(sentence: Plain, symbols: bytes, verb: int) -> int:
 
 
 def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0, prior: float = 2.0) -> TopScores:
-    """Learn the rule for the top bracket, by contrasting only verbs of sentences with verbs of sentences with several.
+    """Learn the rule for the top bracket: contrast verbs that are the only one of a sentence with one of several.
 
     sentences (iterable of (Plain, bytes)): Sentences with their symbols.
     first (float): Bonus of the first verb, see `TopScores`.
