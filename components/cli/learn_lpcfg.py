@@ -47,7 +47,7 @@ def learn_lpcfg(
     """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
 
     The method pivot learns a span layer too, over what grammars of most of the trees think of the others: more
-    accurate, and three to five times as long to learn.
+    accurate, and six times as long to learn.
 
     --set changes settings of the method's class, such as Pivot: n_states is the most latent states of a symbol, and
     n_iterations the iterations of EM, with --dev the most. An ensemble has n_grammars, half of which read from right to
