@@ -125,7 +125,7 @@ INLINED float greatest(const float *x, int width) {
 
 /* Products */
 
-/* As add_products, of N_ROWS rows and N_PAIRS pairs, as many as the compiler knows of */
+/* As add_products, of N_ROWS rows and N_PAIRS pairs, numbers that are known at compile time */
 template <int N_ROWS, int N_PAIRS>
 INLINED void add_tile(float *const *targets, const float *matrix, const float *const *sources, int row, int width) {
     Lanes sums[N_ROWS][N_PAIRS] = {};
@@ -158,8 +158,7 @@ SIMD_CLONES static inline void add_products(float *const *targets, const float *
     if (n_pairs == 1) add_pairs<4, 1>(targets, matrix, sources, n_rows, width);
 }
 
-/* As add_averages, of n_rows rows for N_PAIRS pairs and N_BLOCKS blocks from column c on, as many as the compiler knows
-   of */
+/* As add_averages, of n_rows rows for N_PAIRS pairs and N_BLOCKS blocks from column c on, both known at compile time */
 template <int N_PAIRS, int N_BLOCKS>
 INLINED void add_averages_tile(float *const *sums, const float *const *weights, const float *matrix, int row,
                                int n_rows, int c, int width) {
@@ -203,8 +202,7 @@ SIMD_CLONES static inline void mix(float *sum, const float *weights, const float
     add_averages(&sum, &weights, matrix, 1, n_rows, n_states);
 }
 
-/* Outer products of n_pairs pairs, added to N_ROWS rows from `row` on and N_BLOCKS blocks from column c on, as many as
-   the compiler knows of */
+/* Outer products of n_pairs pairs, added to N_ROWS rows from `row` on and N_BLOCKS blocks from column c on */
 template <int N_ROWS, int N_BLOCKS>
 INLINED void add_outer_tile(float *sums, const float *const *coefficients, const float *const *vectors, int n_pairs,
                             int row, int c, int width) {
@@ -301,14 +299,14 @@ SIMD_CLONES static inline float normalise(float *logits, float *q, const Choice 
     return most + std::log(total);
 }
 
-/* The logits of a decision by the means, and what `normalise` makes of them */
+/* The logits of a decision by the means; then as `normalise` */
 SIMD_CLONES static inline float softmax(float *logits, float *q, const float *means, const Choice &choice) {
     copy(logits, choice.biases, choice.n_outcomes);
     add_products(&logits, choice.weights, &means, 1, choice.n_outcomes, choice.n_states);
     return normalise(logits, q, choice);
 }
 
-/* logits[d] += scale * (weights[d] . means + biases[d]) of N_ROWS outcomes from d on, as many as the compiler knows of */
+/* logits[d] += scale * (weights[d] . means + biases[d]) of N_ROWS outcomes from d on */
 template <int N_ROWS>
 INLINED void add_few_logits(float *logits, const float *means, float scale, const Choice &choice, int d) {
     const int width = padded(choice.n_states);
@@ -341,7 +339,7 @@ INLINED Covariance covariance_of(const float *q, const float *average, const Cho
     return {choice.weights, q, average, workspace.active.data(), n_active, workspace.width};
 }
 
-/* product += sum of q[d] W[d] (W[d] x) over n_rows rows of which the compiler knows the number */
+/* product += sum of q[d] W[d] (W[d] x) over N_ROWS active rows from `first` on */
 template <int N_ROWS>
 INLINED void add_active_rows(float *product, const Covariance &covariance, int first, const float *x) {
     Lanes sums[N_ROWS] = {};
@@ -503,8 +501,8 @@ SIMD_CLONES static inline void step_adjoint(float *g, float *turns, const float 
     for (int i = 0; i < workspace.width; ++i) g[i] += means[i] * (1 - means[i]) * pull[i];
 }
 
-/* lambda = (I + M C)^-1 g = g - S (I + S C S)^-1 S C g; means and q are those after the decision. What comes by q of
-   before is not in it. */
+/* lambda = (I + M C)^-1 g = g - S (I + S C S)^-1 S C g; means and q are those after the decision. The gradient by
+   way of the q before is not in it. */
 SIMD_CLONES static inline void settle_adjoint(float *g, float *turns, const float *means, const float *q,
                                               const Choice &choice, Workspace &workspace) {
     const float *average = average_of(q, choice, workspace);
@@ -520,7 +518,7 @@ SIMD_CLONES static inline void settle_adjoint(float *g, float *turns, const floa
     turns_of(turns, g, average, q, choice);
 }
 
-/* Of the search alone */
+/* For the search alone */
 
 /* sum = sum of n_vectors vectors, at least one */
 SIMD_CLONES static inline void sum_vectors(float *sum, const float *const *vectors, int n_vectors, int width) {
