@@ -19,6 +19,7 @@ from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.learning.base import MANY_TREES, Learner, OnStep, has_functions
+from spacy_lpcfg.learning.weights import weighted_trees
 from spacy_lpcfg.parsing.model import ParsingModel, check_temperature
 from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.trees.transforms import normalize_rooted
@@ -84,24 +85,27 @@ class Distillation:
 
         trees (Iterable[Tree]): Read once; raw or normalised.
         held_out (Iterable[Tree] or None): Trees by which teacher and student choose the best step, if they go by steps.
-        weights (sequence of float or None): Has no effect: all annotated trees count `weight` times.
+        weights (sequence of float or None): How much each tree counts for the teacher; for the student, the heaviest
+            count `weight` times, and others less in proportion. None if all count alike.
         on_step (callable or None): Called with the steps of the student.
         RETURNS (ParsingModel): The student's model; see `as_learned`.
-        RAISES (ValueError): If there are no trees, or the text has no sentence that the teacher can parse.
+        RAISES (ValueError): If there are no trees, as `weighted_trees`, or if the text has no sentence that the teacher
+            can parse.
         """
         text = iter(self.text)
         first = list(islice(text, 1))  # a file that is not there is told of before the teacher learns
         normalized = partial(normalize_rooted, functions=self.functions)
-        golds = [tree for tree in map(normalized, trees) if tree is not None]
+        golds, values = weighted_trees(trees, weights, normalized)
+        given = None if values is None else values.tolist()
         held_out_trees = None if held_out is None else list(held_out)
-        model = as_learned(self.teacher.fit(golds, held_out=held_out_trees))
+        model = as_learned(self.teacher.fit(golds, held_out=held_out_trees, weights=given))
         parsed = list(parse_text(model, chain(first, text), self.max_words, n_jobs=self.n_jobs))
         if not parsed:
             raise ValueError(
                 f"Expected text with sentences of 2 to {self.max_words} words, got none that the teacher can parse."
             )
         certain = [sentence.tree for sentence in most_certain(parsed, self.share)]
-        return self.learn(golds, certain, held_out=held_out_trees, on_step=on_step)
+        return self.learn(golds, certain, held_out=held_out_trees, weights=given, on_step=on_step)
 
     def learn(
         self,
@@ -109,13 +113,15 @@ class Distillation:
         parsed: Sequence[Tree],
         *,
         held_out: Sequence[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> ParsingModel:
-        """Learn the student's model from annotated and parsed trees, both normalised."""
+        """Learn the student's model from annotated and parsed trees, both normalised; `weights` are as for `fit`."""
         weight = self.weight or max(1, round(sum(map(len, parsed)) / (2 * sum(map(len, golds)))))
         student = self.student_of_many if self.student_of_many and len(golds) > MANY_TREES else self.student
-        weights = [float(weight)] * len(golds) + [_OF_TEXT] * len(parsed)
-        model = student.fit([*golds, *parsed], held_out=held_out, weights=weights, on_step=on_step)
+        of_golds = [float(weight)] * len(golds) if weights is None else [weight * w / max(weights) for w in weights]
+        of_all = of_golds + [_OF_TEXT] * len(parsed)
+        model = student.fit([*golds, *parsed], held_out=held_out, weights=of_all, on_step=on_step)
         return _with_temperature(as_learned(model), self.temperature)
 
 

@@ -48,6 +48,16 @@ def test_the_student_learns_from_trees_and_text(sample, text):
     assert learned.to_bytes() == of_golds.to_bytes()
 
 
+def test_trees_have_weights_for_teacher_and_student(sample, text):
+    pcfg, weights = TreebankPCFG(), [4.0, 2.0] * (len(sample) // 2)
+    learned = Distillation(pcfg, pcfg, text, weight=3).fit(sample, weights=weights)
+    parsed = [tree for tree, _ in parse_text(pcfg.fit(sample, weights=weights), text, 40)]
+    by_hand = pcfg.fit([*sample, *parsed], weights=[3.0, 1.5] * (len(sample) // 2) + [1 - 1e-9] * len(parsed))
+    assert learned.to_bytes() == replace(by_hand, temperature=TAUGHT).to_bytes()
+    with pytest.raises(ValueError, match="Expected a weight for each of"):
+        Distillation(pcfg, pcfg, text).fit(sample, weights=[1.0])
+
+
 def test_the_treebank_is_a_third_of_all_words(sample, text):
     """Unless a weight is given; where the text is short, each tree counts once."""
     pcfg, n_golds = TreebankPCFG(), sum(map(len, sample[:20]))
