@@ -6,56 +6,24 @@ Importing the package is quick, and loads neither NumPy nor spaCy.
 from __future__ import annotations
 
 import os
-from importlib import import_module
 
 TYPE_CHECKING = False  # what type checkers take for true; importing it from `typing` would take most of the time
 if TYPE_CHECKING:
-    from spacy_lpcfg.bracketing.learner import SpectralBracketer
-    from spacy_lpcfg.chart.parser import Parser
-    from spacy_lpcfg.combination.presets import PRESETS, preset
-    from spacy_lpcfg.evaluation.evalb import evaluate
-    from spacy_lpcfg.isbn.learning import ISBNLearner
-    from spacy_lpcfg.learning.pivot import Pivot
-    from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
-    from spacy_lpcfg.models.loading import load
-    from spacy_lpcfg.trees.brackets import parse_trees, write_trees
-    from spacy_lpcfg.trees.reading import read_trees
-    from spacy_lpcfg.trees.tree import Tree
+    from spacy_lpcfg.bracketing.learner import SpectralBracketer as SpectralBracketer
+    from spacy_lpcfg.chart.parser import Parser as Parser
+    from spacy_lpcfg.combination.presets import PRESETS as PRESETS
+    from spacy_lpcfg.combination.presets import preset as preset
+    from spacy_lpcfg.evaluation.evalb import evaluate as evaluate
+    from spacy_lpcfg.isbn.learning import ISBNLearner as ISBNLearner
+    from spacy_lpcfg.learning.pivot import Pivot as Pivot
+    from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG as TreebankPCFG
+    from spacy_lpcfg.models.loading import load as load
+    from spacy_lpcfg.trees.brackets import parse_trees as parse_trees
+    from spacy_lpcfg.trees.brackets import write_trees as write_trees
+    from spacy_lpcfg.trees.reading import read_trees as read_trees
+    from spacy_lpcfg.trees.tree import Tree as Tree
 
     __version__: str
-
-__all__ = [
-    "PRESETS",
-    "ISBNLearner",
-    "Parser",
-    "Pivot",
-    "SpectralBracketer",
-    "Tree",
-    "TreebankPCFG",
-    "evaluate",
-    "load",
-    "parse_trees",
-    "preset",
-    "read_trees",
-    "write_trees",
-]
-
-_MODULES = {
-    "PRESETS": "combination.presets",
-    "ISBNLearner": "isbn.learning",
-    "Parser": "chart.parser",
-    "Pivot": "learning.pivot",
-    "SpectralBracketer": "bracketing.learner",
-    "Tree": "trees.tree",
-    "TreebankPCFG": "learning.treebank_pcfg",
-    "evaluate": "evaluation.evalb",
-    "load": "models.loading",
-    "parse_trees": "trees.brackets",
-    "preset": "combination.presets",
-    "read_trees": "trees.reading",
-    "write_trees": "trees.brackets",
-}
-"""The module of each public name."""
 
 
 def _refuse_bare_sources() -> None:
@@ -102,21 +70,33 @@ def _offer_families() -> None:
 _offer_families()
 
 
-if not TYPE_CHECKING:  # else mypy would accept any name
+if not TYPE_CHECKING:  # else mypy would take any name for one that is there
+    from spacy_lpcfg.lazy import lazy_names
+
+    _get, _names, __all__ = lazy_names(
+        __name__,
+        {
+            "bracketing.learner": ["SpectralBracketer"],
+            "chart.parser": ["Parser"],
+            "combination.presets": ["PRESETS", "preset"],
+            "evaluation.evalb": ["evaluate"],
+            "isbn.learning": ["ISBNLearner"],
+            "learning.pivot": ["Pivot"],
+            "learning.treebank_pcfg": ["TreebankPCFG"],
+            "models.loading": ["load"],
+            "trees.brackets": ["parse_trees", "write_trees"],
+            "trees.reading": ["read_trees"],
+            "trees.tree": ["Tree"],
+        },
+    )
 
     def __getattr__(name: str) -> object:
         """Import a public name at its first use (PEP 562), or return the installed version."""
         if name == "__version__":
             from importlib.metadata import version
 
-            value = version("spacy-lpcfg")
-        elif name in _MODULES:
-            value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-        else:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = value
-        return value
+            return version("spacy-lpcfg")
+        return _get(name)
 
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    def __dir__() -> list[str]:
+        return [*_names(), "__version__"]

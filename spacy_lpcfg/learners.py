@@ -1,7 +1,7 @@
 """The table of learners, from which commands, configs, messages and docs take the name and settings of each.
 
-A new learner is an entry of `LEARNERS`, and nothing else has to know its name. Importing the table loads no learner, so
-that commands start fast.
+A new learner is an entry of `LEARNERS`; no command, config or page has to list it. Importing the table loads no
+learner, so that commands start fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kill a process that parses a file, in the middle of it, whatever started it."""
+"""Stop a process that parses a file, in the middle of it, whatever started it."""
 
 import os
 import re
@@ -21,6 +21,12 @@ def first_writer_killed(folder: Path) -> Iterator[Event]:
     finally:
         done.set()
         watcher.join()
+
+
+def as_from_a_terminal() -> None:
+    """Put a new process into a group of its own, open to Ctrl-C, which tests in the background are not."""
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _watch(folder: Path, killed: Event, done: Event) -> None:

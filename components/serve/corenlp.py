@@ -75,7 +75,7 @@ class Request(NamedTuple):
         )
 
 
-class ParsedSentence(NamedTuple):
+class AnnotatedSentence(NamedTuple):
     """A sentence of a text.
 
     doc (Doc): The Doc of its part of the text.
@@ -145,7 +145,7 @@ class CoreNLP:
             }
         return {"sentences": matches}
 
-    def _sentences(self, text: str, request: Request) -> Iterator[ParsedSentence]:
+    def _sentences(self, text: str, request: Request) -> Iterator[AnnotatedSentence]:
         """Yield the sentences of a text that have words."""
         if len(text) > MAX_CHARACTERS:
             raise ValueError(f"Expected a text of at most {MAX_CHARACTERS:,} characters, got {len(text):,}.")
@@ -161,7 +161,7 @@ class CoreNLP:
             for places, tree in zip(words, of_doc, strict=True):
                 if places:
                     spans = [(start + offsets[i][0], start + offsets[i][1]) for i in places]
-                    yield ParsedSentence(doc, places, spans, tree)
+                    yield AnnotatedSentence(doc, places, spans, tree)
 
     def _doc(self, part: str, request: Request) -> tuple[Doc, list[tuple[int, int]]]:
         """Return the tokens of a part of the text, and where they begin and end in it."""
@@ -195,14 +195,14 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         start += len(line) + 1
 
 
-def _as_json(text: str, number: int, sentence: ParsedSentence, request: Request) -> dict[str, Any]:
+def _as_json(text: str, number: int, sentence: AnnotatedSentence, request: Request) -> dict[str, Any]:
     tokens = list(_tokens(text, sentence, request))
     if sentence.tree is None or "parse" not in request.annotators:
         return {"index": number, "tokens": tokens}
     return {"index": number, "parse": indented(rooted(sentence.tree, _ROOT)), "tokens": tokens}
 
 
-def _tokens(text: str, sentence: ParsedSentence, request: Request) -> Iterator[dict[str, Any]]:
+def _tokens(text: str, sentence: AnnotatedSentence, request: Request) -> Iterator[dict[str, Any]]:
     """Yield the fields of each token."""
     tags = sentence.tree.tags if sentence.tree is not None else [""] * len(sentence.places)
     spans = zip(sentence.places, sentence.offsets, sentence.words, tags, strict=True)
@@ -236,7 +236,7 @@ def _blanks_after(text: str, end: int) -> str:
     return text[end:stop]
 
 
-def _as_text(text: str, sentences: Sequence[ParsedSentence], request: Request) -> str:
+def _as_text(text: str, sentences: Sequence[AnnotatedSentence], request: Request) -> str:
     n_tokens = sum(len(sentence.places) for sentence in sentences)
     parts = [f"Document: ({len(sentences)} sentences, {n_tokens} tokens)\n"]
     for number, sentence in enumerate(sentences, start=1):

@@ -15,6 +15,7 @@ import pytest
 import spacy
 import srsly
 from commands import BROKEN, RAW, RUNNER, console_script, contents, sample_part
+from killing import as_from_a_terminal
 
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.storage.reader import LIMIT_NAME
@@ -356,12 +357,6 @@ def interrupted(arguments: list[object], folder: Path, text: str, begun) -> str:
         _, stderr = process.communicate(timeout=120)
     assert process.returncode == 130, (process.returncode, stderr)
     return message_of(stderr)
-
-
-def as_from_a_terminal() -> None:
-    """In a group of processes of its own, and open to Ctrl-C, which the tests may not be."""
-    os.setpgid(0, 0)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def has_temporary(folder: Path) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import spacy
 from commands import console_script, run, written
-from killing import first_writer_killed, writers
+from killing import as_from_a_terminal, first_writer_killed, writers
 from spacy.tokens import DocBin
 
 from spacy_lpcfg.components.cli.parse import _Work
@@ -29,7 +29,6 @@ N_FILES = 4
 def texts(sample_folder: Path, folder: Path, n: int) -> Path:
     """A folder with files of n sentences, of which one is compressed and one lies in a folder."""
     lines = [f"{' '.join(tree.words)}\n" for tree in read_trees(sample_folder / "train.mrg")]
-    lines *= 1 + 4 * n // len(lines)
     (folder / "below").mkdir()
     (folder / "a.txt").write_text("".join(lines[:n]), encoding="utf-8")
     (folder / "b.txt.gz").write_bytes(gzip.compress("".join(lines[n : 2 * n]).encode()))
@@ -46,7 +45,7 @@ def corpus(sample_folder, tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def long_corpus(sample_folder, tmp_path_factory) -> Path:
     """Files that take long enough to stop a command in the middle."""
-    return texts(sample_folder, tmp_path_factory.mktemp("corpus"), 150)
+    return texts(sample_folder, tmp_path_factory.mktemp("corpus"), 50)
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +158,9 @@ def test_parse_many_tells_of_unforeseen_errors_and_parses_the_others(pcfg_model,
 @pytest.mark.parametrize("sent", ["SIGINT", "SIGKILL"])
 def test_parse_many_goes_on_where_it_was_stopped(sent, long_corpus, pcfg_model, tmp_path):
     command = [console_script(), "parse", pcfg_model, long_corpus, "-o", tmp_path, "--n-process", 2]
-    with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, encoding="utf-8") as process:
+    with subprocess.Popen(
+        list(map(str, command)), stderr=subprocess.PIPE, encoding="utf-8", preexec_fn=as_from_a_terminal
+    ) as process:
         while process.poll() is None and not writers(tmp_path):
             time.sleep(0.001)
         process.send_signal(getattr(signal, sent))

@@ -95,7 +95,7 @@ def test_house_imports_only_what_is_required():
 
 
 def test_house_nothing_that_is_loaded_is_run():
-    """No pickle, and nothing evaluated: models are data, and are read by `grammar.storage` alone."""
+    """No pickle, and nothing evaluated: models are data, which `spacy_lpcfg/storage` reads."""
     files = [path for top in ("spacy_lpcfg", "components") for path in (ROOT / top).rglob("*.py*")]
     sources = [path for path in files if path.suffix in (".py", ".pyx", ".pxd")]
     assert len(sources) > 150
