@@ -113,7 +113,6 @@ def test_architecture_names_no_module_in_a_string():
     files = modules()
     assert modules_in_strings(files) == []
     assert importers_by_name(files) == {
-        "spacy_lpcfg",
         "spacy_lpcfg.components.serve.demo_page",  # examples of a language, which spaCy has
         "spacy_lpcfg.extras",  # packages that may not be installed
         "spacy_lpcfg.lazy",
