@@ -92,11 +92,12 @@ if not TYPE_CHECKING:  # else mypy would take any name for one that is there
 
     def __getattr__(name: str) -> object:
         """Import a public name at its first use (PEP 562), or return the installed version."""
-        if name == "__version__":
-            from importlib.metadata import version
+        if name != "__version__":
+            return _get(name)
+        from importlib.metadata import version
 
-            return version("spacy-lpcfg")
-        return _get(name)
+        globals()[name] = value = version("spacy-lpcfg")
+        return value
 
     def __dir__() -> list[str]:
         return [*_names(), "__version__"]

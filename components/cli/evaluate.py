@@ -112,6 +112,7 @@ def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["
     """Return the trees of a file, read one a line, or else as a treebank if these are not as many as gold has."""
     from spacy_lpcfg.evaluation.evalb import read_evalb
     from spacy_lpcfg.trees import TreebankError
+    from spacy_lpcfg.trees.reading import bracketed_as_penn, dialect_of
 
     if path.suffix == DOCS:
         return _read_treebank(path, None, normalize)
@@ -120,19 +121,9 @@ def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["
     except TreebankError:  # which the other way of reading tells better
         lines = []
     sentences = [[tree for tree in trees if tree] for trees in lines if not trees or any(trees)]
-    return sentences if len(sentences) == n_golds else _read_treebank(path, _dialect_of_parses(path), normalize)
-
-
-def _dialect_of_parses(path: Path) -> str:
-    """Return the dialect of a file of parsed trees: in brackets it is the one that `parse` writes, whatever labels say.
-
-    RAISES (TreebankError): If the file cannot be read.
-    """
-    from spacy_lpcfg.trees.formats import DIALECTS, PENN
-    from spacy_lpcfg.trees.reading import dialect_of
-
-    name = dialect_of(path)
-    return PENN if DIALECTS[name].family == DIALECTS[PENN].family else name
+    if len(sentences) == n_golds:
+        return sentences
+    return _read_treebank(path, bracketed_as_penn(dialect_of(path)), normalize)  # as `parse` writes, whatever labels
 
 
 def _check_words(gold: Path, test: Path, evaluation: "Evaluation") -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -67,14 +67,13 @@ def tagged_sentences(
     yield from read(chain(opening, stream), path, on_error)
 
 
-def holds_trees(opening: Iterable[str]) -> bool:
+def holds_trees(opening: Sequence[str]) -> bool:
     """Return whether the first lines of a text are trees of any dialect, and not tagged words."""
-    lines = list(opening)
-    first = next(filter(str.strip, lines), "")
-    return is_bracketed(first) or _is_treebank(first, "".join(lines))
+    first = next(filter(str.strip, opening), "")
+    return _is_bracketed(first) or _is_treebank(first, "".join(opening))
 
 
-def is_bracketed(line: str) -> bool:
+def _is_bracketed(line: str) -> bool:
     """Return whether a line begins a tree, and not with a tagged word such as `(/-LRB-` or `(:/UH`."""
     items = _ITEM.findall(line)
     if not items or not items[0].startswith("("):

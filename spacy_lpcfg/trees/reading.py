@@ -95,8 +95,12 @@ def recognized_dialect(opening: str, path: str) -> str:
     name = looks_like(opening)
     if name is None:
         return PENN
-    is_penn = path.removesuffix(".gz").endswith(_PENN_SUFFIXES) and DIALECTS[name].family == DIALECTS[PENN].family
-    return PENN if is_penn else name
+    return bracketed_as_penn(name) if path.removesuffix(".gz").endswith(_PENN_SUFFIXES) else name
+
+
+def bracketed_as_penn(name: str) -> str:
+    """Return "penn" in place of a dialect with the same brackets, and any other dialect as it is."""
+    return PENN if DIALECTS[name].family == DIALECTS[PENN].family else name
 
 
 def checked_dialect(name: str | None) -> str | None:
