@@ -169,6 +169,7 @@ def test_dialects_of_files_that_end_as_the_penn_treebanks_do_are_penn_and_other_
     path = written(tmp_path / "xml", "german.xml", TIGER)
     with pytest.warns(UserWarning, match=r"Skipped 1 file that no dialect recognises, such as .*pom\.xml: to read all"):
         assert TreeFiles.of(path.parent).paths == (str(path),)
+    assert run("convert", path.parent, tmp_path / "xml.mrg").stderr.count("Warning: Skipped 1 file") == 1
 
 
 def test_dialects_are_learned_from_by_files_as_by_trees(tmp_path):

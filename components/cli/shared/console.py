@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from itertools import chain, islice
 from threading import Event, Thread, current_thread, main_thread
 from typing import Any, TypeVar
@@ -105,12 +105,13 @@ def _noticing(interrupted: Event) -> Iterator[None]:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Log warnings in the block, and what the library logs, as a line each."""
+    """Log each warning in the block once, and all that the library logs, as a line each."""
     logger, handler = logging.getLogger("spacy_lpcfg"), _Telling(logging.WARNING)
     logger.addHandler(handler)
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_: log(f"Warning: {one_line(message)}")
+            log_once = cache(log)
+            warnings.showwarning = lambda message, *_: log_once(f"Warning: {one_line(message)}")
             yield
     finally:
         logger.removeHandler(handler)
