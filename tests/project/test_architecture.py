@@ -10,7 +10,19 @@ from pathlib import Path
 from paths import ROOT
 
 LAYERS = (
-    *("basics", "storage", "trees", "words", "parsing", "evaluation", "queries", "pictures", "grammar", "chart"),
+    *(
+        "basics",
+        "storage",
+        "trees",
+        "words",
+        "parsing",
+        "evaluation",
+        "queries",
+        "pictures",
+        "evidence",
+        "grammar",
+        "chart",
+    ),
     *("bracketing", "learning", "induced", "isbn", "language_model", "stacking", "combination", "learners", "models"),
     *("spacy_lpcfg", "components"),
 )
