@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.doc.constituents import trees
 from spacy_lpcfg.components.doc.sentences import find_sentences
+from spacy_lpcfg.components.tokenization import tokenize
 from spacy_lpcfg.queries import TreeIndex, TreeNode
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.heads import rules_of_tags
@@ -170,7 +171,7 @@ class CoreNLP:
             doc = Doc(self.nlp.vocab, words=[item.group() for item in items])
             offsets = [item.span() for item in items]
         else:
-            doc = self.nlp.make_doc(part)
+            doc = tokenize(self.nlp, part)
             offsets = [(token.idx, token.idx + len(token)) for token in doc]
         if request.by_lines or request.is_one:
             for token in doc:

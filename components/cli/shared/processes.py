@@ -38,7 +38,8 @@ def pipe(
     Raises what a component raises; ValueError if a process dies.
     """
     if n_process == 1:
-        yield from nlp.pipe(items, as_tuples=True, batch_size=_BATCH)
+        docs = ((_doc(nlp, item), context) for item, context in items)
+        yield from nlp.pipe(docs, as_tuples=True, batch_size=_BATCH)
         return
     _make_parsers(nlp)
     _look_up_codecs()
@@ -110,5 +111,11 @@ def _run(documents: list[str | bytes]) -> list[bytes]:
     """Return the documents of a batch, parsed, in a worker process."""
     from spacy.tokens import Doc
 
-    docs = (document if isinstance(document, str) else Doc(_nlp.vocab).from_bytes(document) for document in documents)
+    docs = (_doc(_nlp, item) if isinstance(item, str) else Doc(_nlp.vocab).from_bytes(item) for item in documents)
     return [doc.to_bytes() for doc in _nlp.pipe(docs)]
+
+
+def _doc(nlp: Language, item: Doc | str) -> Doc:
+    from spacy_lpcfg.components.tokenization import tokenize
+
+    return tokenize(nlp, item) if isinstance(item, str) else item
