@@ -191,6 +191,11 @@ class ISBNParser(ParsingPipe[ISBN]):
         self.model.initialize(X=[first, *treebank])
         logger.info("%s: %d categories", self.name, len(self.labels))
 
+    @property
+    def is_trainable(self) -> bool:
+        """Whether `update` learns: always."""
+        return True
+
     def update(
         self,
         examples: Iterable[Example],

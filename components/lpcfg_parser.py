@@ -220,6 +220,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         self._learner = learner
 
     @property
+    def is_trainable(self) -> bool:
+        """Whether `update` learns, as it does with an online learner."""
+        return isinstance(self._learner, OnlineLearner)
+
+    @property
     def decoding(self) -> str | None:
         """The decoding; None for the first one that the grammar has."""
         return self._decoding

@@ -140,6 +140,11 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
     def learned(self, learned: Kept | None) -> None:
         self.model.shims[0].learned = learned
 
+    @property
+    def is_trainable(self) -> bool:
+        """Whether `update` learns, so that spaCy logs a loss; False for components that learn in `initialize` alone."""
+        return False
+
     def update(
         self,
         examples: Iterable[Example],

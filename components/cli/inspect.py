@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
@@ -139,7 +139,7 @@ def _symbols(members: Sequence["ParsingModel"], number: int, wanted: list[str] |
     from spacy_lpcfg.grammar.summary import top_rules, top_words
 
     if number > len(members):
-        raise typer.BadParameter(f"there are only {len(members)} members", param_hint="--member")
+        raise typer.BadParameter(f"there is no member {number} of {len(members)}", param_hint="--member")
     grammar = members[number - 1]
     if not isinstance(grammar, Grammar):
         if wanted:
@@ -165,9 +165,24 @@ def _names(grammar: "Grammar", wanted: list[str] | None) -> list[str]:
         return inner + [name for name in order if name in tags][:_COMMONEST]
     for name in wanted:
         if name != ALL and name not in order:
-            near = get_close_matches(name, order, n=3, cutoff=0.3) or order[:3]
-            raise ValueError(f"the grammar has no symbol {shown(name)}: expected one such as {', '.join(near)}")
+            near = ", ".join(_nearest(name, order))
+            raise ValueError(
+                f"the grammar has no symbol {shown(name)}: expected one such as {near}; `spacy-lpcfg inspect` without "
+                f"--symbol lists all {len(order)}"
+            )
     return order if ALL in wanted else wanted
+
+
+def _nearest(name: str, order: list[str]) -> list[str]:
+    """Return the three symbols nearest to a name, the frequent first: labels and tags, unless it is no such name."""
+    plain = [symbol for symbol in order if not set(symbol) & set("|@")]
+    matcher = SequenceMatcher(None, name)
+
+    def similarity(symbol: str) -> float:
+        matcher.set_seq2(symbol)
+        return matcher.ratio()
+
+    return sorted(order if set(name) & set("|@") else plain or order, key=similarity, reverse=True)[:3]
 
 
 # As text -----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.clusters import on_cluster
 from spacy_lpcfg.components.cli.shared.console import (
@@ -75,7 +76,8 @@ def learn_bracketer(
         component.learn(text, progress=on_step)
     text.log_dialects()
     log_skipped(list(text.errors.values()))
-    tell(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens of {names_of(tagged)}")
+    counts = f"{counted(text.n_sentences, 'sentence')}, {counted(text.n_tokens, 'token')}"
+    tell(f"learned from {counts} of {names_of(tagged)}")
     save_pipeline(nlp, output, force=force)
     tell(f"saved to {output}")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import log, one_line, progress, reporting_errors, usage_errors
 from spacy_lpcfg.components.cli.shared.files import check_output, writing
@@ -219,7 +220,7 @@ class _Unsure(NamedTuple):
                 return False
 
             yield is_sure
-        log(f"{n_unsure} of {n} sentences are in {self.file}: no tree of theirs has {self.least:g} or more")
+        log(f"{n_unsure} of {counted(n, 'sentence')} went to {self.file}: no tree of theirs has {self.least:g} or more")
 
 
 def _unsure(above: float | None, file: Path | None, output: Path | None, *, many: bool, form: str) -> _Unsure | None:
@@ -335,4 +336,4 @@ def _log_makeshift(status: Counter[str]) -> None:
     makeshift = {name: n for name, n in status.items() if name not in _FINE}
     if makeshift:
         kinds = ", ".join(f"{n} {name}" for name, n in sorted(makeshift.items()))
-        log(f"{sum(makeshift.values())} of {sum(status.values())} sentences got a makeshift tree: {kinds}")
+        log(f"{sum(makeshift.values())} of {counted(sum(status.values()), 'sentence')} got a makeshift tree: {kinds}")

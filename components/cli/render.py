@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import STDIN, check_input, check_output
@@ -112,8 +113,22 @@ def render(
     else:
         drawables = _by_pipeline(source, component, file, kind_said(kind, dialect), picture, dialect)
     if sentence is not None:
-        drawables = islice(drawables, sentence - 1, sentence)
+        drawables = _chosen(drawables, sentence)
     write_output(output, form.value, _contents(drawables, form, source), force=force)
+
+
+def _chosen(drawables: Iterator[Drawable], number: int) -> Iterator[Drawable]:
+    """Yield the picture of one sentence; ValueError if there are fewer."""
+    n = 0
+    for n, drawable in enumerate(drawables, start=1):
+        if n == number:
+            yield drawable
+            return
+    if n:
+        verb = "is" if n == 1 else "are"
+        raise ValueError(
+            f"there {verb} {counted(n, 'sentence')}, and no sentence {number}: choose another by --sentence"
+        )
 
 
 def _format(picture: Picture, form: PictureFormat | None, output: Path | None) -> PictureFormat:
@@ -279,7 +294,7 @@ def _contents(drawables: Iterator[Drawable], form: PictureFormat, source: str) -
     """Return what a file in the format holds: a page, a single picture, or pictures with empty lines between them."""
     first = next(drawables, None)
     if first is None:
-        raise ValueError(f"there is no such sentence in what was to be drawn: expected {_OF_TREES}, or text")
+        raise ValueError(f"there is no sentence to draw: expected {_OF_TREES}, or text")
     if form in _SINGLE and next(drawables, None) is not None:
         raise ValueError(
             f"there are several pictures, but {form.value} holds one: choose it by --sentence, or use html"

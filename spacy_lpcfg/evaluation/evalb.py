@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.evaluation.evalb_params import COLLINS, Params
 from spacy_lpcfg.evaluation.evalb_report import reference_table, summary_table
 from spacy_lpcfg.evaluation.evalb_sentence import (
@@ -139,8 +140,8 @@ def evaluate(golds: Iterable[Sentence], tests: Iterable[Sentence], params: Param
     golds, tests = list(golds), list(tests)
     if len(golds) != len(tests):
         raise ValueError(
-            f"Gold has {len(golds)} trees and test has {len(tests)}, but each gold tree needs its "
-            "test tree. Where a parser found none, give None, or leave an empty line in its file."
+            f"Gold has {counted(len(golds), 'tree')} and test has {len(tests)}, but each gold tree needs its test "
+            "tree. For a sentence without a parse, the file of the parser has an empty line."
         )
     return Evaluation([score_sentence(*pair, params) for pair in zip(golds, tests, strict=True)], params)
 

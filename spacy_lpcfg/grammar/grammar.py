@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spacy_lpcfg.cached import cached_property
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.grammar.checking import check, has_type, parser_bytes, require
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
@@ -69,8 +70,8 @@ class Grammar(GrammarParameters, ParsingModel):
     def summary(self) -> str:
         """Numbers of categories, tags, rules and states."""
         return (
-            f"{len(self.labels)} categories, {len(self.tags)} tags, {self.n_rules} binary rules, at most "
-            f"{self.n_states.max()} states"
+            f"{counted(len(self.labels), 'category', 'categories')}, {counted(len(self.tags), 'tag')}, "
+            f"{counted(self.n_rules, 'binary rule')}, at most {counted(self.n_states.max(), 'state')}"
         )
 
     def to_values(self) -> dict[str, Any]:

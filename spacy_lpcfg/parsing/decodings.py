@@ -139,13 +139,13 @@ def decodings_of(model: Decodable) -> tuple[str, ...]:
     return tuple(decoding.name for decoding in DECODINGS.values() if decoding.is_for(model))
 
 
-def check_decoding(name: str, among: Iterable[str] = DECODINGS, model: str = "") -> None:
+def check_decoding(name: str, among: Iterable[str] | None = None) -> None:
     """Raise ValueError if a decoding is unknown, or is none of a model's; the message says what it needs of a model.
 
-    among (iterable of str): The names of the model's decodings; all by default.
-    model (str): The end of "Expected decoding to be ..." that names the model, such as " for this Grammar".
+    among (iterable of str or None): The names of the model's decodings; None for all that there are.
     """
-    names = tuple(among)
+    names = tuple(DECODINGS if among is None else among)
     if name not in names:
+        model = "" if among is None else " for this model"
         needs = f" {DECODINGS[name].needs}" if name in DECODINGS else ""
-        raise ValueError(f"Expected decoding to be {', '.join(names)}{model}, got {shown(name)}.{needs}")
+        raise ValueError(f"Expected decoding to be one of {', '.join(names)}{model}, got {shown(name)}.{needs}")

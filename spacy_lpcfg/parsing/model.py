@@ -120,7 +120,7 @@ class ParsingModel(Stored):
 
     def check_decoding(self, decoding: str) -> None:
         """Raise ValueError if the model's parser does not have the decoding."""
-        check_decoding(decoding, self.decodings, f" for this {type(self).__name__}")
+        check_decoding(decoding, self.decodings)
 
     def usable(self, **settings: Any) -> dict[str, Any]:
         """Return the settings that are among `parser_settings`."""
@@ -139,8 +139,8 @@ class ParsingModel(Stored):
         useless = [setting for setting in settings if setting not in self.parser_settings]
         if useless:
             raise ValueError(
-                f"Expected settings of a parser by this {type(self).__name__}, which are "
-                f"{' and '.join(self.parser_settings)}, got {', '.join(useless)}: leave them out."
+                f"Expected settings of a parser by this model, which are {' and '.join(self.parser_settings)}, "
+                f"got {', '.join(useless)}: leave them out."
             )
         decoder = DECODINGS[name].decoder
         given = {setting: value for setting, value in settings.items() if value is not None}

@@ -211,7 +211,9 @@ def test_cli_refuses_trees_that_are_not_those_of_gold(known, tmp_path):
 
 
 def test_cli_refuses_unknown_labels_and_components(known, tmp_path):
-    assert "no symbol 'NOUN'" in refusal("inspect {pcfg} --symbol NOUN", tmp_path, **known)
+    assert "no symbol 'NNX': expected one such as NN, NNS, NNP" in refusal(
+        "inspect {pcfg} --symbol NNX", tmp_path, **known
+    )
     for command in ("parse {pcfg} {text}", "surprisal {isbn} {text}", "sample {pcfg}", "inspect {pcfg}"):
         assert "called 'tagger'" in refusal(f"{command} --component tagger", tmp_path, **known)
 

@@ -94,7 +94,7 @@ def test_cli_inspect_shows_the_members_of_an_ensemble(sample_folder, tmp_path):
     assert [sizes["kind"] for sizes in found["members"]] == 4 * ["grammar"]
     wanted = top_words(grammars[1], grammars[1].symbols.index("NN"), 5)
     assert found["symbols"]["NN"]["states"] == [[list(each) for each in state] for state in wanted]
-    assert "only 4 members" in stderr_of(run("inspect", tmp_path / "four", "--member", 5, code=2))
+    assert "no member 5 of 4" in stderr_of(run("inspect", tmp_path / "four", "--member", 5, code=2))
 
 
 # table -------------------------------------------------------------------------------------------

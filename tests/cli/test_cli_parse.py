@@ -326,7 +326,7 @@ def test_cli_parse_puts_unsure_sentences_into_a_file(pcfg_model, tmp_path, parse
     trees_of_all = trees_in(run("parse", pcfg_model, "-", text=TEXT).stdout)
     assert list(read_trees(sure)) == [tree for tree, kept in zip(trees_of_all, is_sure, strict=True) if kept]
     assert rest.read_text() == " ".join(WORDS[is_sure.index(False)]) + "\n"
-    assert f"1 of 3 sentences are in {rest}" in " ".join(told.split())
+    assert f"1 of 3 sentences went to {rest}" in " ".join(told.split())
     again = trees_in(run("parse", pcfg_model, rest, "--input", "tokens").stdout)
     assert sorted(map(str, [*read_trees(sure), *again])) == sorted(map(str, trees_of_all))
 

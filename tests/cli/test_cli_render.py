@@ -84,7 +84,10 @@ def test_cli_render_puts_one_picture_into_an_svg(folder, tmp_path):
     result = run("render", folder / "trees.mrg", "-o", tmp_path / "trees.svg", code=1)
     assert "choose it by --sentence" in result.stderr
     assert list(tmp_path.iterdir()) == []
-    assert "no such sentence" in run("render", folder / "trees.mrg", "--sentence", 3, code=1).stderr
+    assert (
+        "there are 2 sentences, and no sentence 3"
+        in run("render", folder / "trees.mrg", "--sentence", 3, code=1).stderr
+    )
 
 
 def test_cli_render_names_the_place_of_a_broken_tree(tmp_path):

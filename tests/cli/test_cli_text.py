@@ -11,7 +11,7 @@ from commands import BROKEN, SAMPLE, run, stderr_of
 
 from spacy_lpcfg.components.cli.shared import inputs
 from spacy_lpcfg.components.cli.shared.files import is_text, looks_like_path
-from spacy_lpcfg.models import pretrained_model
+from spacy_lpcfg.models import pretrained_model, pretrained_names
 from spacy_lpcfg.trees import parse_trees, write_trees
 
 FERRY = "The old ferry was sold."
@@ -105,8 +105,11 @@ def test_cli_says_that_a_model_comes_first(command, tmp_path):
 
 
 def test_cli_says_what_is_no_model():
-    assert f"there is no MODEL {FERRY!r}: expected en, a folder" in run("sample", FERRY, code=1).stderr
-    assert "No model 'de' comes with spacy-lpcfg" in run("parse", "de", "Hallo Welt", code=1).stderr
+    names = ", ".join(pretrained_names())
+    assert f"there is no MODEL {FERRY!r}: expected {names}, a folder" in run("sample", FERRY, code=1).stderr
+    assert "did you mean" not in run("parse", "de", "Hallo Welt", code=1).stderr
+    for name in ("enn", "en_core_web_xs"):
+        assert "an installed package; did you mean en?" in run("parse", name, "Hello!", code=1).stderr
     message = stderr_of(run("render", FERRY, code=2))
     assert "takes a FILE after its MODEL, such as en" in message
 
@@ -178,5 +181,5 @@ def test_cli_learn_says_what_comes_before_a_file():
 def test_cli_parse_lists_the_decodings_of_the_model_alone(name):
     message = stderr_of(run("parse", "en", "It rained.", "--decoding", name, code=2))
     decodings = ", ".join(pretrained_model("en").decodings)
-    assert f"--decoding: Expected decoding to be {decodings} for this Combined, got '{name}'" in message
+    assert f"--decoding: Expected decoding to be one of {decodings} for this model, got '{name}'" in message
     assert "max-rule" not in decodings

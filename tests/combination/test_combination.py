@@ -223,7 +223,7 @@ def test_models_without_a_proper_grammar_cannot_be_reranked(members):
     combined = Combined((model("factored"), members[1]), (0.5, 0.5))
     for decoding in combined.decodings:
         combined.parser(decoding=decoding)
-    with pytest.raises(ValueError, match=r"for this Combined.*'rerank'\. Reranking needs a combination"):
+    with pytest.raises(ValueError, match=r"for this model.*'rerank'\. Reranking needs a combination"):
         combined.parser(decoding="rerank")
 
 

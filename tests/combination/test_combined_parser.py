@@ -156,7 +156,7 @@ def test_reranking_is_refused_where_it_cannot_be(nlp, tmp_path):
     plain.to_disk(tmp_path)
     both = pipeline_of("lpcfg_parser", decoding="rerank", learner="pcfg")
     parser = both.get_pipe("lpcfg_parser")
-    refused = f"{', '.join(plain.get_pipe('lpcfg_parser').grammar.decodings)} for this Grammar"
+    refused = f"{', '.join(plain.get_pipe('lpcfg_parser').grammar.decodings)} for this model"
     with pytest.raises(ValueError, match=refused):
         both.initialize(lambda: treebank(20)(both))
     parser.from_bytes(nlp.get_pipe("lpcfg_parser").to_bytes())

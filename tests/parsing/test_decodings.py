@@ -43,7 +43,7 @@ def test_decodings_that_a_model_lacks_are_refused_with_what_they_need(kind):
 def test_decodings_that_are_none_are_refused_with_all_that_there_are():
     for name in DECODINGS:
         check_decoding(name)
-    with pytest.raises(ValueError, match=f"Expected decoding to be {', '.join(DECODINGS)}, got 'zzz'.$"):
+    with pytest.raises(ValueError, match=f"Expected decoding to be one of {', '.join(DECODINGS)}, got 'zzz'.$"):
         check_decoding("zzz")
 
 

@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared.clusters import connected
 from spacy_lpcfg.components.cli.shared.console import log, progress
 from spacy_lpcfg.components.cli.shared.shards import Shard
@@ -76,4 +77,4 @@ def _tell_errors(errors: dict[str, str], n_files: int) -> None:
     for file, error in sorted(errors.items()):
         log(error if file in error else f"{file}: {error}")
     if errors:
-        raise ValueError(f"{len(errors)} of {n_files} files could not be parsed; the others are")
+        raise ValueError(f"{len(errors)} of {counted(n_files, 'file')} could not be parsed; the others are")

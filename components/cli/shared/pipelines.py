@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from itertools import count
 from pathlib import Path
 from textwrap import shorten
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
     from spacy_lpcfg.parsing.model import ParsingModel
 
-_LANG = (2, 3)  # letters of the code of a language
 _MOST_JOBS = 1_000
 _LONGEST = 400  # characters of a message by spaCy, which may list all there is
 _OTHER_SPACY = r"\[W095\]"  # spaCy warns of a model for another version of it
@@ -59,17 +59,12 @@ def load_pipeline(model: str) -> Language:
     import spacy
     from spacy.util import is_package
 
-    from spacy_lpcfg.models import has_pretrained, pretrained_model
+    from spacy_lpcfg.models import has_pretrained
 
     if has_pretrained(model) and not (Path(model) / "config.cfg").is_file():
         return _pretrained_pipeline(model)
-    if len(model) in _LANG and model.isalpha() and not Path(model).exists() and not is_package(model):
-        pretrained_model(model)  # says that there is none
     if not Path(model).exists() and not is_package(model):
-        raise ValueError(
-            f"there is no MODEL {shown(model)}: expected en, a folder that `spacy-lpcfg learn` saved, or an installed "
-            "package"
-        )
+        raise ValueError(_no_model(model))
     if Path(model).exists() and not (Path(model) / "config.cfg").is_file():
         raise ValueError(f"{model} is no pipeline: expected a folder with config.cfg, as `spacy-lpcfg learn` saves it")
     with warnings.catch_warnings(), busy(f"loading {model}"):
@@ -87,6 +82,18 @@ def load_pipeline(model: str) -> Language:
                 f"{model} cannot be loaded ({type(error).__name__}): {shorten(one_line(error), _LONGEST)} Copy or "
                 "learn it again, and check that it is the folder or package of a pipeline."
             ) from error
+
+
+def _no_model(name: str) -> str:
+    """Return the error for the name of no model, with the nearest one that comes with the package."""
+    from spacy_lpcfg.models import pretrained_names
+
+    names = pretrained_names()
+    near = get_close_matches(name, names, 1) or get_close_matches(name.partition("_")[0], names, 1)
+    return (
+        f"there is no MODEL {shown(name)}: expected {', '.join(names)}, a folder that `spacy-lpcfg learn` saved, or an "
+        f"installed package{f'; did you mean {near[0]}?' if near else ''}"
+    )
 
 
 def _pretrained_pipeline(name: str) -> Language:

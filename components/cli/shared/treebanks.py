@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared.console import log, log_skipped, progress, tell
 from spacy_lpcfg.components.cli.shared.options import TagDetail
 from spacy_lpcfg.components.cli.shared.pipelines import save_pipeline
@@ -38,7 +39,7 @@ def tree_files(
         counts[path] = n_trees
         if is_new and len(counts) == n_files:
             log_dialect(files.dialect, dialect, sum(dropped.values(), Counter()))
-            tell(f"read {sum(counts.values()):,} trees from {names_of(files.paths)}")
+            tell(f"read {counted(sum(counts.values()), 'tree')} from {names_of(files.paths)}")
 
     on_error = errors.append if skip_bad else None
     told: dict[str, Any] = {"on_error": on_error, "on_read": on_read, "on_dropped": dropped.__setitem__}
@@ -140,6 +141,6 @@ def save_measured(
     if held_out:
         f1 = held_out_f1(parser().parse, held_out)
         nlp.meta["performance"] = {"evalb_f": f1 / 100}
-        tell(f"dev F1 {f1:.2f} on {len(held_out)} trees")
+        tell(f"dev F1 {f1:.2f} on {counted(len(held_out), 'tree')}")
     save_pipeline(nlp, output, force=force)
     tell(f"saved to {output}")

@@ -55,7 +55,8 @@ def log_fewer_states(treebank: IndexedTreebank, n_found: np.ndarray, n_states: i
     frequent = sorted(fewer.tolist(), key=lambda symbol: -counts[symbol])[:_NAMED]
     logger.log(
         logging.WARNING if counts[fewer].sum() > counts.sum() / 2 else logging.INFO,
-        "%d of %d symbols have fewer than %d states: %s. The most frequent of them: %s",
+        "%d of %d symbols have fewer than %d states: %s. The most frequent of them: %s. This is right for a "
+        "small treebank: nothing has to be changed, and more trees give more states.",
         len(fewer),
         len(names),
         n_states,
