@@ -16,6 +16,7 @@ from spacy_lpcfg.components.cli.shared.files import STDIN, check_input, check_ou
 from spacy_lpcfg.components.cli.shared.formats import check_terminal, format_of, write_output
 from spacy_lpcfg.components.cli.shared.inputs import Source, check_usage, kind_said, run_pipeline, source_of, trees_of
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, find_parser_or_bracketer, load_pipeline
+from spacy_lpcfg.storage.files import is_device
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -108,7 +109,7 @@ def render(
     form = _format(picture, form, output)
     check_output(output, inputs=[source, *([file] if file else [])], force=force)
     check_terminal(output, form.value)
-    if source == STDIN or Path(source).is_file():
+    if source == STDIN or Path(source).is_file() or is_device(source):
         drawables = _by_trees(source, file, picture, dialect)
     else:
         drawables = _by_pipeline(source, component, file, kind_said(kind, dialect), picture, dialect)

@@ -77,10 +77,12 @@ def _named(result: str) -> tuple[str, str]:
 def _read(file: str) -> dict[str, Any]:
     """Return the scores in a file."""
     from spacy_lpcfg.storage.container import read_stream
+    from spacy_lpcfg.storage.files import open_file
 
     check_input(file, "RESULTS")
+    stream = open_file(file)
     try:
-        with open(file, "rb") as stream:
+        with stream:
             scores = json.loads(read_stream(stream, LONGEST_JSON))
         parts = [counts for by in (By.labels, By.lengths) for counts in scores[by.value].values()]
         wanted = [*(scores[key] for key in _SCORES), *(counts[key] for counts in parts for key in ("f", "n_gold"))]

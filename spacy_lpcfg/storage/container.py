@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Iterable
 from importlib import metadata
 from typing import IO, Any, NamedTuple, TypeAlias, TypeVar
@@ -22,7 +21,7 @@ from spacy_lpcfg.storage.coding import (
     decompress_array,
     decompress_texts,
 )
-from spacy_lpcfg.storage.files import PathLike, write_atomically
+from spacy_lpcfg.storage.files import PathLike, check_regular, open_file, write_atomically
 from spacy_lpcfg.storage.reader import (
     BYTES_OF_ITEM,
     ContainerReader,
@@ -72,23 +71,19 @@ class Stored:
 def read_file(path: PathLike) -> bytes:
     """Return the content of a file.
 
-    RAISES (StorageError): If the file exceeds the memory limit, or is a pipe or a device, which might never end.
-        (OSError): If the file cannot be opened.
+    RAISES (TooLargeError): If the file exceeds the memory limit.
+        (ValueError, OSError): As for `open_file`.
     """
-    with open(path, "rb", opener=_without_waiting) as file:
-        status = os.fstat(file.fileno())
-        _check_status(path, status)
-        return file.read(status.st_size)
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        check_room(size)
+        return file.read(size)
 
 
 def check_file(path: PathLike) -> None:
     """Check a file before other code reads it; same errors as `read_file`."""
-    _check_status(path, os.stat(path))
-
-
-def _check_status(path: PathLike, status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise StorageError(f"Expected a file, got '{os.fspath(path)}', a pipe or a device: save it to a file first.")
+    status = os.stat(path)
+    check_regular(path, status)
     check_room(status.st_size)
 
 
@@ -103,11 +98,6 @@ def read_stream(stream: IO[bytes], max_bytes: int | None = None) -> bytes:
         data += chunk
     check_room(len(data), max_bytes)
     return bytes(data)
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """Open a file, even if it is a pipe without a writer, and return its descriptor."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 # To bytes ----------------------------------------------------------------------------------------

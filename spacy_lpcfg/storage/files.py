@@ -1,4 +1,4 @@
-"""Atomic writing of files and folders: an interruption leaves either the old content or the new one.
+"""Opening of files, and atomic writing: an interruption leaves either the old content or the new one.
 
 Content is written to a temporary file or folder beside the target, forced to the disk, and renamed in one step.
 Temporary files of killed processes are removed by the next process that writes to the same target (not on Windows,
@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from gzip import GzipFile
+from io import BufferedReader
 from itertools import count
 from pathlib import Path
 from typing import IO, TypeAlias, cast
@@ -29,6 +30,32 @@ _HOST = hashlib.sha256(platform.node().encode("utf-8", "replace")).hexdigest()[:
 _NUMBERS = count()
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _AT_CURRENT_FOLDER, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
+
+
+def open_file(path: PathLike) -> BufferedReader:
+    """Open a file for reading bytes; every file that the package reads is opened here.
+
+    RAISES (ValueError): If it is a pipe or a device, which might never begin or never end.
+        (OSError): If it cannot be opened.
+    """
+    file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115
+    try:
+        check_regular(path, os.fstat(file.fileno()))
+    except ValueError:
+        file.close()
+        raise
+    return file
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file, even if it is a pipe without a writer, and return its descriptor."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def check_regular(path: PathLike, status: os.stat_result) -> None:
+    """Raise ValueError if the status of a file is that of a pipe or a device."""
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError(f"Expected a file, got '{os.fspath(path)}', a pipe or a device: save it to a file first.")
 
 
 def write_atomically(path: PathLike, data: bytes) -> None:

@@ -24,7 +24,7 @@ from itertools import chain
 from typing import BinaryIO, Protocol, cast
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.storage.files import PathLike, gzipping, replacing
+from spacy_lpcfg.storage.files import PathLike, gzipping, open_file, replacing
 from spacy_lpcfg.trees.tree import Tree
 
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
@@ -386,8 +386,8 @@ def read_lines(path: PathLike) -> Iterator[str]:
 
 @contextmanager
 def opened(path: PathLike) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, decompressed if it is gzipped."""
-    with open(path, "rb") as file:
+    """Open a file for reading bytes, decompressed if it is gzipped; same errors as `open_file`."""
+    with open_file(path) as file:
         is_zipped = file.peek(2)[:2] == b"\x1f\x8b"
         yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if is_zipped else file
 

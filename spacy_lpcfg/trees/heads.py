@@ -11,6 +11,7 @@ from importlib.resources import files
 from itertools import islice
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.trees.transforms import NEW_NODE, split_chain
 from spacy_lpcfg.trees.tree import Tree
 
@@ -155,14 +156,13 @@ def head_rules(name: str) -> HeadRules:
 
     name (str): A language code as in spaCy; one of `TABLES`; or the path of a file for `read_head_rules`, which must
         contain a dot or a slash.
-    RAISES (ValueError): If there is no such table, or the file is malformed.
+    RAISES (ValueError): If there is no such table, or the file is malformed, a pipe or a device.
         (OSError): If the file cannot be opened.
     """
     if name in TABLES:
         return _table(name)
     if "." in name or "/" in name or os.sep in name:
-        with open(name, encoding="utf-8") as file:
-            return read_head_rules(file, name)
+        return read_head_rules(read_lines(name), name)
     if len(name) > _LONGEST_CODE:
         raise ValueError(
             f"Expected head rules by a language's code, a file, or one of {', '.join(TABLES)}, but got {shown(name)}."

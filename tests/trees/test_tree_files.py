@@ -1,5 +1,6 @@
 """Treebanks of several files, as learners take them."""
 
+import os
 from itertools import islice
 from pathlib import Path
 
@@ -9,8 +10,12 @@ from commands import SAMPLE as FOLDER
 from commands import run
 
 from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.queries import TreeIndex
 from spacy_lpcfg.trees import TreebankError, TreeFiles, read_trees, write_trees
+from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.trees.files import files_of
+from spacy_lpcfg.trees.heads import head_rules
+from spacy_lpcfg.trees.reading import dialect_of
 
 SAMPLE = FOLDER / "train.mrg"
 
@@ -61,6 +66,22 @@ def test_files_that_are_links_to_nothing_are_named(folder):
     with pytest.raises(FileNotFoundError, match=r"The link .*gone\.mrg.* points to nothing"):
         TreeFiles.of(folder)
     assert names(TreeFiles.of(folder / "*.mrg"), folder) == ["a.mrg", "c.mrg"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.parametrize("name", ["pipe.mrg", "link.mrg"])
+def test_files_that_are_pipes_are_refused(tmp_path, name):
+    """Opened as a file, a pipe that nobody writes to waits for ever."""
+    pipe = tmp_path / name.replace("link", "pipe")
+    os.mkfifo(pipe)
+    if name == "link.mrg":
+        (tmp_path / name).symlink_to(pipe)
+    message = r"Expected a file, got '.*', a pipe or a device: save it to a file first"
+    for read in (read_lines, read_trees, TreeFiles.of, dialect_of, head_rules, TreeIndex.read):
+        with pytest.raises(ValueError, match=message):
+            list(read(str(tmp_path / name)))
+    with pytest.raises(ValueError, match=message):
+        list(TreeFiles.of(tmp_path, dialect="penn"))
 
 
 def test_files_of_patterns_and_folders_are_those_of_commands(folder):
