@@ -67,7 +67,7 @@ def make_pruning(
 ) -> ChartSettings:
     """Create `spacy-lpcfg.Pruning.v1`, the setting `pruning` of `lpcfg_parser`; see `spacy_lpcfg.chart.ChartSettings`.
 
-    RAISES (ValueError): If a share or a probability is not from 0 to 1.
+    RAISES (ValueError): If a setting is of another type or out of range.
     """
     return ChartSettings(
         threshold=threshold,

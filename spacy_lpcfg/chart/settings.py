@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
-from spacy_lpcfg.checks import SHARE, one_of
+from spacy_lpcfg.checks import FLAG, SHARE, one_of, whole
 
 DECODINGS = ("mbr", "max-rule", "most-probable")
 """The decodings that a chart carries out by itself."""
 APPLICATION_BYTES = 48
 """Bytes of a rule application in a chart, at the moment when its buffer is doubled."""
+_APPLICATIONS = whole(0, sys.maxsize)
 _SHARES = (
     "threshold",
     "edge_threshold",
@@ -18,6 +20,7 @@ _SHARES = (
     "boundary_threshold",
     "cascade",
     "prefix_threshold",
+    "bracket_cost",
 )
 
 
@@ -46,7 +49,7 @@ class ChartSettings:
     absolute (bool): Whether to decode absolute marginals (section 3.3 of Cohen et al. 2013) instead of signed ones.
     max_applications (int): Limit on the rule applications of a coarse chart, and so on its memory, at
         `APPLICATION_BYTES` each; state vectors of the forest have the same limit. Larger sentences are cut in two.
-    RAISES (ValueError): If the decoding is unknown, or a share or probability is not from 0 to 1.
+    RAISES (ValueError): If a setting is of another type or out of range.
     """
 
     threshold: float = 5e-5
@@ -67,6 +70,8 @@ class ChartSettings:
         one_of(*DECODINGS)(decoding=self.decoding)
         SHARE(**{name: getattr(self, name) for name in _SHARES})
         SHARE.optional(retry_beam=self.retry_beam)
+        FLAG(boundary_merit=self.boundary_merit, absolute=self.absolute)
+        _APPLICATIONS(max_applications=self.max_applications)
 
 
 EXHAUSTIVE = ChartSettings(

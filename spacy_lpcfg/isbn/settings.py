@@ -1,14 +1,19 @@
 """Settings of search and decoding for networks."""
 
 from dataclasses import dataclass, replace
+from numbers import Real
 
-from spacy_lpcfg.checks import POSITIVE, SHARE, one_of, whole
+from spacy_lpcfg.checks import POSITIVE, SHARE, Check, one_of, whole
 
 MAX_COUNT = 100_000_000
 """Upper limit of the sizes of a search."""
 MAX_IDLE_BYTES = 1 << 25
 """Bytes that an idle search or lattice may keep for reuse."""
 _BREADTH = whole(1, MAX_COUNT)
+_NATS = Check(
+    "a number of at least 0",
+    lambda value: isinstance(value, Real) and not isinstance(value, bool) and bool(value >= 0),
+)
 DECODINGS = ("mbr", "most-probable")
 """The decodings that a search carries out by itself."""
 GUIDES = ("labels", "fenceposts")
@@ -68,7 +73,7 @@ class BeamSettings:
     bracket_cost (float): Cost of a bracket in "mbr"; higher for precision, lower for recall.
     lattice (LatticeSettings or None): Settings for posteriors under the guide of another model; None to search the beam
         there too.
-    RAISES (ValueError): If the decoding is unknown, or sizes are below 1 or above `MAX_COUNT`.
+    RAISES (ValueError): If a setting is of another type or out of range; sizes are from 1 to `MAX_COUNT`.
     """
 
     beam: int = 30
@@ -85,3 +90,6 @@ class BeamSettings:
     def __post_init__(self) -> None:
         one_of(*DECODINGS)(decoding=self.decoding)
         _BREADTH(beam=self.beam, branching=self.branching, unary_cap=self.unary_cap, max_pops=self.max_pops)
+        _NATS(margin=self.margin, final_margin=self.final_margin)
+        POSITIVE(tolerance=self.tolerance)
+        SHARE(bracket_cost=self.bracket_cost)

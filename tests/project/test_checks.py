@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import islice
 
 import numpy as np
@@ -10,10 +11,10 @@ import spacy
 from networks import tiny
 from paths import ROOT
 
-from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.checks import MAX_SHOWN, check_whole, shown
-from spacy_lpcfg.isbn import IncrementalParser
+from spacy_lpcfg.isbn import BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.derivations import Derivations
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Pivot, Spectral, SplitMerge, TreebankPCFG
@@ -51,6 +52,21 @@ def test_numbers_of_trees_are_whole_and_at_least_one(n, grammar):
     ):
         with pytest.raises(ValueError, match=r"Expected n to be a whole number (of at least 1|from 1 to [0-9,]+), got"):
             ask()
+
+
+@pytest.mark.parametrize("value", [float("nan"), -1, "x", [], 1e308j], ids=str)
+@pytest.mark.parametrize("settings", [ChartSettings, BeamSettings], ids=lambda kind: kind.__name__)
+def test_settings_of_parsers_are_all_checked(settings, value):
+    for field in fields(settings):
+        if field.name != "lattice":  # a group of settings, which checks its own
+            with pytest.raises(ValueError, match=f"Expected {field.name} to be .*, got"):
+                settings(**{field.name: value})
+
+
+def test_settings_that_are_whole_or_true_or_false_are_nothing_else():
+    for settings in ({"max_applications": 1e308}, {"absolute": None}, {"boundary_merit": 1}):
+        with pytest.raises(ValueError, match=f"Expected {next(iter(settings))} to be"):
+            ChartSettings(**settings)
 
 
 @pytest.mark.parametrize("seed", [-5, 1.5, "1", True, None])
