@@ -5,8 +5,6 @@ Importing the package is quick, and loads neither NumPy nor spaCy.
 
 from __future__ import annotations
 
-import os
-
 TYPE_CHECKING = False  # what type checkers take for true; importing it from `typing` would take most of the time
 if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.learner import SpectralBracketer as SpectralBracketer
@@ -31,6 +29,8 @@ def _refuse_bare_sources() -> None:
 
     RAISES (ImportError): If the kernels are not compiled, or `components` is not found.
     """
+    import os
+
     folder = os.path.dirname(os.path.abspath(__file__))
     checkout = os.path.dirname(folder)
     if not os.path.exists(os.path.join(checkout, "setup.cfg")):
@@ -100,4 +100,4 @@ if not TYPE_CHECKING:  # else mypy would take any name for one that is there
         return value
 
     def __dir__() -> list[str]:
-        return [*_names(), "__version__"]
+        return sorted({*_names(), "__version__"})

@@ -13,7 +13,8 @@ def lazy_names(
     """Return the `__getattr__`, the `__dir__` and the `__all__` of a package (PEP 562).
 
     package (str): The `__name__` of the package.
-    names (mapping of str to sequence of str): The public names of each module.
+    names (mapping of str to sequence of str): The public names of each module. `dir` lists these, and neither what the
+        package imports for itself nor its modules.
     """
     modules = {name: module for module, in_module in names.items() for name in in_module}
 
@@ -24,4 +25,8 @@ def lazy_names(
         setattr(sys.modules[package], name, value)
         return value
 
-    return get, lambda: sorted({*vars(sys.modules[package]), *modules}), sorted(modules)
+    def public() -> list[str]:
+        special = (name for name in vars(sys.modules[package]) if name.startswith("__"))
+        return sorted({*special, *modules})
+
+    return get, public, sorted(modules)
