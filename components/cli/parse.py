@@ -148,8 +148,13 @@ def parse(
     A bracketer needs tags. Unless a component of its pipeline sets them, FILE has to hold trees, tagged words or Docs,
     and without --input its first line tells which; stdin is tagged then. Its brackets have the label X.
 
-    Words are printed as they came, but for round brackets in trees, which become -LRB- and -RRB-. stderr says how many
-    sentences got a makeshift tree because the model has none for them.
+    \b
+    Words are printed as they came, but for those in trees:
+    of text and Docs    spelled as in the Penn Treebank: -LRB- for (, -LSB- for
+                        [, -LCB- for {, and `` and '' for double quotes
+    of all other input  as they came, but for -LRB- and -RRB-
+
+    stderr says how many sentences got a makeshift tree because the model has none for them.
 
     \b
     Example:

@@ -68,6 +68,20 @@ def test_cli_parse_table_has_a_row_for_each_span(pcfg_model):
         assert text == " ".join(words[int(start) : int(end)])
 
 
+def test_cli_parse_spells_words_of_text_as_a_treebank_does_and_given_ones_as_they_came(pcfg_model):
+    text = '“ Go ” ‘ now ’ " ( [ {\n'
+    came = text.split()
+    (of_text,) = json_in(run("parse", pcfg_model, "-", "--format", "jsonl", text=text).stdout)
+    (of_tokens,) = json_in(run("parse", pcfg_model, "-", "--input", "tokens", "--format", "jsonl", text=text).stdout)
+    assert of_text["words"] == of_tokens["words"] == came
+    (tree,) = trees_in(of_text["tree"])
+    assert tree.words == ["``", "Go", "''", "‘", "now", "’", "``", "-LRB-", "-LSB-", "-LCB-"]
+    (tree,) = trees_in(of_tokens["tree"])
+    assert tree.words == [*came[:-3], "-LRB-", "[", "{"]
+    said = run("parse", "--help").stdout
+    assert all(spelling in said for spelling in {"``", "''", "-LRB-", "-LSB-", "-LCB-"})
+
+
 def test_cli_parse_keeps_empty_sentences_of_words(pcfg_model):
     text = "It rained .\n\nIt left\n"
     first, empty, last = json_in(
