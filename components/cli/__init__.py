@@ -108,7 +108,7 @@ def version(
 
 
 def main() -> None:
-    """Run the console script `spacy-lpcfg`."""
+    """Run a command as the console script `spacy-lpcfg` does."""
     try:
         lpcfg_cli(prog_name="spacy-lpcfg")
     except OSError:  # of wrong usage, which stderr takes no word of

@@ -14,7 +14,7 @@ from spacy_lpcfg.pictures import chart_svg, surprisal_svg, tree_html
 from spacy_lpcfg.pictures.drawing import scrolling
 from spacy_lpcfg.pictures.pages import html_page
 from spacy_lpcfg.pictures.spans import spans_html
-from spacy_lpcfg.pictures.visible import visible
+from spacy_lpcfg.visible import visible
 
 if TYPE_CHECKING:
     from spacy.language import Language

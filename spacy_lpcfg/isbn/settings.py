@@ -1,7 +1,6 @@
 """Settings of search and decoding for networks."""
 
 from dataclasses import dataclass, replace
-from numbers import Real
 
 from spacy_lpcfg.checks import POSITIVE, SHARE, Check, one_of, whole
 
@@ -12,7 +11,7 @@ MAX_IDLE_BYTES = 1 << 25
 _BREADTH = whole(1, MAX_COUNT)
 _NATS = Check(
     "a number of at least 0",
-    lambda value: isinstance(value, Real) and not isinstance(value, bool) and bool(value >= 0),
+    lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0,
 )
 DECODINGS = ("mbr", "most-probable")
 """The decodings that a search carries out by itself."""

@@ -11,7 +11,7 @@ import numpy as np
 from spacy_lpcfg.extras import extra
 from spacy_lpcfg.pictures.drawing import BLUE, draw_text, draw_turned, svg_element, text_width
 from spacy_lpcfg.pictures.figures import new_figure
-from spacy_lpcfg.pictures.visible import visible
+from spacy_lpcfg.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,7 +7,7 @@ from html import escape
 from math import isnan
 from unicodedata import combining, east_asian_width
 
-from spacy_lpcfg.pictures.visible import visible
+from spacy_lpcfg.visible import visible
 
 LABEL_HEIGHT = 20.0
 BLUE = "#2d82b7"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from spacy_lpcfg.pictures.visible import visible
+from spacy_lpcfg.visible import visible
 
 STYLE = """
 :root { color-scheme: light dark; --text: #24292f; --line: #d0d7de; --page: #fff }

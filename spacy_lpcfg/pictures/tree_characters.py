@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from unicodedata import combining, east_asian_width
 
-from spacy_lpcfg.pictures.visible import visible
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.visible import visible
 
 UNICODE = {
     "up down": "│",

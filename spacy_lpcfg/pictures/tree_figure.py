@@ -9,8 +9,8 @@ from spacy_lpcfg.extras import extra
 from spacy_lpcfg.pictures.drawing import LABEL_HEIGHT, label_colour, label_opacity, score_text
 from spacy_lpcfg.pictures.figures import new_figure
 from spacy_lpcfg.pictures.tree_layout import GAP, WORD_BELOW, TreeBox, tree_boxes, tree_height
-from spacy_lpcfg.pictures.visible import visible
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -28,6 +28,7 @@ from spacy_lpcfg.storage.files import PathLike, gzipping, open_file, replacing
 from spacy_lpcfg.trees.tree import Tree
 
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
+_WRITABLE = re.compile(r"[^\s()\ud800-\udfff]+", re.ASCII)  # UTF-8 has no halves of characters
 _XML_ENCODING = re.compile(rb"""<\?xml[^>]*encoding=["']([^"']+)""")
 LONGEST_LINE = 2**26
 """Limit on the bytes of a line, and on the characters of a tree, which bounds memory."""
@@ -121,7 +122,8 @@ def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
 
     path (path): The file.
     trees (iterable of Tree): The trees.
-    RAISES (ValueError): If a label (but of a root) or word is empty, or contains white space or round brackets.
+    RAISES (ValueError): If a label (but of a root) or word is empty, or contains white space, round brackets, or lone
+        surrogates.
     """
     with replacing(path) as file, gzipping(file, is_zipped=os.fspath(path).endswith(".gz")) as stream:
         for line in bracket_lines(trees):
@@ -455,14 +457,9 @@ def check_writable(tree: Tree) -> None:
     for node in tree.nodes():
         texts = [node.label] if node.word is None else [node.label, node.word]
         for text in texts:
-            if not _is_writable(text) and not (node is tree and text == "" and node.children):
+            if not _WRITABLE.fullmatch(text) and not (node is tree and text == "" and node.children):
                 raise ValueError(
-                    f"Labels and words in brackets are not empty and hold neither white space nor "
-                    f"round brackets, but got {shown(text)} in {str(node)[:80]}. Use `escape_token` for "
-                    f"brackets in words, and join words with spaces by underscores."
+                    "Labels and words in brackets are not empty and hold neither white space nor round brackets nor "
+                    f"halves of characters (lone surrogates), but got {shown(text)} in {str(node)[:80]}. Use "
+                    f"`escape_token` for brackets in words, and join words with spaces by underscores."
                 )
-
-
-def _is_writable(text: str) -> bool:
-    match = _TOKEN.fullmatch(text)
-    return match is not None and text not in "()"

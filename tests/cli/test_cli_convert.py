@@ -1,5 +1,6 @@
-"""`convert --by`: trees of sentences with dependencies."""
+"""`convert`: trees of sentences with dependencies, and trees that cannot be written."""
 
+import pytest
 from commands import SAMPLE, run
 
 
@@ -22,3 +23,12 @@ def test_cli_convert_makes_trees_of_dependencies_by_a_model(pcfg_model, tmp_path
     assert "Expected .conllu files for --by" in refused
     refused = run("convert", pcfg_model, tmp_path / "b.mrg", *by, code=1).stderr
     assert "Expected files that end in .conllu or .conllu.gz" in refused
+
+
+@pytest.mark.parametrize("output", ["out.mrg", "out.jsonl", "out.spacy", "out.tex"])
+def test_cli_convert_names_the_tree_that_has_half_a_character(tmp_path, output):
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"tree": "(NP (NN \\ud83c\\udf27))"}\n{"tree": "(NP (NN \\ud800))"}\n')
+    refused = run("convert", bad, tmp_path / output, code=1).stderr
+    assert "bad.jsonl:2: Expected characters, but got half of one: '\\ud800'" in refused
+    assert "1 broken tree was skipped" in run("convert", bad, tmp_path / output, "--skip-bad").stderr

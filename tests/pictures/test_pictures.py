@@ -33,9 +33,9 @@ from spacy_lpcfg.pictures.drawing import label_width
 from spacy_lpcfg.pictures.figures import figure_png, figure_svg
 from spacy_lpcfg.pictures.pages import html_page
 from spacy_lpcfg.pictures.spans import spans_html
-from spacy_lpcfg.pictures.visible import visible
 from spacy_lpcfg.queries.boundaries import Boundary
 from spacy_lpcfg.trees import Tree, parse_trees
+from spacy_lpcfg.visible import visible
 
 for library in ("nltk", "matplotlib"):
     pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")

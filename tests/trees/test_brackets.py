@@ -243,7 +243,7 @@ X = Tree("NN", word="x")
 
 @pytest.mark.parametrize(
     "tree",
-    [*(Tree("NN", word=word) for word in ("ice cream", "(", "")), Tree("", word="x"), Tree("S NP", [X]),
+    [*(Tree("NN", word=word) for word in ("ice cream", "(", "", "\ud800")), Tree("", word="x"), Tree("S NP", [X]),
      Tree("S", [Tree("", [X])])],
 )  # fmt: skip
 def test_brackets_write_refuses_what_cannot_be_read_and_leaves_the_file(tmp_path, tree):

@@ -26,6 +26,7 @@ _TOO_MUCH: dict[type[BaseException], str] = {
     MemoryError: "this takes more memory than there is; ask for less. ",
     OverflowError: "a number is too large; give a smaller one. ",
 }
+_EXPECTED = (ValueError, OverflowError, MemoryError, OSError, ImportError)
 _SKIP_BAD = " Or use --skip-bad, which leaves out broken trees and counts them."
 _PATIENCE = 2.0  # seconds after which one wants to know that something goes on
 
@@ -47,12 +48,15 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
                 command(*args, **kwargs)
         except BrokenPipeError:  # the program that reads our output has seen enough
             settle(sys.stdout)
-        except (KeyboardInterrupt, ValueError, OverflowError, MemoryError, OSError, ImportError) as error:
-            settle(sys.stdout)
-            # numpy, for one, makes errors of its own of an interrupt
+        except (KeyboardInterrupt, Exception) as error:
+            # a library makes an error of its own of an interrupt in the middle of its import
             if interrupted.is_set() or isinstance(error, KeyboardInterrupt):
+                settle(sys.stdout)
                 log("Error: interrupted")
                 raise typer.Exit(INTERRUPTED) from None
+            if not isinstance(error, _EXPECTED):
+                raise
+            settle(sys.stdout)
             hint = _SKIP_BAD if _is_broken_tree(error) and kwargs.get("skip_bad") is False else ""
             log(f"Error: {_TOO_MUCH.get(type(error), '')}{one_line(error)}{hint}")
             raise typer.Exit(BAD_DATA) from error
@@ -126,7 +130,7 @@ def log(message: str) -> None:
     """Write a message to stderr, beside any progress bar; drop it if stderr cannot be written to."""
     from tqdm import tqdm
 
-    from spacy_lpcfg.pictures.visible import visible_lines
+    from spacy_lpcfg.visible import visible_lines
 
     try:
         tqdm.write(visible_lines(message), file=sys.stderr)

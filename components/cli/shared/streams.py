@@ -58,7 +58,7 @@ class _Careful:
 
 
 def _visible(text: str) -> str:
-    from spacy_lpcfg.pictures.visible import visible_lines
+    from spacy_lpcfg.visible import visible_lines
 
     return visible_lines(text)
 

@@ -96,15 +96,26 @@ def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
             raise BrokenFileError(_TOO_LONG, path, number)
         try:
             text = json.loads(line)["tree"] if line.strip() else None
-            yield from parse_trees("" if text is None else text)
+            yield from parse_trees("" if text is None else _whole_characters(text))
             continue
         except TreebankError as error:
             message = error.message
+        except UnicodeEncodeError as error:
+            message = f"Expected characters, but got half of one: {error.object[error.start]!r}. Write it whole."
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             message = f'Expected a JSON object such as {{"tree": "(NP (NN Rain))"}}, but got {line[:40]!r}.'
         if on_error is None:
             raise TreebankError(message, path, number)
         on_error(TreebankError(message, path, number))
+
+
+def _whole_characters(text: str) -> str:
+    r"""Return a text of JSON if it has no lone surrogates such as "\ud800", which no output can write.
+
+    RAISES (UnicodeEncodeError): If it has one.
+    """
+    text.encode("utf-8")
+    return text
 
 
 @dataclass(frozen=True)

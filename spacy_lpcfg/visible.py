@@ -1,4 +1,4 @@
-"""Replace characters that break pictures."""
+"""Replace characters that break pictures, pages and terminals."""
 
 from __future__ import annotations
 
