@@ -16,6 +16,8 @@ from spacy_lpcfg.trees.heads import ENGLISH
 
 MOST_FIRINGS = 200
 """Limit on the firings of a rule in a tree, to which the number of its nodes is added."""
+NODES_PER_FIRING = 10
+"""Limit on the nodes of an edited tree, as a multiple of the limit on firings."""
 _N_TREES = 1_000  # trees that are indexed at a time
 
 
@@ -37,7 +39,8 @@ def edit_trees(
     heads (HeadRules): Head rules of the treebank's language, for relations such as <#.
     counts (Counter of EditRule or None): Receives the number of times that each rule fired.
     YIELDS (Tree or None): The edited tree; None if the rules deleted it as a whole.
-    RAISES (RuleError): If a rule does not stop, or its operations cannot be carried out at a match or change nothing.
+    RAISES (RuleError): If a rule does not stop, makes a tree or a label too large, or its operations cannot be carried
+        out at a match or change nothing.
         (ValueError): If a regular expression takes too long.
     """
     counts = Counter() if counts is None else counts
@@ -84,7 +87,7 @@ class _Batch:
                 limit = self.limits[number]
                 if n_firings > limit:
                     raise _error(f"the rule still matches after it fired {limit:,} times in the tree", rule, match)
-                self.trees[number] = _fire(rule, match)
+                self.trees[number] = _fire(rule, match, NODES_PER_FIRING * limit)
                 counts[rule] += 1
             self.numbers_of_changed |= matches.keys()
             matches = self._indexed(matches).first_matches(rule)
@@ -97,10 +100,10 @@ class _Batch:
         return _Indexed(TreeIndex.from_trees(trees.values(), self.heads), [*trees])
 
 
-def _fire(rule: EditRule, match: TreeMatch) -> Tree | None:
+def _fire(rule: EditRule, match: TreeMatch, max_nodes: int) -> Tree | None:
     """Return the tree of a match after the operations of the rule; None if they deleted it as a whole.
 
-    RAISES (RuleError): If an operation cannot be carried out, or the tree is the same as before.
+    RAISES (RuleError): If an operation cannot be carried out, or the tree is the same as before or too large.
     """
     root = match.node.root
     tree = root.tree
@@ -111,6 +114,7 @@ def _fire(rule: EditRule, match: TreeMatch) -> Tree | None:
         for operation in rule.operations:
             if site.root is not None and all(name in match.names for name in operation.only_if):
                 operation.run(site, *operation.arguments)
+                site.check_size(max_nodes)
         edited = None if site.root is None else tree_of(site.root)
     except ValueError as error:
         raise _error(str(error), rule, match) from error

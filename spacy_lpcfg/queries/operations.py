@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.queries.regexes import MAX_SECONDS
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 FOOT = "@"
 """The name of the node of an auxiliary tree below which other nodes are put."""
+LONGEST_LABEL = 1_000
+"""Limit on the characters of a label that a rule makes of another; words of the treebank may be longer."""
 _LABEL = re.compile(r"[^\s()]+", re.ASCII)
 _INDEX = re.compile(r"-([0-9]+)$")
 _IN_REPLACEMENT = re.compile(r"\\(?P<escaped>.)|\$(?P<group>[0-9])|=\{(?P<node>[^}]+)\}|%\{(?P<variable>[^}]+)\}")
@@ -151,6 +154,13 @@ class Site:
             raise ValueError(f"{name} is the root, which has no sisters")
         return node.parent, node.parent.children.index(node)
 
+    def check_size(self, max_nodes: int) -> None:
+        """Raise ValueError if the tree has more than `max_nodes` nodes."""
+        if self.root is not None and any(islice(self.root.nodes(), max_nodes, None)):
+            raise ValueError(
+                f"the tree grows to more than {max_nodes:,} nodes, as by a rule that copies what it copied"
+            )
+
     def replace(self, node: Node, others: Sequence[Node]) -> None:
         """Put any number of other nodes, with all below them, in the place of a node."""
         parent = node.parent
@@ -206,11 +216,26 @@ class NewLabel(NamedTuple):
     regex: Pattern[str] | None = None
 
     def of(self, label: str, site: Site) -> str:
-        """Return the new label of a node."""
+        """Return the new label of a node.
+
+        RAISES (ValueError): If it is longer than the old one, and than `LONGEST_LABEL`.
+        """
         if self.regex is None:
             return self.text
+        limit, n_replaced = max(LONGEST_LABEL, len(label)), 0
+
+        def replacement(match: Any) -> str:
+            nonlocal n_replaced
+            text = self._replacement(match, site)
+            n_replaced += len(text)
+            return text if n_replaced <= limit else fail()
+
+        def fail() -> NoReturn:
+            raise ValueError(f"the label grows to more than {limit:,} characters")
+
         try:
-            return self.regex.sub(lambda match: self._replacement(match, site), label, timeout=MAX_SECONDS)
+            new = self.regex.sub(replacement, label, timeout=MAX_SECONDS)
+            return new if len(new) <= limit else fail()
         except TimeoutError as error:
             raise ValueError(f"the regular expression takes too long at {shown(label)}") from error
 

@@ -172,6 +172,22 @@ def test_editing_names_the_rule_that_is_impossible(pattern, operations, text, me
     assert str(tree_of(text)).removesuffix(")") in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "operations", "text", "message"),
+    [
+        ("A=x", "insert x >1 x", "(A (B b))", "more than 220 nodes"),
+        ("A=x", "[insert x >1 x] " * 60, "(A (B b))", "more than 220 nodes"),
+        ("/^A/=x", "relabel x /^(.*)$/$1$1/", "(A (B b))", "more than 1,000 characters"),
+        ("A=x < __=y", "relabel x /./={y}={y}/", f"(A ({'B' * 600} b))", "more than 1,000 characters"),
+    ],
+)
+def test_editing_names_the_rule_that_lets_a_tree_grow_without_end(pattern, operations, text, message, monkeypatch):
+    """Trees and labels that double at each firing or operation."""
+    monkeypatch.setattr(editing, "MOST_FIRINGS", 20)
+    with pytest.raises(RuleError, match=f"some.tsurgeon:1: .* grows to {message}"):
+        edit(tree_of(text), parse_rules(f"{pattern}\n\n{operations}\n", "some.tsurgeon"))
+
+
 def test_editing_counts_firings_and_keeps_the_order(monkeypatch):
     monkeypatch.setattr(editing, "_N_TREES", 2)
     rules = parse_rules("A=x\n\nrelabel x B\n\nB=x\n\nrelabel x C\n\nD=x\n\ndelete x\n")
