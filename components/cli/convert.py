@@ -19,6 +19,7 @@ from spacy_lpcfg.components.cli.shared.treebanks import with_tags
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
+    from spacy_lpcfg.trees.brackets import OnError
     from spacy_lpcfg.trees.dependency_sentences import DependencySentence
 
 
@@ -109,13 +110,13 @@ def convert(
         files = list(_sentence_files(trees))
     check_output(output, "OUTPUT", inputs=files, force=force)
     errors: list[Exception] = []
+    on_error = errors.append if skip_bad else None
     if by is None:
-        on_error = errors.append if skip_bad else None
         normalized = partial(normalize_rooted, functions=functions == options.Functions.keep)
         parts = (trees_of_path(str(path), on_error, dialect) for path in trees)
         read: Iterator[Tree] = filter(None, map(normalized, chain.from_iterable(parts)))
     else:
-        read = _read_dependencies(files, by, jobs)
+        read = _read_dependencies(files, by, jobs, on_error)
     converted = iter(progress(with_noise(with_tags(read, tags), share=noise, seed=seed), "trees"))
     first = next(converted, None)
     if first is None:
@@ -150,7 +151,7 @@ def _sentence_files(paths: Iterable[Path]) -> Iterator[str]:
         yield file
 
 
-def _readers_of_sentences() -> "dict[str, Callable[[str], Iterator[DependencySentence]]]":
+def _readers_of_sentences() -> "dict[str, Callable[[str, OnError], Iterator[DependencySentence]]]":
     """Return the function that reads sentences with dependencies, for each ending of their files."""
     from spacy_lpcfg.trees.formats import FORMATS
 
@@ -162,19 +163,19 @@ def _readers_of_sentences() -> "dict[str, Callable[[str], Iterator[DependencySen
     }
 
 
-def _sentences_of(file: str) -> "Iterator[DependencySentence]":
+def _sentences_of(file: str, on_error: "OnError") -> "Iterator[DependencySentence]":
     name = file.removesuffix(ZIPPED)
-    return next(read(file) for suffix, read in _readers_of_sentences().items() if name.endswith(suffix))
+    return next(read(file, on_error) for suffix, read in _readers_of_sentences().items() if name.endswith(suffix))
 
 
-def _read_dependencies(files: Iterable[str], by: str, n_jobs: int) -> Iterator["Tree"]:
+def _read_dependencies(files: Iterable[str], by: str, n_jobs: int, on_error: "OnError") -> Iterator["Tree"]:
     """Yield a model's trees for sentences with dependencies, without trees that have unknown local trees."""
     from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
 
     _, model = find_lpcfg_parser(load_pipeline(by))
     annotator = DependencyAnnotator(model)
     n_kept = n_unknown = n_none = 0
-    sentences = chain.from_iterable(map(_sentences_of, files))
+    sentences = chain.from_iterable(_sentences_of(file, on_error) for file in files)
     for tree in annotator.trees(sentences, n_jobs=n_jobs):
         if tree is None:
             n_none += 1

@@ -157,7 +157,8 @@ class DependencyAnnotator:
         return self._local_trees.unseen(strip_root(tree)[1])
 
     def _tree(self, sentence: DependencySentence) -> Tree | None:
-        words = escape_tokens(sentence.words, known=self._words)
+        forms = ["_".join(word.split()) for word in sentence.words]  # no word of a tree has blanks
+        words = escape_tokens(forms, known=self._words)
         tags = [tag if tag in self._tags else None for tag in sentence.tags]  # trees get no tag that is foreign to them
         constraints = dependency_constraints(sentence)
         unlabelled = tuple(dict.fromkeys((start, end, ANY) for start, end, _ in constraints.required))

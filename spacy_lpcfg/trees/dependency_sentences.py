@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.trees.brackets import OnError, TreebankError, raise_or_report, read_lines
 from spacy_lpcfg.trees.dependencies import NO_HEAD
@@ -40,12 +41,12 @@ class DependencySentence:
         return children
 
 
-def read_conllu(path: PathLike) -> Iterator[DependencySentence]:
+def read_conllu(path: PathLike, on_error: OnError = None) -> Iterator[DependencySentence]:
     """Read the sentences of a CoNLL-U file, gzipped or not, one at a time; see `read_sentences`.
 
     RAISES (OSError): If the file cannot be opened.
     """
-    return read_sentences(read_lines(path), os.fspath(path))
+    return read_sentences(read_lines(path), os.fspath(path), on_error)
 
 
 def read_sentences(lines: Iterable[str], path: str, on_error: OnError = None) -> Iterator[DependencySentence]:
@@ -56,8 +57,8 @@ def read_sentences(lines: Iterable[str], path: str, on_error: OnError = None) ->
     path (str): What to call the lines in errors.
     on_error (callable or None): Called with the error of each broken sentence, which is skipped; None raises it.
     YIELDS (DependencySentence): The sentences in their order.
-    RAISES (TreebankError): If a line is not CoNLL-U, heads form a circle, or a sentence has no words, and `on_error` is
-        None.
+    RAISES (TreebankError): If a line is not CoNLL-U, heads form a circle, or a sentence has no words or more than
+        `MOST_WORDS`, and `on_error` is None.
     """
     numbered = ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1))
     for is_text, group in groupby(numbered, key=lambda pair: bool(pair[1].strip())):
@@ -72,8 +73,11 @@ def read_sentences(lines: Iterable[str], path: str, on_error: OnError = None) ->
             yield sentence
 
 
+MOST_WORDS = 500
+"""Limit on the words of a sentence: the time to make its tree grows faster than with their square."""
 _N_COLUMNS = 10
 _FORM, _UPOS, _XPOS, _FEATURES, _HEAD, _RELATION = 1, 3, 4, 5, 6, 7
+_MOST_DIGITS = 9
 _NOTHING = {_FORM: ("",), _UPOS: ("", "_")}
 
 
@@ -90,7 +94,7 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str) -> DependencySen
         if "-" in columns[0] or "." in columns[0]:
             continue
         if columns[0] != str(len(words) + 1):
-            raise TreebankError(f"Expected the word number {len(words) + 1}, got {columns[0]!r}.", path, number)
+            raise TreebankError(f"Expected the word number {len(words) + 1}, got {shown(columns[0])}.", path, number)
         for column, contents in ((_FORM, "a word"), (_UPOS, "a universal part of speech")):
             if columns[column].strip() in _NOTHING[column]:
                 message = f"Expected {contents} in column {column + 1}, got {columns[column]!r}."
@@ -98,6 +102,9 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str) -> DependencySen
         words.append(columns)
         numbers.append(number)
     first = rows[0][0]
+    if len(words) > MOST_WORDS:
+        message = f"Expected a sentence of at most {MOST_WORDS} words, got {len(words):,}. Split it, or leave it out."
+        raise TreebankError(message, path, first)
     sentence = DependencySentence(
         tuple(columns[_FORM] for columns in words),
         tuple(None if columns[_XPOS] == "_" else columns[_XPOS] for columns in words),
@@ -112,8 +119,8 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str) -> DependencySen
 
 
 def _head(text: str, n_words: int, path: str, number: int) -> int:
-    if not text.isdecimal() or int(text) > n_words:
-        raise TreebankError(f"Expected the number of a head from 0 to {n_words}, got {text!r}.", path, number)
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) > n_words:
+        raise TreebankError(f"Expected the number of a head from 0 to {n_words}, got {shown(text)}.", path, number)
     return int(text) - 1 if int(text) else NO_HEAD
 
 

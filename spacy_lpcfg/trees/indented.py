@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from spacy_lpcfg.trees.tree import Tree
 
-_INDENT = "  "
+INDENT = "  "
+MOST_INDENTS = 100
+"""Limit on the indents before a line, without which texts of deep trees would grow with the square of their levels."""
 
 
 def indented(tree: Tree) -> str:
     """Return a tree in brackets, with a line for each constituent and for each tag that does not follow another.
 
-    A constituent begins a line, indented by two blanks for each node above it. A tag stays on the line of its parent if
+    A constituent begins a line, indented by two blanks for each node above it, up to 100 of them. A tag stays on the line of its parent if
     it is the first child, or if the child before it is a tag too, conjunctions (CC) excepted. That is how CoreNLP
     writes trees.
     """
@@ -22,7 +24,7 @@ def indented(tree: Tree) -> str:
             parts.append(")")
             continue
         if depth:
-            parts.append(" " if stays else "\n" + _INDENT * depth)
+            parts.append(" " if stays else "\n" + INDENT * min(depth, MOST_INDENTS))
         if node.word is not None:
             parts.append(f"({node.label} {node.word})")
             continue

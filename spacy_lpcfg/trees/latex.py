@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.trees.indented import INDENT, MOST_INDENTS
 from spacy_lpcfg.trees.transforms import unescape_token
 from spacy_lpcfg.trees.tree import Tree
 
@@ -45,7 +46,7 @@ def to_latex(tree: Tree, style: str = "forest") -> str:
             word = node.word if node.word in _QUOTES else unescape_token(node.word)
             pieces.append(leaf.format(_escaped(node.label), _escaped(word)))
         else:
-            pieces.append(f"\n{'  ' * depth}[{dot}{_escaped(node.label)}")
+            pieces.append(f"\n{INDENT * min(depth, MOST_INDENTS)}[{dot}{_escaped(node.label)}")
             stack += [(depth, None), *((depth + 1, child) for child in node.children[::-1])]
     drawn = "".join(pieces).strip()
     return f"\\begin{{forest}}\n{drawn}\n\\end{{forest}}" if is_forest else f"\\Tree {drawn}"

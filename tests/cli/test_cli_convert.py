@@ -25,6 +25,21 @@ def test_cli_convert_makes_trees_of_dependencies_by_a_model(pcfg_model, tmp_path
     assert "Expected files that end in .conllu or .conllu.gz" in refused
 
 
+def test_cli_convert_skips_sentences_that_cannot_get_a_tree(pcfg_model, tmp_path):
+    """Heads that are no numbers, and too many words; a word with a blank is legal in Universal Dependencies."""
+
+    def row(i: int, word: str, head: object) -> str:
+        return f"{i}\t{word}\t_\tNUM\tCD\t_\t{head}\tdep\t_\t_"
+
+    long = [row(i, "a", i - 1) for i in range(1, 502)]
+    bad = tmp_path / "bad.conllu"
+    bad.write_text("\n".join([row(1, "1 000", 0), "", row(1, "a", "1" * 5_000), "", *long, ""]))
+    convert = ("convert", bad, tmp_path / "out.mrg", "--by", pcfg_model)
+    assert "bad.conllu:3: Expected the number of a head" in run(*convert, code=1).stderr
+    assert "2 broken trees were skipped" in run(*convert, "--skip-bad").stderr
+    assert "(CD 1_000)" in (tmp_path / "out.mrg").read_text()
+
+
 @pytest.mark.parametrize("output", ["out.mrg", "out.jsonl", "out.spacy", "out.tex"])
 def test_cli_convert_names_the_tree_that_has_half_a_character(tmp_path, output):
     bad = tmp_path / "bad.jsonl"

@@ -76,6 +76,9 @@ def test_subtrees_with_gaps_have_no_span():
     assert subtree_spans(sentence("a b c", (2, NO_HEAD, 1)))[2] is None
 
 
+CHAIN = "\n".join(["# text = a chain", *(line(i, "a", i - 1, "dep") for i in range(1, 502))])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -87,6 +90,11 @@ def test_subtrees_with_gaps_have_no_span():
         (f"{line(1, 'a', 0, 'root')}\n{line(2, 'b', 9, 'dep')}", "a.conllu:2: Expected the number of a head"),
         (line(1, "Yes", 7, "root"), "Expected the number of a head from 0 to 1, got '7'"),
         (f"{line(1, 'a', 2, 'dep')}\n{line(2, 'b', 1, 'dep')}", "Expected words whose heads make a tree"),
+        (
+            line(1, "Yes", "1" * 5_000, "root"),
+            "a.conllu:1: Expected the number of a head from 0 to 1, got '1+'... of 5,000",
+        ),
+        (CHAIN, "a.conllu:2: Expected a sentence of at most 500 words, got 501"),
     ],
 )
 def test_conllu_that_is_none_is_refused(path, text, message):

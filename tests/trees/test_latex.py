@@ -1,6 +1,7 @@
 """Trees as LaTeX."""
 
 import re
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from oracles.strategies import trees
 
 from spacy_lpcfg.trees import Tree, parse_trees, to_latex
+from spacy_lpcfg.trees.indented import indented
 from spacy_lpcfg.trees.transforms import unescape_token
 
 (PRICE,) = parse_trees("(S (NP (PRP$ Its) (NN price)) (VP (VBD fell) (NP (CD 5) (NN %))) (. .))")
@@ -26,6 +28,15 @@ QTREE = r"""\Tree [.S
 @pytest.mark.parametrize(("style", "expected"), [("forest", FOREST), ("qtree", QTREE)])
 def test_latex_of_a_tree(style, expected):
     assert to_latex(PRICE, style) == expected
+
+
+@pytest.mark.parametrize("write", [indented, partial(to_latex, style="forest"), partial(to_latex, style="qtree")])
+def test_text_of_a_deep_tree_grows_with_its_levels(write):
+    """By 200 blanks a level at most; it is read as the same tree."""
+    tree = Tree("B", word="b")
+    for _ in range(3_000):
+        tree = Tree("A", [Tree("B", word="b"), tree])
+    assert len(write(tree)) < 3_000 * 250
 
 
 def test_latex_is_forest_if_nothing_is_said():

@@ -190,7 +190,9 @@ def test_dialects_that_commands_do_not_know_are_refused_with_those_that_they_kno
 
 # What is refused ---------------------------------------------------------------------------------
 
+CHAIN = "".join(f"#{500 + i}\tNP\t--\t--\t{501 + i if i < 1_000 else 0}\n" for i in range(1_001))
 REFUSED = {
+    "too deep": ("a.export", None, f"#BOS 1\na\tB\t--\tX\t500\n{CHAIN}#EOS 1\n", 1, "at most 1,000 levels"),
     "another family": ("a.mrg", "tiger", "(S (VB Go))\n", 1, "Expected TIGER-XML, but this looks like brackets"),
     "another leaf": ("a.psd", "penn", GREYNIR, 1, "Expected brackets as in the Penn .* looks like GreynirCorpus"),
     "no words": ("a.psd", None, "( (CODE <P_3>) (ID A,1))\n", 1, "Expected trees with words, but all 1 have only"),
@@ -351,7 +353,7 @@ def test_dialects_are_learned_from_parsed_and_evaluated(tmp_path):
     path = written(folder, "a.psd", JAPANESE)
     found = run("learn", "lpcfg", folder, "--dev", path, "--method", "pcfg", "--lang", "xx", "-o", model)
     assert found.stderr.count("read as keyaki, which the trees look like: 2 empty categories") == 2
-    assert "dev F1 100.00 on 1 trees" in found.stdout
+    assert "dev F1 100.00 on 1 tree" in found.stdout
     parsed = run("parse", model, path, "--dialect", "keyaki")
     assert parsed.stdout.startswith("(IP (PP (NP (NPR 良平)) (P は))")
     assert "read as keyaki: 2 empty" in parsed.stderr

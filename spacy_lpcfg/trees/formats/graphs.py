@@ -18,6 +18,8 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.transforms import escape_token
 from spacy_lpcfg.trees.tree import Tree
 
+MOST_LEVELS = 1_000
+"""Limit on the phrases above a word: the time to make phrases continuous grows with it."""
 _HEADS = frozenset({"HD"})
 _NO_EDGE = frozenset({"", "--"})
 _TAG_BRACKETS = {"$(": "$[", "$)": "$]"}
@@ -73,12 +75,12 @@ class _Part(NamedTuple):
 def make_continuous(graph: Graph) -> Raised:
     """Make the tree of a sentence continuous, below an unlabelled root.
 
-    RAISES (ValueError): If there are no words, a phrase is above itself or below one that is not there, or a label or
-        word is empty or has spaces.
+    RAISES (ValueError): If there are no words, a phrase is above itself, below one that is not there or below more than
+        `MOST_LEVELS`, or a label or word is empty or has spaces.
     """
     if not graph.words:
         raise ValueError("Expected words in the sentence, but got none. Remove it.")
-    depths = {name: len(_above(name, graph)) for name in graph.phrases}
+    depths = _depths(graph)
     words = _with_lowered_punctuation(graph)
     n_moved = sum(before != after for before, after in zip(graph.words, words, strict=True))
     parts: dict[str, list[_Part]] = {name: [] for name in (*graph.phrases, graph.root)}
@@ -129,13 +131,27 @@ def _with_lowered_punctuation(graph: Graph) -> list[Word]:
     return lowered
 
 
+def _depths(graph: Graph) -> dict[str, int]:
+    """Return the number of phrases above each phrase, the root included."""
+    depths = {graph.root: 0}
+    for name in graph.phrases:
+        path = [name]
+        while path[-1] not in depths:
+            path.append(graph.phrases[_known(path[-1], graph)].parent)
+            if len(path) > len(graph.phrases) + 1:
+                raise ValueError(f"Expected phrases below the root, but {shown(name)} is above itself. Mend its edges.")
+        depth = depths[path.pop()]
+        depths |= {above: depth + i for i, above in enumerate(reversed(path), start=1)}
+        if depths[name] > MOST_LEVELS:
+            raise ValueError(f"Expected phrases in at most {MOST_LEVELS:,} levels, got more. Leave the sentence out.")
+    return depths
+
+
 def _above(name: str, graph: Graph) -> list[str]:
     """Return the phrase of a name and those above it, up to the root."""
     names = [name]
     while names[-1] != graph.root:
         names.append(graph.phrases[_known(names[-1], graph)].parent)
-        if len(names) > len(graph.phrases) + 1:
-            raise ValueError(f"Expected each phrase below the root, but {shown(name)} is above itself. Mend its edges.")
     return names
 
 

@@ -44,7 +44,8 @@ class TreeFormat:
         Formats further down in the table are asked first. None if it cannot be read.
     read (callable or None): Yields the trees of lines; its other arguments are what to call the lines, a function as
         `on_error` of `read_trees`, and a Counter of what is left out. None if it cannot be read.
-    read_sentences (callable or None): Yields the sentences with dependencies in a file, which `convert --by` parses.
+    read_sentences (callable or None): Yields the sentences with dependencies in a file, which `convert --by` parses,
+        given the file and a function as `on_error` of `read_trees`.
     write (callable or None): Yields the lines of a file with some trees, given the code of their language, which says
         what heads their phrases. None if it cannot be written.
     """
@@ -56,7 +57,7 @@ class TreeFormat:
     family: str = ""
     recognises: Callable[[str], bool] | None = None
     read: Callable[[Iterable[str], str, OnError, Counter[str]], Iterator[Tree]] | None = None
-    read_sentences: Callable[[PathLike], Iterator[DependencySentence]] | None = None
+    read_sentences: Callable[[PathLike, OnError], Iterator[DependencySentence]] | None = None
     write: Callable[[Iterable[Tree], str], Iterator[str]] | None = None
 
 
