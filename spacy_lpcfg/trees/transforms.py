@@ -11,7 +11,7 @@ backslash: `ADVP|PRT` becomes `ADVP\|PRT`. `split_chain` splits such labels.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from itertools import chain
 from operator import is_
 
@@ -128,6 +128,11 @@ def expand_unaries(tree: Tree) -> Tree:
         return expanded
 
     return tree.fold(expand)
+
+
+def join_chain(labels: Iterable[str]) -> str:
+    """Join the labels of the nodes of a unary chain, outermost first, to the label of a collapsed node."""
+    return "|".join(_SPECIAL.sub(r"\\\g<0>", label) for label in labels)
 
 
 def split_chain(label: str) -> list[str]:

@@ -1,0 +1,139 @@
+"""Encoders of BERT's kind as ONNX, in 32-bit floats or in 8 bits.
+
+Weights in 8 bits have one scale a column, and the inputs of a product one scale a row, of the word piece itself: a
+sentence has the same vectors in a batch as alone, which scales of whole batches (`quantize_dynamic`) do not give.
+Weights are from -64 to 64, so that no sum of two products overflows 16 bits on processors without VNNI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+_OPSET, _FORMAT = 17, 8  # for onnxruntime 1.17 and later
+_LARGEST_WEIGHT, _LARGEST_INPUT, _ZERO = 64, 127, 128
+_MICROSOFT = "com.microsoft"  # fused operators, which onnxruntime has
+
+
+def encoder_model(
+    weights: Mapping[str, np.ndarray], *, n_heads: int, epsilon: float = 1e-12, quantized: bool = True
+) -> bytes:
+    """Return an encoder as ONNX: from input_ids and attention_mask, int64 (n, length), to last_hidden_state.
+
+    weights (mapping of str to float array): The weights by BERT's names, such as
+        "encoder.layer.0.attention.self.query.weight", without a prefix.
+    n_heads (int): Number of heads of attention.
+    epsilon (float): Added to variances in layer norms.
+    quantized (bool): Whether weights are stored and multiplied in 8 bits.
+    """
+    graph = _Graph(weights, epsilon, quantized)
+    x = graph.embeddings()
+    n_layers = sum(name.endswith("intermediate.dense.bias") for name in weights)
+    for i in range(n_layers):
+        x = graph.layer(x, f"encoder.layer.{i}.", n_heads)
+    return graph.model(x)
+
+
+class _Graph:
+    """A graph under construction: nodes, constants, and names of results."""
+
+    def __init__(self, weights: Mapping[str, np.ndarray], epsilon: float, quantized: bool) -> None:
+        self.weights = {name: np.asarray(weight, np.float32) for name, weight in weights.items()}
+        self.epsilon, self.quantized = epsilon, quantized
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.shape = self.add("Shape", "input_ids")
+        self.mask = self.add("Cast", "attention_mask", to=TensorProto.INT32)
+
+    def constant(self, value: Any, dtype: str = "float32") -> str:
+        name = f"constant{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value, dtype), name))
+        return name
+
+    def add(self, kind: str, *inputs: str, n_outputs: int = 1, domain: str = "", **attributes: Any) -> Any:
+        outputs = [f"{kind}{len(self.nodes)}_{i}" for i in range(n_outputs)]
+        self.nodes.append(helper.make_node(kind, inputs, outputs, domain=domain, **attributes))
+        return outputs[0] if n_outputs == 1 else outputs
+
+    def embeddings(self) -> str:
+        table, positions, types = (
+            self.weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")
+        )
+        length = self.add("Gather", self.shape, self.constant([1], "int64"))
+        zero = self.constant([0], "int64")
+        place = self.add("Slice", self.constant(positions + types[0]), zero, length, zero)
+        x = self.add("Add", self.rows(table), place)
+        return self.add("LayerNormalization", x, *self.norm("embeddings.LayerNorm"), epsilon=self.epsilon)
+
+    def rows(self, table: np.ndarray) -> str:
+        """Return the rows of the word embeddings for the input."""
+        if not self.quantized:
+            return self.add("Gather", self.constant(table), "input_ids")
+        scales = np.maximum(np.abs(table).max(1, keepdims=True), 1e-9) / _LARGEST_INPUT
+        row = self.add("Gather", self.constant(np.round(table / scales), "int8"), "input_ids")
+        scale = self.add("Gather", self.constant(scales), "input_ids")
+        return self.add("Mul", self.add("Cast", row, to=TensorProto.FLOAT), scale)
+
+    def layer(self, x: str, name: str, n_heads: int) -> str:
+        parts = [f"{name}attention.self.{part}" for part in ("query", "key", "value")]
+        matrix, bias = (
+            np.concatenate([self.weights[f"{part}.{kind}"] for part in parts]) for kind in ("weight", "bias")
+        )
+        sizes = self.constant([len(matrix) // 3] * 3, "int64")
+        inputs = self.add("Split", self.product(x, matrix), sizes, n_outputs=3, axis=-1)
+        context = self.add(
+            "MultiHeadAttention", *inputs, self.constant(bias), self.mask, domain=_MICROSOFT, num_heads=n_heads
+        )
+        x = self.sublayer(context, x, f"{name}attention.output")
+        inner = self.product(x, self.weights[f"{name}intermediate.dense.weight"])
+        bias = self.weights[f"{name}intermediate.dense.bias"]
+        return self.sublayer(self.add("BiasGelu", inner, self.constant(bias), domain=_MICROSOFT), x, f"{name}output")
+
+    def sublayer(self, x: str, residual: str, name: str) -> str:
+        """Return the norm of a linear map of x plus the residual."""
+        y = self.product(x, self.weights[f"{name}.dense.weight"])
+        bias = self.constant(self.weights[f"{name}.dense.bias"])
+        norm = self.norm(f"{name}.LayerNorm")
+        return self.add("SkipLayerNormalization", y, residual, *norm, bias, domain=_MICROSOFT, epsilon=self.epsilon)
+
+    def norm(self, name: str) -> list[str]:
+        return [self.constant(self.weights[f"{name}.{kind}"]) for kind in ("weight", "bias")]
+
+    def product(self, x: str, matrix: np.ndarray) -> str:
+        """Return the product of x with the transpose of a matrix (n_outputs, n_inputs)."""
+        if not self.quantized:
+            return self.add("MatMul", x, self.constant(matrix.T))
+        n_outputs, n_inputs = matrix.shape
+        flat = self.add("Reshape", x, self.constant([-1, n_inputs], "int64"))
+        rows, scale, zero = self.quantized_rows(flat)
+        scales = np.maximum(np.abs(matrix).max(1, keepdims=True), 1e-9) / _LARGEST_WEIGHT
+        integers = self.constant(np.round(matrix / scales).T, "int8")
+        one, column_scales = self.constant(1.0), self.constant(scales[:, 0])
+        y = self.add("MatMulIntegerToFloat", rows, integers, one, column_scales, zero, domain=_MICROSOFT)
+        y = self.add("Mul", y, self.add("Unsqueeze", scale, self.constant([1], "int64")))
+        shape = self.add("Concat", self.shape, self.constant([n_outputs], "int64"), axis=0)
+        return self.add("Reshape", y, shape)
+
+    def quantized_rows(self, x: str) -> tuple[str, str, str]:
+        """Return x in 8 bits without a sign, the scale of each row, and the integer that stands for 0."""
+        largest, least = (self.add(kind, x, axes=[-1], keepdims=0) for kind in ("ReduceMax", "ReduceMin"))
+        bound = self.add("Max", largest, self.add("Neg", least), self.constant(1e-9))
+        scale = self.add("Mul", bound, self.constant(1 / _LARGEST_INPUT))
+        zeros = self.add("Mul", scale, self.constant(0.0))  # QuantizeLinear wants one a row
+        zeros = self.add("Cast", self.add("Add", zeros, self.constant(_ZERO)), to=TensorProto.UINT8)
+        return self.add("QuantizeLinear", x, scale, zeros, axis=0), scale, self.constant(_ZERO, "uint8")
+
+    def model(self, x: str) -> bytes:
+        self.nodes.append(helper.make_node("Identity", [x], ["last_hidden_state"]))
+        size = ["n", "length"]
+        inputs = [
+            helper.make_tensor_value_info(name, TensorProto.INT64, size) for name in ("input_ids", "attention_mask")
+        ]
+        width = self.weights["embeddings.LayerNorm.bias"].size
+        output = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [*size, width])
+        graph = helper.make_graph(self.nodes, "encoder", inputs, [output], self.constants)
+        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MICROSOFT, 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=_FORMAT).SerializeToString()

@@ -1,0 +1,210 @@
+"""A frozen pretrained encoder of BERT's kind: words to vectors, by onnxruntime."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.evidence.pieces import CLASSIFY, SEPARATE, WordPieces
+from spacy_lpcfg.parsing.model import ModelError
+from spacy_lpcfg.storage.container import read_file, read_meta, refuse_others
+from spacy_lpcfg.storage.files import PathLike
+from spacy_lpcfg.storage.validation import Consistency, are_texts
+
+_INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
+_WINDOW = 510  # pieces that the encoder sees at once, besides the two at the ends
+_BATCH = 2_048  # pieces of a batch, with padding
+_FILES = ("encoder.onnx", "model.onnx")
+_VALUES = ("model", "vocabulary", "card")
+_require = Consistency("encoder", ModelError).require
+
+
+class Encoder:
+    """Computes a vector of each word in its sentence; any number of threads may share one, and it can be pickled.
+
+    A sentence has the same vectors alone and with others. Sentences of more than 510 word pieces are read in windows.
+
+    model (bytes): The encoder as ONNX: from input_ids, attention_mask and, if it has them, token_type_ids, int64
+        (n, length), to hidden states, float32 (n, length, width).
+    vocabulary (sequence of str): Its word pieces by their ids.
+    card (mapping of str to str): What it is: name, source, sha256, licence.
+    RAISES (ModelError): If the vocabulary is not that of an uncased BERT encoder.
+    """
+
+    def __init__(self, model: bytes, vocabulary: Sequence[str], card: Mapping[str, str]) -> None:
+        self.model, self.vocabulary, self.card = model, tuple(vocabulary), dict(card)
+        try:
+            self.pieces = WordPieces(self.vocabulary)
+        except ValueError as error:
+            raise ModelError(str(error)) from error
+        self._made: tuple[int, Any] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Encoder, (self.model, self.vocabulary, self.card)
+
+    @property
+    def width(self) -> int:
+        """The size of a vector."""
+        return int(self._session().get_outputs()[0].shape[-1])
+
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
+        """Return the vectors of each sentence's words, float32 (n_words, width): those of their last pieces.
+
+        sentences (sequence of sequence of str): The words of each sentence in treebank spelling.
+        RAISES (ImportError): If onnxruntime is not installed. (ModelError): If the encoder cannot be run.
+        """
+        results = [np.zeros((len(words), self.width), np.float32) for words in sentences]
+        windows = [
+            window
+            for words, result in zip(sentences, results, strict=True)
+            for window in _windows(*self._divide(words), result)
+        ]
+        for batch in _batches(windows):
+            states = self._run([window.pieces for window in batch])
+            for window, rows in zip(batch, states, strict=True):
+                window.result[window.words] = rows[window.places]
+        return results
+
+    def _divide(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of a sentence's pieces, and the place of the last piece of each word."""
+        pieces = self.pieces.of_word.map(words)
+        ids = np.fromiter((i for word in pieces for i in word), np.int64)
+        return ids, np.cumsum([len(word) for word in pieces], dtype=np.int64) - 1
+
+    def _run(self, pieces: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the hidden states of pieces, float32 (n, longest, width), without those of the ends."""
+        shape = len(pieces), max(map(len, pieces)) + 2
+        ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        for row, row_mask, part in zip(ids, mask, pieces, strict=True):
+            row[0], row[1 : len(part) + 1] = self.pieces.ids[CLASSIFY], part
+            row[len(part) + 1] = self.pieces.ids[SEPARATE]
+            row_mask[: len(part) + 2] = 1
+        session = self._session()
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        try:
+            names = [given.name for given in session.get_inputs()]
+            return session.run(None, {name: inputs[name] for name in names})[0][:, 1:]
+        except Exception as error:  # onnxruntime has classes of its own for each kind
+            raise ModelError(f"The encoder cannot be run: {error}. Export it again.") from error
+
+    def _session(self) -> Any:
+        """Return the session of this process: a forked one makes its own."""
+        made = self._made
+        if made is None or made[0] != os.getpid():
+            made = self._made = os.getpid(), _session(self.model)
+        return made[1]
+
+    def to_values(self) -> dict[str, Any]:
+        """Return the values under which it is stored."""
+        model = np.frombuffer(self.model, np.uint8)
+        return {"model": model, "vocabulary": self.vocabulary, "card": json.dumps(self.card)}
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Encoder:
+        """Create an encoder from the values that `to_values` returned.
+
+        RAISES (ValueError): If values are unknown or inconsistent. (KeyError): If one is missing.
+        """
+        refuse_others(values, _VALUES)
+        model, vocabulary, card = (values[name] for name in _VALUES)
+        _require("model", isinstance(model, np.ndarray) and model.dtype == np.uint8 and model.ndim == 1)
+        _require("vocabulary", are_texts(vocabulary))
+        texts = read_meta(card)
+        _require("card", all(isinstance(text, str) for text in texts.values()))
+        return cls(model.tobytes(), vocabulary, texts)
+
+    @classmethod
+    def from_folder(cls, path: PathLike) -> Encoder:
+        """Read an exported encoder: encoder.onnx or model.onnx, vocab.txt (one piece a line), and card.json if any.
+
+        RAISES (ModelError): If the folder lacks a file or has a damaged one. (OSError): If a file cannot be read.
+        """
+        folder = Path(path)
+        models = [folder / name for name in _FILES if (folder / name).is_file()]
+        if not models or not (folder / "vocab.txt").is_file():
+            raise ModelError(
+                f"Expected the folder of an exported encoder, with {' or '.join(_FILES)} and vocab.txt; "
+                f"'{folder}' lacks {'vocab.txt' if models else _FILES[0]}."
+            )
+        try:
+            vocabulary = read_file(folder / "vocab.txt").decode("utf-8").removesuffix("\n").split("\n")
+        except UnicodeDecodeError as error:
+            raise ModelError(f"'{folder / 'vocab.txt'}' is not UTF-8: {error}.") from error
+        card = folder / "card.json"
+        text = read_file(card).decode("utf-8", "replace") if card.is_file() else json.dumps({"name": folder.name})
+        values = {"model": np.frombuffer(read_file(models[0]), np.uint8), "vocabulary": tuple(vocabulary)}
+        return cls.from_values({**values, "card": text})
+
+
+class _Window(NamedTuple):
+    """A part of a sentence that the encoder sees at once.
+
+    pieces (int64, (n,)): The ids of its pieces.
+    places (int64, (k,)): The places in it of the words' last pieces that it is the best window for.
+    words (slice): These words in the sentence.
+    result (float32, (n_words, width)): Where the sentence's vectors are written.
+    """
+
+    pieces: np.ndarray
+    places: np.ndarray
+    words: slice
+    result: np.ndarray
+
+
+def _windows(pieces: np.ndarray, last: np.ndarray, result: np.ndarray) -> Iterator[_Window]:
+    """Divide a sentence into windows that overlap by half; each word is read where it is nearest to the middle."""
+    n = len(pieces)
+    starts = [*range(0, n - _WINDOW, _WINDOW // 2), max(n - _WINDOW, 0)]
+    # the middle of each overlap, of which the earlier window takes the left half
+    borders = [(start + before + _WINDOW) // 2 for before, start in pairwise(starts)]
+    cuts = [0, *np.searchsorted(last, borders), len(last)]
+    for start, (left, right) in zip(starts, pairwise(cuts), strict=True):
+        if left < right:
+            yield _Window(pieces[start : start + _WINDOW], last[left:right] - start, slice(left, right), result)
+
+
+def _batches(windows: Sequence[_Window]) -> Iterator[list[_Window]]:
+    """Yield batches of windows of similar lengths."""
+    batch: list[_Window] = []
+    for window in sorted(windows, key=lambda window: len(window.pieces)):
+        if batch and (len(batch) + 1) * (len(window.pieces) + 2) > _BATCH:
+            yield batch
+            batch = []
+        batch.append(window)
+    if batch:
+        yield batch
+
+
+def _session(model: bytes) -> Any:
+    """Load a model for one thread."""
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise ImportError(
+            "A model with a pretrained encoder needs onnxruntime, which is not installed: pip install onnxruntime. "
+            "Or parse without its evidence: set evidence = false."
+        ) from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = _ERRORS_ONLY
+    try:
+        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime has classes of its own for each kind
+        raise ModelError(f"The encoder is not ONNX that onnxruntime can load: {error}. Export it again.") from error
+    names, shape = {given.name for given in session.get_inputs()}, session.get_outputs()[0].shape
+    if not {"input_ids"} <= names <= _INPUTS or len(shape) != _RANK or not isinstance(shape[-1], int):
+        raise ModelError(
+            f"Expected an encoder from {', '.join(sorted(_INPUTS))} to hidden states (sentences, pieces, width) as its "
+            f"first output, got one from {', '.join(sorted(names))} to an output of shape {shape}: export it again."
+        )
+    return session
+
+
+_RANK = 3  # of the hidden states
+_ERRORS_ONLY = 3

@@ -1,0 +1,112 @@
+"""Gradients of the loss of a span classifier."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from spacy_lpcfg.evidence.classifier import fence_posts, normalize
+from spacy_lpcfg.evidence.contract import span_bounds
+
+Weights: TypeAlias = dict[str, np.ndarray]
+TAG_WEIGHT = 0.5
+"""The weight of the cross-entropy of tags beside that of spans."""
+
+
+class Example(NamedTuple):
+    """A sentence with the answers.
+
+    vectors (float16 or float32, (n, width)): The vectors of its words.
+    cases (int64, (n,)): The case of each word.
+    spans (int64, (n (n + 1) / 2,)): The class of each span, in the order of `span_bounds`: 0 for no bracket, i + 1 for
+        chain i.
+    tags (int64, (n,)): The number of the tag of each word.
+    """
+
+    vectors: np.ndarray
+    cases: np.ndarray
+    spans: np.ndarray
+    tags: np.ndarray
+
+
+def add_gradients(gradients: Weights, weights: Weights, example: Example, *, scale: float, kept: np.ndarray) -> float:
+    """Add the gradients of a sentence's loss, and return the loss: the cross-entropy of spans and `TAG_WEIGHT` of tags.
+
+    gradients (dict of str to array): The sums so far, by the names of the weights.
+    weights (dict of str to array): The weights, all of one type.
+    example (Example): The sentence.
+    scale (float): Factor of the loss.
+    kept (array, (n, width)): Factors of the units of the vectors, for dropout.
+    """
+    inputs = (example.vectors + weights["cases"][example.cases]) * kept
+    differences = _differences(len(inputs), inputs.dtype.char)
+    hidden = differences @ fence_posts(inputs, weights) + weights["span_bias"]
+    loss, d_hidden = _head(gradients, weights, "span", hidden, example.spans, scale)
+    d_posts = differences.T @ d_hidden
+    d_inputs = np.zeros_like(inputs)
+    for side, d_side in (("before", d_posts[1:]), ("after", d_posts[:-1])):
+        gradients[side] += inputs.T @ d_side
+        gradients[f"{side}_bias"] += d_side.sum(0)
+        d_inputs += d_side @ weights[side].T
+    hidden = inputs @ weights["tag_hidden"] + weights["tag_bias"]
+    tag_loss, d_hidden = _head(gradients, weights, "tag", hidden, example.tags, scale * TAG_WEIGHT)
+    gradients["tag_hidden"] += inputs.T @ d_hidden
+    d_inputs += d_hidden @ weights["tag_hidden"].T
+    np.add.at(gradients["cases"], example.cases, d_inputs * kept)
+    return loss + tag_loss
+
+
+def _head(
+    gradients: Weights, weights: Weights, head: str, hidden: np.ndarray, gold: np.ndarray, scale: float
+) -> tuple[float, np.ndarray]:
+    """Return the cross-entropy of a head's classes by its hidden units before layer norm, and their gradients."""
+    factors = normalize(hidden)
+    active = hidden * weights[f"{head}_gain"]
+    active += weights[f"{head}_shift"]
+    np.maximum(active, 0, out=active)
+    matrix, bias = f"{head}_outputs", f"{head}_output_bias"
+    logits = active @ weights[matrix]
+    logits += weights[bias]
+    if head == "span":  # the logit of "no bracket" is 0
+        logits = np.concatenate([np.zeros_like(logits[:, :1]), logits], axis=1)
+    loss, d_logits = _cross_entropy(logits, gold, scale)
+    d_logits = np.ascontiguousarray(d_logits[:, 1:]) if head == "span" else d_logits
+    gradients[matrix] += active.T @ d_logits
+    gradients[bias] += d_logits.sum(0)
+    d_active = d_logits @ weights[matrix].T
+    d_active *= active > 0
+    gradients[f"{head}_gain"] += np.einsum("ij,ij->j", d_active, hidden)
+    gradients[f"{head}_shift"] += d_active.sum(0)
+    d_active *= weights[f"{head}_gain"]
+    # of layer norm: its results have mean 0 and variance 1 whatever its inputs are
+    d_active -= d_active.mean(1, keepdims=True)
+    d_active -= hidden * (np.einsum("ij,ij->i", d_active, hidden)[:, None] / hidden.shape[1])
+    d_active *= factors
+    gradients[f"{head}_bias"] += d_active.sum(0)
+    return loss, d_active
+
+
+def _cross_entropy(logits: np.ndarray, gold: np.ndarray, scale: float) -> tuple[float, np.ndarray]:
+    """Return the sum of the cross-entropies of rows, and its gradients, both times `scale`."""
+    rows = np.arange(len(gold))
+    logits -= logits.max(1, keepdims=True)
+    of_gold = logits[rows, gold]
+    np.exp(logits, out=logits)
+    sums = logits.sum(1, keepdims=True)
+    loss = float(np.log(sums).sum() - of_gold.sum()) * scale
+    logits /= sums
+    logits[rows, gold] -= 1
+    logits *= scale
+    return loss, logits
+
+
+@lru_cache(maxsize=64)
+def _differences(n: int, dtype: str) -> csr_array:
+    """Return the matrix that subtracts the fence post at the start of each span from the one at its end."""
+    starts, ends = span_bounds(n)
+    columns = np.stack([starts, ends], axis=1).ravel().astype(np.int32)
+    values = np.tile(np.array([-1, 1], dtype), len(starts))
+    return csr_array((values, columns, 2 * np.arange(len(starts) + 1, dtype=np.int32)), (len(starts), n + 1))

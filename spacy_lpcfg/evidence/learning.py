@@ -1,0 +1,203 @@
+"""Learning of a span classifier from trees, on the vectors of a frozen encoder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from spacy_lpcfg.checks import check_at_least, check_whole
+from spacy_lpcfg.evidence.classifier import N_CASES, SHAPES, Chain, SpanClassifier, cases_of
+from spacy_lpcfg.evidence.gradients import Example, Weights, add_gradients
+from spacy_lpcfg.trees.tree import Tree
+
+_CHUNK = 256  # sentences that are encoded together
+_WARM_UP = 0.06  # share of the steps in which the rate rises
+_MOMENTS = 0.9, 0.999
+_EPSILON = 1e-8
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifierSettings:
+    """Settings of the learner of span classifiers.
+
+    n_epochs (int): How many times each tree is read.
+    hidden (int): Number of hidden units for spans, and for tags.
+    rate (float): The learning rate of AdamW at its peak, after which it falls linearly to 0.
+    decay (float): Weight decay of AdamW, for matrices.
+    batch_words (int): Number of words of a step.
+    dropout (float): Share of the vectors' units that are set to 0, anew for each sentence.
+    least_count (int): Unary chains of several labels that are rarer count as their first label.
+    """
+
+    n_epochs: int = 5
+    hidden: int = 250
+    rate: float = 1e-3
+    decay: float = 0.01
+    batch_words: int = 1_000
+    dropout: float = 0.15
+    least_count: int = 5
+
+    def __post_init__(self) -> None:
+        check_whole(1, n_epochs=self.n_epochs, hidden=self.hidden, batch_words=self.batch_words)
+        check_whole(1, least_count=self.least_count)
+        check_at_least(0, rate=self.rate, decay=self.decay, dropout=self.dropout)
+        if not self.dropout < 1:
+            raise ValueError(f"Expected dropout below 1, got {self.dropout}.")
+
+
+class WordEncoder(Protocol):
+    """What vectors are taken from: an `Encoder`."""
+
+    @property
+    def width(self) -> int: ...
+
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]: ...
+
+
+def learn_classifier(
+    encoder: WordEncoder, trees: Iterable[Tree], *, settings: ClassifierSettings, seed: int = 0
+) -> SpanClassifier:
+    """Learn a span classifier by the cross-entropy of all spans, and half that of all tags, a word.
+
+    encoder (WordEncoder): The encoder, which stays as it is.
+    trees (iterable of Tree): Normalized trees.
+    settings (ClassifierSettings): The settings.
+    seed (int): Seed of the first weights, of the order of trees and of dropout.
+    RAISES (ValueError): If there is no tree with a constituent.
+    """
+    from threadpoolctl import threadpool_limits
+
+    treebank = list(trees)
+    labels = Labels.of(treebank, settings.least_count)
+    with threadpool_limits(limits=1, user_api="blas"):  # sums do not depend on the machine's number of threads
+        examples = [labels.example(tree, vectors) for tree, vectors in _encoded(encoder, treebank)]
+        weights = _fit(examples, labels, encoder.width, settings, seed)
+    return SpanClassifier.of(tuple(labels.chains), tuple(labels.tags), weights)
+
+
+def _encoded(encoder: WordEncoder, trees: Sequence[Tree]) -> Iterator[tuple[Tree, np.ndarray]]:
+    """Yield the trees with the vectors of their words, rounded to float16 to take half the memory."""
+    order = sorted(trees, key=len)  # so that little of a batch is padding
+    for at in range(0, len(order), _CHUNK):
+        chunk = order[at : at + _CHUNK]
+        vectors = encoder.vectors([tree.words for tree in chunk])
+        yield from zip(chunk, (each.astype(np.float16) for each in vectors), strict=True)
+
+
+class Labels(NamedTuple):
+    """The classes of spans and of words.
+
+    chains (dict of tuple to int): The unary chains that are frequent or have one label, with their numbers.
+    tags (dict of str to int): The tags, with their numbers.
+    """
+
+    chains: dict[Chain, int]
+    tags: dict[str, int]
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree], least_count: int) -> Labels:
+        """Take the labels of trees; same arguments and error as `learn_classifier`."""
+        counts = Counter(chain for tree in trees for chain in _chains(tree).values())
+        firsts = {chain[:1] for chain in counts}
+        if not firsts:
+            raise ValueError("Expected trees with constituents to learn a span classifier from, got none.")
+        chains = sorted(firsts | {chain for chain, count in counts.items() if count >= least_count})
+        tags = sorted({tag for tree in trees for tag in tree.tags})
+        return cls({chain: i for i, chain in enumerate(chains)}, {tag: i for i, tag in enumerate(tags)})
+
+    def example(self, tree: Tree, vectors: np.ndarray) -> Example:
+        """Return the gold classes of a tree's spans (0 for no bracket, i + 1 for chain i) and words, with vectors."""
+        n = len(tree.words)
+        spans = np.zeros(n * (n + 1) // 2, np.int64)
+        for (start, end), chain in _chains(tree).items():
+            number = self.chains.get(chain)
+            row = start * n - start * (start - 1) // 2 + end - start - 1
+            spans[row] = 1 + (self.chains[chain[:1]] if number is None else number)
+        return Example(vectors, cases_of(tree.words), spans, np.array([self.tags[tag] for tag in tree.tags]))
+
+
+def _chains(tree: Tree) -> dict[tuple[int, int], Chain]:
+    """Return the unary chain over each span that has one, outermost label first, without tags."""
+    chains: dict[tuple[int, int], Chain] = {}
+    for start, end, label in tree.spans():
+        chains[start, end] = (*chains.get((start, end), ()), label)
+    return chains
+
+
+def _fit(
+    examples: Sequence[Example], labels: Labels, width: int, settings: ClassifierSettings, seed: int
+) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    sizes = {"n_cases": N_CASES, "width": width, "hidden": settings.hidden}
+    weights = _first_weights(sizes | {"n_chains": len(labels.chains), "n_tags": len(labels.tags)}, rng)
+    optimizer = AdamW(weights, settings.decay)
+    batches = [batch for _ in range(settings.n_epochs) for batch in _batches(examples, settings.batch_words, rng)]
+    warm_up = max(_WARM_UP * len(batches), 1)
+    for step, batch in enumerate(batches):
+        gradients = {name: np.zeros_like(weight) for name, weight in weights.items()}
+        n_words = sum(len(example.tags) for example in batch)
+        for example in batch:
+            add_gradients(gradients, weights, example, scale=1 / n_words, kept=_kept(example, settings.dropout, rng))
+        share = min((step + 1) / warm_up, (len(batches) - step) / (len(batches) - warm_up + 1))
+        optimizer.step(weights, gradients, settings.rate * share)
+    return weights
+
+
+def _first_weights(sizes: Mapping[str, int], rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Return random matrices of variance 1 / n_inputs, gains of 1 and shifts of 0; "no bracket" is not preferred."""
+    weights = {}
+    for name, shape in SHAPES.items():
+        dimensions = tuple(sizes[size] for size in shape)
+        if len(dimensions) == 1:
+            weights[name] = np.full(dimensions, name.endswith("_gain"), np.float32)
+        else:
+            scale = 0.02 if name == "cases" else dimensions[0] ** -0.5
+            weights[name] = (rng.standard_normal(dimensions) * scale).astype(np.float32)
+    return weights
+
+
+def _batches(examples: Sequence[Example], n_words: int, rng: np.random.Generator) -> Iterator[list[Example]]:
+    """Yield all examples in random order, in batches of at most `n_words` words unless one has more."""
+    batch: list[Example] = []
+    n = 0
+    for i in rng.permutation(len(examples)):
+        size = len(examples[i].tags)
+        if batch and n + size > n_words:
+            yield batch
+            batch, n = [], 0
+        batch.append(examples[i])
+        n += size
+    yield batch
+
+
+def _kept(example: Example, dropout: float, rng: np.random.Generator) -> np.ndarray:
+    """Return factors of the units of an example's vectors: 0 for a share of them, and above 1 for the others."""
+    kept = rng.random(example.vectors.shape, np.float32) >= dropout
+    return kept * np.float32(1 / (1 - dropout))
+
+
+class AdamW:
+    """The optimizer of Loshchilov and Hutter (2019) for float32 weights by name."""
+
+    def __init__(self, weights: Weights, decay: float) -> None:
+        self.decay = decay
+        self.n_steps = 0
+        self.means = {name: np.zeros_like(weight) for name, weight in weights.items()}
+        self.squares = {name: np.zeros_like(weight) for name, weight in weights.items()}
+
+    def step(self, weights: Weights, gradients: Weights, rate: float) -> None:
+        """Change the weights in place."""
+        self.n_steps += 1
+        first, second = _MOMENTS
+        correction = (1 - second**self.n_steps) ** 0.5 / (1 - first**self.n_steps)
+        for name, weight in weights.items():
+            mean, square, gradient = self.means[name], self.squares[name], gradients[name]
+            mean += (1 - first) * (gradient - mean)
+            square += (1 - second) * (gradient * gradient - square)
+            if weight.ndim > 1:
+                weight *= 1 - rate * self.decay
+            weight -= rate * correction * mean / (np.sqrt(square) + _EPSILON)

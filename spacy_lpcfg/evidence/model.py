@@ -1,0 +1,70 @@
+"""Evidence by a pretrained encoder and a span classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spacy_lpcfg.evidence.classifier import SpanClassifier
+from spacy_lpcfg.evidence.contract import Evidence
+from spacy_lpcfg.evidence.encoder import Encoder
+from spacy_lpcfg.parsing.model import ModelError
+from spacy_lpcfg.storage.container import refuse_others
+
+_PARTS = ("encoder", "classifier")
+
+
+class EncoderEvidence:
+    """An encoder and the span classifier that was learned on its vectors; an `EvidenceModel`.
+
+    encoder (Encoder): The encoder.
+    classifier (SpanClassifier): The classifier.
+    """
+
+    def __init__(self, encoder: Encoder, classifier: SpanClassifier) -> None:
+        self.encoder, self.classifier = encoder, classifier
+
+    @property
+    def chains(self) -> tuple[tuple[str, ...], ...]:
+        """The unary chains of the columns of `Evidence.spans`."""
+        return self.classifier.chains
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of the columns of `Evidence.tags`."""
+        return self.classifier.tags
+
+    def evidence(self, sentences: Sequence[Sequence[str]]) -> list[Evidence]:
+        """Return the evidence for each sentence.
+
+        sentences (sequence of sequence of str): The words of each sentence in treebank spelling.
+        RAISES (ImportError): If onnxruntime is not installed. (ModelError): If the encoder cannot be run, or does not
+            fit the classifier.
+        """
+        if sentences and self.encoder.width != self.classifier.width:
+            raise ModelError(
+                f"Expected an encoder with vectors of {self.classifier.width} numbers, as the span classifier has "
+                f"learned from, got one with {self.encoder.width}: learn the model again with this encoder."
+            )
+        vectors = self.encoder.vectors(sentences)
+        return [self.classifier.evidence_of(*each) for each in zip(vectors, sentences, strict=True)]
+
+    def to_values(self) -> dict[str, Any]:
+        """Return the values under which it is stored: those of both parts, each after the part's name and a dot."""
+        parts = {"encoder": self.encoder.to_values(), "classifier": self.classifier.to_values()}
+        return {f"{part}.{name}": value for part, values in parts.items() for name, value in values.items()}
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> EncoderEvidence:
+        """Create the evidence from the values that `to_values` returned.
+
+        RAISES (ValueError): If values are unknown or inconsistent. (KeyError): If one is missing.
+        """
+        refuse_others((name for name in values if name.partition(".")[0] not in _PARTS), ())
+        parts = {
+            part: {
+                name.removeprefix(f"{part}."): value for name, value in values.items() if name.startswith(f"{part}.")
+            }
+            for part in _PARTS
+        }
+        return cls(Encoder.from_values(parts["encoder"]), SpanClassifier.from_values(parts["classifier"]))

@@ -1,0 +1,48 @@
+"""The gradients of the span classifier, held against finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from spacy_lpcfg.evidence.classifier import SHAPES
+from spacy_lpcfg.evidence.gradients import Example, add_gradients
+
+SIZES = {"n_cases": 6, "width": 4, "hidden": 5, "n_chains": 3, "n_tags": 2}
+
+
+def case(n: int) -> tuple[dict[str, np.ndarray], Example, np.ndarray]:
+    """Random weights, a sentence of n words, and dropout."""
+    rng = np.random.default_rng(n)
+    weights = {name: rng.standard_normal([SIZES[size] for size in shape]) for name, shape in SHAPES.items()}
+    spans, tags = rng.integers(0, 4, n * (n + 1) // 2), rng.integers(0, 2, n)
+    example = Example(rng.standard_normal((n, 4)), rng.integers(0, 6, n), spans, tags)
+    return weights, example, rng.integers(0, 3, (n, 4)) / 2
+
+
+def loss(weights: dict[str, np.ndarray], example: Example, kept: np.ndarray) -> float:
+    zeros = {name: np.zeros_like(weight) for name, weight in weights.items()}
+    return add_gradients(zeros, weights, example, scale=0.7, kept=kept)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("n", [1, 3])
+def test_gradients_are_finite_differences(n, name):
+    weights, example, kept = case(n)
+    gradients = {each: np.zeros_like(weight) for each, weight in weights.items()}
+    add_gradients(gradients, weights, example, scale=0.7, kept=kept)
+    for index in np.ndindex(weights[name].shape):
+        losses = []
+        for step in (1e-5, -1e-5):
+            changed = weights[name].copy()
+            changed[index] += step
+            losses.append(loss({**weights, name: changed}, example, kept))
+        assert gradients[name][index] == pytest.approx((losses[0] - losses[1]) / 2e-5, abs=1e-5)
+
+
+def test_gradients_loss_is_the_cross_entropy():
+    weights, example, kept = case(2)
+    for name in weights:
+        if "outputs" in name or "output_bias" in name:
+            weights[name] = np.zeros_like(weights[name])
+    assert loss(weights, example, kept) == pytest.approx(0.7 * (3 * np.log(4) + 0.5 * 2 * np.log(2)))
