@@ -12,9 +12,9 @@ MOST_INDENTS = 100
 def indented(tree: Tree) -> str:
     """Return a tree in brackets, with a line for each constituent and for each tag that does not follow another.
 
-    A constituent begins a line, indented by two blanks for each node above it, up to 100 of them. A tag stays on the line of its parent if
-    it is the first child, or if the child before it is a tag too, conjunctions (CC) excepted. That is how CoreNLP
-    writes trees.
+    A constituent begins a line, indented by two blanks for each node above it, up to 100 nodes. A tag stays on the line
+    of its parent if it is the first child, or if the child before it is a tag too, conjunctions (CC) excepted. That is
+    how CoreNLP writes trees.
     """
     parts: list[str] = []
     open_nodes: list[tuple[Tree | None, int, bool]] = [(tree, 0, True)]  # node, depth, whether it stays on the line
