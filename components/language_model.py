@@ -16,13 +16,13 @@ from spacy.training import Example
 from spacy.util import logger
 
 from spacy_lpcfg.checks import TEXT, Check, instance_of
-from spacy_lpcfg.components.doc.constituents import set_sentence_starts
 from spacy_lpcfg.components.doc.extensions import register_surprisal
 from spacy_lpcfg.components.doc.sentences import find_sentences, sentence_bounds, texts_of, words_of
 from spacy_lpcfg.components.doc.surprisal import surprisal_attrs
 from spacy_lpcfg.components.doc.tree_group import LANGUAGE_MODEL_KEY as KEY
 from spacy_lpcfg.components.doc.tree_group import set_group
 from spacy_lpcfg.components.model_pipe import ModelPipe, ModelShim, check_not_streamed, model_holder
+from spacy_lpcfg.components.sentence_rule import set_sentence_starts
 from spacy_lpcfg.language_model import LanguageModel, LanguageModelError
 from spacy_lpcfg.trees.transforms import escape_tokens
 
@@ -168,7 +168,8 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocSurprisal]) -> None:
         """Write surprisals, and sentence boundaries if the Doc had none."""
         for doc, (starts, attrs) in zip(docs, scores, strict=True):
-            set_sentence_starts(doc, starts)
+            if starts is not None:
+                set_sentence_starts(doc, starts)
             set_group(doc, self.spans_key, [], attrs)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:

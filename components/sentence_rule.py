@@ -1,9 +1,12 @@
 """Rule-based sentence boundaries by punctuation and line breaks, for a Doc that has none."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from unicodedata import category
 
+import numpy as np
 from spacy.language import Language
 from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc
@@ -55,8 +58,7 @@ class PunctuationSentencizer:
 
     def __call__(self, doc: Doc) -> Doc:
         if not doc.has_annotation("SENT_START"):
-            for token, is_start in zip(doc, sentence_starts(doc), strict=True):
-                token.is_sent_start = is_start
+            set_sentence_starts(doc, sentence_starts(doc))
         return doc
 
 
@@ -64,6 +66,15 @@ class PunctuationSentencizer:
 def make_sentencizer(nlp: Language, name: str) -> PunctuationSentencizer:
     """Create the component `lpcfg_sentencizer`."""
     return PunctuationSentencizer()
+
+
+def set_sentence_starts(doc: Doc, starts: Sequence[bool]) -> None:
+    """Set the sentence boundaries of a Doc in linear time: `token.is_sent_start = ...` looks through the whole Doc.
+
+    starts (sequence of bool): Whether each token begins a sentence, (n_tokens,).
+    """
+    values: Any = np.where(starts, 1, -1).astype(np.uint64)
+    doc.from_array(["SENT_START"], values)
 
 
 def sentence_starts(doc: Doc) -> list[bool]:

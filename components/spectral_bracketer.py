@@ -20,7 +20,7 @@ from spacy.util import logger
 from spacy_lpcfg.bracketing.bracketer import MAX_WORDS, Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.checks import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of, shown
-from spacy_lpcfg.components.doc.constituents import EMPTY, FORMAT, set_sentence_starts
+from spacy_lpcfg.components.doc.constituents import EMPTY, FORMAT
 from spacy_lpcfg.components.doc.sentences import find_sentences, sentence_bounds
 from spacy_lpcfg.components.doc.tree_group import set_group
 from spacy_lpcfg.components.model_pipe import (
@@ -29,6 +29,7 @@ from spacy_lpcfg.components.model_pipe import (
     check_not_streamed,
     model_holder,
 )
+from spacy_lpcfg.components.sentence_rule import set_sentence_starts
 from spacy_lpcfg.components.training.tagged_text import Attr, DocSentence, Untagged, doc_sentences
 from spacy_lpcfg.parsing.result import PARSED, SEGMENTED
 
@@ -294,7 +295,8 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocBrackets]) -> None:
         """Write brackets, and sentence boundaries if there were none."""
         for doc, prediction in zip(docs, scores, strict=True):
-            set_sentence_starts(doc, prediction.sent_starts)
+            if prediction.sent_starts is not None:
+                set_sentence_starts(doc, prediction.sent_starts)
             set_brackets(
                 doc, prediction.sentences, prediction.brackets, key=self.spans_key, set_tags=self.attr != "tag"
             )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from spacy.language import Language
-from spacy.tokenizer import Tokenizer
+from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]
 from spacy.tokens import Doc
 
 MAX_RUN = 1_000
@@ -20,8 +20,10 @@ def tokenize(nlp: Language, text: str) -> Doc:
     if len(text) > nlp.max_length or not isinstance(nlp.tokenizer, Tokenizer) or not _LONG_RUN.search(text):
         return nlp.make_doc(text)
     pieces = [nlp.make_doc(piece) for piece in _pieces(text)]
-    kept = ["NORM"]  # not SENT_START, by which every piece would be a sentence
-    return Doc.from_docs(pieces, ensure_whitespace=False, attrs=kept, exclude=("spans", "tensor", "user_data"))
+    kept: list[int | str] = ["NORM"]  # not SENT_START, by which every piece would be a sentence
+    doc = Doc.from_docs(pieces, ensure_whitespace=False, attrs=kept)
+    doc.tensor = pieces[0].tensor
+    return doc
 
 
 def _pieces(text: str) -> Iterator[str]:

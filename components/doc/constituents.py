@@ -65,6 +65,7 @@ from spacy_lpcfg.components.doc.tree_group import (
     keys_of,
     set_group,
 )
+from spacy_lpcfg.components.sentence_rule import set_sentence_starts
 from spacy_lpcfg.components.settings import SetTags
 from spacy_lpcfg.evaluation.calibration import tree_probability
 from spacy_lpcfg.parsing.alternatives import DOUBTFUL, doubtful_brackets
@@ -165,7 +166,7 @@ def set_parses(
     spans, scores, tags = [], [np.zeros(0, np.float32)], [""] * len(doc)
     left_out: list[Rival] = []
     tag_scores = np.full(len(doc), np.nan, np.float32)
-    if sentences is not None:
+    if sentences is not None and sentences.starts is not None:
         set_sentence_starts(doc, sentences.starts)
     for parse, positions in zip(
         parses, sentences.words if sentences else _words_per_sentence(doc, parses), strict=True
@@ -202,16 +203,6 @@ def _set_left_out(doc: Doc, key: str, left_out: Sequence[Rival]) -> None:
     if left_out:
         scores = np.array([probability for _, probability in left_out], np.float32)
         set_group(doc, key + LEFT_OUT, [span for span, _ in left_out], {"scores": scores})
-
-
-def set_sentence_starts(doc: Doc, starts: Sequence[bool] | None) -> None:
-    """Write the sentence boundaries that were found, if there were none.
-
-    starts (sequence of bool, or None): Whether each token begins a sentence.
-    """
-    if starts is not None:
-        for token, is_start in zip(doc, starts, strict=True):
-            token.is_sent_start = is_start
 
 
 def _words_per_sentence(doc: Doc, trees: Sequence[Any]) -> list[list[int]]:

@@ -7,7 +7,7 @@ The names of fields and the layout of trees are those of CoreNLP's JSON and text
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spacy.tokens import Doc
@@ -15,8 +15,9 @@ from spacy.tokens import Doc
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.doc.constituents import trees
 from spacy_lpcfg.components.doc.sentences import find_sentences
+from spacy_lpcfg.components.sentence_rule import set_sentence_starts
 from spacy_lpcfg.components.tokenization import tokenize
-from spacy_lpcfg.queries import TreeIndex, TreeNode
+from spacy_lpcfg.queries import TreeIndex, TreeMatch, TreeNode
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.heads import rules_of_tags
 from spacy_lpcfg.trees.indented import indented
@@ -32,6 +33,14 @@ ANNOTATORS = ("tokenize", "ssplit", "pos", "lemma", "parse")
 FORMATS = ("json", "text")
 MAX_CHARACTERS = 100_000
 """The longest text of a request, as in CoreNLP."""
+MAX_STEPS = 300_000
+"""The most nodes that the search of a request may reach, each in 10 to 50 microseconds."""
+MAX_ANSWER = 10_000_000
+"""The most characters of the matches of a request."""
+_CUT = (
+    f"These are the first {{:,}} matches: a search may reach {MAX_STEPS:,} nodes, and find {MAX_ANSWER:,} characters. "
+    "Ask for a shorter text, or by a pattern that says more."
+)
 _DEFAULT = "tokenize,ssplit,pos,parse"
 _ITEM = re.compile(r"\S+")
 _SENTENCE_SETTERS = {"doc.sents", "token.is_sent_start"}
@@ -112,39 +121,52 @@ class CoreNLP:
         """Answer `POST /`: a dict for JSON, or a text if the properties ask for that.
 
         text (str): At most `MAX_CHARACTERS` characters.
-        properties (mapping): CoreNLP's properties: annotators, outputFormat, tokenize.whitespace, ssplit.eolonly and
-            ssplit.isOneSentence.
+        properties (mapping): CoreNLP's properties: annotators, outputFormat, tokenize.whitespace, ssplit.eolonly,
+            ssplit.isOneSentence, pipelineLanguage.
         RAISES (ValueError): For a longer text, and for properties that cannot be answered.
         """
+        self._check_language(properties)
         request = Request.of(properties)
         sentences = list(self._sentences(text, request))
         if request.as_text:
             return _as_text(text, sentences, request)
         return {"sentences": [_as_json(text, number, sentence, request) for number, sentence in enumerate(sentences)]}
 
-    def tregex(self, text: str, pattern: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    def tregex(
+        self, text: str, pattern: str, properties: Mapping[str, Any], has_left: Callable[[], bool] = lambda: False
+    ) -> dict[str, Any]:
         """Answer `POST /tregex`: the matches of a pattern in each sentence's tree.
 
+        The search ends after `MAX_STEPS` steps, and when the matches have `MAX_ANSWER` characters. Then the answer has
+        the field "warning".
+
+        has_left (callable): Returns whether the client is gone, so that nobody waits for the answer.
         RAISES (ValueError): As `annotate` does, and if `pattern` is no pattern of Tregex.
+            (ConnectionAbortedError): If the client has left.
         """
+        self._check_language(properties)
         sentences = list(self._sentences(text, Request.of({**properties, "annotators": _DEFAULT})))
         trees_of_text = [rooted(sentence.tree, _ROOT) for sentence in sentences if sentence.tree]
         rules = rules_of_tags((tag for tree in trees_of_text for tag in tree.tags), self.nlp.vocab.lang)
         index = TreeIndex.from_trees(trees_of_text, rules)
         matches: list[dict[str, Any]] = [{} for _ in sentences]
-        for match in index.search(pattern):
-            number = match.node.tree_number
-            offsets = sentences[number].offsets[match.node.start : match.node.end]
-            begin, end = offsets[0][0], offsets[-1][1]
-            matches[number][str(len(matches[number]))] = {
-                "sentIndex": number,
-                "characterOffsetBegin": begin,
-                "characterOffsetEnd": end,
-                "match": _indented(match.node),
-                "spanString": text[begin:end],
-                "namedNodes": [{name: _indented(node)} for name, node in match.names.items()],
-            }
+        limits = _SearchLimits(has_left)
+        try:
+            for match in index.search(pattern, on_step=limits.on_step):
+                number = match.node.tree_number
+                found = _match(text, sentences[number], match)
+                limits.on_match(found)
+                matches[number][str(len(matches[number]))] = {"sentIndex": number, **found}
+        except _CutError:
+            return {"sentences": matches, "warning": _CUT.format(sum(map(len, matches)))}
         return {"sentences": matches}
+
+    def _check_language(self, properties: Mapping[str, Any]) -> None:
+        """Raise ValueError if the property `pipelineLanguage` is another language than the pipeline's."""
+        served = (self.nlp.lang or "", type(self.nlp).__name__.lower())
+        language = properties.get("pipelineLanguage", "default")
+        if str(language).lower() not in (*served, "default"):
+            raise ValueError(f"Expected the pipelineLanguage {' or '.join(served)}, got {shown(language)}.")
 
     def _sentences(self, text: str, request: Request) -> Iterator[AnnotatedSentence]:
         """Yield the sentences of a text that have words."""
@@ -174,9 +196,49 @@ class CoreNLP:
             doc = tokenize(self.nlp, part)
             offsets = [(token.idx, token.idx + len(token)) for token in doc]
         if request.by_lines or request.is_one:
-            for token in doc:
-                token.is_sent_start = token.i == 0
+            set_sentence_starts(doc, [i == 0 for i in range(len(doc))])
         return doc, offsets
+
+
+class _CutError(Exception):
+    """A search has reached its limits."""
+
+
+class _SearchLimits:
+    """Counts the steps of a search and the characters of its matches.
+
+    has_left (callable): Returns whether the client is gone.
+    """
+
+    def __init__(self, has_left: Callable[[], bool]) -> None:
+        self.has_left = has_left
+        self.n_steps = self.n_characters = 0
+
+    def on_step(self, n_nodes: int) -> None:
+        self.n_steps += n_nodes
+        if self.n_steps > MAX_STEPS:
+            raise _CutError
+        if self.has_left():
+            raise ConnectionAbortedError("The client has left.")
+
+    def on_match(self, match: Mapping[str, Any]) -> None:
+        names = (text for node in match["namedNodes"] for text in node.values())
+        self.n_characters += sum(map(len, (match["match"], match["spanString"], *names)))
+        if self.n_characters > MAX_ANSWER:
+            raise _CutError
+
+
+def _match(text: str, sentence: AnnotatedSentence, match: TreeMatch) -> dict[str, Any]:
+    """Return the fields of a match but for the number of its sentence."""
+    offsets = sentence.offsets[match.node.start : match.node.end]
+    begin, end = offsets[0][0], offsets[-1][1]
+    return {
+        "characterOffsetBegin": begin,
+        "characterOffsetEnd": end,
+        "match": _indented(match.node),
+        "spanString": text[begin:end],
+        "namedNodes": [{name: _indented(node)} for name, node in match.names.items()],
+    }
 
 
 def _indented(node: TreeNode) -> str:

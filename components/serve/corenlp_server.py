@@ -10,11 +10,13 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.serve.corenlp import MAX_CHARACTERS, CoreNLP
-from spacy_lpcfg.components.serve.local_server import HOST, LocalHandler, LocalServer
+from spacy_lpcfg.components.serve.local_server import HOST, BodyError, LocalHandler, LocalServer
 
 _MAX_BYTES = 4 * MAX_CHARACTERS  # of a text in UTF-8
 _FORM = "application/x-www-form-urlencoded"
+_CHARSETS = ("utf-8", "utf8", "utf-16", "latin-1", "iso-8859-1", "ascii", "us-ascii")  # others may take long to decode
 _SIGNS = {"/live": "live\n", "/ready": "ready\n", "/ping": "pong\n"}
 _WELCOME = (
     "This is spacy-lpcfg, which answers some requests as CoreNLP does: POST a text to / for sentences, tokens, tags "
@@ -63,15 +65,19 @@ class _Handler(LocalHandler):
             self._refuse()
         elif path not in ("/", "/tregex"):
             self._send(HTTPStatus.NOT_FOUND, f"There is no {path:.100} here. {_WELCOME}")
-        elif (body := self.read_body(_MAX_BYTES)) is None:
-            message = f"Expected a Content-Length, and a text of at most {MAX_CHARACTERS:,} characters.\n"
-            self._send(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
         else:
-            answer = partial(self._answer, path, dict(parse_qsl(query, errors="replace")), body)
-            status, content = self.answer_if_free(answer, "{}\n".format)
-            is_json = isinstance(content, dict)
-            text = json.dumps(content, ensure_ascii=False, indent=2) if is_json else str(content)
-            self._send(status, text, **{"Content-Type": _JSON if is_json else _PLAIN})
+            self._post(path, dict(parse_qsl(query, errors="replace")))
+
+    def _post(self, path: str, query: dict[str, str]) -> None:
+        try:
+            body = self.read_body(_MAX_BYTES)
+        except BodyError as error:
+            self._send(error.status, f"{error}\n")
+            return
+        status, content = self.answer_if_free(partial(self._answer, path, query, body), "{}\n".format)
+        is_json = isinstance(content, dict)
+        text = json.dumps(content, ensure_ascii=False, indent=2) if is_json else str(content)
+        self._send(status, text, **{"Content-Type": _JSON if is_json else _PLAIN})
 
     def _refuse(self) -> None:
         self._send(HTTPStatus.FORBIDDEN, f"This server answers programs of this machine, at {self.server.url}.\n")
@@ -80,7 +86,7 @@ class _Handler(LocalHandler):
         text, properties = _text(body, self.headers), _properties(query)
         if path == "/":
             return self.server.answers.annotate(text, properties)
-        return self.server.answers.tregex(text, query.get("pattern", ""), properties)
+        return self.server.answers.tregex(text, query.get("pattern", ""), properties, self.has_left)
 
 
 def _text(body: bytes, headers: Message) -> str:
@@ -88,14 +94,24 @@ def _text(body: bytes, headers: Message) -> str:
 
     Some clients send text as it stands where they say that it is a form, so that only one without blanks is decoded.
 
-    RAISES (ValueError): For an unknown character set, or bytes that are not valid in it.
+    RAISES (ValueError): For a character set that is not in `_CHARSETS`, or bytes that are not valid in it.
     """
+    media_type, charset = _content_type(headers.get("Content-Type", ""))
+    if charset not in _CHARSETS:
+        raise ValueError(f"Expected a text in the character set {', '.join(_CHARSETS)}; got {shown(charset)}.")
     try:
-        text = body.decode(headers.get_content_charset("utf-8"))
-    except (LookupError, UnicodeDecodeError) as error:
+        text = body.decode(charset)
+    except UnicodeDecodeError as error:
         raise ValueError(f"Expected a text in the character set of its Content-Type, or in UTF-8: {error}.") from error
-    is_encoded = headers.get_content_type() == _FORM and not any(map(str.isspace, text))
+    is_encoded = media_type == _FORM and not any(map(str.isspace, text))
     return unquote_plus(text, errors="replace") if is_encoded else text
+
+
+def _content_type(header: str) -> tuple[str, str]:
+    """Return the media type and the character set of a Content-Type, in linear time, unlike `email.message`."""
+    media_type, *parameters = (part.strip() for part in header.lower().split(";"))
+    values = {name: value.strip('"') for name, _, value in (parameter.partition("=") for parameter in parameters)}
+    return media_type, values.get("charset", "utf-8")
 
 
 def _properties(query: dict[str, str]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from spacy_lpcfg.components.serve.correction_page import correction_page
 from spacy_lpcfg.components.serve.corrections import Corrections
 from spacy_lpcfg.components.serve.demo_server import HEADERS, DemoHandler, DemoServer
+from spacy_lpcfg.components.serve.local_server import BodyError
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 from spacy_lpcfg.trees.tree import Span
 
@@ -62,8 +63,14 @@ class _Handler(DemoHandler):
             self._send_json(HTTPStatus.FORBIDDEN, _error("This is for the page of this server alone: load it again."))
         elif action is None:
             self._send_json(HTTPStatus.NOT_FOUND, _error("There is nothing here."))
-        elif (body := self.read_body(_MAX_BYTES)) is None:
-            self._send_json(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _error("This is too much for one sentence."))
+        else:
+            self._answer(action)
+
+    def _answer(self, action: Callable[..., dict[str, Any]]) -> None:
+        try:
+            body = self.read_body(_MAX_BYTES)
+        except BodyError as error:
+            self._send_json(error.status, _error(str(error)))
         else:
             self._send_json(*self.answer_in_turn(lambda: action(*_decisions(body)), _error))
 

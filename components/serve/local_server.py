@@ -8,7 +8,8 @@ from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BufferedReader, RawIOBase
-from socket import socket
+from select import select
+from socket import MSG_PEEK, socket
 from socketserver import TCPServer
 from threading import BoundedSemaphore, Lock
 from time import monotonic
@@ -88,6 +89,14 @@ class LocalServer(ThreadingHTTPServer):
             logger.exception("no answer to %s", client_address)
 
 
+class BodyError(ValueError):
+    """The body of a request cannot be read; `status` is that of the response."""
+
+    def __init__(self, status: HTTPStatus, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class _InTime(RawIOBase):
     """A reader of a connection with a deadline, after which reading raises TimeoutError."""
 
@@ -135,13 +144,26 @@ class LocalHandler(BaseHTTPRequestHandler):
         told = {name: self.headers.get_all(name, []) for name in accepted}
         return bool(told["Host"]) and all(accepted[name].issuperset(values) for name, values in told.items())
 
-    def read_body(self, most: int) -> bytes | None:
-        """Return the body of a request of at most `most` bytes; None if it is longer, or if its length is not said."""
+    def read_body(self, most: int) -> bytes:
+        """Return the body of a request of at most `most` bytes.
+
+        RAISES (BodyError): If it is longer, if its length is not said, or if it ends before.
+        """
         length = self.headers.get("Content-Length", "")
         n_digits = len(str(most))  # Python refuses to read numbers of thousands of digits
         if not length.isdecimal() or len(length) > n_digits or int(length) > most:
-            return None
-        return self.rfile.read(int(length))
+            message = f"Expected a body of at most {most:,} bytes, and its Content-Length."
+            raise BodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            message = f"Expected a body of {length} bytes, as Content-Length says, got {len(body)}: send it again."
+            raise BodyError(HTTPStatus.BAD_REQUEST, message)
+        return body
+
+    def has_left(self) -> bool:
+        """Return whether the client has closed its side of the connection."""
+        is_readable = bool(select([self.connection], [], [], 0)[0])
+        return is_readable and not self.connection.recv(1, MSG_PEEK)
 
     def answer_if_free(
         self, answer: Callable[[], Answer], refuse: Callable[[str], Answer]

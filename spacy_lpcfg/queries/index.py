@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from spacy_lpcfg.queries.arrays import NONE, TreeArrays
-from spacy_lpcfg.queries.matching import matches, matching_nodes
+from spacy_lpcfg.queries.matching import OnStep, matches, matching_nodes
 from spacy_lpcfg.queries.pattern import LabelTest, TreePattern
 from spacy_lpcfg.queries.reading import Strings, codes_of_file, codes_of_trees
 from spacy_lpcfg.storage.files import PathLike
@@ -61,17 +61,19 @@ class TreeIndex(TreeArrays):
         files = (codes_of_file(path, strings, on_error) for path in files_of(paths))
         return cls(chain.from_iterable(files), strings, rules)
 
-    def search(self, pattern: str | TreePattern) -> Iterator[TreeMatch]:
+    def search(self, pattern: str | TreePattern, *, on_step: OnStep | None = None) -> Iterator[TreeMatch]:
         """Yield the matches of a pattern, in the order of the trees and of their nodes.
 
         A match is the matched node with the nodes that the pattern names. Each combination of these is yielded once,
         however many ways there are to match the unnamed nodes.
 
         pattern (str or TreePattern): A pattern in Tregex's language, such as NP < (PP <# IN).
+        on_step (callable or None): Called in each step of the backtracking search with 1 + the number of nodes that it
+            reaches; raises an error to end the search.
         RAISES (PatternError): If the text is not a valid pattern.
         RAISES (ValueError): If a regular expression takes too long.
         """
-        for number, bound in matches(self, _compiled(pattern)):
+        for number, bound in matches(self, _compiled(pattern), on_step):
             names = {name: TreeNode(self, i) for name, i in bound.items() if isinstance(i, int)}
             variables = {name.removeprefix("%"): text for name, text in bound.items() if isinstance(text, str)}
             yield TreeMatch(TreeNode(self, number), names, variables)

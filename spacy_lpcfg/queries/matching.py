@@ -8,7 +8,7 @@ wanted, a backtracking search from each candidate finds the matches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from spacy_lpcfg.trees.transforms import basic_category
 
 Bound = dict[str, int | str]
 """Bindings: nodes by their names, and strings by their variables, whose names begin with %."""
+OnStep = Callable[[int], None]
+"""Called with the number of nodes that a step of the backtracking search reaches; what it raises ends the search."""
 _FEW = 8  # a relation is followed from the remaining nodes if the rarest label has this many times more
 
 
@@ -33,12 +35,12 @@ def matching_nodes(index: TreeArrays, pattern: TreePattern) -> Ids:
     return unique(index, np.concatenate(matching))
 
 
-def matches(index: TreeArrays, pattern: TreePattern) -> Iterator[tuple[int, Bound]]:
+def matches(index: TreeArrays, pattern: TreePattern, on_step: OnStep | None = None) -> Iterator[tuple[int, Bound]]:
     """Yield each node that a pattern matches, with each combination of the nodes that it names.
 
     The variables are those of the first match that has this combination.
     """
-    searches = [(root, _Search(index)) for root in pattern.roots]
+    searches = [(root, _Search(index, on_step)) for root in pattern.roots]
     candidates = [search.candidates(root) for root, search in searches]
     for i in unique(index, np.concatenate(candidates)).tolist():
         seen: set[tuple[tuple[str, int], ...]] = set()
@@ -53,8 +55,9 @@ def matches(index: TreeArrays, pattern: TreePattern) -> Iterator[tuple[int, Boun
 class _Search:
     """The search for one alternative of a pattern, with the candidates of its parts."""
 
-    def __init__(self, index: TreeArrays) -> None:
+    def __init__(self, index: TreeArrays, on_step: OnStep | None = None) -> None:
         self.index = index
+        self.on_step = on_step
         self.sets: dict[Part, Ids] = {}
 
     # Sets of nodes
@@ -140,6 +143,8 @@ class _Search:
         """Yield the bindings of each match at a node that a step leads to; only one if the node binds nothing."""
         (node,) = part.parts
         targets = image(self.index, part.relation, np.array([at]))
+        if self.on_step is not None:
+            self.on_step(1 + len(targets))
         if node in self.sets:
             targets = intersection(targets, self.sets[node])
         elif node.is_closed:

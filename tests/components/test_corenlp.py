@@ -1,12 +1,17 @@
 """A server for CoreNLP's clients: its answers over real requests, by NLTK's client too, and what it refuses."""
 
+import email.message
 import json
+import socket
+from http.client import HTTPConnection
+from threading import Event
 from urllib.parse import urlencode
 
 import pytest
 import serving
 from pipelines import pipeline_by
 
+from spacy_lpcfg.components.serve import corenlp
 from spacy_lpcfg.components.serve.corenlp import MAX_CHARACTERS, CoreNLP
 from spacy_lpcfg.components.serve.corenlp_server import CoreNLPServer
 from spacy_lpcfg.trees import parse_trees
@@ -162,7 +167,9 @@ REFUSED = [
     *(("/", b"x", {"properties": properties}, 400, "JSON object") for properties in ("{", "[" * 10_000, "3")),
     ("/", b"\xff", {}, 400, "UTF-8"),
     ("/", b"x" * (MAX_CHARACTERS + 1), {}, 400, "100,000 characters"),
-    ("/", b"x" * (4 * MAX_CHARACTERS + 1), {}, 413, "100,000 characters"),
+    ("/", b"x" * (4 * MAX_CHARACTERS + 1), {}, 413, "400,000 bytes"),
+    ("/", b"x", {"properties": '{"pipelineLanguage": "de"}'}, 400, "pipelineLanguage en or english, got 'de'"),
+    ("/tregex", b"x", {"pipelineLanguage": "german", "pattern": "NP"}, 400, "en or english, got 'german'"),
     ("/tregex", b"The ferry came.", {"pattern": "NP < ("}, 400, ""),
     ("/tregex", b"The ferry came.", {}, 400, ""),
     ("/semgrex", b"x", {}, 404, "/tregex?pattern"),
@@ -180,3 +187,70 @@ def test_what_cannot_be_answered(server, path, body, query, status, message):
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_other_sites_are_refused(server, method):
     assert ask(server, method, "/", b"x", Host="example.org")[0] == 403
+
+
+@pytest.mark.parametrize("language", ["en", "English", "default"])
+def test_the_language_of_the_pipeline_may_be_named(server, language):
+    assert len(post(server, "The ferry came.", pipelineLanguage=language)) == 1
+
+
+@pytest.mark.parametrize("charset", ["punycode", "idna", "utf-7", "unicode_escape"])
+def test_only_character_sets_that_take_linear_time(server, charset):
+    status, answer = ask(server, "POST", "/", b"x", **{"Content-Type": f"text/plain; charset={charset}"})
+    assert status == 400
+    assert f"utf-8, utf8, utf-16, latin-1, iso-8859-1, ascii, us-ascii; got '{charset}'" in answer
+
+
+def test_content_types_are_read_in_linear_time(server, monkeypatch):
+    """Without the parser of `email.message`, which takes quadratic time for semicolons after a quotation mark."""
+    monkeypatch.setattr(email.message, "_parseparam", lambda text: pytest.fail("quadratic"))
+    for content_type in ('text/plain; a="' + ";" * 60_000, 'text/plain; Charset="UTF-16"'):
+        text = "Rain fell.".encode("utf-16" if "16" in content_type else "utf-8")
+        status, answer = ask(server, "POST", "/", text, **{"Content-Type": content_type})
+        assert status == 200
+        assert words(json.loads(answer)["sentences"][0]) == ["Rain", "fell", "."]
+
+
+def test_a_body_that_is_cut_off_is_refused(server):
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=60) as connection:
+        host = f"127.0.0.1:{server.server_port}"
+        connection.sendall(f"POST / HTTP/1.0\r\nHost: {host}\r\nContent-Length: 50\r\n\r\nabc".encode())
+        connection.shutdown(socket.SHUT_WR)
+        answer = connection.makefile(encoding="utf-8").read()
+    assert answer.startswith("HTTP/1.0 400")
+    assert "Expected a body of 50 bytes, as Content-Length says, got 3" in answer
+
+
+CROSS_PRODUCT = "__=a .. (__=b .. __=c)"
+
+
+@pytest.mark.parametrize(("name", "value"), [("MAX_STEPS", 500), ("MAX_ANSWER", 2000)])
+def test_searches_are_cut(answers, monkeypatch, name, value):
+    text = "The ferry came late. " * 20
+    n_matches = sum(map(len, answers.tregex(text, CROSS_PRODUCT, {})["sentences"]))
+    monkeypatch.setattr(corenlp, name, value)
+    answer = answers.tregex(text, CROSS_PRODUCT, {})
+    n_cut = sum(map(len, answer["sentences"]))
+    assert 0 < n_cut < n_matches
+    assert answer["warning"].startswith(f"These are the first {n_cut} matches")
+    assert "warning" not in answers.tregex(text, "NP", {})
+
+
+def test_a_search_ends_when_the_client_leaves(server, monkeypatch):
+    has_begun, has_left, steps = Event(), Event(), []
+
+    def on_step(limits, n_nodes):
+        has_begun.set()
+        has_left.wait(60)
+        steps.append(n_nodes)
+        usual(limits, n_nodes)
+
+    usual = corenlp._SearchLimits.on_step
+    monkeypatch.setattr(corenlp._SearchLimits, "on_step", on_step)
+    client = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    client.request("POST", f"/tregex?{urlencode({'pattern': CROSS_PRODUCT})}", TEXT)
+    assert has_begun.wait(60)
+    client.close()
+    has_left.set()
+    with server.lock:  # which the search has until it ends
+        assert len(steps) == 1

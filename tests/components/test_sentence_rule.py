@@ -1,10 +1,11 @@
 import pytest
 import spacy
+from pipelines import pipeline_by
 from spacy.tokens import Doc
 
 from benchmarks.accuracy.sentences import Document, rows, universal_dependencies, written
 from spacy_lpcfg.components.doc.sentences import find_sentences, texts_of, words_of
-from spacy_lpcfg.components.sentence_rule import sentence_starts
+from spacy_lpcfg.components.sentence_rule import PunctuationSentencizer, sentence_starts
 from spacy_lpcfg.trees import parse_trees
 from spacy_lpcfg.trees.transforms import escape_tokens
 
@@ -120,3 +121,27 @@ def test_sentence_rule_benchmark_reads_treebanks():
     ours, theirs = list(rows([Document("It rained. We stayed.", ["It rained.", "We stayed."])]))[:2]
     assert ours["splitter"] == "lpcfg_sentencizer"
     assert (ours["F1"], theirs["F1"]) == (100, 100)
+
+
+class CountingDoc(Doc):
+    """A Doc that counts how often all of its tokens are looked through."""
+
+    n_looks = 0
+
+    def has_annotation(self, *arguments, **settings):
+        CountingDoc.n_looks += 1
+        return super().has_annotation(*arguments, **settings)
+
+
+@pytest.mark.parametrize("name", ["lpcfg_sentencizer", "lpcfg_parser"])
+def test_boundaries_are_set_in_linear_time(sample_grammar, name):
+    """spaCy's setter of `token.is_sent_start` looks through the whole Doc."""
+    nlp, _ = pipeline_by(sample_grammar)
+    pipe = PunctuationSentencizer() if name == "lpcfg_sentencizer" else nlp.get_pipe(name)
+    n_looks = []
+    for n in (5, 50):
+        CountingDoc.n_looks = 0
+        doc = pipe(CountingDoc(nlp.vocab, words=["It", "left", "."] * n))
+        n_looks.append(CountingDoc.n_looks)
+        assert [token.is_sent_start for token in doc] == [True, False, False] * n
+    assert n_looks[0] == n_looks[1]
