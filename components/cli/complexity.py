@@ -10,6 +10,7 @@ import typer
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import begun, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.failures import Failures
 from spacy_lpcfg.components.cli.shared.files import check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
 from spacy_lpcfg.components.cli.shared.inputs import Source, trees_of
@@ -56,6 +57,7 @@ def complexity(
 
     FILE is a treebank by its name (.mrg, .psd, .export and others, .gz or not) or by --dialect, Docs with trees
     (.spacy), and else text, which the model parses. Each file is a document, and each Doc of a .spacy file.
+    Of several files, one that cannot be read is told of, and the others are measured.
 
     The table has the nine counts and fourteen indices of L2SCA (Lu 2010): words, sentences, verb
     phrases, clauses, T-units, dependent clauses, complex T-units, coordinate phrases and complex nominals; Yngve depth
@@ -73,16 +75,21 @@ def complexity(
     reader = TreeSources(kind, model, component, dialect)
     sources = [*reader.sources(files)]
     check_output(output, inputs=[*(source.file for source in sources), model], force=force)
+    reader.load_for(sources)
     errors: list[Exception] = []
     on_error = errors.append if skip_bad else None
-    measured = (
-        (source.name, number, document)
-        for source in sources
-        for number, document in enumerate(_documents(reader, source, with_surprisal, on_error), start=1)
-    )
-    rows = _l2sca_rows(begun(measured)) if name == TableFormat.l2sca else _rows(begun(measured), unit)
+    failures = Failures(len(sources), skip_bad=skip_bad)
+
+    def measured() -> "Iterator[tuple[str, int, Complexity]]":
+        for source in sources:
+            documents = failures.reading(source.name, _documents(reader, source, with_surprisal, on_error))
+            for number, document in enumerate(documents, start=1):
+                yield source.name, number, document
+
+    rows = _l2sca_rows(begun(measured())) if name == TableFormat.l2sca else _rows(begun(measured()), unit)
     write_output(output, name, rows, force=force)
     log_skipped(errors)
+    failures.check()
 
 
 def _documents(
@@ -97,11 +104,8 @@ def _documents(
         yield Complexity.joined(map(complexity, batches))
         return
     docs = progress(reader.docs(source), "documents")
-    try:
-        parts = (sentence_complexity(doc, with_surprisal=with_surprisal) for doc in docs)
-        yield from parts if source.kind == options.Input.spacy else [Complexity.joined(parts)]
-    except ValueError as error:
-        raise ValueError(f"{source.name}: {error}") from error
+    parts = (sentence_complexity(doc, with_surprisal=with_surprisal) for doc in docs)
+    yield from parts if source.kind == options.Input.spacy else [Complexity.joined(parts)]
 
 
 def _rows(measured: "Iterable[tuple[str, int, Complexity]]", unit: Unit) -> Iterator[Iterable[str]]:

@@ -12,6 +12,7 @@ import typer
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors, usage_errors
+from spacy_lpcfg.components.cli.shared.failures import Failures
 from spacy_lpcfg.components.cli.shared.files import check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
 from spacy_lpcfg.components.cli.shared.inputs import Source, dialect_of_source, trees_of
@@ -67,7 +68,8 @@ def search(
 
     FILE is a treebank by its name (.mrg, .psd, .export and others, .gz or not) or by --dialect, Docs with trees
     (.spacy), and else text, which the model parses. Trees of the dialect penn are searched as they stand, with their
-    roots, function labels and empty elements.
+    roots, function labels and empty elements. Of several files, one that cannot be read is told of, and the others are
+    searched.
 
     Matches count once for each node, and each choice of the nodes that the pattern names. Lines begin with the number
     of the tree. A table (tsv, csv) has a column for the words of each name; words count from 0, up to `end`.
@@ -89,11 +91,14 @@ def search(
     reader = TreeSources(kind, model, component, dialect)
     sources = [*reader.sources(files)]
     check_output(output, inputs=[*(source.file for source in sources), model], force=force)
-    searched = _searched(reader, sources, head_rules(lang), errors if skip_bad else None)
+    reader.load_for(sources)
+    failures = Failures(len(sources), skip_bad=skip_bad)
+    searched = _searched(reader, sources, head_rules(lang), errors if skip_bad else None, failures)
     is_one = len(files) == 1 and not os.path.isdir(files[0])
     rows = _count_rows(searched, pattern) if counts else _rows(begun(searched), pattern, name, is_one)
     write_output(output, name, begun(rows), force=force)
     log_skipped(errors)
+    failures.check()
 
 
 def _format(output: Path | None, form: SearchFormat | None, counts: bool) -> str:
@@ -107,24 +112,29 @@ def _format(output: Path | None, form: SearchFormat | None, counts: bool) -> str
 
 
 def _searched(
-    reader: TreeSources, sources: Iterable[Source], rules: "HeadRules", errors: list[Exception] | None
+    reader: TreeSources,
+    sources: Iterable[Source],
+    rules: "HeadRules",
+    errors: list[Exception] | None,
+    failures: Failures,
 ) -> Iterator[Searched]:
     """Yield the trees of files; errors (list or None): of broken trees, None if they are to be raised."""
     for source in sources:
-        if source.kind == options.Input.trees:
-            yield Searched(source.name, 0, _treebank(source, rules, errors))
-        else:
-            yield from _docs(reader, source, rules)
+        is_treebank = source.kind == options.Input.trees
+        parts = _treebank(source, rules, errors) if is_treebank else _docs(reader, source, rules)
+        yield from failures.reading(source.name, parts)
 
 
-def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None) -> "TreeIndex":
+def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None) -> Iterator[Searched]:
     from spacy_lpcfg.queries import TreeIndex
     from spacy_lpcfg.trees.formats import PENN
 
     on_error = None if errors is None else errors.append
     if os.path.isfile(source.file) and dialect_of_source(source) == PENN:
-        return TreeIndex.read(source.file, rules, on_error=on_error)
-    return TreeIndex.from_trees(trees_of(source, on_error), rules)
+        index = TreeIndex.read(source.file, rules, on_error=on_error)
+    else:
+        index = TreeIndex.from_trees(trees_of(source, on_error), rules)
+    yield Searched(source.name, 0, index)
 
 
 def _docs(reader: TreeSources, source: Source, rules: "HeadRules") -> Iterator[Searched]:
@@ -132,10 +142,7 @@ def _docs(reader: TreeSources, source: Source, rules: "HeadRules") -> Iterator[S
 
     n_before = 0
     for some in in_batches(progress(reader.docs(source), "documents"), _N_DOCS):
-        try:
-            index = IndexedDocs(some, rules).index
-        except ValueError as error:
-            raise ValueError(f"{source.name}: {error}") from error
+        index = IndexedDocs(some, rules).index
         yield Searched(source.name, n_before, index)
         n_before += len(index)
 

@@ -80,6 +80,24 @@ def test_cli_complexity_of_text_is_that_of_a_document_with_surprisal(tmp_path):
     assert [each["document"] for each in table(path, path)] == ["1", "1"]
 
 
+def test_cli_complexity_goes_on_after_an_empty_essay(pcfg_model, tmp_path):
+    essays = [tmp_path / name for name in ("first.txt", "empty.txt", "last.txt")]
+    for essay, text in zip(essays, ("It rained.", "", "We stayed."), strict=True):
+        essay.write_text(text, encoding="utf-8")
+    options = ("--model", pcfg_model, "--no-surprisal", "-o", tmp_path / "table.csv")
+    told = run("complexity", *essays, *options, code=1).stderr
+    assert told.count("empty.txt: there is nothing to parse") == told.count("empty.txt") == 1
+    assert "1 of 3 files could not be read; the others were" in told
+    with open(tmp_path / "table.csv", encoding="utf-8") as file:
+        assert [row["file"] for row in csv.DictReader(file)] == [str(essays[0]), str(essays[2])]
+    options = ("--model", "nonsense", "-o", tmp_path / "none.csv")
+    assert "could not be read" not in run("complexity", *essays, *options, code=1).stderr
+    assert (
+        "2 of 2 files could not be read"
+        in run("complexity", essays[1], essays[1], "--model", pcfg_model, code=1).stderr
+    )
+
+
 def test_cli_complexity_says_what_is_wrong(tmp_path):
     assert "'paragraph' is not one of 'document', 'sentence'" in run(
         "complexity", DEV, "--unit", "paragraph", code=2

@@ -33,6 +33,18 @@ def test_cli_search_shows_matches_in_context(trees):
         assert (line.index("["), line[48]) == (49, " ")
 
 
+def test_cli_search_goes_on_after_a_file_that_cannot_be_read(trees, tmp_path):
+    broken = tmp_path / "broken.mrg"
+    broken.write_text(BROKEN, encoding="utf-8")
+    done = run("search", "DT", trees, broken, trees, code=1)
+    assert len(done.stdout.splitlines()) == 2
+    assert done.stderr.count("broken.mrg:1: ") == 1
+    assert "Or use --skip-bad" in done.stderr
+    assert done.stderr.endswith("Error: 1 of 3 files could not be read; the others were\n")
+    rows = run("search", "DT", trees, broken, trees, "--skip-bad", "--counts").stdout.splitlines()
+    assert rows[-1].split("\t") == ["total", "2", "2", "4"]
+
+
 def test_cli_search_shortens_long_context(tmp_path):
     path = tmp_path / "long.mrg"
     path.write_text(f"(S {'(A aaa) ' * 20}(B b){' (A aaa)' * 20})", encoding="utf-8")

@@ -57,11 +57,19 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
             if not isinstance(error, _EXPECTED):
                 raise
             settle(sys.stdout)
-            hint = _SKIP_BAD if _is_broken_tree(error) and kwargs.get("skip_bad") is False else ""
-            log(f"Error: {_TOO_MUCH.get(type(error), '')}{one_line(error)}{hint}")
+            log(f"Error: {_TOO_MUCH.get(type(error), '')}{message_of(error, skip_bad=kwargs.get('skip_bad'))}")
             raise typer.Exit(BAD_DATA) from error
 
     return reporting
+
+
+def message_of(error: BaseException, *, skip_bad: bool | None) -> str:
+    """Return the message of an error on one line, with the advice to skip a broken tree.
+
+    skip_bad (bool or None): Whether the command skips broken trees; None if it cannot.
+    """
+    hint = _SKIP_BAD if skip_bad is False and _is_broken_tree(error) else ""
+    return one_line(error) + hint
 
 
 def _is_broken_tree(error: BaseException) -> bool:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared.clusters import connected
 from spacy_lpcfg.components.cli.shared.console import log, progress
+from spacy_lpcfg.components.cli.shared.failures import error_of_file
 from spacy_lpcfg.components.cli.shared.shards import Shard
 
 _DIED = "several workers died at it, perhaps for want of memory: cut it into smaller files"
@@ -75,6 +76,6 @@ def _working(
 
 def _tell_errors(errors: dict[str, str], n_files: int) -> None:
     for file, error in sorted(errors.items()):
-        log(error if file in error else f"{file}: {error}")
+        log(error_of_file(file, error))
     if errors:
         raise ValueError(f"{len(errors)} of {counted(n_files, 'file')} could not be parsed; the others are")

@@ -152,6 +152,11 @@ class TreeSources:
         text = source_of(*self._pipeline, source.file, self.kind, None)
         return (doc for doc, _ in run_pipeline(*self._pipeline, text))
 
+    def load_for(self, sources: Iterable[Source]) -> None:
+        """Load the pipeline if a source is to be parsed: what is wrong with the pipeline is wrong with no file."""
+        if any(source.kind not in (Input.trees, Input.spacy) for source in sources):
+            _ = self._pipeline
+
     @cached_property
     def _pipeline(self) -> tuple[Language, ParsingPipe]:
         nlp = load_pipeline(self.model)
