@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Thread
 from time import monotonic, sleep
 
 from spacy_lpcfg.components.serve.local_server import LocalServer, logger
@@ -27,10 +28,11 @@ def serve_in_processes(server: LocalServer, n_workers: int) -> None:
     gc.freeze()  # the garbage collector writes to all objects, whose memory would then be copied
     server.socket.setblocking(False)  # several wait for a connection, and one gets it
     started: dict[int, float] = {}
+    lifeline = os.pipe()
     try:
         while True:
             while len(started) < n_workers:
-                started[_fork(server)] = monotonic()
+                started[_fork(server, lifeline)] = monotonic()
             pid, status = os.wait()
             logger.error("a worker ended with status %s, another one takes its place", status)
             if monotonic() - started.pop(pid) < _SECONDS:
@@ -40,18 +42,31 @@ def serve_in_processes(server: LocalServer, n_workers: int) -> None:
             os.kill(pid, signal.SIGTERM)
         for pid in started:
             os.waitpid(pid, 0)
+        for end in lifeline:
+            os.close(end)
 
 
-def _fork(server: LocalServer) -> int:
+def _fork(server: LocalServer, lifeline: tuple[int, int]) -> int:
+    """Start a worker, and return its process id.
+
+    lifeline (int, int): Both ends of a pipe that only this process can write to, so that it closes when this ends.
+    """
     pid = os.fork()
     if pid == 0:
         try:
+            os.close(lifeline[1])
+            Thread(target=_end_with_parent, args=(lifeline[0],), daemon=True).start()
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a terminal sends to all processes
             server.serve_forever()
         finally:
             os._exit(1)
     return pid
+
+
+def _end_with_parent(lifeline: int) -> None:
+    os.read(lifeline, 1)  # returns when the parent ends, however it does
+    os._exit(1)
 
 
 @contextmanager

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from select import select
 from urllib.request import Request, urlopen
 
 import pytest
@@ -72,3 +74,28 @@ def test_server_processes_that_end_at_once_begin_again_in_a_second(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             serve_in_processes(server, 2)
     assert waited == [1.0] * 3
+
+
+def test_server_processes_end_with_their_parent():
+    """The parent is killed, so that it can end no worker: the pipe closes when nobody is left who can write to it."""
+    reader, writer = os.pipe()
+    with LocalServer(0, LocalHandler) as server:
+        parent = os.fork()
+        if parent == 0:
+            try:
+                os.setsid()
+                os.close(reader)
+                server.serve_forever = lambda: (os.write(writer, b"."), signal.pause())
+                serve_in_processes(server, 2)
+            finally:
+                os._exit(1)
+        os.close(writer)
+        begun = os.read(reader, 1) + os.read(reader, 1)
+        os.kill(parent, signal.SIGKILL)
+        os.waitpid(parent, 0)
+        is_closed = bool(select([reader], [], [], 60)[0]) and os.read(reader, 1) == b""
+        os.close(reader)
+        with suppress(ProcessLookupError):
+            os.killpg(parent, signal.SIGKILL)  # workers that did not end
+    assert begun == b".."
+    assert is_closed
