@@ -4,6 +4,7 @@ from numpy.typing import NDArray
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.cells import CellMask
 from spacy_lpcfg.chart.context import SentenceContext
+from spacy_lpcfg.chart.factors import Factors
 from spacy_lpcfg.grammar.grammar import Grammar
 
 class CoarseGrammar:
@@ -11,10 +12,9 @@ class CoarseGrammar:
 
 def build_forest(
     grammar: CoarseGrammar,
-    terminals: NDArray[np.int32],
-    tags: NDArray[np.int32],
     context: SentenceContext,
     allowed: CellMask,
+    factors: Factors | None,
     *,
     beam: float,
     threshold: float,
@@ -23,10 +23,9 @@ def build_forest(
 ) -> Forest: ...
 def root_logs(
     grammar: CoarseGrammar,
-    terminals: NDArray[np.int32],
-    tags: NDArray[np.int32],
     context: SentenceContext,
     allowed: CellMask,
+    factors: Factors | None,
     *,
     beam: float,
     max_applications: int,

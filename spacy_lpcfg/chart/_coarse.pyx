@@ -88,11 +88,9 @@ cdef class CoarseGrammar:
     cdef RuleTable open_rules            # those of symbols from binarisation, which yield no constituent
     cdef vector[double] roots
     cdef vector[double] priors
-    cdef const int32_t[::1] row_offsets
     cdef const int32_t[::1] row_symbols
     cdef const double[::1] row_weights
     cdef const int32_t[::1] tag_of
-    cdef const int32_t[::1] tag_terminals
     cdef list idle                       # charts that no thread uses
 
     def __init__(self, grammar):
@@ -102,11 +100,9 @@ cdef class CoarseGrammar:
         self.n_symbols, self.n_blocks = self.all_rules.n_symbols, self.all_rules.n_blocks
         self.roots = grammar.root_weights
         self.priors = grammar.symbol_weights
-        self.row_offsets = grammar.lexicon.offsets
         self.row_symbols = grammar.lexicon.symbols
         self.row_weights = grammar.lexicon.weights
         self.tag_of = grammar.tag_of
-        self.tag_terminals = grammar.lexicon.tag_terminals
         self.idle = []
 
     cdef _Chart borrow(self, int n):
@@ -129,7 +125,8 @@ cdef class _Chart:
     cdef vector[Item] items
     cdef vector[double] inside
     cdef vector[double] outside
-    cdef vector[double] row_scales
+    cdef vector[double] scales           # (n_items,): of the emissions of leaves; 1 for other items
+    cdef vector[double] factors          # (n_items,): from evidence
     cdef vector[int32_t] first_item      # (n_cells,)
     cdef vector[int32_t] end_item
     cdef vector[int32_t] exponents       # (n_cells,)
@@ -146,10 +143,16 @@ cdef class _Chart:
     cdef vector[Application] sorted
     cdef vector[int32_t] next_edge       # (n_items of the forest + 1,)
     cdef vector[double] merits           # (n_symbols,): of the cell at hand
+    cdef vector[double] cell_factors     # (n_symbols,): of the cell at hand
     cdef const int32_t[:, ::1] cells     # as in `CellMask`
     cdef const char[:, ::1] allowed
-    cdef const double[:, ::1] symbol_weights, left_fit, right_fit    # as in `SentenceContext`, and so the next
+    cdef const int32_t[::1] first_row, rows                    # as in `SentenceContext`, and so the next four
+    cdef const double[::1] row_scales
+    cdef const double[:, ::1] left_fit, right_fit
     cdef const char[::1] may_begin, may_end
+    cdef const double[:, ::1] span_factors, tag_factors         # as in `Factors`, and so the next
+    cdef const int32_t[::1] columns
+    cdef bint has_factors
     cdef double beam
 
     def __cinit__(self, CoarseGrammar grammar):
@@ -159,6 +162,7 @@ cdef class _Chart:
         self.right_item.assign(grammar.n_symbols, 0)
         self.item_of.assign(grammar.n_symbols, -1)
         self.merits.assign(grammar.n_symbols, 0)
+        self.cell_factors.assign(grammar.n_symbols, 1)
         self.summed.assign(grammar.n_blocks, 0)
 
     cdef void clear(self, int n) noexcept nogil:
@@ -167,7 +171,8 @@ cdef class _Chart:
         self.n_cells = (n + 1) * (n + 1)
         self.items.clear()
         self.inside.clear()
-        self.row_scales.clear()
+        self.scales.clear()
+        self.factors.clear()
         self.applications.clear()
         self.first_item.assign(self.n_cells, 0)
         self.end_item.assign(self.n_cells, 0)
@@ -177,39 +182,44 @@ cdef class _Chart:
     cdef int cell(self, int start, int end) noexcept nogil:
         return start * (self.n + 1) + end
 
-    cdef void add_item(self, int start, int end, int symbol, int row, double inside, double scale) noexcept nogil:
+    cdef double span_factor(self, int start, int end, int symbol) noexcept nogil:
+        """The factor that evidence gives a symbol over a span."""
+        if not self.has_factors:
+            return 1.0
+        return self.span_factors[start * self.n - start * (start - 1) // 2 + end - start - 1, self.columns[symbol]]
+
+    cdef void add_item(self, int start, int end, int symbol, int row, double inside, double scale,
+                       double factor) noexcept nogil:
         cdef Item item
         item.start, item.end, item.symbol, item.row = start, end, symbol, row
         self.item_of[symbol] = <int32_t>self.items.size()
         self.items.push_back(item)
         self.inside.push_back(inside)
-        self.row_scales.push_back(scale)
+        self.scales.push_back(scale)
+        self.factors.push_back(factor)
         self.present[<int64_t>self.cell(start, end) * self.grammar.n_blocks + symbol // 64] |= (
             <uint64_t>1 << (symbol % 64)
         )
 
-    cdef void emit(self, int position, int terminal, int tag) noexcept nogil:
-        """Items of one word: the rows of its terminal, weighted by symbol; and those of a given tag that it lacks."""
-        cdef int cell = self.cell(position, position + 1)
+    cdef void emit(self, int position) noexcept nogil:
+        """Items of one word: those of the lexicon's rows that emit it."""
+        cdef int k, row, symbol, cell = self.cell(position, position + 1), mask = self.cells[position, position + 1]
+        cdef double scale, factor = 1.0
         self.first_item[cell] = <int32_t>self.items.size()
-        cdef bint has_tag = self.emit_rows(position, terminal, tag)
-        if tag >= 0 and not has_tag:
-            self.emit_rows(position, self.grammar.tag_terminals[tag], tag)
+        for k in range(self.first_row[position], self.first_row[position + 1]):
+            row, scale = self.rows[k], self.row_scales[k]
+            symbol = self.grammar.row_symbols[row]
+            if not self.allowed[mask, symbol]:
+                continue
+            if self.has_factors:
+                factor = self.span_factor(position, position + 1, symbol) * (
+                    self.tag_factors[position, self.grammar.tag_of[symbol]]
+                )
+            self.add_item(
+                position, position + 1, symbol, row, factor * scale * self.grammar.row_weights[row], scale, factor
+            )
         self.end_item[cell] = <int32_t>self.items.size()
         self.normalize(cell)
-
-    cdef bint emit_rows(self, int position, int terminal, int tag) noexcept nogil:
-        """Items for the rows of a terminal; whether any of them has the tag."""
-        cdef int row, symbol, cell = self.cells[position, position + 1]
-        cdef bint has_tag = False
-        cdef double scale
-        for row in range(self.grammar.row_offsets[terminal], self.grammar.row_offsets[terminal + 1]):
-            symbol = self.grammar.row_symbols[row]
-            has_tag |= self.grammar.tag_of[symbol] == tag
-            scale = self.symbol_weights[position, symbol]
-            if scale > 0 and self.allowed[cell, symbol]:
-                self.add_item(position, position + 1, symbol, row, scale * self.grammar.row_weights[row], scale)
-        return has_tag
 
     cdef void normalize(self, int cell) noexcept nogil:
         """Bring the largest inside value of a closed cell into [0.5, 1)."""
@@ -277,6 +287,8 @@ cdef class _Chart:
         self.first_item[cell] = <int32_t>self.items.size()
         self.list_summed()
         for symbol in self.listed:
+            self.cell_factors[symbol] = self.span_factor(start, end, symbol)
+            self.sums[symbol] *= self.cell_factors[symbol]
             self.merits[symbol] = (
                 self.sums[symbol] * self.grammar.priors[symbol] * left_fit[symbol] * right_fit[symbol]
             )
@@ -286,7 +298,7 @@ cdef class _Chart:
         for symbol in self.listed:
             self.item_of[symbol] = -1
             if self.merits[symbol] >= self.beam * best and self.sums[symbol] > TINY:
-                self.add_item(start, end, symbol, -1, self.sums[symbol], 1.0)
+                self.add_item(start, end, symbol, -1, self.sums[symbol], 1.0, self.cell_factors[symbol])
             self.sums[symbol] = 0
         self.end_item[cell] = <int32_t>self.items.size()
         for k in range(first_application, self.applications.size()):
@@ -299,7 +311,7 @@ cdef class _Chart:
         self.normalize(cell)
         cdef double factor = ldexp(1.0, before - self.exponents[cell])
         for k in range(first_application, kept):
-            self.applications[k].weight *= factor
+            self.applications[k].weight *= factor * self.factors[self.applications[k].target]
 
     cdef bint fill(self, size_t max_applications) noexcept nogil:
         """The inside pass, cells by growing width; False, and unfinished, if it has too many applications."""
@@ -383,7 +395,8 @@ cdef class _Chart:
                 self.new_item[k] = <int32_t>forest.items.size()
                 forest.items.push_back(self.items[k])
                 forest.item_posteriors_.push_back(posterior)
-                forest.row_scales.push_back(self.row_scales[k])
+                forest.scales.push_back(self.scales[k])
+                forest.factors.push_back(self.factors[k])
 
     cdef void keep_edges(self, Forest forest, double total, double threshold) noexcept nogil:
         """Applications of likely edges between the items that were kept, with their marginals as weights."""
@@ -436,10 +449,9 @@ cdef class _Chart:
 
 def build_forest(
     CoarseGrammar grammar,
-    const int32_t[::1] terminals,
-    const int32_t[::1] tags,
     context,
     allowed,
+    factors,
     *,
     double beam,
     double threshold,
@@ -448,21 +460,20 @@ def build_forest(
 ):
     """Return the forest of items and edges whose marginals under the treebank PCFG reach the thresholds.
 
-    terminals (int32, (n_words,)): terminal of each word.
-    tags (int32, (n_words,)): given tag of each word, or -1.
-    context (SentenceContext): what the words around say of tags and boundaries.
+    context (SentenceContext): emissions of the words, and what the words around say of boundaries.
     allowed (CellMask): what may stand in the cells.
+    factors (Factors or None): factors of the items from evidence; None for none.
     beam (float): items of a cell below this share of its best are dropped; 0 keeps all.
     threshold, edge_threshold (float): least marginal of an item, and of an edge; 0 instead, if no tree is left.
     max_applications (int): rule applications that the chart may record, at 24 bytes each.
     RETURNS (Forest): empty if there is no parse, or if the chart grew too large (`is_complete` tells).
     """
     cdef Forest forest = Forest()
-    cdef _Chart chart = grammar.borrow(terminals.shape[0])
+    cdef _Chart chart = grammar.borrow(len(context.first_row) - 1)
     cdef double total = 0
     forest.n_words = chart.n
     forest.log_probability = -INFINITY
-    forest.is_complete = _fill(chart, terminals, tags, context, allowed, beam, max_applications)
+    forest.is_complete = _fill(chart, context, allowed, factors, beam, max_applications)
     with nogil:
         if forest.is_complete:
             total = chart.total()
@@ -477,25 +488,27 @@ def build_forest(
     return forest
 
 
-cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] tags, context, allowed, double beam,
-                size_t max_applications):
+cdef bint _fill(_Chart chart, context, allowed, factors, double beam, size_t max_applications):
     """Emit the words and run the inside pass; False if the chart grew too large."""
     cdef int i
     chart.cells, chart.allowed, chart.beam = allowed.cells, allowed.rows, beam
-    chart.symbol_weights, chart.left_fit, chart.right_fit = context.symbol_weights, context.left_fit, context.right_fit
+    chart.first_row, chart.rows, chart.row_scales = context.first_row, context.rows, context.row_scales
+    chart.left_fit, chart.right_fit = context.left_fit, context.right_fit
     chart.may_begin, chart.may_end = context.may_begin, context.may_end
+    chart.has_factors = factors is not None
+    if chart.has_factors:
+        chart.span_factors, chart.tag_factors, chart.columns = factors.spans, factors.tags, factors.columns
     with nogil:
         for i in range(chart.n):
-            chart.emit(i, terminals[i], tags[i])
+            chart.emit(i)
         return chart.fill(max_applications)
 
 
 def root_logs(
     CoarseGrammar grammar,
-    const int32_t[::1] terminals,
-    const int32_t[::1] tags,
     context,
     allowed,
+    factors,
     *,
     double beam,
     size_t max_applications,
@@ -504,12 +517,12 @@ def root_logs(
 
     Arguments as for `build_forest`.
     """
-    cdef int n = terminals.shape[0]
+    cdef int n = len(context.first_row) - 1
     cdef int start, end
     cdef _Chart chart = grammar.borrow(n)
     logs_ = np.full((n + 1, n + 1), -np.inf)
     cdef double[:, ::1] logs = logs_
-    _fill(chart, terminals, tags, context, allowed, beam, max_applications)
+    _fill(chart, context, allowed, factors, beam, max_applications)
     with nogil:
         for start in range(n):
             for end in range(start + 1, n + 1):

@@ -6,17 +6,16 @@ from numpy.typing import NDArray
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.trees.tree import Span
 
-def emission_weights(
+def emissions(
     scores: NDArray[np.float32],
     tag_factors: NDArray[np.float64],
+    extra: NDArray[np.float64],
     terminals: NDArray[np.int32],
-    tags: NDArray[np.int32],
-    tag_weight: float,
     threshold: float,
     lexicon: Lexicon,
     tag_of: NDArray[np.int32],
     tag_terminals: NDArray[np.int32],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...
 def bracket_cells(
     brackets: Iterable[Span],
     n_words: int,

@@ -140,10 +140,13 @@ cdef class Marginals:
     cdef vector[float] scratch
     cdef readonly double total            # mantissa of the sentence's weight, and its exponent
     cdef int total_exponent
+    cdef bint has_factors                 # whether the factors of the forest's items count
+    cdef int n_rules                      # rules from this one on do not count
 
     def __init__(self, FineGrammar grammar, Forest forest):
         self.grammar = grammar
         self.forest = forest
+        self.has_factors, self.n_rules = True, <int>grammar.tensors.size()
         with nogil:
             self.allocate()
             self.inside_pass()
@@ -315,7 +318,7 @@ cdef class Marginals:
         cdef int largest = NOTHING
         cdef int e
         cdef Edge edge
-        for e in range(self.forest.first_edge[item], self.forest.first_edge[item + 1]):
+        for e in range(self.forest.first_edge[item], self.end_edge(item)):
             edge = self.forest.edges[e]
             if self.exponents[edge.left] > NOTHING and self.exponents[edge.right] > NOTHING:
                 largest = max(largest, self.exponents[edge.left] + self.exponents[edge.right])
@@ -326,8 +329,19 @@ cdef class Marginals:
         cdef int h
         cdef const float* weights = &self.grammar.row_vectors[self.grammar.row_offsets[leaf.row]]
         for h in range(self.grammar.n_states[leaf.symbol]):
-            self.inside[self.offsets[item] + h] = <float>(weights[h] * self.forest.row_scales[item])
+            self.inside[self.offsets[item] + h] = <float>(
+                weights[h] * self.forest.scales[item] * self.factor(item))
         self.normalize(item, 0)
+
+    cdef double factor(self, int item) noexcept nogil:
+        return self.forest.factors[item] if self.has_factors else 1.0
+
+    cdef int end_edge(self, int item) noexcept nogil:
+        """The end of an item's edges whose rules count; the others stand behind them."""
+        cdef int end = self.forest.first_edge[item + 1]
+        while end > self.forest.first_edge[item] and self.forest.edges[end - 1].rule >= self.n_rules:
+            end -= 1
+        return end
 
     cdef void inside_pass(self) noexcept nogil:
         cdef int item, e, exponent
@@ -340,14 +354,15 @@ cdef class Marginals:
             exponent = self.largest_exponent(item)
             if exponent == NOTHING:
                 continue
-            for e in range(self.forest.first_edge[item], self.forest.first_edge[item + 1]):
+            for e in range(self.forest.first_edge[item], self.end_edge(item)):
                 edge = self.forest.edges[e]
                 tensor = &self.grammar.tensors[edge.rule]
                 (outer if self.is_first_of_rule(item, e) else add_outer)(
                     self.pairs.data(),
                     to_core(tensor[0], 1, self.inside_of(edge.left), self.left_buffer.data()),
                     to_core(tensor[0], 2, self.inside_of(edge.right), self.right_buffer.data()),
-                    self.power(self.exponents[edge.left] + self.exponents[edge.right] - exponent),
+                    self.power(self.exponents[edge.left] + self.exponents[edge.right] - exponent)
+                    * <float>self.factor(item),
                     tensor.sizes[1], tensor.sizes[2],
                 )
                 if self.is_last_of_rule(item, e):
@@ -421,10 +436,11 @@ cdef class Marginals:
                     mix(self.pairs.data(), self.outside_of(item), self.grammar.tensors[edge.rule], self.buffer.data())
                 self.edge_marginals[e] = self.outside_edge(
                     edge, self.grammar.tensors[edge.rule],
-                    self.exponents[edge.left] + self.exponents[edge.right] - self.exponents[item],
+                    self.power(self.exponents[edge.left] + self.exponents[edge.right] - self.exponents[item])
+                    * <float>self.factor(item),
                 ) / self.total
 
-    cdef float outside_edge(self, const Edge& edge, const Tensor& tensor, int exponent) noexcept nogil:
+    cdef float outside_edge(self, const Edge& edge, const Tensor& tensor, float scale) noexcept nogil:
         """Add to the outside vectors of an edge's children, from the matrix in `pairs`; return the edge's weight."""
         cdef float* to_left = of_core(tensor, 1, self.outside_of(edge.left), self.buffer.data())
         cdef float* to_right = of_core(tensor, 2, self.outside_of(edge.right), self.buffer_2.data())
@@ -432,8 +448,23 @@ cdef class Marginals:
             to_left, to_right, self.pairs.data(),
             to_core(tensor, 1, self.inside_of(edge.left), self.left_buffer.data()),
             to_core(tensor, 2, self.inside_of(edge.right), self.right_buffer.data()),
-            self.power(exponent), tensor.sizes[1], tensor.sizes[2],
+            scale, tensor.sizes[1], tensor.sizes[2],
         )
         from_core(tensor, 1, self.outside_of(edge.left), to_left)
         from_core(tensor, 2, self.outside_of(edge.right), to_right)
         return weight
+
+
+def words_log_probability(FineGrammar grammar, Forest forest, int n_rules):
+    """Return ln P(words) under the grammar alone: over the trees of a forest, without its factors; -inf for none.
+
+    n_rules (int): only the first rules of the grammar count.
+    """
+    cdef Marginals marginals = Marginals.__new__(Marginals)
+    marginals.grammar, marginals.forest = grammar, forest
+    marginals.has_factors, marginals.n_rules = False, n_rules
+    with nogil:
+        marginals.allocate()
+        marginals.inside_pass()
+        marginals.sum_roots()
+    return marginals.log_probability

@@ -31,7 +31,8 @@ cdef class Forest:
     cdef vector[int32_t] first_edge      # (n_items + 1,): edges of an item
     cdef vector[double] item_posteriors_ # (n_items,): under the treebank PCFG
     cdef vector[double] edge_posteriors_ # (n_edges,)
-    cdef vector[double] row_scales       # (n_items,): what a prior on tags leaves of a leaf's emissions
+    cdef vector[double] scales           # (n_items,): of a leaf's emissions, such as by a prior on tags; else 1
+    cdef vector[double] factors          # (n_items,): from evidence; 1 without
     cdef vector[int32_t] roots           # items over the whole sentence that may be its root
     cdef bint has_tree(self) noexcept nogil
     cdef Forest part(self, const int64_t[::1] items, const int64_t[::1] edges)

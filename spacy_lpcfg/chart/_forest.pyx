@@ -103,7 +103,8 @@ cdef class Forest:
                 place[items[k]] = <int32_t>k
                 part.items.push_back(self.items[items[k]])
                 part.item_posteriors_.push_back(self.item_posteriors_[items[k]])
-                part.row_scales.push_back(self.row_scales[items[k]])
+                part.scales.push_back(self.scales[items[k]])
+                part.factors.push_back(self.factors[items[k]])
                 part.first_edge.push_back(<int32_t>e)
                 while e < edges.shape[0] and self.edges[edges[e]].target == items[k]:
                     edge = self.edges[edges[e]]
@@ -123,7 +124,8 @@ cdef class Forest:
         self.first_edge.clear()
         self.item_posteriors_.clear()
         self.edge_posteriors_.clear()
-        self.row_scales.clear()
+        self.scales.clear()
+        self.factors.clear()
         self.roots.clear()
 
     def item_table(self):

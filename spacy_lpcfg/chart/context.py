@@ -14,7 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.arrays import read_only
-from spacy_lpcfg.chart._context import emission_weights
+from spacy_lpcfg.cached import cached_property
+from spacy_lpcfg.chart._context import emissions
+from spacy_lpcfg.chart.factors import Factors
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.windows import Windows
@@ -23,14 +25,17 @@ from spacy_lpcfg.grammar.windows import Windows
 class SentenceContext(NamedTuple):
     """The pruning information of a sentence of n words.
 
-    symbol_weights (float64, (n, n_preterminals)): Factors of a word's emissions under each symbol; 0 prunes a symbol.
+    first_row (int32, (n + 1,)), rows (int32, (n_rows,)), row_scales (float64, (n_rows,)): The rows of the lexicon that
+        emit each word, one word after the other, with factors of their emissions; pruned symbols have none.
     left_fit, right_fit (float64, (n + 1, n_symbols)): How well a symbol fits after the word before a fencepost, and
         before the word after it; only used for the beam.
     may_begin, may_end (int8, (n + 1,)): Whether a span of several words may begin at a fencepost, and whether a
         constituent of several words may end there.
     """
 
-    symbol_weights: np.ndarray
+    first_row: np.ndarray
+    rows: np.ndarray
+    row_scales: np.ndarray
     left_fit: np.ndarray
     right_fit: np.ndarray
     may_begin: np.ndarray
@@ -52,6 +57,7 @@ class ContextModel:
         self._windows = Windows(grammar.tags)
         self.likely_tags = read_only(grammar.lexicon.likely_tags(grammar.symbol_weights, grammar.tag_of))
         self._tag_of = grammar.tag_of
+        self._symbol_weights = grammar.symbol_weights
         self._lexicon = grammar.lexicon
         self._tag_terminals = read_only(grammar.lexicon.tag_terminals)
         counts = np.bincount(grammar.tag_of, grammar.symbol_weights[: grammar.n_preterminals], len(grammar.tags))
@@ -67,6 +73,7 @@ class ContextModel:
         *,
         tag_factors: np.ndarray,
         tag_weight: float,
+        evidence: Factors | None,
         tag_threshold: float,
         boundary_threshold: float,
     ) -> SentenceContext:
@@ -76,22 +83,49 @@ class ContextModel:
         terminals, tags (int32, (n_words,)): Ids of their terminals and given tags, which may be `NO_TAG`.
         tag_factors (float64, (n_words, n_tags)): Factors of the emissions of the words' terminals.
         tag_weight (float): Factor of a word's emissions under other tags than the given one.
+        evidence (Factors or None): What predicts the tags and symbols of words in place of the classifier, and which tags
+            that a word was never seen with may emit it; None for the classifier.
         tag_threshold (float): Symbols with a lower posterior are pruned, except for the best one of each word.
         boundary_threshold (float): Beginnings and ends with a lower posterior are pruned.
         """
-        lexicon, n_tags = self._lexicon, tag_factors.shape[1]
-        keys = self._windows.keys(words, np.where(tags == NO_TAG, self.likely_tags[terminals], tags))
-        scores = self._classifier.scores(keys, len(self._tag_of) + 2)
-        around = np.zeros((len(words) + 2, n_tags + 1))
-        weights, around[1:-1, :-1] = emission_weights(
-            scores, tag_factors, terminals, tags, tag_weight, tag_threshold, lexicon, self._tag_of, self._tag_terminals
+        may_begin, may_end = np.ones((2, len(words) + 1), dtype=np.int8)
+        if evidence is None:
+            extra = np.zeros_like(tag_factors)
+            keys = self._windows.keys(words, np.where(tags == NO_TAG, self.likely_tags[terminals], tags))
+            scores = self._classifier.scores(keys, len(self._tag_of) + 2)
+            happens = scores[:, -2:] >= _log_odds(boundary_threshold)
+            may_begin[1:-1], may_end[1:-1] = happens[1:, 0], happens[:-1, 1]
+        else:
+            extra = self._unseen[terminals] * (evidence.tag_probabilities >= _LIKELY)
+            scores = evidence.symbol_logs
+        tag_factors = _with_given(tag_factors, extra, tags, tag_weight)
+        around = np.zeros((len(words) + 2, tag_factors.shape[1] + 1))
+        *rows, around[1:-1, :-1] = emissions(
+            scores, tag_factors, extra, terminals, tag_threshold, self._lexicon, self._tag_of, self._tag_terminals
         )
         around[[0, -1], -1] = 1.0
-        happens = scores[:, -2:] >= _log_odds(boundary_threshold)
-        may_begin, may_end = np.ones((2, len(words) + 1), dtype=np.int8)
-        may_begin[1:-1], may_end[1:-1] = happens[1:, 0], happens[:-1, 1]
         before, after = _product(around[:-1], self._before), _product(around[1:], self._after)
-        return SentenceContext(weights, before, after, may_begin, may_end)
+        return SentenceContext(*rows, before, after, may_begin, may_end)
+
+    @cached_property
+    def _unseen(self) -> np.ndarray:
+        """P(word | tag) of each terminal under a tag that it was not seen with, float64 (n_terminals, n_tags).
+
+        It is as if `_UNSEEN` of the word's occurrences had the tag.
+        """
+        tables = self._lexicon.tag_weights(self._symbol_weights, self._tag_of)
+        of_tags = np.bincount(self._tag_of, self._symbol_weights[: len(self._tag_of)], tables.shape[1])
+        return read_only(_UNSEEN * tables.sum(axis=1, keepdims=True) / np.maximum(of_tags, _LEAST_SHARE))
+
+
+def _with_given(tag_factors: np.ndarray, extra: np.ndarray, tags: np.ndarray, tag_weight: float) -> np.ndarray:
+    """Return the factors of emissions under given tags; `extra` changes in place, so that a given tag emits its word."""
+    given = np.flatnonzero(tags != NO_TAG)
+    factors = tag_factors.copy()
+    factors[given] *= tag_weight
+    extra[given] *= tag_weight
+    factors[given, tags[given]] = extra[given, tags[given]] = tag_factors[given, tags[given]]
+    return factors
 
 
 def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -107,3 +141,6 @@ def _log_odds(probability: float) -> float:
 
 
 _EDGE_SHARE = 1.0 / 20  # share of sentence boundaries among neighbouring tags
+_LIKELY = 0.02  # least probability of a tag by evidence for it to emit a word that was never seen with it
+_UNSEEN = 0.1  # share of a word's occurrences that such a tag would have
+_LEAST_SHARE = 1e-4  # of a tag among words, below which tags count as equally rare

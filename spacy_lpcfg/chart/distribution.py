@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from itertools import islice
 
 import numpy as np
 
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
+from spacy_lpcfg.chart._projection import Projection
 from spacy_lpcfg.chart.cells import SymbolSets, tree_mask
 from spacy_lpcfg.chart.k_best import KBest
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -17,40 +19,79 @@ from spacy_lpcfg.parsing.result import Analysis, with_given
 from spacy_lpcfg.trees.tree import Span, Tree
 
 TRIES = 20  # candidates for the n best trees, in addition to 10 n
-_Key = tuple[tuple[Span, ...], tuple[str, ...]]
+TreeKey = tuple[tuple[Span, ...], tuple[str, ...]]
+"""The brackets of a tree in pre-order, and its tags."""
 
 
-class ForestDistribution:
-    """P(tree | words) over the trees of a forest, for a proper grammar.
+class ForestTrees:
+    """The n-ary trees with tags that the derivations of a forest stand for.
 
-    It is exact except for pruned trees; with the `EXHAUSTIVE` settings it covers all trees. Trees are n-ary, with tags;
-    the probability of a tree is summed over all latent states and all of its binarisations.
-
-    grammar (Grammar), fine (FineGrammar), sets (SymbolSets): A proper grammar with its tables.
+    grammar (Grammar), sets (SymbolSets): The grammar of the forest.
     words (sequence of str), tags (sequence of str or None): The words, and their given tags.
-    forest (Forest), marginals (Marginals): The forest of the sentence, with at least one tree, and its marginals.
+    forest (Forest): The forest of the sentence, with at least one tree.
     """
 
     def __init__(
         self,
         grammar: Grammar,
-        fine: FineGrammar,
         sets: SymbolSets,
         words: Sequence[str],
         tags: Sequence[str | None] | None,
         forest: Forest,
-        marginals: Marginals,
     ) -> None:
-        self._grammar, self._fine, self._sets = grammar, fine, sets
-        self._words, self._tags = words, tags
-        self._forest, self._marginals = forest, marginals
-        self._items = forest.item_table()
-        self.log_probability: float = marginals.log_probability
+        self.forest = forest
+        self.words = words
+        self.items = forest.item_table()
+        self._grammar, self._sets, self._tags = grammar, sets, tags
+
+    def key(self, nodes: Sequence[int] | np.ndarray) -> TreeKey:
+        """Return brackets in pre-order and predicted tags of a tree, given its items in pre-order."""
+        spans: list[Span] = []
+        tags = []
+        for start, end, symbol, row in self.items[nodes].tolist():
+            chain = self._grammar.chains[symbol]
+            if row >= 0:
+                tags.append(chain[-1])
+                chain = chain[:-1]
+            spans += [(start, end, label) for label in chain]
+        return tuple(spans), tuple(tags)
+
+    def tree(self, key: TreeKey) -> Tree:
+        """Return a tree, with the given tags in place of the predicted ones."""
+        spans, tags = key
+        return Tree.from_spans(self.words, with_given(list(tags), self._tags), spans)
+
+    def are_in(self, key: TreeKey) -> np.ndarray:
+        """Return whether each item may be part of a binarisation of a tree, int8 (n_items,)."""
+        spans, tags = key
+        return tree_mask(Tree.from_spans(self.words, tags, spans), self._sets).of_items(self.items)
+
+    @property
+    def are_roots(self) -> np.ndarray:
+        """Whether each item may be the root of a tree, bool (n_items,)."""
+        start, end, symbol, _ = self.items.T
+        return (start == 0) & (end == len(self.words)) & (self._sets.intermediate[symbol] == 0)
+
+
+class ForestDistribution(ABC):
+    """P(tree | words) over the trees of a forest.
+
+    It covers all trees that pruning left; with the `EXHAUSTIVE` settings all trees. Trees are n-ary, with tags; the
+    probability of a tree is summed over all of its binarisations.
+
+    trees (ForestTrees): The trees of the forest.
+    log_probability (float): ln P(words) in nats.
+    """
+
+    def __init__(self, trees: ForestTrees, log_probability: float) -> None:
+        self._trees = trees
+        self.log_probability = log_probability
 
     def n_best(self, n: int) -> list[Analysis]:
         """Return the most probable trees, best first; fewer than n if the forest has no more.
 
-        Probabilities are exact. The search is approximate: it ranks `TRIES` + 10 n candidates by the variational
+        Probabilities are exact. The search ranks `TRIES` + 10 n derivations by the weights of their edges: those of the
+        projection, in which the ranking is exact where trees have one binarisation; for a latent grammar the variational
         approximation of Matsuzaki et al. (2005), the product of the rules' posteriors given their left-hand sides. If
         the probability that all returned trees but the last leave to other trees is less than that of the last one,
         the result is certainly right.
@@ -58,14 +99,16 @@ class ForestDistribution:
         RAISES (ValueError): If n is not a whole number from 1 to `MAX_N_BEST`.
         """
         check_n_best(n)
-        log_probabilities: dict[_Key, float] = {}
-        for nodes in islice(self._candidates(), TRIES + 10 * n):
-            key = self._key(nodes)
-            if key not in log_probabilities:
-                log_probabilities[key] = self._log_probability_of(key)
-        ranked = sorted(log_probabilities.items(), key=lambda item: -item[1])[:n]
+        probabilities: dict[TreeKey, float] = {}
+        derivations = KBest(self._trees.forest, *self._logs()).trees()
+        for nodes in islice(derivations, TRIES + 10 * n):
+            key = self._trees.key(nodes)
+            if key not in probabilities:
+                probabilities[key] = self._log_share(self._trees.are_in(key))
+        ranked = sorted(probabilities.items(), key=lambda item: -item[1])[:n]
         return [
-            Analysis(self._tree(key), log, min(1.0, float(np.exp(log - self.log_probability)))) for key, log in ranked
+            Analysis(self._trees.tree(key), self.log_probability + log, min(1.0, float(np.exp(log))))
+            for key, log in ranked
         ]
 
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
@@ -74,7 +117,63 @@ class ForestDistribution:
         RAISES (ValueError): If n is not a whole number from 1 to `MAX_SAMPLES`, or the seed is negative.
         """
         check_samples(n, seed)
-        return [self._tree(key) for key in self._drawn(n, seed)]
+        uniforms = np.random.default_rng(seed).random((n, len(self._trees.words)))
+        return [self._trees.tree(self._trees.key(self._draw(row))) for row in uniforms]
+
+    @abstractmethod
+    def entropy(self) -> float:
+        """Return the entropy of P(tree | words), in bits."""
+
+    @abstractmethod
+    def _logs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the logarithms of the weights of edges, (n_edges,), and of roots, (n_items,), that rank trees."""
+
+    @abstractmethod
+    def _log_share(self, is_allowed: np.ndarray) -> float:
+        """Return ln of the probability of all derivations of allowed items, int8 (n_items,)."""
+
+    @abstractmethod
+    def _draw(self, uniforms: np.ndarray) -> np.ndarray:
+        """Draw a derivation by uniform numbers, float64 (n_words,); return its items in pre-order."""
+
+
+class ProjectedDistribution(ForestDistribution):
+    """P(tree | words) by a projection, in which brackets, trees, samples and entropy are of one distribution.
+
+    projection (Projection): The projection of a sentence's marginals.
+    """
+
+    def __init__(self, trees: ForestTrees, projection: Projection, log_probability: float) -> None:
+        super().__init__(trees, log_probability)
+        self._projection = projection
+
+    def entropy(self) -> float:
+        """Return the entropy of P(tree | words), in bits; an upper bound where trees have several binarisations."""
+        edges, roots = self._logs()
+        nats = _expected(self._projection.edges(), edges)
+        nats += _expected(np.where(self._trees.are_roots, self._projection.items(), 0), roots)
+        return max((self._projection.log_total - nats) / float(np.log(2)), 0.0)
+
+    def _logs(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._projection.edge_logs(), self._projection.item_logs()
+
+    def _log_share(self, is_allowed: np.ndarray) -> float:
+        return self._projection.log_probability_within(is_allowed)
+
+    def _draw(self, uniforms: np.ndarray) -> np.ndarray:
+        return self._projection.draw(uniforms)
+
+
+class LatentDistribution(ForestDistribution):
+    """P(tree | words) of a proper grammar, exact but for pruned trees: summed over all latent states.
+
+    fine (FineGrammar): The grammar.
+    marginals (Marginals): Its marginals of the sentence.
+    """
+
+    def __init__(self, trees: ForestTrees, fine: FineGrammar, marginals: Marginals) -> None:
+        super().__init__(trees, marginals.log_probability)
+        self._fine, self._marginals = fine, marginals
 
     def entropy(self) -> float:
         """Return a close upper bound of the entropy of P(tree | words), in bits.
@@ -83,55 +182,26 @@ class ForestDistribution:
         maximum entropy with these marginals. It is exact if symbols have one state and every tree has one binarisation;
         with latent states the entropy does not decompose over edges.
         """
-        logs = self._edge_logs()
+        edges, roots = self._logs()
+        nats = _expected(np.maximum(self._marginals.edges(), 0), edges) + _expected(np.exp(roots), roots)
+        return max(-nats / float(np.log(2)), 0.0)
+
+    def _logs(self) -> tuple[np.ndarray, np.ndarray]:
+        target = self._trees.forest.edge_table()[:, 0]
         edges = np.maximum(self._marginals.edges(), 0)
-        roots = np.maximum(self._root_marginals(), 0)
+        sums = np.bincount(target, edges, self._trees.forest.n_items)[target]
+        roots = np.where(self._trees.are_roots, np.maximum(self._marginals.items(), 0), 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            nats = -np.nansum(edges * logs) - np.nansum(roots * np.log(roots))
-        return max(float(nats), 0.0) / float(np.log(2))
+            return np.where(edges > 0, np.log(edges / sums), -np.inf), np.log(roots)
 
-    def _candidates(self) -> Iterator[list[int]]:
-        with np.errstate(divide="ignore"):
-            roots = np.log(np.maximum(self._root_marginals(), 0))
-        return KBest(self._forest, self._edge_logs(), roots).trees()
+    def _log_share(self, is_allowed: np.ndarray) -> float:
+        log_probability = Marginals(self._fine, self._trees.forest.restricted(is_allowed)).log_probability
+        return log_probability - self.log_probability
 
-    def _edge_logs(self) -> np.ndarray:
-        """Return the log-probability of each edge given its target, float64 (n_edges,)."""
-        target = self._forest.edge_table()[:, 0]
-        edges = np.maximum(self._marginals.edges(), 0)
-        sums = np.bincount(target, edges, self._forest.n_items)[target]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(edges / sums)
-        return np.where(edges > 0, logs, -np.inf)
+    def _draw(self, uniforms: np.ndarray) -> np.ndarray:
+        return self._marginals.draw(uniforms)
 
-    def _root_marginals(self) -> np.ndarray:
-        """Return the marginals of items over the whole sentence, 0 for all others, float64 (n_items,)."""
-        start, end, symbol, _ = self._items.T
-        is_root = (start == 0) & (end == len(self._words)) & (self._sets.intermediate[symbol] == 0)
-        return np.where(is_root, self._marginals.items(), 0)
 
-    def _drawn(self, n: int, seed: int) -> list[_Key]:
-        uniforms = np.random.default_rng(seed).random((n, len(self._words)))
-        return [self._key(self._marginals.draw(row)) for row in uniforms]
-
-    def _key(self, nodes: Sequence[int] | np.ndarray) -> _Key:
-        """Return brackets in pre-order and predicted tags of a tree, given its items in pre-order."""
-        spans: list[Span] = []
-        tags = []
-        for start, end, symbol, row in self._items[nodes].tolist():
-            chain = self._grammar.chains[symbol]
-            if row >= 0:
-                tags.append(chain[-1])
-                chain = chain[:-1]
-            spans += [(start, end, label) for label in chain]
-        return tuple(spans), tuple(tags)
-
-    def _tree(self, key: _Key) -> Tree:
-        spans, tags = key
-        return Tree.from_spans(self._words, with_given(list(tags), self._tags), spans)
-
-    def _log_probability_of(self, key: _Key) -> float:
-        """Return ln P(tree, words): the summed weight of all binarisations in the forest."""
-        spans, tags = key
-        allowed = tree_mask(Tree.from_spans(self._words, tags, spans), self._sets)
-        return Marginals(self._fine, self._forest.restricted(allowed.of_items(self._items))).log_probability
+def _expected(probabilities: np.ndarray, values: np.ndarray) -> float:
+    """Return the expectation of values, float64 (n,), of which some are infinite where the probability is 0."""
+    return float(probabilities @ np.where(probabilities > 0, values, 0.0))

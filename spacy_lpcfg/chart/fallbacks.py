@@ -12,6 +12,7 @@ from spacy_lpcfg.chart._coarse import CoarseGrammar, root_logs
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.cells import SymbolSets, constraint_mask
 from spacy_lpcfg.chart.context import SentenceContext
+from spacy_lpcfg.chart.factors import Factors
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
 from spacy_lpcfg.parsing.protocol import Sentence
@@ -44,7 +45,9 @@ class ChartParser(Protocol):
 
     def decode(self, query: Query, forest: Forest) -> Parse: ...
 
-    def inputs(self, query: Query, settings: ChartSettings) -> tuple[np.ndarray, np.ndarray, SentenceContext]: ...
+    def context(self, query: Query, settings: ChartSettings, factors: Factors | None) -> SentenceContext: ...
+
+    def factors(self, query: Query) -> Factors | None: ...
 
     def tag_of_unparsed(self, word: str) -> str: ...
 
@@ -97,10 +100,12 @@ def _glued(parser: ChartParser, query: Query, forest: Forest) -> Parse:
 
 
 def _cover(parser: ChartParser, query: Query, status: str) -> Parse:
+    factors = parser.factors(query)
     logs = root_logs(
         parser.coarse,
-        *parser.inputs(query, parser.settings),
+        parser.context(query, parser.settings, factors),
         constraint_mask(NO_CONSTRAINTS, len(query.words), parser.sets),
+        factors,
         beam=parser.settings.beam,
         max_applications=parser.settings.max_applications,
     )

@@ -14,9 +14,11 @@ from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest, LabelTable, best_tree, bracket_scores, posteriors, tree_brackets
+from spacy_lpcfg.chart._projection import Projection
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, bracket_mask, constraint_mask, tree_mask
 from spacy_lpcfg.chart.context import ContextModel, SentenceContext
-from spacy_lpcfg.chart.distribution import ForestDistribution
+from spacy_lpcfg.chart.distribution import ForestDistribution, ForestTrees, LatentDistribution, ProjectedDistribution
+from spacy_lpcfg.chart.factors import Factors
 from spacy_lpcfg.chart.fallbacks import first_fallback
 from spacy_lpcfg.chart.forest_mbr import forest_mbr, label_table
 from spacy_lpcfg.chart.prefix import Prefixes
@@ -70,13 +72,20 @@ class ForestScores(NamedTuple):
     marginals (Marginals): Marginals of the forest under the latent grammar.
     edges (float64, (n_edges,)), items (float64, (n_items,)): The marginals, or their absolute values by
         `ChartSettings.absolute`; the coarse posteriors as a fallback.
+    projection (Projection or None): The tempered distribution without latent states that answers in their place.
     status (str): "parsed", or "coarse" if the latent grammar has no usable marginals.
     """
 
     marginals: Marginals
     edges: np.ndarray
     items: np.ndarray
+    projection: Projection | None
     status: str
+
+    @property
+    def posteriors(self) -> np.ndarray:
+        """The probabilities of the items, float64 (n_items,)."""
+        return self.items if self.projection is None else self.projection.items()
 
 
 class Parser(SentenceParser):
@@ -84,14 +93,19 @@ class Parser(SentenceParser):
 
     grammar (Grammar): A grammar of any learner.
     settings (ChartSettings): Pruning and decoding.
+    tau (float or None): The power of the weights of the projection (`Projection`) that all answers about trees come
+        from; None for the latent grammar's own answers, without a projection.
     RAISES (ValueError): If the decoding is "most-probable" and the grammar is not proper.
     """
 
-    def __init__(self, grammar: Grammar, *, settings: ChartSettings = ChartSettings()) -> None:
-        if settings.decoding == "most-probable":
+    def __init__(
+        self, grammar: Grammar, *, settings: ChartSettings = ChartSettings(), tau: float | None = None
+    ) -> None:
+        if settings.decoding == "most-probable" and tau is None:
             grammar.check_decoding(settings.decoding)
         self.grammar = grammar
         self.settings = settings
+        self.tau = tau
         self.coarse = CoarseGrammar(grammar)
         self.sets = SymbolSets(grammar)
         self._context = ContextModel(grammar)
@@ -137,7 +151,7 @@ class Parser(SentenceParser):
             return SentenceReading.of(first_fallback(self, query, forest))
         scores = self._scores(forest)
         forest = scores.marginals.forest
-        posteriors_of_sentence = Posteriors(*posteriors(forest, self._labels, scores.items, MIN_POSTERIOR))
+        posteriors_of_sentence = Posteriors(*posteriors(forest, self._labels, scores.posteriors, MIN_POSTERIOR))
         return ForestReading(
             posteriors=posteriors_of_sentence,
             grammar=self.grammar,
@@ -168,15 +182,19 @@ class Parser(SentenceParser):
         self.require("distribution")
         query = Query.of(query)
         forest = self.forest(query)
-        marginals = self.marginals(forest) if forest.n_items else None
-        if marginals is None or marginals.total <= 0:
+        if not forest.n_items:
             return ListedDistribution(())
-        return self._distribution(query, forest, marginals)
+        scores = self._scores(forest)
+        if scores.projection is None and scores.marginals.total <= 0:
+            return ListedDistribution(())
+        return self._distribution(query, scores)
 
-    def _distribution(self, query: Query, forest: Forest, marginals: Marginals) -> ForestDistribution:
-        return ForestDistribution(
-            self.grammar, self._fine, self.sets, query.words, query.certain_tags, forest, marginals
-        )
+    def _distribution(self, query: Query, scores: ForestScores) -> ForestDistribution:
+        log_probability = self._log_probability(scores)
+        symbols = ForestTrees(self.grammar, self.sets, query.words, query.certain_tags, scores.marginals.forest)
+        if scores.projection is not None:
+            return ProjectedDistribution(symbols, scores.projection, log_probability)
+        return LatentDistribution(symbols, self._fine, scores.marginals)
 
     def states(self, query: Sentence) -> list[StateVectors]:
         """Return inside and outside vectors of the constituents and words of the tree that `parse` returns, in
@@ -261,11 +279,13 @@ class Parser(SentenceParser):
         return self._build(query, mask, self._wider(self.settings.retry_beam))
 
     def _build(self, query: Query, mask: CellMask, settings: ChartSettings) -> Forest:
+        factors = self.factors(query)
         build = partial(
             build_forest,
             self.coarse,
-            *self.inputs(query, settings),
+            self.context(query, settings, factors),
             mask,
+            factors,
             beam=settings.beam,
             threshold=settings.threshold,
             edge_threshold=settings.edge_threshold,
@@ -281,8 +301,12 @@ class Parser(SentenceParser):
             return True
         return int(self._state_bytes[forest.item_table()[:, 2]].sum()) <= max_bytes
 
-    def inputs(self, query: Query, settings: ChartSettings) -> tuple[np.ndarray, np.ndarray, SentenceContext]:
-        """Return the terminals and given tags of a sentence, int32 (n_words,) each, and its context.
+    def factors(self, query: Query) -> Factors | None:
+        """Return the factors of a sentence's evidence; None without any."""
+        return None
+
+    def context(self, query: Query, settings: ChartSettings, factors: Factors | None) -> SentenceContext:
+        """Return the emissions of a sentence, and what its words say of boundaries.
 
         In a sentence in capitals or a headline, each word is looked up like the first word of a sentence. `surprisal`
         and `log_probability` do not do so, since the probabilities of all sentences must sum to 1.
@@ -297,10 +321,11 @@ class Parser(SentenceParser):
             given,
             tag_factors=tag_factors,
             tag_weight=query.tag_weight,
+            evidence=factors,
             tag_threshold=settings.tag_threshold,
             boundary_threshold=settings.boundary_threshold,
         )
-        return terminals, given, context if settings.boundary_merit else context.without_fit()
+        return context if settings.boundary_merit else context.without_fit()
 
     def _wider(self, factor: float) -> ChartSettings:
         """Return the settings of a second attempt: the beam times a factor, and no pruning by context."""
@@ -340,10 +365,10 @@ class Parser(SentenceParser):
     def decode(self, query: Query, forest: Forest) -> Parse:
         """Return the best tree of a forest that is not empty, by the decoding of the settings."""
         scores = self._scores(forest)
-        if self.settings.decoding == "most-probable" and scores.marginals.total > 0:
+        if self.settings.decoding == "most-probable" and scores.projection is None and scores.marginals.total > 0:
             return self._most_probable(query, forest, scores)
         spans, span_scores, predicted, tag_scores = tree_brackets(
-            scores.marginals.forest, self._labels, self._choose(scores), scores.items
+            scores.marginals.forest, self._labels, self._choose(scores), scores.posteriors
         )
         tags, labels = self.grammar.tags, self.grammar.labels
         return Parse(
@@ -358,7 +383,7 @@ class Parser(SentenceParser):
 
     def _most_probable(self, query: Query, forest: Forest, scores: ForestScores) -> Parse:
         """Return the tree of `n_best(1)` as a parse."""
-        tree = self._distribution(query, forest, scores.marginals).n_best(1)[0].tree
+        tree = self._distribution(query, scores).n_best(1)[0].tree
         posteriors_of_sentence = Posteriors(*posteriors(forest, self._labels, scores.items, MIN_POSTERIOR))
         log_probability = scores.marginals.log_probability
         return posteriors_of_sentence.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
@@ -371,6 +396,8 @@ class Parser(SentenceParser):
         forest, gains = scores.marginals.forest, (scores.edges, scores.items)
         if self.settings.decoding == "mbr":
             gains = bracket_scores(forest, self._labels, scores.items, self.settings.bracket_cost)
+        elif self.settings.decoding == "most-probable" and scores.projection is not None:
+            return best_tree(forest, scores.projection.edge_logs(), np.zeros(forest.n_items))
         return best_tree(forest, *gains)
 
     def _scores(self, forest: Forest) -> ForestScores:
@@ -378,9 +405,10 @@ class Parser(SentenceParser):
         edges, items, status = marginals.edges(), marginals.items(), PARSED
         if not (marginals.total and np.isfinite(edges).all() and np.isfinite(items).all()):
             edges, items, status = marginals.forest.edge_posteriors(), marginals.forest.item_posteriors(), COARSE
-        if self.settings.absolute:
+        if self.settings.absolute or self.tau is not None:
             edges, items = np.abs(edges), np.abs(items)
-        return ForestScores(marginals, edges, items, status)
+        projection = None if self.tau is None else Projection(marginals.forest, edges, items, self.tau)
+        return ForestScores(marginals, edges, items, projection, status)
 
 
 def _as_probabilities(scores: np.ndarray) -> np.ndarray:

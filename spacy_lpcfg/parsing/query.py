@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS, Constraints
+from spacy_lpcfg.parsing.evidence import Evidence
 
 Tags = Sequence[str | None]
 
@@ -20,6 +21,8 @@ class Query:
     tag_weight (float): Share of a word's probability that stays with other tags than its given one: 0 takes tags as
         given, 1 ignores them, and in between they are a prior. Networks ignore tags unless it is 0.
     constraints (Constraints): Brackets that the tree must have or must not have.
+    evidence (Evidence or None): Evidence for the words, computed beforehand; None for a parser that takes evidence to
+        compute it.
     RAISES (ValueError): If there are no words, if the numbers of words and tags differ, or if a constraint is on
         something that is not a span of the words.
     """
@@ -28,6 +31,7 @@ class Query:
     tags: Tags | None = None
     tag_weight: float = 0.0
     constraints: Constraints = NO_CONSTRAINTS
+    evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
         if not self.words or (self.tags is not None and len(self.tags) != len(self.words)):
@@ -59,7 +63,8 @@ class Query:
     def part(self, start: int, end: int) -> Query:
         """Return the words [start, end) with their tags, without constraints."""
         tags = None if self.tags is None else self.tags[start:end]
-        return Query(self.words[start:end], tags, self.tag_weight)
+        evidence = None if self.evidence is None else self.evidence.part(start, end)
+        return Query(self.words[start:end], tags, self.tag_weight, evidence=evidence)
 
     def free(self) -> Query:
         """Return the same sentence without constraints."""

@@ -12,8 +12,8 @@ from paths import SAMPLE
 from scipy.special import expit, log_softmax
 
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
-from spacy_lpcfg.chart._context import emission_weights
-from spacy_lpcfg.chart.context import ContextModel
+from spacy_lpcfg.chart._context import emissions
+from spacy_lpcfg.chart.context import ContextModel, SentenceContext, _with_given
 from spacy_lpcfg.grammar._classifier import adagrad_epoch
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import NO_TAG
@@ -214,8 +214,17 @@ def one_state_lexicon(treebank):
 def context(grammar, words, tags=None, **settings):
     given = grammar.lexicon.tags_of(tags or [None] * len(words))
     terminals, factors = grammar.lexicon.look_up(words)
-    chosen = {"tag_factors": factors, "tag_weight": 0.0, "tag_threshold": 0.0, "boundary_threshold": 0.0, **settings}
+    thresholds = {"tag_threshold": 0.0, "boundary_threshold": 0.0}
+    chosen = {"tag_factors": factors, "tag_weight": 0.0, "evidence": None, **thresholds, **settings}
     return ContextModel(grammar).context(words, terminals, given, **chosen)
+
+
+def symbol_weights(grammar, context):
+    """The factors of the emissions of each word under each symbol, 0 for none, float64 (n_words, n_preterminals)."""
+    weights = np.zeros((len(context.first_row) - 1, grammar.n_preterminals))
+    words = np.repeat(np.arange(len(weights)), np.diff(context.first_row))
+    weights[words, grammar.lexicon.symbols[context.rows]] = context.row_scales
+    return weights
 
 
 def emitted(grammar, words):
@@ -230,7 +239,9 @@ def test_thresholds_of_zero_rule_nothing_out(grammar, golds):
     for gold in golds:
         found = context(grammar, gold.words)
         factors = grammar.lexicon.look_up(gold.words)[1][:, grammar.tag_of]
-        np.testing.assert_array_equal(found.symbol_weights, np.where(emitted(grammar, gold.words), factors, 0.0))
+        np.testing.assert_array_equal(
+            symbol_weights(grammar, found), np.where(emitted(grammar, gold.words), factors, 0.0)
+        )
         assert found.may_begin.all()
         assert found.may_end.all()
 
@@ -252,7 +263,7 @@ def test_classifier_does_not_touch_an_exhaustive_chart():
 def test_the_best_symbol_survives(grammar, golds, threshold):
     for words in [*(gold.words for gold in golds), ["\x00", "zzzz", "Q-77"]]:
         found = context(grammar, words, tag_threshold=threshold, boundary_threshold=1.0)
-        assert (found.symbol_weights.sum(axis=1) > 0).all()
+        assert (symbol_weights(grammar, found).sum(axis=1) > 0).all()
         assert found.may_begin[0]
         assert found.may_end[-1]
 
@@ -261,7 +272,7 @@ def test_true_symbols_and_boundaries_survive_and_most_others_do_not(grammar, gol
     nodes, ids = skeletons(golds), {name: a for a, name in enumerate(grammar.symbols)}
     symbols = np.array([ids.get(nodes.symbols[a], -1) for a in nodes.symbol[nodes.leaves]])
     found = [context(grammar, gold.words, tag_threshold=1e-3, boundary_threshold=0.005) for gold in golds]
-    kept = np.concatenate([each.symbol_weights for each in found]) > 0
+    kept = np.concatenate([symbol_weights(grammar, each) for each in found]) > 0
     open_ = np.concatenate([np.stack([each.may_begin[:-1], each.may_end[1:]], axis=1) for each in found]) > 0
     true = boundaries(nodes) > 0
     assert kept[np.arange(len(symbols)), symbols][symbols >= 0].mean() > 0.98
@@ -273,12 +284,12 @@ def test_given_tags_rule_out_others_and_are_seen_by_the_neighbours(grammar, gold
     tags = list(grammar.tags)
     for gold in golds[:20]:
         found = context(grammar, gold.words, gold.tags, tag_threshold=1e-3)
-        for weights, tag in zip(found.symbol_weights, gold.tags, strict=True):
+        for weights, tag in zip(symbol_weights(grammar, found), gold.tags, strict=True):
             if tag in tags:
                 assert {tags[t] for t in grammar.tag_of[weights > 0]} == {tag}
         prior = context(grammar, gold.words, gold.tags, tag_weight=0.25)
         factors = grammar.lexicon.look_up(gold.words)[1][:, grammar.tag_of]
-        assert set(np.unique(prior.symbol_weights / factors)) <= {0.0, 0.25, 1.0}
+        assert set(np.unique(symbol_weights(grammar, prior) / factors)) <= {0.0, 0.25, 1.0}
     keys = [Windows(grammar.tags).keys(["a", "b"], np.array([tag, 0], dtype=np.int32)) for tag in (0, 1)]
     assert (keys[0][1] != keys[1][1]).sum() == sum((-1, TAG) in template for template in TEMPLATES)
 
@@ -287,7 +298,7 @@ def test_a_given_tag_that_no_row_has_keeps_its_symbols(grammar):
     """The word was never seen under it: the symbols of the tag stand in."""
     for tag in grammar.tags:
         found = context(grammar, ["the", "dog"], [tag, None], tag_threshold=0.01)
-        assert {grammar.tags[t] for t in grammar.tag_of[found.symbol_weights[0] > 0]} == {tag}
+        assert {grammar.tags[t] for t in grammar.tag_of[symbol_weights(grammar, found)[0] > 0]} == {tag}
     assert NO_TAG not in grammar.lexicon.tags_of(list(grammar.tags))
 
 
@@ -311,7 +322,7 @@ def charts(grammar, golds, settings):
 
 
 @pytest.mark.parametrize(("tag_weight", "threshold"), [(0.0, 0.0), (0.25, 0.1), (1.0, 0.3)])
-def test_emission_weights_are_bayes_rule(grammar, golds, tag_weight, threshold):
+def test_emissions_are_bayes_rule(grammar, golds, tag_weight, threshold):
     """Posteriors by hand: softmax of the scores, times the factors of tags, over the symbols that emit the word."""
     rng, lexicon, tag_of = np.random.default_rng(0), grammar.lexicon, grammar.tag_of
     for words in (gold.words for gold in golds[:10]):
@@ -326,8 +337,9 @@ def test_emission_weights_are_bayes_rule(grammar, golds, tag_weight, threshold):
         weights = may_emit * given * factors[:, tag_of]
         posteriors = np.exp(scores) * weights / (np.exp(scores) * weights).sum(axis=1, keepdims=True)
         kept = (posteriors >= threshold) | (posteriors == posteriors.max(axis=1, keepdims=True))
-        found = emission_weights(
-            scores, factors, terminals, tags, tag_weight, threshold, lexicon, tag_of, lexicon.tag_terminals
-        )
-        np.testing.assert_allclose(found[0], weights * kept, rtol=1e-12)
-        np.testing.assert_allclose(found[1], posteriors @ np.eye(len(grammar.tags))[tag_of], atol=1e-6)
+        extra = np.zeros_like(factors)
+        factors = _with_given(factors, extra, tags, tag_weight)
+        *rows, of_tags = emissions(scores, factors, extra, terminals, threshold, lexicon, tag_of, lexicon.tag_terminals)
+        found = symbol_weights(grammar, SentenceContext(*rows, *[None] * 4))
+        np.testing.assert_allclose(found, weights * kept, rtol=1e-12)
+        np.testing.assert_allclose(of_tags, posteriors @ np.eye(len(grammar.tags))[tag_of], atol=1e-6)

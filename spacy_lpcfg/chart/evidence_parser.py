@@ -1,0 +1,103 @@
+"""The chart parser by a grammar and evidence: one distribution over trees that answers every question about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spacy_lpcfg.chart._fine import words_log_probability
+from spacy_lpcfg.chart.factors import Factors, FactorTable
+from spacy_lpcfg.chart.parser import ForestScores, Parser
+from spacy_lpcfg.chart.settings import ChartSettings
+from spacy_lpcfg.checks import POSITIVE, at_least
+from spacy_lpcfg.grammar.backoff import with_backoff
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.parsing.evidence import EvidenceModel
+from spacy_lpcfg.parsing.protocol import Answer, Sentence
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class EvidenceWeights:
+    """How much evidence counts beside a grammar, and how certain the two are together.
+
+    span_power, tag_power (float): Powers of the odds of unary chains and of the probabilities of tags, see `FactorTable`.
+    tau (float): Power of the weights of the projection, see `Projection`: less than 1, since grammar and evidence have
+        learned from the same trees and are too certain together.
+    RAISES (ValueError): If a power is negative, or tau is not above 0.
+    """
+
+    span_power: float = 0.5
+    tag_power: float = 0.5
+    tau: float = 0.5
+
+    def __post_init__(self) -> None:
+        at_least(0)(span_power=self.span_power, tag_power=self.tag_power)
+        POSITIVE(tau=self.tau)
+
+
+class EvidenceParser(Parser):
+    """A chart parser whose items have factors from evidence; any number of threads may share it.
+
+    Answers about trees come from the projection of the grammar's marginals with evidence. Surprisal and probabilities
+    of sentences and prefixes are those of the grammar alone, since evidence of a word has seen the words after it.
+
+    grammar (Grammar): A grammar of any learner. The chart has its back-off rules, too.
+    evidence (EvidenceModel): The evidence.
+    weights (EvidenceWeights): How much it counts.
+    settings (ChartSettings): Pruning and decoding.
+    """
+
+    def __init__(
+        self,
+        grammar: Grammar,
+        evidence: EvidenceModel,
+        weights: EvidenceWeights,
+        *,
+        settings: ChartSettings = ChartSettings(),
+    ) -> None:
+        super().__init__(with_backoff(grammar), settings=settings, tau=weights.tau)
+        self._alone = Parser(grammar, settings=replace(settings, decoding="mbr"))
+        self._evidence = evidence
+        self._table = FactorTable(grammar, evidence.chains, evidence.tags, weights.span_power, weights.tag_power)
+
+    @property
+    def answers(self) -> frozenset[Answer]:
+        """All questions about trees, and those about sentences that the grammar alone answers."""
+        return self._alone.answers | {"distribution", "states"}
+
+    @property
+    def is_proper(self) -> bool:
+        """Whether the grammar is a probability distribution, so that sentences have log-probabilities."""
+        return self._alone.is_proper
+
+    @property
+    def backoff(self) -> Parser:
+        """The parser itself, whose chart has all back-off rules."""
+        return self
+
+    def factors(self, query: Query) -> Factors:
+        """Return the factors of a sentence's evidence."""
+        evidence = query.evidence or self._evidence.evidence([query.words])[0]
+        return self._table.factors(evidence)
+
+    def tree_log_probability(self, tree: Tree) -> float:
+        """Return ln P(tree, words) by the grammar alone."""
+        return self._alone.tree_log_probability(tree)
+
+    def surprisal(self, query: Sentence) -> np.ndarray:
+        """Return the surprisal of each word and of the end by the grammar alone, in bits."""
+        return self._alone.surprisal(query)
+
+    def log_probability(self, query: Sentence) -> float:
+        """Return ln P(words) in nats by the grammar alone."""
+        return self._alone.log_probability(query)
+
+    def _log_probability(self, scores: ForestScores) -> float:
+        """Return ln P(words) by the grammar alone, over the trees of the forest; nan if it has none of them."""
+        if not self.is_proper:
+            return float("nan")
+        log = words_log_probability(self._fine, scores.marginals.forest, self._alone.grammar.n_rules)
+        return log if np.isfinite(log) else float("nan")

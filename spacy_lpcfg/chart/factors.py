@@ -1,0 +1,82 @@
+"""Evidence as factors of the items of a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.arrays import read_only
+from spacy_lpcfg.parsing.evidence import Evidence
+from spacy_lpcfg.grammar.grammar import Grammar
+
+
+class Factors(NamedTuple):
+    """The factors that evidence gives the items of a sentence of n words, and its probabilities of symbols and tags.
+
+    spans (float64, (n (n + 1) / 2, n_columns)): The factors of each span [i, j), in the order (0, 1), (0, 2), ...
+    columns (int32, (n_symbols,)): The column of each symbol.
+    tags (float64, (n, n_tags)): The factors of the tags of each word.
+    tag_probabilities (float64, (n, n_tags)): P(tag | word).
+    symbol_logs (float32, (n, n_preterminals)): ln P(tag | word) + ln P(labels over just the word), by preterminal.
+    """
+
+    spans: np.ndarray
+    columns: np.ndarray
+    tags: np.ndarray
+    tag_probabilities: np.ndarray
+    symbol_logs: np.ndarray
+
+
+class FactorTable:
+    """Maps the symbols of a grammar to the chains and tags of evidence.
+
+    The factor of symbol a over [i, j) is (p(chain of a) / p(no bracket)) ** `span_power`, and 1 for symbols that have no
+    brackets; that of a word's tag is p(tag) ** `tag_power`. A chain that the evidence lacks counts as its first label,
+    and a label or tag that it lacks has the log-odds or log-probability `FLOOR`.
+
+    grammar (Grammar): The grammar.
+    chains (sequence of tuple of str), tags (sequence of str): As of an `EvidenceModel`.
+    span_power, tag_power (float): The exponents, at least 0.
+    """
+
+    def __init__(
+        self,
+        grammar: Grammar,
+        chains: Sequence[tuple[str, ...]],
+        tags: Sequence[str],
+        span_power: float,
+        tag_power: float,
+    ) -> None:
+        self._powers = span_power, tag_power
+        ids = {chain: i for i, chain in enumerate(chains)}
+        n = len(chains)
+        labels = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
+        self._columns = read_only(
+            np.array([n if not chain else ids.get(chain, ids.get(chain[:1], n + 1)) for chain in labels], np.int32)
+        )
+        tag_ids = {tag: i for i, tag in enumerate(tags)}
+        self._tag_columns = read_only(np.array([tag_ids.get(tag, len(tags)) for tag in grammar.tags]))
+        self._tag_of = grammar.tag_of
+
+    def factors(self, evidence: Evidence) -> Factors:
+        """Return the factors of a sentence."""
+        span_power, tag_power = self._powers
+        n_spans, n_words = len(evidence.spans), len(evidence.tags)
+        neutral, floor = np.zeros((n_spans, 1), np.float32), np.full((n_spans, 1), FLOOR, np.float32)
+        odds = np.concatenate([evidence.spans, neutral, floor], axis=1)
+        logs = np.concatenate([evidence.tags, floor[:n_words]], axis=1)[:, self._tag_columns]
+        starts = np.arange(n_words)
+        of_words = odds[starts * n_words - starts * (starts - 1) // 2][:, self._columns[: len(self._tag_of)]]
+        return Factors(
+            np.exp(span_power * odds, dtype=np.float64, order="C"),
+            self._columns,
+            np.exp(tag_power * logs, dtype=np.float64, order="C"),
+            np.exp(logs, dtype=np.float64, order="C"),
+            np.ascontiguousarray(logs[:, self._tag_of] + of_words, dtype=np.float32),
+        )
+
+
+FLOOR = -8.0
+"""Log-odds of labels, and log-probability of tags, that evidence knows nothing of."""

@@ -1,0 +1,54 @@
+"""The contract of evidence: what a model outside the grammar says about the spans and tags of a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+LARGEST_LOG_ODDS = float(np.log(1e6))
+"""Limit on the absolute value of the log-odds of spans."""
+
+
+class Evidence(NamedTuple):
+    """The evidence for one sentence of n words.
+
+    spans (float32, (n (n + 1) / 2, n_chains)): ln p(chain) - ln p(no bracket) of each unary chain over each span
+        [i, j), in the order of `span_bounds`: (0, 1), (0, 2), ..., (0, n), (1, 2), ...; from -`LARGEST_LOG_ODDS` to
+        `LARGEST_LOG_ODDS`.
+    tags (float32, (n, n_tags)): ln p(tag | word) of each tag for each word.
+    """
+
+    spans: np.ndarray
+    tags: np.ndarray
+
+    def part(self, start: int, end: int) -> Evidence:
+        """Return the evidence for the words [start, end), as part of the sentence."""
+        starts, ends = span_bounds(len(self.tags))
+        return Evidence(self.spans[(starts >= start) & (ends <= end)], self.tags[start:end])
+
+
+@runtime_checkable
+class EvidenceModel(Protocol):
+    """A model that gives evidence; any number of threads may share one.
+
+    chains (tuple[tuple[str, ...], ...]): The unary chains of the columns of `Evidence.spans`: labels, outermost first;
+        over one word without its tag.
+    tags (tuple[str, ...]): The tags of the columns of `Evidence.tags`.
+    """
+
+    @property
+    def chains(self) -> tuple[tuple[str, ...], ...]: ...
+
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+
+    def evidence(self, sentences: Sequence[Sequence[str]]) -> list[Evidence]:
+        """Return the evidence for each sentence, given as words in the spelling of the treebank."""
+        ...
+
+
+def span_bounds(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the starts and the ends of all spans over n words in the order of `Evidence.spans`, int64 (n_spans,)."""
+    return np.triu_indices(n + 1, 1)
