@@ -55,6 +55,7 @@ def _import_families() -> None:
     import spacy_lpcfg.chart.parser
     import spacy_lpcfg.combination.mirrored
     import spacy_lpcfg.combination.parser
+    import spacy_lpcfg.evidence.grammar
     import spacy_lpcfg.induced.parser
     import spacy_lpcfg.isbn.parser
     import spacy_lpcfg.stacking.parser  # noqa: F401

@@ -83,8 +83,8 @@ class ContextModel:
         terminals, tags (int32, (n_words,)): Ids of their terminals and given tags, which may be `NO_TAG`.
         tag_factors (float64, (n_words, n_tags)): Factors of the emissions of the words' terminals.
         tag_weight (float): Factor of a word's emissions under other tags than the given one.
-        evidence (Factors or None): What predicts the tags and symbols of words in place of the classifier, and which tags
-            that a word was never seen with may emit it; None for the classifier.
+        evidence (Factors or None): What predicts the tags and symbols of words in place of the classifier, and with
+            which tags a word may stand that it was never seen with; None for the classifier.
         tag_threshold (float): Symbols with a lower posterior are pruned, except for the best one of each word.
         boundary_threshold (float): Beginnings and ends with a lower posterior are pruned.
         """
@@ -119,7 +119,7 @@ class ContextModel:
 
 
 def _with_given(tag_factors: np.ndarray, extra: np.ndarray, tags: np.ndarray, tag_weight: float) -> np.ndarray:
-    """Return the factors of emissions under given tags; `extra` changes in place, so that a given tag emits its word."""
+    """Return the factors of emissions under given tags; change `extra` in place, so that these emit their words."""
     given = np.flatnonzero(tags != NO_TAG)
     factors = tag_factors.copy()
     factors[given] *= tag_weight

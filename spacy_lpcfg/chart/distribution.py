@@ -90,11 +90,10 @@ class ForestDistribution(ABC):
     def n_best(self, n: int) -> list[Analysis]:
         """Return the most probable trees, best first; fewer than n if the forest has no more.
 
-        Probabilities are exact. The search ranks `TRIES` + 10 n derivations by the weights of their edges: those of the
-        projection, in which the ranking is exact where trees have one binarisation; for a latent grammar the variational
-        approximation of Matsuzaki et al. (2005), the product of the rules' posteriors given their left-hand sides. If
-        the probability that all returned trees but the last leave to other trees is less than that of the last one,
-        the result is certainly right.
+        Probabilities are exact. The search ranks `TRIES` + 10 n derivations by the product of the rules' posteriors
+        given their left-hand sides. This is exact in a projection where trees have one binarisation; for a grammar
+        it is the variational approximation of Matsuzaki et al. (2005). If the probability that all returned trees but
+        the last leave to other trees is less than that of the last one, the result is certainly right.
 
         RAISES (ValueError): If n is not a whole number from 1 to `MAX_N_BEST`.
         """

@@ -23,7 +23,7 @@ from spacy_lpcfg.trees.tree import Tree
 class EvidenceWeights:
     """How much evidence counts beside a grammar, and how certain the two are together.
 
-    span_power, tag_power (float): Powers of the odds of unary chains and of the probabilities of tags, see `FactorTable`.
+    span_power, tag_power (float): Powers of the odds of chains and of the probabilities of tags, see `FactorTable`.
     tau (float): Power of the weights of the projection, see `Projection`: less than 1, since grammar and evidence have
         learned from the same trees and are too certain together.
     RAISES (ValueError): If a power is negative, or tau is not above 0.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.arrays import read_only
-from spacy_lpcfg.parsing.evidence import Evidence
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.parsing.evidence import Evidence
 
 
 class Factors(NamedTuple):
@@ -32,7 +32,7 @@ class Factors(NamedTuple):
 class FactorTable:
     """Maps the symbols of a grammar to the chains and tags of evidence.
 
-    The factor of symbol a over [i, j) is (p(chain of a) / p(no bracket)) ** `span_power`, and 1 for symbols that have no
+    The factor of symbol a over [i, j) is (p(chain of a) / p(no bracket)) ** `span_power`, and 1 for symbols without
     brackets; that of a word's tag is p(tag) ** `tag_power`. A chain that the evidence lacks counts as its first label,
     and a label or tag that it lacks has the log-odds or log-probability `FLOOR`.
 

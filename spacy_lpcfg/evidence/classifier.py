@@ -10,7 +10,7 @@ import numpy as np
 
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.evidence.contract import LARGEST_LOG_ODDS, Evidence, span_bounds
+from spacy_lpcfg.parsing.evidence import LARGEST_LOG_ODDS, Evidence, span_bounds
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.storage.reader import check_room

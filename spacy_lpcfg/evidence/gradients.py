@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.evidence.classifier import fence_posts, normalize
-from spacy_lpcfg.evidence.contract import span_bounds
+from spacy_lpcfg.parsing.evidence import span_bounds
 
 Weights: TypeAlias = dict[str, np.ndarray]
 TAG_WEIGHT = 0.5

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spacy_lpcfg.evidence.classifier import SpanClassifier
-from spacy_lpcfg.evidence.contract import Evidence
 from spacy_lpcfg.evidence.encoder import Encoder
+from spacy_lpcfg.parsing.evidence import Evidence
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.container import refuse_others
 

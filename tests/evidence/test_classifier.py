@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spacy_lpcfg.evidence.classifier import N_CASES, SHAPES, SpanClassifier, case_of
-from spacy_lpcfg.evidence.contract import LARGEST_LOG_ODDS
+from spacy_lpcfg.parsing.evidence import LARGEST_LOG_ODDS
 from spacy_lpcfg.storage.container import compressed, pack, unpack
 
 WORDS = ["The", "dogs", "-LRB-", "USA", "iPhone", "3rd", "."]

@@ -9,8 +9,8 @@ import pytest
 from encoders import WIDTH, make_encoder
 
 from spacy_lpcfg.evidence.classifier import N_CASES, SHAPES, SpanClassifier
-from spacy_lpcfg.evidence.contract import EvidenceModel
 from spacy_lpcfg.evidence.model import EncoderEvidence
+from spacy_lpcfg.parsing.evidence import EvidenceModel
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.container import StorageError, compressed, pack, unpack
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spacy_lpcfg.evidence.contract import span_bounds
+from spacy_lpcfg.parsing.evidence import span_bounds
 
 
 def test_contract_spans_are_sorted_by_start_then_end():

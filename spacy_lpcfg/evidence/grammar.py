@@ -1,0 +1,91 @@
+"""A grammar with evidence in its chart, as one model to save and to parse by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
+from spacy_lpcfg.chart.settings import ChartSettings
+from spacy_lpcfg.evidence.model import EncoderEvidence
+from spacy_lpcfg.grammar.backoff import backoff_bytes
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.parsing.decodings import MBR
+from spacy_lpcfg.parsing.kinds import add_kind
+from spacy_lpcfg.parsing.model import ModelError, WrappingModel
+from spacy_lpcfg.storage.container import refuse_others
+from spacy_lpcfg.storage.validation import is_number
+from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceGrammar(WrappingModel):
+    """A grammar whose chart takes the evidence of an encoder, see `EvidenceParser`.
+
+    model (Grammar): The grammar, which alone answers questions about the probabilities of words.
+    evidence (EncoderEvidence): The evidence.
+    weights (EvidenceWeights): How much evidence counts, and how certain both are together.
+    """
+
+    model: Grammar
+    evidence: EncoderEvidence
+    weights: EvidenceWeights = field(default_factory=EvidenceWeights)
+
+    kind, version = "evidence", 1
+    default_decoding = MBR
+    temperature = 1.0  # the projection is tempered instead
+    has_n_best = True
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Part-of-speech tags."""
+        return self.model.tags
+
+    @property
+    def local_trees(self) -> LocalTrees:
+        """None: the chart has the grammar's rules."""
+        return NO_LOCAL_TREES
+
+    @property
+    def summary(self) -> str:
+        """The summary of the grammar, and the name of the encoder."""
+        return f"{self.model.summary}; evidence of {self.evidence.encoder.card.get('name', 'an encoder')}"
+
+    @property
+    def parser_bytes(self) -> float:
+        """Approximate bytes of memory that its parser takes, besides those for sentences."""
+        return 2 * self.model.parser_bytes + backoff_bytes(self.model) + 4 * len(self.evidence.encoder.model)
+
+    def models_of_trees(self) -> tuple[Grammar, ...]:
+        """Return the grammar, if it is proper."""
+        return self.model.models_of_trees()
+
+    def to_values(self) -> dict[str, Any]:
+        """Return the grammar as it is saved alone, the weights, and the parts of the evidence."""
+        evidence = {f"evidence.{name}": value for name, value in self.evidence.to_values().items()}
+        return {"model": self.model.to_bytes(), **asdict(self.weights), **evidence}
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> EvidenceGrammar:
+        """Create the model from the fields that `to_values` returned.
+
+        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
+        """
+        names = ("span_power", "tag_power", "tau")
+        evidence = {name.removeprefix("evidence."): part for name, part in values.items() if "." in name}
+        refuse_others((name for name in values if not name.startswith("evidence.")), ("model", *names))
+        for name in names:
+            if not is_number(values[name]):
+                raise ModelError(f"Expected a number for {name}: copy or learn this model again.")
+        weights = EvidenceWeights(**{name: float(values[name]) for name in names})
+        return cls(Grammar.from_bytes(values["model"]), EncoderEvidence.from_values(evidence), weights)
+
+
+def evidence_parser(model: EvidenceGrammar, decoding: str, *, chart: ChartSettings = ChartSettings()) -> EvidenceParser:
+    """Make the parser of a model, for `EvidenceGrammar.parser`; `decoding` replaces the one of the settings."""
+    settings = replace(chart, decoding=decoding)
+    return EvidenceParser(model.model, model.evidence, model.weights, settings=settings)
+
+
+add_kind(EvidenceGrammar.kind, EvidenceGrammar.from_bytes, evidence_parser)
