@@ -7,6 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+from encoders import make_encoder
 from paths import SAMPLE
 
 from spacy_lpcfg.bracketing import Bracketer
@@ -19,6 +20,9 @@ from spacy_lpcfg.bracketing.top import TopScores
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.combination.members import Mirrored
+from spacy_lpcfg.evidence.grammar import EvidenceGrammar
+from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
+from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.grammar import Ensemble, Grammar
 from spacy_lpcfg.induced.lexical import LexicalPCFG, Vocabulary
 from spacy_lpcfg.induced.model import Induced, InducedGrammar
@@ -85,6 +89,7 @@ KINDS = {
     "mirrored": Kind(Mirrored.from_bytes, parse_from_left),
     "stacked": Kind(Stacked.from_bytes, parse),
     "combined": Kind(Combined.from_bytes, parse),
+    "evidence": Kind(EvidenceGrammar.from_bytes, parse),
     "induced": Kind(Induced.from_bytes, parse),
     "bracketer": Kind(Bracketer.from_bytes, bracket),
     "language model": Kind(LanguageModel.from_bytes, foresee),
@@ -152,7 +157,13 @@ def some_language_model() -> LanguageModel:
     )
 
 
+def some_evidence() -> EncoderEvidence:
+    encoder = make_encoder(quantized=True)
+    return EncoderEvidence(encoder, learn_classifier(encoder, trees(30), settings=ClassifierSettings(hidden=8)))
+
+
 _MAKERS: dict[str, Callable[[], Stored]] = {
+    "evidence": lambda: EvidenceGrammar(model("grammar"), some_evidence()),
     "grammar": lambda: with_classes(EM(n_states=3, n_iterations=2, tokens_per_state=10).fit(trees(60))),
     "factored": lambda: Spectral(n_states=6, tokens_per_state=10).fit(trees(60)),
     "ensemble": lambda: Ensemble((model("grammar"), model("grammar"))),

@@ -13,7 +13,7 @@ from spacy_lpcfg.isbn import BeamSettings
 from spacy_lpcfg.parsing.kinds import all_kinds, kind_of_name
 from spacy_lpcfg.parsing.model import ModelError, model_from_bytes, model_from_disk
 
-KINDS = ("combined", "ensemble", "grammar", "induced", "isbn", "mirrored", "stacked")
+KINDS = ("combined", "ensemble", "evidence", "grammar", "induced", "isbn", "mirrored", "stacked")
 OF_GRAMMARS = ("ensemble", "grammar", "stacked")
 
 
@@ -38,7 +38,7 @@ def test_kinds_of_other_things_are_refused():
     for kind in ("bracketer", "language model"):
         with pytest.raises(ModelError, match=rf"that parses \(combined, .*, stacked\), got a saved '{kind}'"):
             model_from_bytes(model(kind).to_bytes())
-    with pytest.raises(ModelError, match=r"\(ensemble, grammar, .*\), got a saved 'combined'"):
+    with pytest.raises(ModelError, match=r"\(ensemble, evidence, .*\), got a saved 'combined'"):
         model_from_bytes(model("combined").to_bytes(), without=("combined",))
     for bad in (None, b"", "text"):
         with pytest.raises(ModelError, match="Expected"):
