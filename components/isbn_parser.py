@@ -139,11 +139,6 @@ class ISBNParser(ParsingPipe[ISBN]):
         return self.learned.labels if self.learned else ()
 
     @property
-    def root_label(self) -> str:
-        """The artificial root of the treebank's trees."""
-        return self.learned.meta.get("root_label", "") if self.learned else ""
-
-    @property
     def parser(self) -> TextParser | None:
         """The parser by the networks, within the limits of the component; None before training."""
         settings = self.decoding, self.pruning, self.limits

@@ -276,11 +276,6 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         return self.grammar.labels
 
     @property
-    def root_label(self) -> str:
-        """The artificial root of the treebank's trees."""
-        return self.grammar.root_label if self.grammar else ""
-
-    @property
     def learned_temperature(self) -> float:
         """The temperature that was learned with the grammar."""
         return self.grammar.temperature if self.grammar else 1.0

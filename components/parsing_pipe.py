@@ -149,11 +149,6 @@ class ParsingPipe(ModelPipe[ParserModel]):
         raise NotImplementedError
 
     @property
-    def root_label(self) -> str:
-        """The artificial root of the trees that were learned from; "" if they had none."""
-        raise NotImplementedError
-
-    @property
     def learned_temperature(self) -> float:
         """The temperature of the learned model; 1 before training."""
         return 1.0 if self.learned is None else self.learned.temperature

@@ -119,9 +119,9 @@ class Corrections:
             written. Then the tree does not count as saved.
         """
         parse, brackets = self._decided(number, required, forbidden)
-        words, root = parse.tree.words, self.component.root_label
+        words = parse.tree.words
         is_one = len(words) == 1 or any(end - start == len(words) for start, end, _ in brackets)
-        top = [] if is_one and not root else [(0, len(words), root)]
+        top = [] if is_one else [(0, len(words), "")]
         tree = Tree.from_spans(words, parse.tags, [*top, *brackets])
         position = self.sentences[number].position
         saved = {**self.saved, position: tree}

@@ -135,13 +135,13 @@ class DependencyAnnotator:
     def __init__(self, model: ParsingModel) -> None:
         if not model.local_trees:
             raise ValueError("Expected a model that knows the local trees of its treebank; learn this one again.")
-        self._words, self._root_label = model.words, model.root_label
+        self._words = model.words
         self._local_trees = model.local_trees
         self._tags = frozenset((*model.local_trees.symbols, *model.local_trees.punctuation))
         self._parser: SentenceParser = model.parser()
 
     def trees(self, sentences: Iterable[DependencySentence], *, n_jobs: int = 1) -> Iterator[Tree | None]:
-        """Yield the tree of each sentence, with the treebank's root; None where no tree respects the dependencies.
+        """Yield the tree of each sentence; None where no tree respects the dependencies.
 
         If no tree has the required brackets, they may have any label; if there is still none, they are dropped, and
         only brackets that cross a subtree are ruled out.
@@ -170,5 +170,5 @@ class DependencyAnnotator:
         for rung in ladder:
             parse = self._parser.parse(Query(words, tags, constraints=rung))
             if parse.status == PARSED:
-                return Tree(self._root_label, (parse.tree,)) if self._root_label else parse.tree
+                return parse.tree
         return None

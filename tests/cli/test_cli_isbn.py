@@ -46,7 +46,7 @@ def test_cli_isbn_is_that_of_the_library(model, folder):
         for name, array in network.parameters.items():
             assert found.parameters[name].tolist() == array.tolist()
     assert component.labels == wanted.labels
-    assert component.root_label == "ROOT"
+    assert component.isbn.root_label == "ROOT"
     assert component.pruning.beam == 4
 
 

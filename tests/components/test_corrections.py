@@ -75,17 +75,19 @@ def test_corrections_are_written_in_the_order_of_the_file(corrections):
     first = corrections.sentences[places.index(min(places[:2]))]
     trees = [*read_trees(corrections.output)]
     assert trees[0].words == first.words
+    assert corrections.component.grammar.root_label == "ROOT"
+    assert [tree.label for tree in trees] == ["S", "S"]
     corrections.save(0, [(0, 2, "WHNP")])
     assert len([*read_trees(corrections.output)]) == 2
     assert "(WHNP (DT The)" in corrections.output.read_text("utf-8")
 
 
-def test_corrections_without_a_bracket_over_all_words_are_below_the_root_alone(corrections):
+def test_corrections_without_a_bracket_over_all_words_are_below_an_unlabelled_root(corrections):
     found = brackets(corrections.parsed(2, (), [(0, 3, label) for label in corrections.component.labels]))
     assert (0, 3) not in [bracket[:2] for bracket in found]
     corrections.save(2, (), [(0, 3, label) for label in corrections.component.labels])
     (tree,) = read_trees(corrections.output)
-    assert tree.label == corrections.component.root_label
+    assert tree.label == ""
     assert len(tree.children) > 1
 
 
@@ -159,7 +161,7 @@ def test_corrections_go_on_with_their_file(corrections, pipeline):
     shown = again.opened(0)
     assert shown["isSaved"]
     (saved,) = read_trees(corrections.output)
-    assert brackets(shown) == saved.children[0].spans()
+    assert brackets(shown) == saved.spans()
     assert brackets(shown) != flat
     again.save(0, shown["required"], shown["forbidden"])
     assert corrections.output.read_text("utf-8") == text

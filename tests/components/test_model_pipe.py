@@ -79,7 +79,7 @@ def test_pipe_knows_its_labels_and_the_root_of_its_treebank(name, root):
     assert {"S", "NP", "VP"} <= {*parser.labels}
     assert parser.label_data == [*parser.labels]
     assert "ROOT" not in parser.labels
-    assert parser.root_label == root
+    assert parser.learned.root_label == root
 
 
 @pytest.mark.parametrize("name", ["lpcfg_parser", "spectral_bracketer"])

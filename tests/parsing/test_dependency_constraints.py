@@ -76,6 +76,8 @@ def test_trees_respect_dependencies(sample_grammar):
     assert first is not None
     assert dependency_constraints(known).allow(first.spans())
     assert first.tags == list(known.tags)
+    assert sample_grammar.root_label == "ROOT"
+    assert first.label == "S"
     assert second is None or second.words == [".", "left"]
 
 
