@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import gzip
-import io
 import re
 import runpy
-import sys
-import traceback
 import zipfile
 from collections import Counter
-from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import spacy
-from paths import ROOT
+from scripts_running import SCRIPTS, run
 from serving import serving
 from spacy.util import load_config
 
 from spacy_lpcfg import load
 from spacy_lpcfg.trees import read_trees
 
-SCRIPTS = ROOT / "scripts"
 SPLITS = """# Splits
 
 The following splits are used.
@@ -43,27 +38,6 @@ The following splits are used.
   * GUM_court_five
 """
 TREE = "(ROOT\n  (S\n    (NP-SBJ (PRP It))\n    (VP (VBZ {0}))\n    (. .)))\n\n"
-
-
-def run(script: str, *arguments: object, code: int = 0) -> str:
-    """Run a script in this process, as `python` runs it; what it printed."""
-    out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(sys, "argv", [script, *map(str, arguments)])
-        patch.syspath_prepend(SCRIPTS)
-        found: object = 0
-        try:
-            runpy.run_path(str(SCRIPTS / script), run_name="__main__")
-        except SystemExit as end:
-            found = end.code or 0
-        except Exception:
-            traceback.print_exc()
-            found = 1
-        if isinstance(found, str):
-            print(found, file=err)
-            found = 1
-    assert found == code, out.getvalue() + err.getvalue()
-    return out.getvalue() + err.getvalue()
 
 
 @pytest.fixture

@@ -1,0 +1,78 @@
+"""Trees for a classifier of spans: word pieces of sentences, batches, and the best tree by the scores of spans."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.evidence.classifier import Chain
+from spacy_lpcfg.evidence.contract import span_bounds
+from spacy_lpcfg.evidence.pieces import CLASSIFY, SEPARATE, WordPieces
+
+
+class Sentence(NamedTuple):
+    """The word pieces of a sentence, and the index of each word's last piece, as arrays of int64."""
+
+    pieces: np.ndarray
+    last: np.ndarray
+
+    @property
+    def n_pieces(self) -> int:
+        return len(self.pieces)
+
+    @classmethod
+    def of(cls, words: Sequence[str], pieces: WordPieces) -> Sentence:
+        """Divide words in the spelling of the treebank."""
+        ids, last = [pieces.ids[CLASSIFY]], []
+        for word in words:
+            ids += pieces.of_word(word)
+            last.append(len(ids) - 1)
+        return cls(np.array([*ids, pieces.ids[SEPARATE]]), np.array(last))
+
+
+def batches(lengths: Sequence[int], size: int, rng: random.Random) -> list[list[int]]:
+    """Divide sentences into batches of similar lengths, in random order.
+
+    lengths (sequence of int): The number of word pieces of each sentence.
+    size (int): The most word pieces of a batch, padding included; a longer sentence is a batch by itself.
+    rng (random.Random): Shuffles sentences of similar lengths, and the batches.
+    RETURNS (list of list of int): Indices of the sentences of each batch.
+    """
+    parts: list[list[int]] = [[]]
+    for i in sorted(range(len(lengths)), key=lambda i: lengths[i] + 2 * rng.random()):
+        longest = max([lengths[i], *(lengths[j] for j in parts[-1])])
+        if parts[-1] and (len(parts[-1]) + 1) * longest > size:
+            parts.append([])
+        parts[-1].append(i)
+    rng.shuffle(parts)
+    return parts
+
+
+def best_spans(log_odds: np.ndarray, chains: Sequence[Chain]) -> list[tuple[int, int, str]]:
+    """Return the brackets, in pre-order, of the tree whose chains have the largest sum of log-odds (CKY).
+
+    log_odds (float32, (n_spans, n_chains)): As in `Evidence.spans`.
+    chains (sequence of tuple of str): The unary chains. The whole sentence gets one in any case.
+    """
+    n = int((2 * len(log_odds)) ** 0.5)
+    classes, splits = np.zeros((2, n, n + 1), np.int64)
+    best = np.zeros((n, n + 1))
+    classes[span_bounds(n)], best[span_bounds(n)] = log_odds.argmax(1), log_odds.max(1)
+    is_bracket = best > 0
+    is_bracket[0, n] = True
+    best *= is_bracket
+    for width in range(2, n + 1):
+        for i in range(n - width + 1):
+            sums = best[i, i + 1 : i + width] + best[i + 1 : i + width, i + width]
+            splits[i, i + width] = i + 1 + sums.argmax()
+            best[i, i + width] += sums.max()
+    spans, stack = [], [(0, n)]
+    while stack:
+        i, j = stack.pop()
+        spans += [(i, j, label) for label in chains[classes[i, j]] if is_bracket[i, j]]
+        if j - i > 1:
+            stack += [(splits[i, j], j), (i, splits[i, j])]
+    return spans

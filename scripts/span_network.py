@@ -1,0 +1,254 @@
+"""The network that scripts/tune_encoder.py trains: BERT, and a classifier of spans and tags over its word vectors."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+from span_examples import Sentence
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from spacy_lpcfg.evidence.classifier import N_CASES, SpanClassifier
+from spacy_lpcfg.evidence.contract import span_bounds
+from spacy_lpcfg.evidence.gradients import TAG_WEIGHT, Example
+from spacy_lpcfg.evidence.learning import Labels
+
+POST, HIDDEN = 512, 250  # units of a fence post, and of hidden layers
+DROPPED = 0.1
+UNSEEN = -1e4  # score of padding, before the softmax
+
+
+class Batch(NamedTuple):
+    """Sentences as tensors of int64: padded word pieces, then flat indices.
+
+    pieces, mask: Word pieces, and 1 where they are no padding, of the shape (batch, length).
+    words: The last word piece of each word of all sentences, as an index into flat `pieces`.
+    cases: The case of each word.
+    before, after: The words before and after each fence post; the number of words where there is none.
+    starts, ends: The fence posts around each span, in the order of `span_bounds`, one sentence after the other.
+    """
+
+    pieces: Tensor
+    mask: Tensor
+    words: Tensor
+    cases: Tensor
+    before: Tensor
+    after: Tensor
+    starts: Tensor
+    ends: Tensor
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], cases: Sequence[np.ndarray]) -> Batch:
+        n_words = sum(len(sentence.last) for sentence in sentences)
+        pieces = np.zeros((len(sentences), max(len(sentence.pieces) for sentence in sentences)), np.int64)
+        mask = np.zeros_like(pieces)
+        flat: list[tuple[np.ndarray, ...]] = []
+        first_word = first_post = 0
+        for row, (sentence, case) in enumerate(zip(sentences, cases, strict=True)):
+            pieces[row, : len(sentence.pieces)], mask[row, : len(sentence.pieces)] = sentence.pieces, 1
+            n = len(sentence.last)
+            words = np.arange(first_word, first_word + n)
+            starts, ends = span_bounds(n)
+            last = sentence.last + row * pieces.shape[1]
+            before, after = np.append(n_words, words), np.append(words, n_words)
+            flat.append((last, case, before, after, starts + first_post, ends + first_post))
+            first_word, first_post = first_word + n, first_post + n + 1
+        arrays = (pieces, mask, *map(np.concatenate, zip(*flat, strict=True)))
+        return cls(*map(torch.from_numpy, arrays))
+
+
+class Encoder(nn.Module):
+    """BERT as a function of the weights in a hub folder, under their published names.
+
+    The word embeddings are not tuned: their gradient would take a fifth of the time.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+        self.width, self.n_layers, self.n_heads = (
+            config[key] for key in ("hidden_size", "num_hidden_layers", "num_attention_heads")
+        )
+        self.epsilon = config["layer_norm_eps"]
+        self.dropout: nn.Module = nn.Identity()
+        self.table = nn.ParameterDict(
+            {
+                name.replace(".", "/"): nn.Parameter(weight, requires_grad="word_embeddings" not in name)
+                for name, weight in load_file(folder / "model.safetensors").items()
+                if weight.is_floating_point() and not name.startswith("pooler.")
+            }
+        )
+
+    def forward(self, pieces: Tensor, mask: Tensor) -> Tensor:
+        """Return the last hidden states, shape (batch, length, width), of word pieces, shape (batch, length).
+
+        pieces (Tensor of int64): The word pieces.
+        mask (Tensor of int64): 1 for word pieces and 0 for padding, of the same shape.
+        """
+        x = self.words(pieces) + self.positions(torch.arange(pieces.shape[1])) + self.embeddings("token_type")[0]
+        x = self.norm(x, "embeddings")
+        unseen = (1 - mask[:, None, None].to(x.dtype)) * UNSEEN
+        for i in range(self.n_layers):
+            x = self.layer(x, unseen, f"encoder.layer.{i}")
+        return x
+
+    def words(self, pieces: Tensor) -> Tensor:
+        return F.embedding(pieces, self.embeddings("word"))
+
+    def positions(self, positions: Tensor) -> Tensor:
+        return F.embedding(positions, self.embeddings("position"))
+
+    def embeddings(self, kind: str) -> Tensor:
+        return self.table[f"embeddings/{kind}_embeddings/weight"]
+
+    def weights(self, name: str) -> tuple[Tensor, Tensor]:
+        name = name.replace(".", "/")
+        return self.table[f"{name}/weight"], self.table[f"{name}/bias"]
+
+    def norm(self, x: Tensor, name: str) -> Tensor:
+        return F.layer_norm(x, [self.width], *self.weights(f"{name}.LayerNorm"), self.epsilon)
+
+    def layer(self, x: Tensor, unseen: Tensor, name: str) -> Tensor:
+        parts = [self.weights(f"{name}.attention.self.{part}") for part in ("query", "key", "value")]
+        heads = F.linear(x, torch.cat([weight for weight, _ in parts]), torch.cat([bias for _, bias in parts]))
+        heads = heads.view(x.shape[0], x.shape[1], 3, self.n_heads, self.width // self.n_heads).permute(2, 0, 3, 1, 4)
+        context = attention(heads[0], heads[1], heads[2], unseen).transpose(1, 2).flatten(2)
+        x = self.residual(x, context, f"{name}.attention.output")
+        inner = F.gelu(F.linear(x, *self.weights(f"{name}.intermediate.dense")))
+        return self.residual(x, inner, f"{name}.output")
+
+    def residual(self, x: Tensor, inner: Tensor, name: str) -> Tensor:
+        return self.norm(x + self.dropout(F.linear(inner, *self.weights(f"{name}.dense"))), name)
+
+
+def attention(queries: Tensor, keys: Tensor, values: Tensor, unseen: Tensor) -> Tensor:
+    """Return scaled dot-product attention; torch's own function is ten times slower backward, in bfloat16 on a CPU."""
+    scores = queries @ keys.transpose(-1, -2) * queries.shape[-1] ** -0.5 + unseen
+    return scores.softmax(-1, dtype=torch.float32).to(values.dtype) @ values
+
+
+class Dropout(nn.Module):
+    """Dropout by random bytes, which takes half the time of torch's own on a CPU."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        super().__init__()
+        self.rng = rng
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training:
+            return x
+        kept = torch.from_numpy(self.rng.integers(0, 256, x.shape, np.uint8)) >= 256 * DROPPED
+        return x * (kept.to(x.dtype) / (1 - DROPPED))
+
+
+class Classifier(nn.Module):
+    """Classifier of spans and tags over word vectors and cases."""
+
+    def __init__(self, width: int, labels: Labels, dropout: Dropout) -> None:
+        super().__init__()
+        self.cases = nn.Embedding(N_CASES, width)
+        self.posts = nn.Linear(width, POST)
+        self.hidden = nn.Linear(POST, HIDDEN)
+        self.norm = nn.LayerNorm(HIDDEN)
+        self.chains = nn.Linear(HIDDEN, 1 + len(labels.chains))
+        self.tag_hidden = nn.Linear(width, HIDDEN)
+        self.tag_norm = nn.LayerNorm(HIDDEN)
+        self.tags = nn.Linear(HIDDEN, len(labels.tags))
+        self.dropout, self.labels = dropout, labels
+        nn.init.normal_(self.cases.weight, std=0.02)
+
+    def forward(self, vectors: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return the logits of "no bracket" and the chains for all spans, and of the tags for all words.
+
+        vectors (Tensor of float32): The word vectors of the batch, shape (n_words, width).
+        """
+        words = self.dropout(vectors + self.cases(batch.cases))
+        tags = self.tags(F.relu(self.tag_norm(self.tag_hidden(words))))
+        halves = torch.cat([self.posts(words), words.new_zeros(1, POST)])  # 0 outside of the sentence
+        before, after = halves[:, : POST // 2], halves[:, POST // 2 :]
+        posts = torch.cat([F.embedding(batch.before, before), F.embedding(batch.after, after)], 1)
+        # the hidden layer is linear, so that it is applied to posts, which are fewer than spans
+        posts = F.linear(self.dropout(posts), self.hidden.weight)
+        spans = F.embedding(batch.ends, posts) - F.embedding(batch.starts, posts) + self.hidden.bias
+        return self.chains(self.dropout(F.relu(self.norm(spans)))), tags
+
+    @torch.no_grad()
+    def frozen(self) -> SpanClassifier:
+        """Return the classifier as the parser takes it: posts and hidden layer as one linear map."""
+        halves = self.hidden.weight.split(POST // 2, 1)
+        weights, biases = self.posts.weight.split(POST // 2), self.posts.bias.split(POST // 2)
+        (before, after), (before_bias, after_bias) = (
+            [half @ part for half, part in zip(halves, parts, strict=True)] for parts in (weights, biases)
+        )
+        outputs, output_bias = (x[1:] - x[:1] for x in (self.chains.weight, self.chains.bias))
+        tensors = {
+            "cases": self.cases.weight,
+            "before": before.T,
+            "before_bias": before_bias,
+            "after": after.T,
+            "after_bias": after_bias,
+            "span_gain": self.norm.weight,
+            "span_shift": self.norm.bias,
+            "span_bias": self.hidden.bias,
+            "span_outputs": outputs.T,
+            "span_output_bias": output_bias,
+            "tag_hidden": self.tag_hidden.weight.T,
+            "tag_gain": self.tag_norm.weight,
+            "tag_shift": self.tag_norm.bias,
+            "tag_bias": self.tag_hidden.bias,
+            "tag_outputs": self.tags.weight.T,
+            "tag_output_bias": self.tags.bias,
+        }
+        arrays = {name: tensor.numpy().copy() for name, tensor in tensors.items()}
+        return SpanClassifier.of(tuple(self.labels.chains), tuple(self.labels.tags), arrays)
+
+
+class Model(nn.Module):
+    """An encoder with a classifier over its word vectors."""
+
+    def __init__(self, hub: Path, labels: Labels, rng: np.random.Generator) -> None:
+        super().__init__()
+        self.encoder = Encoder(hub)
+        self.encoder.dropout = Dropout(rng)
+        self.classifier = Classifier(self.encoder.width, labels, Dropout(rng))
+
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        states = self.encoder(batch.pieces, batch.mask).flatten(0, 1)
+        return self.classifier(F.embedding(batch.words, states), batch)
+
+    def loss(self, examples: Sequence[tuple[Sentence, Example]]) -> Tensor:
+        """Return the cross-entropy of all spans and half that of all tags, a word."""
+        sentences, golds = zip(*examples, strict=True)
+        with torch.autocast("cpu", torch.bfloat16):
+            spans, tags = self(Batch.of(sentences, [gold.cases for gold in golds]))
+        loss = cross_entropy(spans, [gold.spans for gold in golds])
+        loss += TAG_WEIGHT * cross_entropy(tags, [gold.tags for gold in golds])
+        return loss / len(tags)
+
+    def vectors(self, sentence: Sentence) -> np.ndarray:
+        """Return the word vectors of a sentence, float32 (n_words, width)."""
+        self.eval()
+        pieces = torch.from_numpy(sentence.pieces[None])
+        with torch.inference_mode():
+            return self.encoder(pieces, torch.ones_like(pieces))[0].numpy()[sentence.last]
+
+    def save(self, hub: Path, card: dict[str, str], folder: Path) -> None:
+        """Write a hub folder with the tuned encoder, and the classifier beside it."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("config.json", "tokenizer.json"):
+            shutil.copyfile(hub / name, folder / name)
+        (folder / "card.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+        weights = {name.replace("/", "."): weight.detach() for name, weight in self.encoder.table.items()}
+        save_file(weights, folder / "model.safetensors")
+        np.savez(folder / "classifier.npz", **self.classifier.frozen().to_values())
+
+
+def cross_entropy(logits: Tensor, classes: Sequence[np.ndarray]) -> Tensor:
+    return F.cross_entropy(logits.float(), torch.from_numpy(np.concatenate(classes)), reduction="sum")
