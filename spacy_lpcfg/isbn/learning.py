@@ -34,6 +34,7 @@ from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.training import Epoch
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
 from spacy_lpcfg.learning.base import MANY_TREES, OnStep
+from spacy_lpcfg.learning.limits import learnable
 from spacy_lpcfg.learning.weights import copies, is_annotated, weighted_trees
 from spacy_lpcfg.trees.transforms import clean, normalize, normalize_rooted, strip_root
 from spacy_lpcfg.trees.tree import Tree
@@ -232,12 +233,14 @@ _ONE_OF, _FEWEST, _MOST = 50, 10, 200  # trees that are left out for the tempera
 
 
 def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple[list[Tree], str]:
-    """Return the trees that have words, normalised, and the commonest label of their artificial roots, "" for none.
+    """Return the trees that have words and are within `learning.limits`, normalised, and their commonest root label.
+
+    The label of their artificial roots is "" if they have none.
 
     functions (bool): As in `clean`.
     """
     with_words, roots = [], Counter[str]()
-    for tree in trees:
+    for tree in learnable(trees):
         normalized = normalize(tree, functions=functions)
         if normalized is not None:
             with_words.append(normalized)

@@ -7,18 +7,20 @@ right is learned from annotated trees alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.learning.limits import is_learnable, log_left_out
 from spacy_lpcfg.trees.tree import Tree
 
 
 def weighted_trees(
     trees: Iterable[Tree], weights: Sequence[float] | None, prepare: Callable[[Tree], Tree | None]
 ) -> tuple[list[Tree], np.ndarray | None]:
-    """Prepare each tree, and leave out the trees of which nothing remains, together with their weights.
+    """Prepare each tree, and leave out trees of which nothing remains, or beyond `learning.limits`, with their weights.
 
     trees (Iterable[Tree]): Read once.
     weights (sequence of float or None): The weight of each tree; None if all count alike.
@@ -26,8 +28,9 @@ def weighted_trees(
     RETURNS (tuple[list[Tree], ndarray or None]): The prepared trees, and their weights, float64 (n_trees,).
     RAISES (ValueError): If there is not one weight for each tree, or if a weight is not finite and above 0.
     """
-    trees = list(trees)
-    prepared = list(map(prepare, trees))
+    trees, left_out = list(trees), Counter[str]()
+    prepared = [prepare(tree) if is_learnable(tree, left_out) else None for tree in trees]
+    log_left_out(left_out)
     usable = [tree for tree in prepared if tree is not None]
     if weights is None:
         return usable, None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from spacy_lpcfg.batches import in_batches
+from spacy_lpcfg.learning.limits import is_learnable, learnable, log_left_out
 from spacy_lpcfg.learning.treebank.skeletons import AS_ENGLISH, Reading, Skeletons, join, skeletons
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.brackets import TreebankError
@@ -23,7 +24,7 @@ def read_skeletons(
     *,
     n_jobs: int | None = None,
 ) -> Skeletons:
-    """Return the node table of trees; the same for any number of jobs.
+    """Return the node table of the trees within `learning.limits`; the same for any number of jobs.
 
     trees (Iterable[Tree]): The files of `TreeFiles` are read by the workers if there are several; any other trees are
         read by this process, as a stream, and only converted by the workers.
@@ -31,15 +32,15 @@ def read_skeletons(
     """
     if isinstance(trees, TreeFiles) and len(trees.paths) > 1:
         return join(list(_tables_of_files(trees, reading, n_jobs)))
-    shards = ((shard, reading) for shard in in_batches(trees, SHARD_SIZE))
+    shards = ((shard, reading) for shard in in_batches(learnable(trees), SHARD_SIZE))
     return join(list(in_order(_table, shards, n_jobs=n_jobs)))
 
 
 def _tables_of_files(files: TreeFiles, reading: Reading, n_jobs: int | None) -> Iterator[Skeletons]:
     form = {"dialect": files.dialect, "coarse_tags": files.coarse_tags}
     calls = ((path, files.on_error is not None, form, reading) for path in files.paths)
-    tables = in_order(_read_file, calls, n_jobs=n_jobs)
-    for path, (table, n_trees, errors, dropped) in zip(files.paths, tables, strict=True):
+    tables, left_out = in_order(_read_file, calls, n_jobs=n_jobs), Counter[str]()
+    for path, (table, n_trees, errors, dropped, too_large) in zip(files.paths, tables, strict=True):
         for error in errors:
             assert files.on_error is not None
             files.on_error(error)
@@ -47,27 +48,29 @@ def _tables_of_files(files: TreeFiles, reading: Reading, n_jobs: int | None) -> 
             files.on_dropped(path, dropped)
         if files.on_read is not None:
             files.on_read(path, n_trees)
+        left_out += too_large
         yield table
+    log_left_out(left_out)
 
 
 def _read_file(
     path: str, skips: bool, form: dict[str, Any], reading: Reading
-) -> tuple[Skeletons, int, list[TreebankError], Counter[str]]:
+) -> tuple[Skeletons, int, list[TreebankError], Counter[str], Counter[str]]:
     """Read a file, with no more than a shard of it in memory as trees.
 
     skips (bool): Whether to skip broken trees instead of raising their errors.
     form (dict): Settings of `read_trees`.
     RETURNS (tuple): The node table, the number of trees, the errors of skipped trees, and the counts of what the
-        dialect left out.
+        dialect left out and of the trees beyond each limit.
     """
     errors: list[TreebankError] = []
-    dropped: Counter[str] = Counter()
+    dropped, left_out = Counter[str](), Counter[str]()
     trees = read_trees(path, on_error=errors.append if skips else None, dropped=dropped, **form)
     n_trees, tables = 0, []
     for shard in in_batches(trees, SHARD_SIZE):
         n_trees += len(shard)
-        tables.append(_table(shard, reading))
-    return join(tables), n_trees, errors, dropped
+        tables.append(_table((tree for tree in shard if is_learnable(tree, left_out)), reading))
+    return join(tables), n_trees, errors, dropped, left_out
 
 
 def _table(trees: Iterable[Tree], reading: Reading) -> Skeletons:

@@ -1,0 +1,41 @@
+"""Limits on the trees that are learned from: time and memory grow faster than the words and levels of a tree."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from spacy_lpcfg.checks import counted
+from spacy_lpcfg.trees.tree import Tree
+
+MOST_WORDS = 500
+MOST_LEVELS = 500
+logger = logging.getLogger(__name__)
+
+
+def learnable(trees: Iterable[Tree]) -> Iterator[Tree]:
+    """Yield the trees within the limits; log at the end how many were left out, and why."""
+    left_out: Counter[str] = Counter()
+    yield from (tree for tree in trees if is_learnable(tree, left_out))
+    log_left_out(left_out)
+
+
+def is_learnable(tree: Tree, left_out: Counter[str]) -> bool:
+    """Return whether a tree is within the limits; if it is not, count the limit in `left_out`."""
+    n_words, stack = 0, [(tree, 1)]
+    while stack:
+        node, level = stack.pop()
+        n_words += node.is_leaf
+        if n_words > MOST_WORDS or level > MOST_LEVELS:
+            left_out[f"{MOST_WORDS} words" if n_words > MOST_WORDS else f"{MOST_LEVELS} levels"] += 1
+            return False
+        stack += ((child, level + 1) for child in node.children)
+    return True
+
+
+def log_left_out(left_out: Counter[str]) -> None:
+    """Log the numbers of trees that were left out for exceeding each limit."""
+    if left_out:
+        numbers = " and ".join(f"{counted(n, 'tree')} of more than {limit}" for limit, n in sorted(left_out.items()))
+        logger.warning("Left out of learning: %s. Such trees take too much time and memory; split them.", numbers)
