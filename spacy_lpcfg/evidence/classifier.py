@@ -94,7 +94,7 @@ class SpanClassifier:
         words (sequence of str): The words in treebank spelling.
         """
         vectors = vectors + self._floats["cases"][cases_of(words)]
-        return Evidence(self._log_odds(fence_posts(vectors, self._floats)), self._log_tags(vectors))
+        return Evidence(self._log_odds(fence_posts(*word_units(vectors, self._floats))), self._log_tags(vectors))
 
     def _log_odds(self, posts: np.ndarray) -> np.ndarray:
         weights = self._floats
@@ -149,11 +149,17 @@ class SpanClassifier:
         return cls(tuple(tuple(split_chain(chain)) for chain in chains), tags, weights)
 
 
-def fence_posts(vectors: np.ndarray, weights: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the n + 1 fence posts of a sentence, (n + 1, hidden), by its vectors, cases included."""
-    posts = np.zeros((len(vectors) + 1, weights["before_bias"].size), vectors.dtype)
-    posts[1:] = vectors @ weights["before"] + weights["before_bias"]
-    posts[:-1] += vectors @ weights["after"] + weights["after_bias"]
+def word_units(vectors: np.ndarray, weights: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return what words add to the fence posts after and before them, twice (n_words, hidden)."""
+    before, after = (vectors @ weights[side] + weights[f"{side}_bias"] for side in ("before", "after"))
+    return before, after
+
+
+def fence_posts(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return the n + 1 fence posts of a sentence, (n + 1, hidden), by the units of its n words."""
+    posts = np.zeros((len(before) + 1, before.shape[1]), before.dtype)
+    posts[1:] = before
+    posts[:-1] += after
     return posts
 
 

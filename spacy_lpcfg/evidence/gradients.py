@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from spacy_lpcfg.evidence.classifier import fence_posts, normalize
+from spacy_lpcfg.evidence.classifier import fence_posts, normalize, word_units
 from spacy_lpcfg.parsing.evidence import span_bounds
 
 Weights: TypeAlias = dict[str, np.ndarray]
@@ -32,31 +33,54 @@ class Example(NamedTuple):
     tags: np.ndarray
 
 
-def add_gradients(gradients: Weights, weights: Weights, example: Example, *, scale: float, kept: np.ndarray) -> float:
-    """Add the gradients of a sentence's loss, and return the loss: the cross-entropy of spans and `TAG_WEIGHT` of tags.
+def add_gradients(
+    gradients: Weights, weights: Weights, examples: Sequence[Example], *, scale: float, kept: np.ndarray
+) -> float:
+    """Add the gradients of the loss of sentences, and return it: the cross-entropy of spans and `TAG_WEIGHT` of tags.
 
     gradients (dict of str to array): The sums so far, by the names of the weights.
     weights (dict of str to array): The weights, all of one type.
-    example (Example): The sentence.
+    examples (sequence of Example): The sentences.
     scale (float): Factor of the loss.
-    kept (array, (n, width)): Factors of the units of the vectors, for dropout.
+    kept (array, (n_words, width)): Factors of the units of the vectors of all words, for dropout.
     """
-    inputs = (example.vectors + weights["cases"][example.cases]) * kept
-    differences = _differences(len(inputs), inputs.dtype.char)
-    hidden = differences @ fence_posts(inputs, weights) + weights["span_bias"]
-    loss, d_hidden = _head(gradients, weights, "span", hidden, example.spans, scale)
-    d_posts = differences.T @ d_hidden
-    d_inputs = np.zeros_like(inputs)
-    for side, d_side in (("before", d_posts[1:]), ("after", d_posts[:-1])):
-        gradients[side] += inputs.T @ d_side
-        gradients[f"{side}_bias"] += d_side.sum(0)
-        d_inputs += d_side @ weights[side].T
+    vectors, cases, tags = (
+        np.concatenate(part) for part in zip(*((e.vectors, e.cases, e.tags) for e in examples), strict=True)
+    )
+    inputs = vectors * kept + weights["cases"][cases]
+    units = word_units(inputs, weights)
+    loss, d_units = _span_gradients(gradients, weights, examples, units, scale)
     hidden = inputs @ weights["tag_hidden"] + weights["tag_bias"]
-    tag_loss, d_hidden = _head(gradients, weights, "tag", hidden, example.tags, scale * TAG_WEIGHT)
-    gradients["tag_hidden"] += inputs.T @ d_hidden
-    d_inputs += d_hidden @ weights["tag_hidden"].T
-    np.add.at(gradients["cases"], example.cases, d_inputs * kept)
+    tag_loss, d_hidden = _head(gradients, weights, "tag", hidden, tags, scale * TAG_WEIGHT)
+    by_case = np.eye(len(weights["cases"]), dtype=inputs.dtype)[:, cases]
+    for name, d_outputs in zip(("before", "after", "tag_hidden"), (*d_units, d_hidden), strict=True):
+        gradients[name] += inputs.T @ d_outputs
+        gradients["cases"] += by_case @ d_outputs @ weights[name].T
+    for side, d_side in zip(("before", "after"), d_units, strict=True):
+        gradients[f"{side}_bias"] += d_side.sum(0)
     return loss + tag_loss
+
+
+def _span_gradients(
+    gradients: Weights,
+    weights: Weights,
+    examples: Sequence[Example],
+    units: tuple[np.ndarray, np.ndarray],
+    scale: float,
+) -> tuple[float, tuple[np.ndarray, np.ndarray]]:
+    """Add the gradients of the loss of spans, sentence by sentence, and return it and the gradients of words' units."""
+    d_before, d_after = (np.empty_like(side) for side in units)
+    loss, at = 0.0, 0
+    for example in examples:
+        n = len(example.tags)
+        words = slice(at, at + n)
+        differences = _differences(n, units[0].dtype.char)
+        hidden = differences @ fence_posts(*(side[words] for side in units)) + weights["span_bias"]
+        span_loss, d_hidden = _head(gradients, weights, "span", hidden, example.spans, scale)
+        d_posts = differences.T @ d_hidden
+        d_before[words], d_after[words] = d_posts[1:], d_posts[:-1]
+        loss, at = loss + span_loss, at + n
+    return loss, (d_before, d_after)
 
 
 def _head(

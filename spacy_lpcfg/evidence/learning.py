@@ -16,6 +16,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 _CHUNK = 256  # sentences that are encoded together
 _WARM_UP = 0.06  # share of the steps in which the rate rises
+_CASE_SCALE = 0.02  # of the first embeddings of cases
 _MOMENTS = 0.9, 0.999
 _EPSILON = 1e-8
 
@@ -35,9 +36,9 @@ class ClassifierSettings:
 
     n_epochs: int = 5
     hidden: int = 250
-    rate: float = 1e-3
+    rate: float = 8e-3
     decay: float = 0.01
-    batch_words: int = 1_000
+    batch_words: int = 300
     dropout: float = 0.15
     least_count: int = 5
 
@@ -133,30 +134,38 @@ def _fit(
 ) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
     sizes = {"n_cases": N_CASES, "width": width, "hidden": settings.hidden}
-    weights = _first_weights(sizes | {"n_chains": len(labels.chains), "n_tags": len(labels.tags)}, rng)
+    sizes |= {"n_chains": len(labels.chains), "n_tags": len(labels.tags)}
+    weights = _first_weights(sizes, examples, rng)
     optimizer = AdamW(weights, settings.decay)
     batches = [batch for _ in range(settings.n_epochs) for batch in _batches(examples, settings.batch_words, rng)]
     warm_up = max(_WARM_UP * len(batches), 1)
     for step, batch in enumerate(batches):
         gradients = {name: np.zeros_like(weight) for name, weight in weights.items()}
         n_words = sum(len(example.tags) for example in batch)
-        for example in batch:
-            add_gradients(gradients, weights, example, scale=1 / n_words, kept=_kept(example, settings.dropout, rng))
+        kept = _kept((n_words, width), settings.dropout, rng)
+        add_gradients(gradients, weights, batch, scale=1 / n_words, kept=kept)
         share = min((step + 1) / warm_up, (len(batches) - step) / (len(batches) - warm_up + 1))
         optimizer.step(weights, gradients, settings.rate * share)
     return weights
 
 
-def _first_weights(sizes: Mapping[str, int], rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Return random matrices of variance 1 / n_inputs, gains of 1 and shifts of 0; "no bracket" is not preferred."""
+def _first_weights(
+    sizes: Mapping[str, int], examples: Sequence[Example], rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Return random matrices of variance 1 / n_inputs, gains of 1, and output biases at the classes' frequencies."""
     weights = {}
     for name, shape in SHAPES.items():
         dimensions = tuple(sizes[size] for size in shape)
         if len(dimensions) == 1:
             weights[name] = np.full(dimensions, name.endswith("_gain"), np.float32)
         else:
-            scale = 0.02 if name == "cases" else dimensions[0] ** -0.5
+            scale = _CASE_SCALE if name == "cases" else dimensions[0] ** -0.5
             weights[name] = (rng.standard_normal(dimensions) * scale).astype(np.float32)
+    # most spans are no bracket: without this, half of the steps are spent on learning so
+    spans = np.bincount(np.concatenate([example.spans for example in examples]), minlength=sizes["n_chains"] + 1)
+    tags = np.bincount(np.concatenate([example.tags for example in examples]), minlength=sizes["n_tags"])
+    weights["span_output_bias"][:] = np.log(np.maximum(spans[1:], 1) / max(spans[0], 1))
+    weights["tag_output_bias"][:] = np.log(tags / tags.sum())
     return weights
 
 
@@ -174,9 +183,9 @@ def _batches(examples: Sequence[Example], n_words: int, rng: np.random.Generator
     yield batch
 
 
-def _kept(example: Example, dropout: float, rng: np.random.Generator) -> np.ndarray:
-    """Return factors of the units of an example's vectors: 0 for a share of them, and above 1 for the others."""
-    kept = rng.random(example.vectors.shape, np.float32) >= dropout
+def _kept(shape: tuple[int, int], dropout: float, rng: np.random.Generator) -> np.ndarray:
+    """Return factors of units, float32: 0 for a share of them, and above 1 for the others."""
+    kept = rng.random(shape, np.float32) >= dropout
     return kept * np.float32(1 / (1 - dropout))
 
 

@@ -11,38 +11,45 @@ from spacy_lpcfg.evidence.gradients import Example, add_gradients
 SIZES = {"n_cases": 6, "width": 4, "hidden": 5, "n_chains": 3, "n_tags": 2}
 
 
-def case(n: int) -> tuple[dict[str, np.ndarray], Example, np.ndarray]:
-    """Random weights, a sentence of n words, and dropout."""
-    rng = np.random.default_rng(n)
+def case(*sizes: int) -> tuple[dict[str, np.ndarray], list[Example], np.ndarray]:
+    """Random weights, sentences of the given numbers of words, and dropout."""
+    rng = np.random.default_rng(0)
     weights = {name: rng.standard_normal([SIZES[size] for size in shape]) for name, shape in SHAPES.items()}
-    spans, tags = rng.integers(0, 4, n * (n + 1) // 2), rng.integers(0, 2, n)
-    example = Example(rng.standard_normal((n, 4)), rng.integers(0, 6, n), spans, tags)
-    return weights, example, rng.integers(0, 3, (n, 4)) / 2
+    examples = [
+        Example(
+            rng.standard_normal((n, 4)),
+            rng.integers(0, 6, n),
+            rng.integers(0, 4, n * (n + 1) // 2),
+            rng.integers(0, 2, n),
+        )
+        for n in sizes
+    ]
+    return weights, examples, rng.integers(0, 3, (sum(sizes), 4)) / 2
 
 
-def loss(weights: dict[str, np.ndarray], example: Example, kept: np.ndarray) -> float:
+def loss(weights: dict[str, np.ndarray], examples: list[Example], kept: np.ndarray) -> float:
     zeros = {name: np.zeros_like(weight) for name, weight in weights.items()}
-    return add_gradients(zeros, weights, example, scale=0.7, kept=kept)
+    return add_gradients(zeros, weights, examples, scale=0.7, kept=kept)
 
 
 @pytest.mark.parametrize("name", SHAPES)
-@pytest.mark.parametrize("n", [1, 3])
-def test_gradients_are_finite_differences(n, name):
-    weights, example, kept = case(n)
+@pytest.mark.parametrize("sizes", [(1,), (3, 1, 2)])
+def test_gradients_are_finite_differences(sizes, name):
+    weights, examples, kept = case(*sizes)
     gradients = {each: np.zeros_like(weight) for each, weight in weights.items()}
-    add_gradients(gradients, weights, example, scale=0.7, kept=kept)
+    add_gradients(gradients, weights, examples, scale=0.7, kept=kept)
     for index in np.ndindex(weights[name].shape):
         losses = []
         for step in (1e-5, -1e-5):
             changed = weights[name].copy()
             changed[index] += step
-            losses.append(loss({**weights, name: changed}, example, kept))
+            losses.append(loss({**weights, name: changed}, examples, kept))
         assert gradients[name][index] == pytest.approx((losses[0] - losses[1]) / 2e-5, abs=1e-5)
 
 
 def test_gradients_loss_is_the_cross_entropy():
-    weights, example, kept = case(2)
+    weights, examples, kept = case(2)
     for name in weights:
         if "outputs" in name or "output_bias" in name:
             weights[name] = np.zeros_like(weights[name])
-    assert loss(weights, example, kept) == pytest.approx(0.7 * (3 * np.log(4) + 0.5 * 2 * np.log(2)))
+    assert loss(weights, examples, kept) == pytest.approx(0.7 * (3 * np.log(4) + 0.5 * 2 * np.log(2)))
