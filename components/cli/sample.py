@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from enum import Enum
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import check_output
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+    from spacy_lpcfg.parsing.model import ParsingModel
     from spacy_lpcfg.trees import Tree
 
 
@@ -84,15 +86,15 @@ def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Itera
     """Return trees drawn from a grammar."""
     from spacy_lpcfg.chart.sampling import sample_trees
     from spacy_lpcfg.grammar import Grammar
-    from spacy_lpcfg.stacking import Stacked
 
-    grammar = pipe.learned.model if isinstance(pipe.learned, Stacked) else pipe.learned
-    if not isinstance(grammar, Grammar):
+    models = cast("ParsingModel", pipe.learned).single_models()
+    grammars = [model for model in models if isinstance(model, Grammar)]
+    if len(grammars) != 1:
         raise ValueError(
-            f"{pipe.name!r} has no single grammar to draw sentences from, but an {type(grammar).__name__}: name a "
-            "FILE with sentences to draw trees of"
+            f"{pipe.name!r} has {counted(len(grammars), 'grammar')}, but sentences are drawn from one: name a FILE "
+            "with sentences to draw trees of"
         )
-    return islice(sample_trees(grammar, seed=seed, max_words=max_words), n)
+    return islice(sample_trees(grammars[0], seed=seed, max_words=max_words), n)
 
 
 def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, seed: int) -> "Iterator[Tree | None]":

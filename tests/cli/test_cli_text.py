@@ -34,6 +34,7 @@ def test_cli_parses_a_text_by_the_grammar_that_comes_with_the_package(english):
         "It", "rained", ".", "</s>",
     ]  # fmt: skip
     assert len(run("sample", "en", FERRY, "-n", 2).stdout.splitlines()) == 3
+    assert len(run("sample", "en", "-n", 2).stdout.splitlines()) == 2
     assert "ferry" in run("render", "en", FERRY, "--format", "ascii").stdout
 
 
