@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.evidence.classifier import Chain
-from spacy_lpcfg.evidence.contract import span_bounds
 from spacy_lpcfg.evidence.pieces import CLASSIFY, SEPARATE, WordPieces
+from spacy_lpcfg.parsing.evidence import span_bounds
 
 
 class Sentence(NamedTuple):

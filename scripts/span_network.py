@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from spacy_lpcfg.evidence.classifier import N_CASES, SpanClassifier
-from spacy_lpcfg.evidence.contract import span_bounds
 from spacy_lpcfg.evidence.gradients import TAG_WEIGHT, Example
 from spacy_lpcfg.evidence.learning import Labels
+from spacy_lpcfg.parsing.evidence import span_bounds
 
 POST, HIDDEN = 512, 250  # units of a fence post, and of hidden layers
 DROPPED = 0.1

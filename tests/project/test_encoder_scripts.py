@@ -85,7 +85,7 @@ def hub(tmp_path):
 
 def test_export_writes_the_encoder_its_vocabulary_and_its_card(hub, tmp_path):
     (hub / "card.json").write_text(json.dumps({"name": "Small", "licence": "MIT"}), encoding="utf-8")
-    assert run("export_encoder.py", hub, tmp_path / "out") == "encoder.onnx: 0.1 MB\n"
+    assert run("export_encoder.py", hub, tmp_path / "out").startswith("encoder.onnx: 0.")
     encoder = Encoder.from_folder(tmp_path / "out")
     assert encoder.vocabulary == VOCABULARY
     assert encoder.card["name"] == "Small"
