@@ -193,6 +193,8 @@ def _session(model: bytes) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = _ERRORS_ONLY
+    # weights must be within the model: a model from elsewhere is not to read files of this machine
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", os.devnull)
     try:
         session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has classes of its own for each kind

@@ -147,6 +147,19 @@ def test_encoder_refuses_what_is_no_encoder():
         Encoder(b"no model", VOCABULARY, {}).vectors([["dog"]])
 
 
+def test_encoder_reads_no_weights_from_other_files(encoder, tmp_path, monkeypatch):
+    onnx = pytest.importorskip("onnx", reason="the model of the test is written by onnx")
+    monkeypatch.chdir(tmp_path)
+    model = onnx.load_model_from_string(encoder.model)
+    matrix = next(constant for constant in model.graph.initializer if list(constant.dims) == [16, 48])
+    (tmp_path / "other").write_bytes(matrix.raw_data)
+    matrix.ClearField("raw_data")
+    matrix.data_location = onnx.TensorProto.EXTERNAL
+    matrix.external_data.add(key="location", value="other")
+    with pytest.raises(ModelError, match=r"[Ee]xternal data"):
+        Encoder(model.SerializeToString(), VOCABULARY, {}).vectors([["dog"]])
+
+
 def test_encoder_refuses_a_vocabulary_that_is_too_large(encoder):
     pieces = [*VOCABULARY, "unknown"]
     with pytest.raises(ModelError, match="cannot be run"):
