@@ -60,6 +60,7 @@ from spacy_lpcfg.components.doc.tree_group import (
     SPELLINGS,
     TAGS,
     group_at,
+    has_trees_at,
     head_rules_of,
     key_of,
     keys_of,
@@ -81,6 +82,10 @@ FORMAT = 1
 LEFT_OUT = "_left_out"
 """Suffix of a key of `doc.spans` that makes the key of the spans that a threshold left out."""
 EMPTY = "empty"
+_APART = (
+    "doc.spans[{!r}] has no tree of {}: Doc.from_docs put the Doc together from some with trees and some without. "
+    "Parse it again, or parse each Doc before."
+)
 _SHOWN = 40  # characters of a node's text in its repr
 _DRAWN = 10  # trees of a Doc in Jupyter
 
@@ -356,6 +361,8 @@ def _sentence(doc: Doc, start: int, end: int, key: str) -> _Sentence:
     """Read the sentence at tokens [start, end)."""
     group = _group(doc, key, start, end)
     words = words_of(doc, start, end)
+    if words and not has_trees_at(doc, key, words[0]):
+        raise ValueError(_APART.format(key, shown(doc[start:end].text)))
     starts = _Starts(group)
     first, last = bisect_left(starts, start), bisect_left(starts, end)
     spans = [group[i] for i in range(first, last)]

@@ -293,11 +293,24 @@ def _remember(doc: Doc, key: str, attrs: dict[str, Any]) -> None:
     data["._.", _name(key), 0, len(doc.text)] = attrs
 
 
+def has_trees_at(doc: Doc, key: str, i: int) -> bool:
+    """Return False if a token is of a Doc without trees, which `Doc.from_docs` put together with others."""
+    if "format" in doc.spans[key].attrs:
+        return True
+    records, character = _records(doc, key), doc[i].idx
+    return not records or any(start <= character < end for start, end in records)
+
+
+def _records(doc: Doc, key: str) -> list[tuple[int, int]]:
+    """Return the first and last characters of the Docs with trees that a Doc was put together from."""
+    data: dict[Any, Any] = doc.user_data
+    return [name[2:] for name in data if _is_record(name, key)]
+
+
 def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
     """Restore the attributes of a group that `Doc.from_docs` made, from those of the groups that it joined."""
     data: dict[Any, Any] = doc.user_data
-    records = sorted(record[2:] for record in data if _is_record(record, key))
-    inside = [(start, end) for start, end in records if 0 <= start < end <= len(doc.text)]
+    inside = [(start, end) for start, end in sorted(_records(doc, key)) if 0 <= start < end <= len(doc.text)]
     if len(inside) < 2:
         return
     parts = [(start, data["._.", _name(key), start, end]) for start, end in inside]

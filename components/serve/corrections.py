@@ -99,7 +99,8 @@ class Corrections:
 
         number (int): The number of the sentence in `sentences`.
         required, forbidden (sequence of (start, end, label)): Brackets that it has, and that it does not have.
-        RAISES (ValueError): If there is no such sentence, or brackets cross or are not within it.
+        RAISES (ValueError): If there is no such sentence, or brackets cross, are not within it, or are both required
+            and forbidden.
         """
         parse, brackets = self._decided(number, required, forbidden)
         scores = dict(zip(parse.spans, parse.span_scores.tolist(), strict=True))
@@ -137,6 +138,7 @@ class Corrections:
         constraints = Constraints(tuple(dict.fromkeys(required)), tuple(dict.fromkeys(forbidden)))
         constraints.check(len(words))
         _check_is_tree(constraints.required)
+        _check_agree(required, forbidden)
         for tried in (
             constraints,
             Constraints((), constraints.forbidden, tuple({span[:2]: None for span in required})),
@@ -214,6 +216,17 @@ def _check_is_tree(brackets: Sequence[Span]) -> None:
     for (start, end), n in Counter(bracket[:2] for bracket in brackets).items():
         if n > _MAX_LABELS:
             raise ValueError(f"Expected at most {_MAX_LABELS} brackets over words {start} to {end}, got {n:,}.")
+
+
+def _check_agree(required: Sequence[Span], forbidden: Sequence[Span]) -> None:
+    """Raise ValueError if a bracket is both required and forbidden."""
+    refused = {*forbidden}
+    if both := [bracket for bracket in required if bracket in refused]:
+        start, end, label = both[0]
+        raise ValueError(
+            f"Expected a bracket to be required or forbidden, got both for {label} over words {start} to {end}: take "
+            "one of the two back."
+        )
 
 
 def _as_decided(brackets: Sequence[Span], required: Sequence[Span], forbidden: Set[Span]) -> list[Span]:

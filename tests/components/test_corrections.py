@@ -100,6 +100,8 @@ def test_corrections_refuse_what_is_no_tree(corrections):
         corrections.parsed(0, [(0, 3, f"X{i}") for i in range(5000)])
     with pytest.raises(ValueError, match="within the 13 words"):
         corrections.save(0, [(0, 99, "NP")])
+    with pytest.raises(ValueError, match="got both for NP over words 0 to 3"):
+        corrections.save(0, [(3, 5, "NP"), (0, 3, "NP")], [(0, 3, "NP")])
     assert not corrections.output.exists()
     assert corrections.parsed(0, [(0, 3, "ODD")] * 5000) == corrections.parsed(0, [(0, 3, "ODD")])
 

@@ -252,6 +252,13 @@ def test_docs_together_keep_tags_scores_and_status(docs, ensure_whitespace):
     assert shown(merge(again, CITY_TOKENS)) == [MERGED, RAIN, CITY]
 
 
+def test_docs_together_with_one_that_has_no_trees():
+    doc = Doc.from_docs([parsed(CITY), Doc(VOCAB, ["It", "rained", "."], sent_starts=[1, 0, 0])])
+    assert str(doc[0].sent._.constituency) == CITY
+    with pytest.raises(ValueError, match=r"no tree of 'It rained \.'.*Doc\.from_docs.*Parse it again"):
+        trees(doc)
+
+
 def test_docs_together_under_a_key_of_ones_own():
     docs = [parsed(RAIN, key="mine") for _ in range(2)]
     assert [node.label for node in Doc.from_docs(docs)._.constituency] == ["S", "S"]
