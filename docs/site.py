@@ -29,13 +29,14 @@ _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1
 
 def on_page_read_source(page: Any, config: Any) -> str | None:
     """Return the model cards as the text of the page on the English models; None leaves other pages as they are."""
-    return cards() if page.file.src_uri == "english.md" else None
+    return cards() if page.file.src_uri == "models.md" else None
 
 
 def cards() -> str:
     """Return the model cards one after the other, with links between them as links within a page."""
     text = "\n".join((MODELS / f"{name}.md").read_text("utf-8") for name in CARDS)
-    return text.replace("](en.md#", "](#").replace("](en-fast.md)", "](#en-fast-the-fast-english-model-of-spacy-lpcfg)")
+    text = text.replace("](../../docs/", "](").replace("](en.md#", "](#")
+    return text.replace("](en-fast.md)", "](#en-fast-the-fast-english-model-of-spacy-lpcfg)")
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:

@@ -42,8 +42,10 @@ from pages import (
 import spacy_lpcfg
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.learners import LEARNERS
+from spacy_lpcfg.models import pretrained_model, pretrained_names
 from spacy_lpcfg.parsing.decodings import DECODINGS
 from spacy_lpcfg.trees.formats import FORMATS
+from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 PICTURES = DOCS / "pictures"
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
@@ -264,6 +266,26 @@ def test_docs_links_lead_somewhere():
             goal = (page.parent / target).resolve() if target else page
             assert goal.exists(), f"{page}: {link}"
             assert not anchor or anchor in headings(goal), f"{page}: {link}"
+
+
+LABELS = DOCS / "english.md"
+TREE = re.compile(r"\((?:S|NP|VP) \((?:NP|PRP|DT|RB) |pictures/(?:tree|spans)\.svg")
+"""What shows a tree of English on a page, as brackets or as a picture."""
+
+
+def test_docs_pages_that_show_a_tree_lead_to_the_labels():
+    pages = [page for page in PAGES if TREE.search(page.read_text("utf-8"))]
+    assert len(pages) > 4
+    for page in pages:
+        assert LABELS in [(page.parent / link.partition("#")[0]).resolve() for link in links(page)], page
+
+
+@pytest.mark.parametrize("name", pretrained_names())
+def test_docs_explain_every_label_and_tag_of_the_english_models(name):
+    explained = re.findall(r"(?m)^\| `+ ?(\S+?) ?`+ \| .+ \| .+ \|$", LABELS.read_text("utf-8"))
+    model = pretrained_model(name)
+    tags = {tag for single in model.single_models() for tag in getattr(single, "tags", ())}
+    assert {*model.labels, *tags} - {*ROOT_LABELS} == {*explained}
 
 
 def test_docs_named_modules_and_files_exist():
