@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from export_encoder import WORDS, config_of, weights_of
+from safetensors.torch import save_file
 from span_examples import Sentence
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -20,6 +21,7 @@ from spacy_lpcfg.evidence.gradients import TAG_WEIGHT, Example
 from spacy_lpcfg.evidence.learning import Labels
 from spacy_lpcfg.parsing.evidence import span_bounds
 
+PARTS = ("embeddings.", "encoder.")  # of the weights of a hub folder; others are heads
 POST, HIDDEN = 512, 250  # units of a fence post, and of hidden layers
 DROPPED = 0.1
 UNSEEN = -1e4  # score of padding, before the softmax
@@ -72,7 +74,7 @@ class Encoder(nn.Module):
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
-        config = json.loads((folder / "config.json").read_text("utf-8"))
+        config = config_of(folder)
         self.width, self.n_layers, self.n_heads = (
             config[key] for key in ("hidden_size", "num_hidden_layers", "num_attention_heads")
         )
@@ -80,9 +82,9 @@ class Encoder(nn.Module):
         self.dropout: nn.Module = nn.Identity()
         self.table = nn.ParameterDict(
             {
-                name.replace(".", "/"): nn.Parameter(weight, requires_grad="word_embeddings" not in name)
-                for name, weight in load_file(folder / "model.safetensors").items()
-                if weight.is_floating_point() and not name.startswith("pooler.")
+                name.replace(".", "/"): nn.Parameter(torch.from_numpy(weight), requires_grad=name != WORDS)
+                for name, weight in weights_of(folder).items()
+                if name.startswith(PARTS)
             }
         )
 

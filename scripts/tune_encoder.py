@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from export_encoder import card_of, export, vocabulary
+from export_encoder import card_of, export, hub_folder, vocabulary
 from span_examples import Sentence, batches, best_spans
 from span_network import Model
 from torch import nn
@@ -51,7 +51,7 @@ log = partial(print, flush=True)
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("hub", type=Path, metavar="HUB_FOLDER")
+    arguments.add_argument("hub", type=hub_folder, metavar="HUB_FOLDER")
     arguments.add_argument("trees", type=Path, nargs="+", metavar="TREES")
     arguments.add_argument("--dev", type=Path, nargs="+", default=[], metavar="TREES")
     arguments.add_argument("--output", type=Path, required=True, metavar="FOLDER")

@@ -93,6 +93,29 @@ def test_export_writes_the_encoder_its_vocabulary_and_its_card(hub, tmp_path):
     assert encoder.vectors([["The", "dog"]])[0].shape == (2, WIDTH)
 
 
+def test_export_reads_weights_with_a_prefix(hub, tmp_path):
+    from safetensors.numpy import save_file
+
+    run("export_encoder.py", hub, tmp_path / "one")
+    save_file({f"bert.{name}": weight for name, weight in random_weights().items()}, hub / "model.safetensors")
+    run("export_encoder.py", hub, tmp_path / "two")
+    models = [(tmp_path / name / "encoder.onnx").read_bytes() for name in ("one", "two")]
+    assert models[0] == models[1]
+
+
+def test_export_says_what_a_folder_lacks(hub, tmp_path):
+    from safetensors.numpy import save_file
+
+    save_file({"shared.weight": np.zeros((2, 2), np.float32)}, hub / "model.safetensors")
+    output = run("export_encoder.py", hub, tmp_path / "out", code=1)
+    assert "Expected an encoder of BERT's kind, with embeddings.word_embeddings.weight, got shared.weight" in output
+    (hub / "tokenizer.json").unlink()
+    output = run("export_encoder.py", hub, tmp_path / "out", code=2)
+    assert (
+        f"expected a folder with config.json, tokenizer.json, model.safetensors; {hub} lacks tokenizer.json" in output
+    )
+
+
 @pytest.fixture
 def network(examples):
     pytest.importorskip("torch", reason="the extra `encoder` is not installed")
