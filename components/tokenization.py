@@ -1,4 +1,4 @@
-"""Tokenization in linear time: spaCy's tokenizer takes quadratic time for marks without blanks between them."""
+"""What spaCy's tokenizer needs to take linear time, and to leave closing brackets apart from other marks."""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from spacy.tokens import Doc
 
 MAX_RUN = 1_000
 """The most characters without a blank that the tokenizer is given at once; a longer run is cut."""
+_CLOSING = ")]}"
 _LONG_RUN = re.compile(rf"\S{{{MAX_RUN + 1},}}")
 
 
@@ -33,3 +34,16 @@ def _pieces(text: str) -> Iterator[str]:
             yield text[start:end]
             start = end
     yield text[start:]
+
+
+def drop_smileys(nlp: Language) -> None:
+    """Make the tokenizer split smileys such as `8)` and `):`, which in other texts than chats are ends of brackets.
+
+    These are its exceptions that begin with a digit or a closing bracket and have a closing bracket.
+    """
+    if isinstance(nlp.tokenizer, Tokenizer):
+        nlp.tokenizer.rules = {text: rule for text, rule in nlp.tokenizer.rules.items() if not _is_smiley(text)}
+
+
+def _is_smiley(text: str) -> bool:
+    return (text[0].isdigit() or text[0] in _CLOSING) and any(bracket in text for bracket in _CLOSING)

@@ -5,6 +5,7 @@ import spacy
 from pipelines import pipeline_by
 from spacy.tokenizer import Tokenizer
 
+from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline
 from spacy_lpcfg.components.cli.shared.processes import pipe
 from spacy_lpcfg.components.serve.corenlp import CoreNLP
 from spacy_lpcfg.components.tokenization import MAX_RUN, tokenize
@@ -67,3 +68,22 @@ def test_commands_and_servers_cut_long_runs(nlp, sample_grammar):
     served.tokenizer = Recorder(served.tokenizer)
     CoreNLP(served, component).annotate(TEXTS[0], {"annotators": "tokenize"})
     assert served.tokenizer.longest_run == MAX_RUN
+
+
+BRACKETS = {
+    "The mice (n = 8) were old.": "The mice ( n = 8 ) were old .",
+    "My uncle (a baker): he says no.": "My uncle ( a baker ) : he says no .",
+    "I came :) at 0.0 (8-) ;)": "I came :) at 0.0 ( 8- ) ;)",
+}
+
+
+@pytest.mark.parametrize("text", BRACKETS)
+def test_brackets_close_beside_digits_and_colons(text, tmp_path):
+    nlp = blank_pipeline("en")
+    nlp.to_disk(tmp_path)
+    for loaded in (nlp, spacy.load(tmp_path)):
+        assert " ".join(token.text for token in loaded.tokenizer(text)) == BRACKETS[text]
+
+
+def test_languages_with_a_tokenizer_of_their_own_stay_as_they_are():
+    assert blank_pipeline("zh").tokenizer("他走了。")[0].text == "他"

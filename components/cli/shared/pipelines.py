@@ -225,11 +225,14 @@ def saving_folder(output: Path, *, force: bool = False) -> Iterator[Path]:
 
 
 def blank_pipeline(lang: str) -> Language:
-    """Return a pipeline with nothing but the component that finds sentences."""
+    """Return a pipeline that finds sentences, and splits smileys that end in brackets."""
     import spacy
+
+    from spacy_lpcfg.components.tokenization import drop_smileys
 
     with usage_errors("--lang", kinds=(ImportError,)):
         nlp = spacy.blank(lang)
+    drop_smileys(nlp)
     nlp.add_pipe("lpcfg_sentencizer")
     return nlp
 
