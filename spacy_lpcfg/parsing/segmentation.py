@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,11 @@ from spacy_lpcfg.parsing.result import (
 from spacy_lpcfg.trees.tree import Tree
 
 _SECONDS = at_least(0).optional
+_CUT = (
+    "A sentence of %s words is split into %s pieces of at most %s words, which are parsed apart. Further long "
+    "sentences are split likewise, without a message."
+)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,7 @@ class SegmentingParser(SentenceParser):
         self.kind = parser.kind
         self.max_words = max_words
         self.max_seconds = max_seconds
+        self._has_told = False
 
     @property
     def answers(self) -> frozenset[Answer]:
@@ -152,12 +159,20 @@ class SegmentingParser(SentenceParser):
         """Return the parses of the pieces of a sentence, and whether time was up before the last piece."""
         begin, start = thread_time(), 0
         parses: list[Parse] = []
-        for end in [*cut_points(query.words, self.max_words), len(query.words)]:
+        ends = [*cut_points(query.words, self.max_words), len(query.words)]
+        self._tell_once(len(query.words), len(ends))
+        for end in ends:
             if start and self.max_seconds is not None and thread_time() - begin >= self.max_seconds:
                 return [*parses, self._without_brackets(query.part(start, len(query.words)))], True
             parses.append(self.parser.parse(query.part(start, end)))
             start = end
         return parses, False
+
+    def _tell_once(self, n_words: int, n_pieces: int) -> None:
+        """Log before the first cut sentence is parsed, which may take a while, that it is cut."""
+        if not self._has_told:
+            self._has_told = True
+            logger.warning(_CUT, n_words, n_pieces, self.max_words)
 
     def _without_brackets(self, query: Query) -> Parse:
         """Return a parse without brackets, with given or likely tags of score 0; tags are only looked up."""

@@ -359,6 +359,7 @@ def test_cli_parse_says_how_many_trees_are_makeshift(model):
     result = run("parse", model, "-", "--input", "tokens", text=f"{long}\n\nGo\n")
     assert len(trees_in(result.stdout)[0]) == 400
     assert "1 of 3 sentences got a makeshift tree: 1 segmented" in result.stderr
+    assert "A sentence of 400 words is split into 3 pieces of at most 150 words" in result.stderr
 
 
 # evaluate

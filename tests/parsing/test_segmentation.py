@@ -93,6 +93,16 @@ def test_cut_sentence_has_the_trees_of_its_pieces_side_by_side(core):
     assert parse.tree.words == words
 
 
+def test_cut_sentence_is_told_once_before_it_is_parsed(core, caplog):
+    words, _ = long_sentence(60)
+    parser = SegmentingParser(core, max_words=20)
+    for _ in range(2):
+        parser.parse(words)
+    (told,) = caplog.messages
+    n_pieces = 1 + len(cut_points(words, 20))
+    assert told.startswith(f"A sentence of 60 words is split into {n_pieces} pieces of at most 20 words")
+
+
 def test_sentence_within_its_bounds_is_the_parsers_own(core):
     words, _ = long_sentence(12)
     bounded = SegmentingParser(core, max_words=12, max_seconds=0)

@@ -1,8 +1,10 @@
 """Random trees on Docs with whitespace, in every way that Docs are kept and copied, and through every view of them."""
 
 import re
+import unicodedata
 from itertools import chain
 
+import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,9 @@ from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from spacy_lpcfg.batches import in_batches
+from spacy_lpcfg.components.cli.shared.formats import trees_as, write_output
+from spacy_lpcfg.components.cli.shared.tree_sources import trees_of_path
 from spacy_lpcfg.components.doc.constituents import KEY, rooted_trees, set_trees, trees
 from spacy_lpcfg.components.doc.extensions import register_extensions
 from spacy_lpcfg.components.training.corpus import Treebank, tree_to_doc
@@ -124,6 +129,28 @@ def spelled(tree: Tree) -> Tree:
     (doc,) = [tree_to_doc(VOCAB, [tree])]
     words = iter(escape_tokens([token.text for token in doc]))
     return tree.fold(lambda node, below: Tree(node.label, below) if below else Tree(node.label, word=next(words)))
+
+
+# Files of any words and labels
+
+PRINTABLE = [chr(code) for code in range(0x3100) if unicodedata.category(chr(code))[0] in "ZPSLNM"]
+BREAKS = ["\x85", "\x1c", "\x1d", "\x1e", "\x1f", "\ufeff", "\U0001f44d"]
+"""Beside separators that are printable, ends of lines by other conventions, and a byte order mark."""
+HELD = [char for char in PRINTABLE + BREAKS if char not in " ()"]
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [("penn", "a.mrg"), ("penn", "a.mrg.gz"), ("penn", "a.tree"), ("jsonl", "a.jsonl"), ("spacy", "a.spacy")],
+)
+def test_round_trip_through_files_of_all_characters(form, name, tmp_path):
+    """Each alone, at both ends, and in the middle of words and labels."""
+    treebank = []
+    for some in in_batches(HELD, 100):
+        words = [word for char in some for word in (char, f"a{char}", f"{char}a", f"a{char}b")]
+        treebank.append(Tree("S", [Tree(f"N{word}", [Tree("NN", word=word)]) for word in words]))
+    write_output(tmp_path / name, form, trees_as(form, iter(treebank), lang="en"), force=True)
+    assert list(trees_of_path(str(tmp_path / name), None, None)) == treebank
 
 
 # Spelling
