@@ -32,6 +32,7 @@ _BULLETS = frozenset("-*•·●▪◦")
 _NUMBERING = re.compile(r"\d{1,3}|[A-Za-z]|[ivxIVX]{1,4}")
 _NUMBERED = re.compile(rf"(?:{_NUMBERING.pattern})[.)]")
 _ABBREVIATION = re.compile(r"[^\W_].*\.")  # the tokenizer leaves a full stop at abbreviations that it knows
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")  # as p.a, whose last full stop it splits off
 _MORE_ABBREVIATIONS = _words(  # whose full stop the tokenizer splits off
     "al approx assn ca capt cf ch chap col cpt dept ed eds eq eqs fig figs gen gov hon lt messrs mt pp prof rep rev "
     "sec sen sgt st trans univ vol vs"
@@ -221,13 +222,13 @@ class _Words:
         """
         mark, following = self.texts[stop], self._following_word(last)
         if mark in _DASHES:  # in transcripts: a speaker breaks off
-            return following[:1].isupper() and following != "I" and following.lower() in _FIRST_WORDS
+            return following != "I" and _is_first_word(following)
         if not self._is_stop(stop):
             return False
         if not _is_stop_mark(mark):
             ends = any(map(_is_stop_mark, self.texts[stop + 1 : last + 1]))
-            return ends or (following[:1].isupper() and following.lower() in _FIRST_WORDS)
-        if mark == "." and last == stop and self._is_abbreviated(first, stop):
+            return ends or _is_first_word(following)
+        if mark == "." and last == stop and self._is_abbreviated(first, stop, following):
             return False
         if not self.spaced[last] and mark == "." and not following[:1].isupper():
             return False
@@ -240,11 +241,13 @@ class _Words:
         text = self.texts[k]
         return _is_stop_mark(text) or (text[-1] == "." and _ABBREVIATION.fullmatch(text) is not None)
 
-    def _is_abbreviated(self, first: int, stop: int) -> bool:
-        """Return whether a full stop belongs to an abbreviation, or to the number of a list item."""
+    def _is_abbreviated(self, first: int, stop: int, following: str) -> bool:
+        """Return whether a full stop only belongs to an abbreviation, or to the number of a list item."""
         if stop == first:
             return False
         before = self.texts[stop - 1]
+        if _DOTTED.fullmatch(before):
+            return not _is_first_word(following)
         return before.lower() in _MORE_ABBREVIATIONS or (stop - 1 == first and _NUMBERING.fullmatch(before) is not None)
 
     def _following_word(self, k: int) -> str:
@@ -254,6 +257,11 @@ class _Words:
     def _tells_speaker(self, k: int) -> bool:
         """Return whether one of the next three words is a verb such as "said"."""
         return not _SPEECH_VERBS.isdisjoint(text.lower() for text in self.texts[k + 1 : k + 4])
+
+
+def _is_first_word(text: str) -> bool:
+    """Return whether a word with a capital is one that often begins a sentence."""
+    return text[:1].isupper() and text.lower() in _FIRST_WORDS
 
 
 def _is_stop_mark(text: str) -> bool:

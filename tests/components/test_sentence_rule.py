@@ -21,6 +21,8 @@ TEXTS = {
         "Mr. Smith of Acme Inc. lives in the U.S. Army camp.",
         "Prof. Lee and Dr. J. K. Brown came, e.g. by car.",
     ],
+    "abbreviations that the tokenizer splits": ["It costs $3.50 p.a. e.g. for gas.", "They pay it p.a.", "It rained."],
+    "list after a colon": ["Could you ask Jane to:\n", "- call Tom\n", "- write to Ann"],
     "ends in abbreviation": ["He lives in the U.S.", "She came at 5 p.m.", "They saw vitamin C.", "The end etc."],
     "runs of stops": ["Really?!", "We waited ... and waited.", "Then...", "No.", "No!!!", "yes."],
     "numbers": ["1. Buy milk.", "2. Call Tom.", "He was 5.", "She was 6."],
