@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from spacy_lpcfg.chart.factors import Factors
 from spacy_lpcfg.chart.fallbacks import first_fallback
 from spacy_lpcfg.chart.forest_mbr import forest_mbr, label_table
 from spacy_lpcfg.chart.prefix import Prefixes
-from spacy_lpcfg.chart.settings import APPLICATION_BYTES, EXHAUSTIVE, ChartSettings
+from spacy_lpcfg.chart.settings import APPLICATION_BYTES, EXHAUSTIVE, MOST_CELL_BYTES, ChartSettings
 from spacy_lpcfg.chart.states import states_of
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -268,6 +269,8 @@ class Parser(SentenceParser):
             model, unless there are constraints or no tree remains; None for all brackets.
         """
         query = Query.of(query)
+        if len(query.words) > self._most_words:
+            return Forest()  # one that is not complete, as of a chart with too many rule applications
         if likely is not None and not query.constraints:
             forest = self._build(query, bracket_mask(likely, len(query.words), self.sets), self.settings)
             if forest.n_items > 0 or not forest.is_complete:
@@ -277,6 +280,11 @@ class Parser(SentenceParser):
         if forest.n_items > 0 or not forest.is_complete or self.settings.retry_beam is None:
             return forest
         return self._build(query, mask, self._wider(self.settings.retry_beam))
+
+    @property
+    def _most_words(self) -> int:
+        """The number of words whose cells take `MOST_CELL_BYTES`: a bit for each symbol, and 16 bytes."""
+        return isqrt(MOST_CELL_BYTES // (16 + 8 * -(-len(self.grammar.symbols) // 64))) - 1
 
     def _build(self, query: Query, mask: CellMask, settings: ChartSettings) -> Forest:
         factors = self.factors(query)

@@ -11,6 +11,9 @@ DECODINGS = ("mbr", "max-rule", "most-probable")
 """The decodings that a chart carries out by itself."""
 APPLICATION_BYTES = 48
 """Bytes of a rule application in a chart, at the moment when its buffer is doubled."""
+MOST_CELL_BYTES = 200_000_000
+"""Limit on the bytes of a chart's cells, whose number grows with the square of the words; beyond it, a sentence is cut
+in two before its chart is allocated."""
 _APPLICATIONS = whole(0, sys.maxsize)
 _SHARES = (
     "threshold",

@@ -14,9 +14,11 @@ from oracles.posteriors import posteriors_of
 from paths import SAMPLE
 
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
+from spacy_lpcfg.chart._coarse import build_forest
 from spacy_lpcfg.chart._forest import posteriors
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
+from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.parsing.segmentation import SegmentingParser
@@ -340,6 +342,24 @@ def test_charts_over_the_budget_are_cut_into_segments(parser, golds, max_applica
         assert parse.tree.words == gold.words
         assert parse.status in ("parsed", "segmented", "backed-off", "glued")
         assert parse.status == "segmented" or max_applications > 0
+
+
+def test_charts_with_too_many_cells_are_not_allocated(parser, golds, monkeypatch):
+    """However long a sentence is, which 32 bits may not number the cells of."""
+    monkeypatch.setattr("spacy_lpcfg.chart.parser.MOST_CELL_BYTES", 50_000)
+    words = [word for gold in golds[:10] for word in gold.words]
+    lengths = []
+
+    def build(coarse, context, mask, *arguments, **settings):
+        lengths.append(len(mask.cells) - 1)
+        return build_forest(coarse, context, mask, *arguments, **settings)
+
+    monkeypatch.setattr("spacy_lpcfg.chart.parser.build_forest", build)
+    parse = parser.parse(words)
+    assert (parse.tree.words, parse.status) == (words, "segmented")
+    assert 10 < max(lengths) <= 50 < len(words)
+    constrained = parser.parse(Query(words, constraints=Constraints(required=((0, 2, "NP"),))))
+    assert constrained.tree.words == words
 
 
 def test_weights_that_cancel_out_leave_the_coarse_tree():
