@@ -12,6 +12,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
+from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.checks import FUNCTION, TEXT, Check, instance_of, shown
 from spacy_lpcfg.components.doc.constituents import rooted_trees, set_parses
 from spacy_lpcfg.components.doc.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
@@ -39,6 +40,8 @@ register_extensions()
 
 ASSIGNS = ["doc.spans", "doc.sents", "token.is_sent_start", "token.tag"]
 SCORE_WEIGHTS: dict[str, float | None] = {"evalb_f": 1.0, "evalb_p": 0.0, "evalb_r": 0.0, "complete_match": 0.0}
+
+_BATCH = 128  # sentences whose evidence is in memory at once
 
 Answer = TypeVar("Answer")
 ParserModel = TypeVar("ParserModel", bound=ParsingModel)
@@ -201,15 +204,16 @@ class ParsingPipe(ModelPipe[ParserModel]):
         RAISES (ValueError): If nothing was learned yet; never because of a text.
         """
         parser = self.ready_parser()
-        predictions = []
+        of_docs: list[tuple[DocSentences, list[Query | None]]] = []
         for doc in docs:
             sentences = self._sentences(doc)
             self._unknown_words.count(chain.from_iterable(sentences.texts), parser.known, self.name, self.vocab.lang)
-            queries = self._queries(parser, doc, sentences)
-            predictions.append(
-                DocParse(sentences, [self._parse(parser, query) if query else None for query in queries])
-            )
-        return predictions
+            of_docs.append((sentences, list(self._queries(parser, doc, sentences))))
+        parses = self._parses(parser, (query for _, queries in of_docs for query in queries if query))
+        return [
+            DocParse(sentences, [next(parses) if query else None for query in queries])
+            for sentences, queries in of_docs
+        ]
 
     def _sentences(self, doc: Doc) -> DocSentences:
         return find_sentences(doc, self.spans_key)
@@ -251,10 +255,13 @@ class ParsingPipe(ModelPipe[ParserModel]):
         tags = [sentences.given_tags[i] or None for i in positions]
         return None if self.tags == "model" or not any(tags) else tags
 
-    def _parse(self, parser: TextParser, query: Query) -> Parse:
-        parse = parser.parser.parse(query)
-        tag_scores = tempered(parse.tag_scores, self.output.tag_temperature).astype(np.float32)
-        return replace(parse, span_scores=self._tempered(parse.span_scores), tag_scores=tag_scores)
+    def _parses(self, parser: TextParser, queries: Iterable[Query]) -> Iterator[Parse]:
+        """Yield the parse of each query with tempered scores; sentences are prepared `_BATCH` at a time."""
+        for batch in in_batches(queries, _BATCH):
+            for query in parser.parser.prepare(batch):
+                parse = parser.parser.parse(query)
+                tag_scores = tempered(parse.tag_scores, self.output.tag_temperature).astype(np.float32)
+                yield replace(parse, span_scores=self._tempered(parse.span_scores), tag_scores=tag_scores)
 
     def _tempered(self, scores: np.ndarray) -> np.ndarray:
         """Scale scores of brackets, float32 (n,), by the temperature."""

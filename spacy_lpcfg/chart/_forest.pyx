@@ -201,6 +201,37 @@ def best_tree(Forest forest, const double[::1] edge_scores, const double[::1] it
     return np.array(nodes, dtype=np.int32)
 
 
+def tree_items(Forest forest, const int32_t[::1] nodes, const char[::1] is_intermediate):
+    """Return which items may be part of a binarisation of a tree, int8 (n_items,).
+
+    nodes (int32, (n_nodes,)): the items of one binarisation, in pre-order.
+    is_intermediate (int8, (n_symbols,)): whether a symbol is of binarisation. Such items may stand wherever they cross
+        no bracket of the tree and are none; others where the tree has them.
+    """
+    cdef int width = forest.n_words + 1, k, post
+    cdef vector[char] is_bracket = vector[char](width * width, False)
+    cdef vector[int32_t] end_of = vector[int32_t](width, forest.n_words)   # of the least bracket around each fencepost
+    cdef vector[int32_t] start_of = vector[int32_t](width, 0)
+    cdef Item item
+    found_ = np.zeros(forest.items.size(), dtype=np.int8)
+    cdef char[::1] found = found_
+    for k in range(<int>nodes.shape[0]):
+        item = forest.items[nodes[k]]
+        if is_intermediate[item.symbol]:
+            continue
+        found[nodes[k]] = True
+        is_bracket[item.start * width + item.end] = True
+        for post in range(item.start + 1, item.end):
+            start_of[post], end_of[post] = item.start, item.end
+    for k in range(<int>forest.items.size()):
+        item = forest.items[k]
+        found[k] |= (
+            is_intermediate[item.symbol] and not is_bracket[item.start * width + item.end]
+            and item.end <= end_of[item.start] and item.start >= start_of[item.end]
+        )
+    return found_
+
+
 def bracket_scores(Forest forest, LabelTable table, const double[::1] marginals, double cost):
     """Return the scores by which `best_tree` finds the tree with the most right brackets and tags to be expected.
 

@@ -8,10 +8,11 @@ from itertools import islice
 
 import numpy as np
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
-from spacy_lpcfg.chart._forest import Forest
+from spacy_lpcfg.chart._forest import Forest, tree_items
 from spacy_lpcfg.chart._projection import Projection
-from spacy_lpcfg.chart.cells import SymbolSets, tree_mask
+from spacy_lpcfg.chart.cells import SymbolSets
 from spacy_lpcfg.chart.k_best import KBest
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.parsing.distribution import check_n_best, check_samples
@@ -41,8 +42,12 @@ class ForestTrees:
     ) -> None:
         self.forest = forest
         self.words = words
-        self.items = forest.item_table()
         self._grammar, self._sets, self._tags = grammar, sets, tags
+
+    @cached_property
+    def items(self) -> np.ndarray:
+        """The items of the forest, see `Forest.item_table`."""
+        return self.forest.item_table()
 
     def key(self, nodes: Sequence[int] | np.ndarray) -> TreeKey:
         """Return brackets in pre-order and predicted tags of a tree, given its items in pre-order."""
@@ -61,10 +66,9 @@ class ForestTrees:
         spans, tags = key
         return Tree.from_spans(self.words, with_given(list(tags), self._tags), spans)
 
-    def are_in(self, key: TreeKey) -> np.ndarray:
-        """Return whether each item may be part of a binarisation of a tree, int8 (n_items,)."""
-        spans, tags = key
-        return tree_mask(Tree.from_spans(self.words, tags, spans), self._sets).of_items(self.items)
+    def are_in(self, nodes: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Return whether each item may be part of a binarisation of a tree, int8 (n_items,), given its items."""
+        return tree_items(self.forest, np.asarray(nodes, dtype=np.int32), self._sets.intermediate)
 
     @property
     def are_roots(self) -> np.ndarray:
@@ -84,7 +88,7 @@ class ForestDistribution(ABC):
     """
 
     def __init__(self, trees: ForestTrees, log_probability: float) -> None:
-        self._trees = trees
+        self.trees = trees
         self.log_probability = log_probability
 
     def n_best(self, n: int) -> list[Analysis]:
@@ -99,14 +103,14 @@ class ForestDistribution(ABC):
         """
         check_n_best(n)
         probabilities: dict[TreeKey, float] = {}
-        derivations = KBest(self._trees.forest, *self._logs()).trees()
+        derivations = KBest(self.trees.forest, *self._logs()).trees()
         for nodes in islice(derivations, TRIES + 10 * n):
-            key = self._trees.key(nodes)
+            key = self.trees.key(nodes)
             if key not in probabilities:
-                probabilities[key] = self._log_share(self._trees.are_in(key))
+                probabilities[key] = self.log_share(self.trees.are_in(nodes))
         ranked = sorted(probabilities.items(), key=lambda item: -item[1])[:n]
         return [
-            Analysis(self._trees.tree(key), self.log_probability + log, min(1.0, float(np.exp(log))))
+            Analysis(self.trees.tree(key), self.log_probability + log, min(1.0, float(np.exp(log))))
             for key, log in ranked
         ]
 
@@ -116,8 +120,8 @@ class ForestDistribution(ABC):
         RAISES (ValueError): If n is not a whole number from 1 to `MAX_SAMPLES`, or the seed is negative.
         """
         check_samples(n, seed)
-        uniforms = np.random.default_rng(seed).random((n, len(self._trees.words)))
-        return [self._trees.tree(self._trees.key(self._draw(row))) for row in uniforms]
+        uniforms = np.random.default_rng(seed).random((n, len(self.trees.words)))
+        return [self.trees.tree(self.trees.key(self._draw(row))) for row in uniforms]
 
     @abstractmethod
     def entropy(self) -> float:
@@ -128,7 +132,7 @@ class ForestDistribution(ABC):
         """Return the logarithms of the weights of edges, (n_edges,), and of roots, (n_items,), that rank trees."""
 
     @abstractmethod
-    def _log_share(self, is_allowed: np.ndarray) -> float:
+    def log_share(self, is_allowed: np.ndarray) -> float:
         """Return ln of the probability of all derivations of allowed items, int8 (n_items,)."""
 
     @abstractmethod
@@ -150,13 +154,13 @@ class ProjectedDistribution(ForestDistribution):
         """Return the entropy of P(tree | words), in bits; an upper bound where trees have several binarisations."""
         edges, roots = self._logs()
         nats = _expected(self._projection.edges(), edges)
-        nats += _expected(np.where(self._trees.are_roots, self._projection.items(), 0), roots)
+        nats += _expected(np.where(self.trees.are_roots, self._projection.items(), 0), roots)
         return max((self._projection.log_total - nats) / float(np.log(2)), 0.0)
 
     def _logs(self) -> tuple[np.ndarray, np.ndarray]:
         return self._projection.edge_logs(), self._projection.item_logs()
 
-    def _log_share(self, is_allowed: np.ndarray) -> float:
+    def log_share(self, is_allowed: np.ndarray) -> float:
         return self._projection.log_probability_within(is_allowed)
 
     def _draw(self, uniforms: np.ndarray) -> np.ndarray:
@@ -186,15 +190,15 @@ class LatentDistribution(ForestDistribution):
         return max(-nats / float(np.log(2)), 0.0)
 
     def _logs(self) -> tuple[np.ndarray, np.ndarray]:
-        target = self._trees.forest.edge_table()[:, 0]
+        target = self.trees.forest.edge_table()[:, 0]
         edges = np.maximum(self._marginals.edges(), 0)
-        sums = np.bincount(target, edges, self._trees.forest.n_items)[target]
-        roots = np.where(self._trees.are_roots, np.maximum(self._marginals.items(), 0), 0)
+        sums = np.bincount(target, edges, self.trees.forest.n_items)[target]
+        roots = np.where(self.trees.are_roots, np.maximum(self._marginals.items(), 0), 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(edges > 0, np.log(edges / sums), -np.inf), np.log(roots)
 
-    def _log_share(self, is_allowed: np.ndarray) -> float:
-        log_probability = Marginals(self._fine, self._trees.forest.restricted(is_allowed)).log_probability
+    def log_share(self, is_allowed: np.ndarray) -> float:
+        log_probability = Marginals(self._fine, self.trees.forest.restricted(is_allowed)).log_probability
         return log_probability - self.log_probability
 
     def _draw(self, uniforms: np.ndarray) -> np.ndarray:

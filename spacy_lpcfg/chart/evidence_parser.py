@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -77,6 +78,12 @@ class EvidenceParser(Parser):
     def backoff(self) -> Parser:
         """The parser itself, whose chart has all back-off rules."""
         return self
+
+    def prepare(self, queries: Sequence[Query]) -> list[Query]:
+        """Return the queries with evidence."""
+        lacking = [query for query in queries if query.evidence is None]
+        found = iter(self._evidence.evidence([query.words for query in lacking]))
+        return [query if query.evidence else replace(query, evidence=next(found)) for query in queries]
 
     def factors(self, query: Query) -> Factors:
         """Return the factors of a sentence's evidence."""

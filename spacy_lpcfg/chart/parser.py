@@ -375,8 +375,9 @@ class Parser(SentenceParser):
         scores = self._scores(forest)
         if self.settings.decoding == "most-probable" and scores.projection is None and scores.marginals.total > 0:
             return self._most_probable(query, forest, scores)
+        nodes = self._choose(scores)
         spans, span_scores, predicted, tag_scores = tree_brackets(
-            scores.marginals.forest, self._labels, self._choose(scores), scores.posteriors
+            scores.marginals.forest, self._labels, nodes, scores.posteriors
         )
         tags, labels = self.grammar.tags, self.grammar.labels
         return Parse(
@@ -387,14 +388,23 @@ class Parser(SentenceParser):
             tag_scores=_as_probabilities(tag_scores),
             log_probability=self._log_probability(scores),
             status=scores.status,
+            probability=self._probability(query, scores, nodes),
         )
+
+    def _probability(self, query: Query, scores: ForestScores, nodes: np.ndarray) -> float:
+        """Return P(tree | words) of a tree by its items; nan if the grammar has no distribution over trees."""
+        if scores.projection is None and not (self.grammar.has_tree_probabilities and scores.marginals.total > 0):
+            return float("nan")
+        distribution = self._distribution(query, scores)
+        return min(1.0, float(np.exp(distribution.log_share(distribution.trees.are_in(nodes)))))
 
     def _most_probable(self, query: Query, forest: Forest, scores: ForestScores) -> Parse:
         """Return the tree of `n_best(1)` as a parse."""
-        tree = self._distribution(query, scores).n_best(1)[0].tree
+        tree, _, probability = self._distribution(query, scores).n_best(1)[0]
         posteriors_of_sentence = Posteriors(*posteriors(forest, self._labels, scores.items, MIN_POSTERIOR))
         log_probability = scores.marginals.log_probability
-        return posteriors_of_sentence.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
+        parse = posteriors_of_sentence.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
+        return replace(parse, probability=probability)
 
     def _log_probability(self, scores: ForestScores) -> float:
         return scores.marginals.log_probability if self.is_proper else float("nan")

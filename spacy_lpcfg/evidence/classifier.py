@@ -10,6 +10,7 @@ import numpy as np
 
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
+from spacy_lpcfg.evidence.products import product
 from spacy_lpcfg.parsing.evidence import LARGEST_LOG_ODDS, Evidence, span_bounds
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.container import refuse_others
@@ -105,14 +106,14 @@ class SpanClassifier:
             hidden = posts[ends[part]]
             hidden -= posts[starts[part]]
             hidden += weights["span_bias"]
-            np.matmul(activations(hidden, weights, "span"), weights["span_outputs"], out=log_odds[part])
+            log_odds[part] = product(activations(hidden, weights, "span"), weights["span_outputs"])
         log_odds += weights["span_output_bias"]
         return np.clip(log_odds, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS, out=log_odds)
 
     def _log_tags(self, vectors: np.ndarray) -> np.ndarray:
         weights = self._floats
-        hidden = vectors @ weights["tag_hidden"] + weights["tag_bias"]
-        logits = activations(hidden, weights, "tag") @ weights["tag_outputs"] + weights["tag_output_bias"]
+        hidden = product(vectors, weights["tag_hidden"]) + weights["tag_bias"]
+        logits = product(activations(hidden, weights, "tag"), weights["tag_outputs"]) + weights["tag_output_bias"]
         logits -= logits.max(1, keepdims=True, initial=-np.inf)
         return logits - np.log(np.exp(logits).sum(1, keepdims=True))
 
@@ -151,7 +152,7 @@ class SpanClassifier:
 
 def word_units(vectors: np.ndarray, weights: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return what words add to the fence posts after and before them, twice (n_words, hidden)."""
-    before, after = (vectors @ weights[side] + weights[f"{side}_bias"] for side in ("before", "after"))
+    before, after = (product(vectors, weights[side]) + weights[f"{side}_bias"] for side in ("before", "after"))
     return before, after
 
 

@@ -94,6 +94,10 @@ class SentenceParser(ABC):
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Return a likely tag of each word by itself, from a table, for sentences that there is no time to parse."""
 
+    def prepare(self, queries: Sequence[Query]) -> list[Query]:
+        """Return queries with what is faster to compute for many sentences at once, such as evidence."""
+        return list(queries)
+
     def posteriors(self, query: Sentence) -> Posteriors:
         """Return the posterior probabilities of all brackets and tags that pruning left.
 

@@ -41,6 +41,8 @@ class Parse:
         proper or has no tree over the whole sentence.
     status (str): "parsed", or the fall-back that made the tree: "coarse", "backed-off", "glued", "segmented",
         "out-of-time", "unconstrained".
+    probability (float): P(tree | words) of the tree with the tags that the parser chose, over the trees that pruning
+        left; nan if the model has no distribution over whole trees, or no tree over the whole sentence.
     """
 
     words: Sequence[str]
@@ -50,6 +52,7 @@ class Parse:
     tag_scores: np.ndarray
     log_probability: float
     status: str
+    probability: float = float("nan")
 
     @cached_property
     def tree(self) -> Tree:

@@ -180,6 +180,11 @@ class SegmentingParser(SentenceParser):
         no_scores = np.zeros(0, np.float32), np.zeros(len(tags), np.float32)
         return Parse(query.words, tags, [], *no_scores, float("nan"), OUT_OF_TIME)
 
+    def prepare(self, queries: Sequence[Query]) -> list[Query]:
+        """Return queries as the parser of the pieces prepares them; sentences that will be cut stay as they are."""
+        short = iter(self.parser.prepare([query for query in queries if self._fits(query)]))
+        return [next(short) if self._fits(query) else query for query in queries]
+
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """Return the parser's reading of a sentence; if the sentence is cut, a reading of the scores of its tree."""
         query = Query.of(query)

@@ -52,6 +52,9 @@ def test_n_best_are_all_trees_by_falling_probability(seed, n):
         assert log_probability == pytest.approx(np.log(expected[tree]), abs=1e-4)
         assert parser.tree_log_probability(tree) == pytest.approx(np.log(expected[tree]), abs=1e-4)
     assert parser.n_best(words, n=2) == found[:2]
+    parse = parser.parse(words)
+    if parse.is_parsed and expected:
+        assert parse.probability == pytest.approx(expected[parse.tree] / whole, rel=1e-4, abs=1e-6)
     if expected:
         assert distribution.log_probability == pytest.approx(np.log(whole), abs=1e-5)
     else:

@@ -154,6 +154,7 @@ def test_all_answers_about_trees_are_of_the_projection(seed, n, tau):
     for span in sums.keys() | brackets.keys():
         assert brackets.get(span, 0.0) == pytest.approx(sums[span], abs=1.1e-3)
     parse = parser.parse(words)
+    assert parse.probability == pytest.approx(expected[parse.tree], rel=1e-4, abs=1e-6)
     scores = dict(zip(parse.spans, parse.span_scores.tolist(), strict=True))
     assert scores == pytest.approx({span: brackets.get(span, 0) for span in parse.spans}, abs=1.1e-3)
     assert parser.distribution(words).entropy() >= bits(expected) - 1e-6

@@ -21,9 +21,19 @@ LAYERS = (
         "pictures",
         "grammar",
         "chart",
-        "evidence",
     ),
-    *("bracketing", "learning", "induced", "isbn", "language_model", "stacking", "combination", "learners", "models"),
+    *(
+        "bracketing",
+        "learning",
+        "evidence",
+        "induced",
+        "isbn",
+        "language_model",
+        "stacking",
+        "combination",
+        "learners",
+        "models",
+    ),
     *("spacy_lpcfg", "components"),
 )
 """The rooms of the package, each of which imports only those before it.

@@ -1,0 +1,161 @@
+"""Learning of a grammar with evidence: the grammar and the span classifier from the same trees, and their weights.
+
+How much evidence counts, and how certain both are together, is fitted on trees that neither has learned from; then both
+learn again from all trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
+from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
+from spacy_lpcfg.checks import SEED, shown
+from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.evidence.encoder import Encoder
+from spacy_lpcfg.evidence.grammar import EvidenceGrammar
+from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
+from spacy_lpcfg.evidence.model import EncoderEvidence
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import Learner, OnStep, has_functions
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import MIN_POSTERIOR, Posteriors
+from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
+from spacy_lpcfg.trees.tree import Tree
+
+POWERS = (0.3, 0.5, 0.8)
+"""The powers of evidence that are tried, for spans and tags alike."""
+TAUS = (0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)
+"""The powers of the projection that are tried."""
+_ONE_OF, _FEWEST, _MOST = 20, 10, 300  # share and numbers of trees that the weights are fitted on
+
+
+@dataclass(frozen=True)
+class EvidenceLearner:
+    """Learner of a grammar whose chart takes the evidence of a pretrained encoder.
+
+    learner (Learner): Learner of the grammar.
+    encoder (Encoder): The encoder, which stays as it is.
+    classifier (ClassifierSettings): Settings of the learner of the span classifier.
+    seed (int): Seed of the span classifier.
+    RAISES (ValueError): If a setting is out of range.
+    """
+
+    learner: Learner
+    encoder: Encoder
+    classifier: Block[ClassifierSettings] = UNSET
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        make_blocks(self, classifier=ClassifierSettings())
+        SEED(seed=self.seed)
+
+    @property
+    def functions(self) -> bool:
+        """Whether labels keep their functions, as NP-SBJ."""
+        return has_functions(self.learner)
+
+    def fit(
+        self,
+        trees: Iterable[Tree],
+        *,
+        held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
+        on_step: OnStep | None = None,
+    ) -> EvidenceGrammar:
+        """Learn from trees; arguments and errors as for `Learner.fit`.
+
+        held_out (Iterable[Tree] or None): Trees to fit the weights of evidence on, besides what `learner` does with
+            them. If there are none, every twentieth tree is held out, and both learn again from all trees.
+        """
+        prepare = partial(normalize_rooted, functions=self.functions)
+        treebank = [tree for tree in map(prepare, trees) if tree is not None]
+        golds = [tree for tree in map(prepare, held_out or ()) if tree is not None]
+        learn = partial(self._learn, _Remembering(self.encoder, {}))
+        if golds:
+            model = learn(treebank, golds, weights, on_step)
+            return replace(model, weights=fit_weights(model, golds[:_MOST]))
+        chosen = np.arange(0, len(treebank), max(_ONE_OF, len(treebank) // _MOST))
+        fitted = EvidenceWeights()
+        if len(chosen) >= _FEWEST:
+            others = np.delete(np.arange(len(treebank)), chosen).tolist()
+            part = None if weights is None else [weights[i] for i in others]
+            model = learn([treebank[i] for i in others], None, part, None)
+            fitted = fit_weights(model, [treebank[i] for i in chosen.tolist()])
+        return replace(learn(treebank, None, weights, on_step), weights=fitted)
+
+    def _learn(
+        self,
+        encoder: _Remembering,
+        treebank: Sequence[Tree],
+        held_out: Sequence[Tree] | None,
+        weights: Sequence[float] | None,
+        on_step: OnStep | None,
+    ) -> EvidenceGrammar:
+        grammar = self.learner.fit(treebank, held_out=held_out, weights=weights, on_step=on_step)
+        if not isinstance(grammar, Grammar):
+            raise ValueError(
+                f"Expected a learner of a grammar, to which evidence is added, got {shown(self.learner)}, which learns "
+                f"a {type(grammar).__name__}."
+            )
+        bare = [strip_root(tree)[1] for tree in treebank]
+        classifier = learn_classifier(encoder, bare, settings=self.classifier, seed=self.seed)
+        return EvidenceGrammar(grammar, EncoderEvidence(self.encoder, classifier))
+
+
+@dataclass(frozen=True, eq=False)
+class _Remembering:
+    """An encoder that computes the vectors of each sentence once, and keeps them as float16."""
+
+    encoder: Encoder
+    known: dict[tuple[str, ...], np.ndarray]
+
+    @property
+    def width(self) -> int:
+        return self.encoder.width
+
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
+        keys = [tuple(words) for words in sentences]
+        unknown = [key for key in dict.fromkeys(keys) if key not in self.known]
+        for key, vectors in zip(unknown, self.encoder.vectors(unknown), strict=True):
+            self.known[key] = vectors.astype(np.float16)
+        return [self.known[key] for key in keys]
+
+
+def fit_weights(model: EvidenceGrammar, golds: Sequence[Tree]) -> EvidenceWeights:
+    """Return the powers with the best F1 on trees, and the power of the projection with the best likelihood.
+
+    golds (sequence of Tree): Normalized trees that the model has not learned from.
+    """
+    bare = [strip_root(tree)[1] for tree in golds]
+    found = model.evidence.evidence([tree.words for tree in bare])
+    queries = [Query(tree.words, evidence=evidence) for tree, evidence in zip(bare, found, strict=True)]
+    parsers: Mapping[float, EvidenceParser] = {
+        power: replace(model, weights=EvidenceWeights(power, power)).parser()  # type: ignore[misc]
+        for power in POWERS
+    }
+    scores = {
+        power: evaluate(bare, [parser.parse(query).tree for query in queries]).total().fmeasure
+        for power, parser in parsers.items()
+    }
+    best = max(POWERS, key=scores.__getitem__)
+    tau = min(TAUS, key=lambda tau: _loss(parsers[best], tau, queries, bare))
+    return EvidenceWeights(best, best, tau)
+
+
+def _loss(parser: EvidenceParser, tau: float, queries: Sequence[Query], golds: Sequence[Tree]) -> float:
+    """Return the negative log-likelihood of all brackets of sentences, each by itself, under a power."""
+    parser.tau = tau
+    return sum(_loss_of(parser.posteriors(query), tree) for query, tree in zip(queries, golds, strict=True))
+
+
+def _loss_of(posteriors: Posteriors, gold: Tree) -> float:
+    spans = set(gold.spans())
+    p = np.array([*posteriors.brackets.values(), *(MIN_POSTERIOR for _ in spans - posteriors.brackets.keys())])
+    is_gold = np.array([span in spans for span in posteriors.brackets] + [True] * (len(p) - len(posteriors.brackets)))
+    p = np.clip(np.where(is_gold, p, 1 - p), MIN_POSTERIOR, 1)
+    return float(-np.log(p).sum())
