@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from spacy_lpcfg.trees.tree import Tree
 _CHUNK = 256  # sentences that are encoded together
 _WARM_UP = 0.06  # share of the steps in which the rate rises
 _CASE_SCALE = 0.02  # of the first embeddings of cases
+_NEW_SCALE = 0.2  # of the first output weights of labels that the classifier to start from lacks
 _MOMENTS = 0.9, 0.999
 _EPSILON = 1e-8
 
@@ -25,7 +26,8 @@ _EPSILON = 1e-8
 class ClassifierSettings:
     """Settings of the learner of span classifiers.
 
-    n_epochs (int): How many times each tree is read.
+    n_epochs (int): How many times each tree is read, at least.
+    least_steps (int): Trees are read more often until there are so many steps, but not from a classifier to start from.
     hidden (int): Number of hidden units for spans, and for tags.
     rate (float): The learning rate of AdamW at its peak, after which it falls linearly to 0.
     decay (float): Weight decay of AdamW, for matrices.
@@ -35,16 +37,17 @@ class ClassifierSettings:
     """
 
     n_epochs: int = 5
+    least_steps: int = 1_000
     hidden: int = 250
-    rate: float = 8e-3
+    rate: float = 6e-3
     decay: float = 0.01
-    batch_words: int = 300
-    dropout: float = 0.15
+    batch_words: int = 200
+    dropout: float = 0.1
     least_count: int = 5
 
     def __post_init__(self) -> None:
         check_whole(1, n_epochs=self.n_epochs, hidden=self.hidden, batch_words=self.batch_words)
-        check_whole(1, least_count=self.least_count)
+        check_whole(1, least_steps=self.least_steps, least_count=self.least_count)
         check_at_least(0, rate=self.rate, decay=self.decay, dropout=self.dropout)
         if not self.dropout < 1:
             raise ValueError(f"Expected dropout below 1, got {self.dropout}.")
@@ -60,7 +63,12 @@ class WordEncoder(Protocol):
 
 
 def learn_classifier(
-    encoder: WordEncoder, trees: Iterable[Tree], *, settings: ClassifierSettings, seed: int = 0
+    encoder: WordEncoder,
+    trees: Iterable[Tree],
+    *,
+    settings: ClassifierSettings,
+    seed: int = 0,
+    start: SpanClassifier | None = None,
 ) -> SpanClassifier:
     """Learn a span classifier by the cross-entropy of all spans, and half that of all tags, a word.
 
@@ -68,7 +76,9 @@ def learn_classifier(
     trees (iterable of Tree): Normalized trees.
     settings (ClassifierSettings): The settings.
     seed (int): Seed of the first weights, of the order of trees and of dropout.
-    RAISES (ValueError): If there is no tree with a constituent.
+    start (SpanClassifier or None): A classifier on vectors of this encoder to start from, such as the one that was
+        tuned with it: the weights of its chains and tags are kept where the trees have them. Few trees then suffice.
+    RAISES (ValueError): If there is no tree with a constituent, or if the sizes of `start` differ.
     """
     from threadpoolctl import threadpool_limits
 
@@ -76,7 +86,7 @@ def learn_classifier(
     labels = Labels.of(treebank, settings.least_count)
     with threadpool_limits(limits=1, user_api="blas"):  # sums do not depend on the machine's number of threads
         examples = [labels.example(tree, vectors) for tree, vectors in _encoded(encoder, treebank)]
-        weights = _fit(examples, labels, encoder.width, settings, seed)
+        weights = _fit(examples, labels, encoder.width, settings, seed, start)
     return SpanClassifier.of(tuple(labels.chains), tuple(labels.tags), weights)
 
 
@@ -130,14 +140,21 @@ def _chains(tree: Tree) -> dict[tuple[int, int], Chain]:
 
 
 def _fit(
-    examples: Sequence[Example], labels: Labels, width: int, settings: ClassifierSettings, seed: int
+    examples: Sequence[Example],
+    labels: Labels,
+    width: int,
+    settings: ClassifierSettings,
+    seed: int,
+    start: SpanClassifier | None,
 ) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
     sizes = {"n_cases": N_CASES, "width": width, "hidden": settings.hidden}
     sizes |= {"n_chains": len(labels.chains), "n_tags": len(labels.tags)}
     weights = _first_weights(sizes, examples, rng)
+    if start is not None:
+        _start_at(weights, start, labels)
+    batches = _all_batches(examples, settings, 1 if start else settings.least_steps, rng)
     optimizer = AdamW(weights, settings.decay)
-    batches = [batch for _ in range(settings.n_epochs) for batch in _batches(examples, settings.batch_words, rng)]
     warm_up = max(_WARM_UP * len(batches), 1)
     for step, batch in enumerate(batches):
         gradients = {name: np.zeros_like(weight) for name, weight in weights.items()}
@@ -147,6 +164,38 @@ def _fit(
         share = min((step + 1) / warm_up, (len(batches) - step) / (len(batches) - warm_up + 1))
         optimizer.step(weights, gradients, settings.rate * share)
     return weights
+
+
+def _start_at(weights: Weights, start: SpanClassifier, labels: Labels) -> None:
+    """Replace the weights that a classifier has too by its own, in place."""
+    for name, weight in weights.items():
+        other = start.weights[name]
+        if SHAPES[name][-1] not in ("n_chains", "n_tags"):
+            if other.shape != weight.shape:
+                raise ValueError(
+                    f"Expected a classifier to start from with {name} of the shape {weight.shape}, got {other.shape}: "
+                    "take the classifier of this encoder, and the number of hidden units that it has."
+                )
+            weight[...] = other
+            continue
+        columns: Mapping[Any, int] = labels.chains if SHAPES[name][-1] == "n_chains" else labels.tags
+        if weight.ndim > 1:
+            weight *= _NEW_SCALE
+        for i, label in enumerate(start.chains if columns is labels.chains else start.tags):
+            if label in columns:
+                weight[..., columns[label]] = other[..., i]
+
+
+def _all_batches(
+    examples: Sequence[Example], settings: ClassifierSettings, least_steps: int, rng: np.random.Generator
+) -> list[list[Example]]:
+    """Return the batches of all steps."""
+    batches: list[list[Example]] = []
+    n_epochs = 0
+    while n_epochs < settings.n_epochs or len(batches) < least_steps:
+        batches += _batches(examples, settings.batch_words, rng)
+        n_epochs += 1
+    return batches
 
 
 def _first_weights(

@@ -10,7 +10,7 @@ import pytest
 from paths import SAMPLE
 
 from spacy_lpcfg.evidence.classifier import SHAPES
-from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
+from spacy_lpcfg.evidence.learning import AdamW, ClassifierSettings, learn_classifier
 from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 
 TREE = "(S (NP (DT the) (NN dog)) (VP (VBD slept)))"
@@ -54,14 +54,14 @@ def accuracy(encoder: HashedWords, settings: ClassifierSettings, treebank: list[
 
 
 def test_learning_finds_brackets_and_tags():
-    settings = ClassifierSettings(n_epochs=40, hidden=32, rate=0.01, batch_words=20, dropout=0.0)
+    settings = ClassifierSettings(n_epochs=40, least_steps=1, hidden=32, rate=0.01, batch_words=20, dropout=0.0)
     right, tags = accuracy(HashedWords(), settings, trees(20))
     assert right > 0.8
     assert tags > 0.9
 
 
 def test_learning_depends_on_the_seed_only():
-    settings = ClassifierSettings(n_epochs=2, hidden=8, batch_words=50)
+    settings = ClassifierSettings(n_epochs=2, hidden=8, batch_words=50, least_steps=1)
     once, again, other = (learn_classifier(HashedWords(), trees(10), settings=settings, seed=s) for s in (1, 1, 2))
     assert all(np.array_equal(once.weights[name], again.weights[name]) for name in SHAPES)
     assert not np.array_equal(once.weights["before"], other.weights["before"])
@@ -70,12 +70,38 @@ def test_learning_depends_on_the_seed_only():
 def test_learning_counts_rare_chains_as_their_first_label():
     rare = parse_tree("(S (VP (VB go)) (NP (NP (NN home))))")
     classifier = learn_classifier(
-        HashedWords(), [parse_tree(TREE), rare], settings=ClassifierSettings(n_epochs=1, hidden=4, least_count=2)
+        HashedWords(), [parse_tree(TREE), rare], settings=ClassifierSettings(least_steps=1, hidden=4, least_count=2)
     )
     assert classifier.chains == (("NP",), ("S",), ("VP",))
     assert classifier.tags == ("DT", "NN", "VB", "VBD")
-    rare_too = ClassifierSettings(n_epochs=1, hidden=4, least_count=1)
+    rare_too = ClassifierSettings(least_steps=1, hidden=4, least_count=1)
     assert ("NP", "NP") in learn_classifier(HashedWords(), [rare], settings=rare_too).chains
+
+
+def test_learning_starts_from_a_classifier():
+    one, other = parse_tree(TREE), parse_tree("(S (NP (DT the) (NNS dogs)) (ADJP (JJ big)))")
+    settings = ClassifierSettings(n_epochs=1, least_steps=1, hidden=8, rate=0.0)
+    start = learn_classifier(HashedWords(), [one], settings=settings, seed=1)
+    classifier = learn_classifier(HashedWords(), [other], settings=settings, seed=2, start=start)
+    assert (classifier.chains, classifier.tags) == ((("ADJP",), ("NP",), ("S",)), ("DT", "JJ", "NNS"))
+    assert np.array_equal(classifier.weights["before"], start.weights["before"])
+    assert np.array_equal(classifier.weights["span_outputs"][:, 1:], start.weights["span_outputs"][:, :2])
+    assert np.array_equal(classifier.weights["tag_output_bias"][:1], start.weights["tag_output_bias"][:1])
+    with pytest.raises(ValueError, match=r"with before of the shape \(24, 9\), got \(24, 8\)"):
+        learn_classifier(HashedWords(), [other], settings=ClassifierSettings(hidden=9), start=start)
+
+
+@pytest.mark.parametrize(("settings", "n_steps"), [({"n_epochs": 3}, 6), ({"least_steps": 7}, 10)])
+def test_learning_takes_enough_steps(settings, n_steps, monkeypatch):
+    steps = []
+    step = AdamW.step
+    monkeypatch.setattr(AdamW, "step", lambda self, *args: steps.append(args) or step(self, *args))
+    treebank = [parse_tree(TREE)] * 2
+    chosen = ClassifierSettings(**{"n_epochs": 5, "least_steps": 1, "hidden": 2, "batch_words": 3, **settings})
+    start = learn_classifier(HashedWords(), treebank, settings=chosen)
+    assert len(steps) == n_steps
+    learn_classifier(HashedWords(), treebank, settings=chosen, start=start)
+    assert len(steps) == n_steps + 2 * chosen.n_epochs
 
 
 def test_learning_needs_brackets():
