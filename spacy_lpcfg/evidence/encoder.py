@@ -33,11 +33,11 @@ class Encoder:
     model (bytes): The encoder as ONNX: from input_ids, attention_mask and, if it has them, token_type_ids, int64
         (n, length), to hidden states, float32 (n, length, width).
     vocabulary (sequence of str): Its word pieces by their ids.
-    card (mapping of str to str): What it is: name, source, sha256, licence.
+    card (mapping of str to str or list of str): What it is: name, source, sha256, licence, what it was tuned on.
     RAISES (ModelError): If the vocabulary is not that of an uncased BERT encoder.
     """
 
-    def __init__(self, model: bytes, vocabulary: Sequence[str], card: Mapping[str, str]) -> None:
+    def __init__(self, model: bytes, vocabulary: Sequence[str], card: Mapping[str, str | list[str]]) -> None:
         self.model, self.vocabulary, self.card = model, tuple(vocabulary), dict(card)
         try:
             self.pieces = WordPieces(self.vocabulary)
@@ -115,9 +115,9 @@ class Encoder:
         model, vocabulary, card = (values[name] for name in _VALUES)
         _require("model", isinstance(model, np.ndarray) and model.dtype == np.uint8 and model.ndim == 1)
         _require("vocabulary", are_texts(vocabulary))
-        texts = read_meta(card)
-        _require("card", all(isinstance(text, str) for text in texts.values()))
-        return cls(model.tobytes(), vocabulary, texts)
+        entries = read_meta(card)
+        _require("card", all(map(_is_entry, entries.values())))
+        return cls(model.tobytes(), vocabulary, entries)
 
     @classmethod
     def from_folder(cls, path: PathLike) -> Encoder:
@@ -206,6 +206,11 @@ def _session(model: bytes) -> Any:
             f"first output, got one from {', '.join(sorted(names))} to an output of shape {shape}: export it again."
         )
     return session
+
+
+def _is_entry(value: Any) -> bool:
+    """Return whether a value of a card is a text or a list of texts."""
+    return all(isinstance(text, str) for text in (value if isinstance(value, list) else [value]))
 
 
 _RANK = 3  # of the hidden states

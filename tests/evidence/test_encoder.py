@@ -137,8 +137,8 @@ def test_encoder_is_read_from_a_folder(encoder, tmp_path):
     (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
     read = Encoder.from_folder(tmp_path)
     assert (read.model, read.vocabulary, read.card) == (encoder.model, encoder.vocabulary, {"name": tmp_path.name})
-    (tmp_path / "card.json").write_text('{"licence": "MIT"}', encoding="utf-8")
-    assert Encoder.from_folder(tmp_path).card == {"licence": "MIT"}
+    (tmp_path / "card.json").write_text('{"licence": "MIT", "tuned on": ["a"]}', encoding="utf-8")
+    assert Encoder.from_folder(tmp_path).card == {"licence": "MIT", "tuned on": ["a"]}
 
 
 def test_encoder_refuses_what_is_no_encoder():
