@@ -165,7 +165,7 @@ cdef class _Chart:
         self.cell_factors.assign(grammar.n_symbols, 1)
         self.summed.assign(grammar.n_blocks, 0)
 
-    cdef void clear(self, int n) noexcept nogil:
+    cdef int clear(self, int n) except -1 nogil:
         """Make room for a sentence of n words, in the memory of the one before where it is enough."""
         self.n = n
         self.n_cells = (n + 1) * (n + 1)
@@ -174,10 +174,14 @@ cdef class _Chart:
         self.scales.clear()
         self.factors.clear()
         self.applications.clear()
-        self.first_item.assign(self.n_cells, 0)
-        self.end_item.assign(self.n_cells, 0)
-        self.exponents.assign(self.n_cells, 0)
-        self.present.assign(<int64_t>self.n_cells * self.grammar.n_blocks, 0)
+        self.first_item.clear()
+        self.first_item.resize(self.n_cells, 0)
+        self.end_item.clear()
+        self.end_item.resize(self.n_cells, 0)
+        self.exponents.clear()
+        self.exponents.resize(self.n_cells, 0)
+        self.present.clear()
+        self.present.resize(<int64_t>self.n_cells * self.grammar.n_blocks, 0)
 
     cdef int cell(self, int start, int end) noexcept nogil:
         return start * (self.n + 1) + end
@@ -188,8 +192,8 @@ cdef class _Chart:
             return 1.0
         return self.span_factors[start * self.n - start * (start - 1) // 2 + end - start - 1, self.columns[symbol]]
 
-    cdef void add_item(self, int start, int end, int symbol, int row, double inside, double scale,
-                       double factor) noexcept nogil:
+    cdef int add_item(self, int start, int end, int symbol, int row, double inside, double scale,
+                       double factor) except -1 nogil:
         cdef Item item
         item.start, item.end, item.symbol, item.row = start, end, symbol, row
         self.item_of[symbol] = <int32_t>self.items.size()
@@ -201,7 +205,7 @@ cdef class _Chart:
             <uint64_t>1 << (symbol % 64)
         )
 
-    cdef void emit(self, int position) noexcept nogil:
+    cdef int emit(self, int position) except -1 nogil:
         """Items of one word: those of the lexicon's rows that emit it."""
         cdef int k, row, symbol, cell = self.cell(position, position + 1), mask = self.cells[position, position + 1]
         cdef double scale, factor = 1.0
@@ -233,7 +237,7 @@ cdef class _Chart:
             self.inside[k] = ldexp(self.inside[k], -exponent)
         self.exponents[cell] += exponent
 
-    cdef void combine(self, RuleTable table, int left_cell, int right_cell, double scale) noexcept nogil:
+    cdef int combine(self, RuleTable table, int left_cell, int right_cell, double scale) except -1 nogil:
         """All applications of a table's rules to two neighbouring cells, added to the sums of the cell above."""
         cdef int n_blocks = self.grammar.n_blocks
         cdef int left, right, block, b, c, r
@@ -264,7 +268,7 @@ cdef class _Chart:
                         application.weight = rule.weight * scale
                         self.applications.push_back(application)
 
-    cdef void list_summed(self) noexcept nogil:
+    cdef int list_summed(self) except -1 nogil:
         """List the symbols of the cell at hand that have sums, in order."""
         cdef int block
         cdef uint64_t bits
@@ -276,7 +280,7 @@ cdef class _Chart:
                 self.listed.push_back(block * 64 + lowest_bit(bits))
                 bits &= bits - 1
 
-    cdef void close(self, int start, int end, size_t first_application) noexcept nogil:
+    cdef int close(self, int start, int end, size_t first_application) except -1 nogil:
         """Turn the sums of a cell into its items, within `beam` of the best by inside times figure of merit."""
         cdef int cell = self.cell(start, end), before = self.exponents[cell]
         cdef const double* left_fit = &self.left_fit[start, 0]
@@ -313,7 +317,7 @@ cdef class _Chart:
         for k in range(first_application, kept):
             self.applications[k].weight *= factor * self.factors[self.applications[k].target]
 
-    cdef bint fill(self, size_t max_applications) noexcept nogil:
+    cdef bint fill(self, size_t max_applications) except -1 nogil:
         """The inside pass, cells by growing width; False, and unfinished, if it has too many applications."""
         cdef int width, start, end
         for width in range(2, self.n + 1):
@@ -325,7 +329,7 @@ cdef class _Chart:
                 return False
         return True
 
-    cdef void fill_cell(self, int start, int end) noexcept nogil:
+    cdef int fill_cell(self, int start, int end) except -1 nogil:
         """The items of a cell, and the applications of rules that they are made by."""
         cdef int split, left, right, exponent, largest = -(1 << 28)
         cdef size_t first_application = self.applications.size()
@@ -343,12 +347,13 @@ cdef class _Chart:
                 self.combine(self.grammar.open_rules, left, right, ldexp(1.0, exponent))
         self.close(start, end, first_application)
 
-    cdef double total(self) noexcept nogil:
+    cdef double total(self) except? -1 nogil:
         """Mantissa of the sentence's probability; seeds the outside values of the roots."""
         cdef int cell = self.cell(0, self.n)
         cdef int k
         cdef double total = 0
-        self.outside.assign(self.items.size(), 0)
+        self.outside.clear()
+        self.outside.resize(self.items.size(), 0)
         for k in range(self.first_item[cell], self.end_item[cell]):
             self.outside[k] = self.grammar.roots[self.items[k].symbol]
             total += self.outside[k] * self.inside[k]
@@ -374,7 +379,7 @@ cdef class _Chart:
                 self.outside[application.left] += outside * self.inside[application.right]
                 self.outside[application.right] += outside * self.inside[application.left]
 
-    cdef void prune(self, Forest forest, double total, double threshold, double edge_threshold) noexcept nogil:
+    cdef int prune(self, Forest forest, double total, double threshold, double edge_threshold) except -1 nogil:
         """Keep the items and edges whose marginals reach the thresholds."""
         cdef size_t k
         self.keep_items(forest, total, threshold)
@@ -385,10 +390,11 @@ cdef class _Chart:
                     self.grammar.roots[forest.items[k].symbol] > 0):
                 forest.roots.push_back(<int32_t>k)
 
-    cdef void keep_items(self, Forest forest, double total, double threshold) noexcept nogil:
+    cdef int keep_items(self, Forest forest, double total, double threshold) except -1 nogil:
         cdef size_t k
         cdef double posterior
-        self.new_item.assign(self.items.size(), -1)
+        self.new_item.clear()
+        self.new_item.resize(self.items.size(), -1)
         for k in range(self.items.size()):
             posterior = self.inside[k] * self.outside[k] / total
             if posterior > 0 and posterior >= threshold:
@@ -398,7 +404,7 @@ cdef class _Chart:
                 forest.scales.push_back(self.scales[k])
                 forest.factors.push_back(self.factors[k])
 
-    cdef void keep_edges(self, Forest forest, double total, double threshold) noexcept nogil:
+    cdef int keep_edges(self, Forest forest, double total, double threshold) except -1 nogil:
         """Applications of likely edges between the items that were kept, with their marginals as weights."""
         cdef size_t k
         cdef double posterior
@@ -420,12 +426,13 @@ cdef class _Chart:
                 application.right = self.new_item[application.right]
                 self.kept.push_back(application)
 
-    cdef void sort_edges(self, Forest forest) noexcept nogil:
+    cdef int sort_edges(self, Forest forest) except -1 nogil:
         """Lay out the kept edges by target, then rule: the former by counting, as they nearly are in that order."""
         cdef size_t e, k, n = forest.items.size()
         cdef int32_t place
         cdef Edge edge
-        forest.first_edge.assign(n + 1, 0)
+        forest.first_edge.clear()
+        forest.first_edge.resize(n + 1, 0)
         for e in range(self.kept.size()):
             forest.first_edge[self.kept[e].target + 1] += 1
         for k in range(n):
