@@ -119,7 +119,7 @@ class ISBNLearner(Variants):
     ) -> ISBN:
         """Learn from trees.
 
-        trees (iterable of Tree): Raw or normalised; of any length.
+        trees (iterable of Tree): Raw or normalised; those beyond `learning.limits` are left out.
         held_out (iterable of Tree or None): Other trees, by whose likelihood the best epoch is chosen.
         weights (sequence of float or None): How much each tree counts; None if all count alike. Counts of words do not
             depend on them. There are fewer passes, so that the heaviest trees are seen as often as without weights.

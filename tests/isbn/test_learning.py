@@ -192,7 +192,7 @@ def test_learner_learns_an_ensemble_from_consecutive_seeds():
 
 def test_learner_learns_from_one_tree_and_from_a_long_one():
     assert ISBNLearner(n_states=4, n_epochs=2).fit(TREES[:1]).networks[0].n_states == 4
-    long = Tree("S", [Tree("NN", [], f"word{i % 40}") for i in range(700)])
+    long = Tree("S", [Tree("NN", [], f"word{i % 40}") for i in range(500)])
     seen: list[LearningEpoch] = []
     replace(QUICK, approximation="mean-field").fit([long], on_step=seen.append)
     assert all(np.isfinite(step.log_likelihood) for step in seen)
