@@ -134,11 +134,16 @@ def commands(page: Path) -> Iterator[list[str]]:
     """The words of every simple command in blocks of bash and between backticks."""
     for block in blocks(page):
         if block.language == "bash":
-            for line in block.code.replace("\\\n", " ").splitlines():
-                yield from _simple(line)
+            yield from simple_commands(block.code)
     for code in inline_code(page):
         if code.startswith(("python ", "spacy ", "spacy-lpcfg ")):
             yield from _simple(code.replace("[", "").replace("]", ""))
+
+
+def simple_commands(code: str) -> Iterator[list[str]]:
+    """The words of every simple command in a block of bash."""
+    for line in code.replace("\\\n", " ").splitlines():
+        yield from _simple(line)
 
 
 def _simple(line: str) -> Iterator[list[str]]:

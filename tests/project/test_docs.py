@@ -11,10 +11,12 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from configparser import ConfigParser
 from enum import Enum
 from importlib import import_module
 from inspect import unwrap
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -27,7 +29,6 @@ from pages import (
     README,
     ROOT,
     SMALL,
-    WHOLE,
     Block,
     blocks,
     commands,
@@ -36,6 +37,7 @@ from pages import (
     links,
     make_files,
     runnable,
+    simple_commands,
     without_code,
 )
 
@@ -51,8 +53,6 @@ PICTURES = DOCS / "pictures"
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
 COPIED = {"assets", "benchmarks", "configs", "examples", "scripts"}
 """What a page finds in the folder that it is run in, as if it were the root of the repository, beside project.yml."""
-IN_CHECKOUT = {README, DOCS / "tutorial.md"}
-"""Pages that say that they are followed in the root of a checkout."""
 FOLDERS = COPIED | {"components", "docs", "spacy_lpcfg", "tests"}
 """Where the files are that pages name."""
 
@@ -87,22 +87,27 @@ def _bash(block: Block) -> str:
     return f"subprocess.run(['bash', '-euo', 'pipefail', '-c', {runnable(block.code)!r}], check=True)"
 
 
-def run(page: Path, folder: Path) -> str:
-    """Run a page in a folder that looks like the root of the repository; what it printed."""
-    for module in re.findall(r"(?m)^(?:import|from) (nltk|matplotlib|distributed)\b", page.read_text("utf-8")):
-        pytest.importorskip(module, reason="the extra that it is of is not installed")
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory) -> Path:
+    """A folder that looks like the root of the repository, in which a reader follows one page after the other."""
+    folder = tmp_path_factory.mktemp("clone")
     for name in COPIED:
         shutil.copytree(ROOT / name, folder / name)
     shutil.copy(ROOT / "project.yml", folder)
-    if page in WHOLE:
-        make_files(folder, ROOT / "assets" / "sample")
+    make_files(folder, ROOT / "assets" / "sample")
+    return folder
+
+
+def run(page: Path, folder: Path) -> str:
+    """Run a page in a clone, where it leaves nothing that git does not ignore; what it printed."""
+    for module in re.findall(r"(?m)^(?:import|from) (nltk|matplotlib|distributed)\b", page.read_text("utf-8")):
+        pytest.importorskip(module, reason="the extra that it is of is not installed")
     before = {*files_in(folder)}
     environment = {**os.environ, **SMALL, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     command = [sys.executable, "-W", "ignore", "-c", script(page)]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, f"{page}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
-    if page in IN_CHECKOUT:
-        assert untracked([name for name in files_in(folder) if name not in before]) == []
+    assert untracked([name for name in files_in(folder) if name not in before]) == []
     return done.stdout
 
 
@@ -120,18 +125,47 @@ def untracked(files: list[str]) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in RUNNING if page != README], ids=lambda page: page.stem)
-def test_docs_code_runs(page, tmp_path):
-    assert run(page, tmp_path)
-
-
-@pytest.mark.slow
-def test_docs_code_of_the_readme_learns_measures_and_parses(tmp_path):
+def test_docs_code_of_the_readme_learns_measures_and_parses(clone):
     """All of it, in its order; the first command of the project has scores and a tree."""
-    printed = run(README, tmp_path)
+    printed = run(README, clone)
     assert "bracketing F1" in printed
     assert "SPAN F" in printed
     assert re.search(r"(?m)^\(S \(NP .*\(VBD was\).*\(NN one\)+ \(\. \.\)+$", printed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in RUNNING if page != README], ids=lambda page: page.stem)
+def test_docs_code_runs_after_that_of_the_pages_before(page, clone):
+    assert run(page, clone)
+
+
+def outputs_of(page: Path) -> Iterator[tuple[str, bool]]:
+    """Yield what the commands of a page write in the root, and whether they replace what is there.
+
+    Learners replace what they saved before.
+    """
+    for block in _run(page):
+        if block.language != "bash":
+            continue
+        for words in simple_commands(runnable(block.code)):
+            replaces = bool({"--force", "-f", "learn", "train", "-p"} & {*words})
+            if words[:1] == ["mkdir"]:
+                yield words[-1], replaces
+            for option, name in pairwise(words):
+                if option in ("-o", "--output"):
+                    yield name, replaces
+            if words[1:2] == ["convert"]:
+                yield next(word for word in reversed(words) if "." in word), replaces
+
+
+def test_docs_commands_write_what_git_ignores_and_no_other_page_has_written():
+    """As `project run all` of the README has made the folders corpus, training and metrics."""
+    written = {"corpus", "training", "metrics"}
+    for page in RUNNING:
+        for name, replaces in outputs_of(page):
+            assert replaces or name not in written, f"{page}: {name} is there already"
+            assert not untracked([name]) or not untracked([f"{name}/file"]), f"{page}: git does not ignore {name}"
+            written.add(name)
 
 
 def test_docs_snippet_of_the_readme_prints_what_stands_below_it(tmp_path, monkeypatch, capsys):
