@@ -94,18 +94,12 @@ class Encoder(nn.Module):
         pieces (Tensor of int64): The word pieces.
         mask (Tensor of int64): 1 for word pieces and 0 for padding, of the same shape.
         """
-        x = self.words(pieces) + self.positions(torch.arange(pieces.shape[1])) + self.embeddings("token_type")[0]
-        x = self.norm(x, "embeddings")
+        places = self.embeddings("position")[: pieces.shape[1]] + self.embeddings("token_type")[0]
+        x = self.norm(F.embedding(pieces, self.embeddings("word")) + places, "embeddings")
         unseen = (1 - mask[:, None, None].to(x.dtype)) * UNSEEN
         for i in range(self.n_layers):
             x = self.layer(x, unseen, f"encoder.layer.{i}")
         return x
-
-    def words(self, pieces: Tensor) -> Tensor:
-        return F.embedding(pieces, self.embeddings("word"))
-
-    def positions(self, positions: Tensor) -> Tensor:
-        return F.embedding(positions, self.embeddings("position"))
 
     def embeddings(self, kind: str) -> Tensor:
         return self.table[f"embeddings/{kind}_embeddings/weight"]
