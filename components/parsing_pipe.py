@@ -23,6 +23,7 @@ from spacy_lpcfg.components.doc.sentences import DocSentences, find_sentences
 from spacy_lpcfg.components.doc.surprisal import set_surprisal
 from spacy_lpcfg.components.model_pipe import ModelPipe
 from spacy_lpcfg.components.settings import Output
+from spacy_lpcfg.components.symbol_tags import symbol_tags
 from spacy_lpcfg.components.unknown_words import UnknownWords
 from spacy_lpcfg.evaluation.calibration import tempered, tempered_tags
 from spacy_lpcfg.parsing.alternatives import best_bracketings
@@ -99,7 +100,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     spans_key (str): Key of the trees in `Doc.spans`.
     decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says.
     tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one. Tags that the
-        component wrote itself count as none.
+        component wrote itself count as none. In English, symbols that the model does not know are `SYM`.
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`.
     pruning (ChartSettings or BeamSettings): Limits of the search for a tree, for speed.
     limits (Limits): Words, seconds and MB that a sentence may take. A sentence of more words is parsed in pieces: it
@@ -248,7 +249,10 @@ class ParsingPipe(ModelPipe[ParserModel]):
             constraints = (
                 NO_CONSTRAINTS if of_sentences is None else constraints_within(of_sentences[number], positions)
             )
-            yield Query(parser.spell(texts), self._tags(sentences, positions), self.tag_weight, constraints)
+            given, symbols = self._tags(sentences, positions), symbol_tags(texts, parser.known, self.vocab.lang)
+            tags = given and symbols and [tag or symbol for tag, symbol in zip(given, symbols, strict=True)]
+            weight = self.tag_weight if given else 0.0
+            yield Query(parser.spell(texts), tags or given or symbols, weight, constraints)
 
     def _tags(self, sentences: DocSentences, positions: Sequence[int]) -> Tags | None:
         """Return the given tags of a sentence; None if there are none, or they are not to be used."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from spacy.tokens import Doc
 
 from spacy_lpcfg.components.doc.pictures import sentences
+from spacy_lpcfg.components.symbol_tags import symbol_tags
 from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses, find_crossing
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.storage.owned_file import OwnedFile
@@ -139,11 +140,12 @@ class Corrections:
         constraints.check(len(words))
         _check_is_tree(constraints.required)
         _check_agree(required, forbidden)
+        tags = symbol_tags(words, parser.known, self.component.vocab.lang)
         for tried in (
             constraints,
             Constraints((), constraints.forbidden, tuple({span[:2]: None for span in required})),
         ):
-            parse = parser.parser.parse(Query(parser.spell(words), constraints=tried))
+            parse = parser.parser.parse(Query(parser.spell(words), tags, constraints=tried))
             brackets = [span for span in parse.spans if span[2] not in ROOT_LABELS]
             if constraints.allow(brackets):
                 return parse, brackets

@@ -1,0 +1,27 @@
+"""Tags of emoji and other symbols that a model never saw: English treebanks with few of them make these punctuation."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from unicodedata import category
+
+from spacy_lpcfg.parsing.query import Tags
+
+_TAGS = {"en": "SYM"}
+_CATEGORIES = {"So", "Sm", "Sk", "Mn", "Me", "Cf"}  # symbols but currency, and what modifies and joins emoji
+
+
+def symbol_tags(words: Sequence[str], known: Container[str], lang: str) -> Tags | None:
+    """Return the tag of each word that consists of symbols and is unknown to a model, and None for other words.
+
+    known (container of str): The words of the model.
+    lang (str): The language, such as "en".
+    RETURNS (sequence of str or None, or None): None if no word gets a tag, as in languages other than English.
+    """
+    tag = _TAGS.get(lang)
+    tags = [tag if word not in known and _is_symbol(word) else None for word in words]
+    return tags if any(tags) else None
+
+
+def _is_symbol(word: str) -> bool:
+    return not word.isascii() and all(category(char) in _CATEGORIES for char in word)
