@@ -20,7 +20,7 @@ from spacy.training import Example
 from spacy.util import logger
 
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, ChartSettings
-from spacy_lpcfg.checks import Check, check_one_of, instance_of, one_of
+from spacy_lpcfg.checks import FLAG, Check, check_one_of, instance_of, one_of
 from spacy_lpcfg.components.doc.constituents import KEY
 from spacy_lpcfg.components.doc.constraints import ConstraintsOf
 from spacy_lpcfg.components.doc.pipe_registry import register_pipe
@@ -80,17 +80,19 @@ class GrammarState:
         """Whether the grammar is a pretrained one that has not been loaded yet."""
         return self._is_pretrained and "grammar" not in self._made
 
-    def parser(self, decoding: str | None, pruning: ChartSettings, limits: Limits) -> TextParser | None:
+    def parser(
+        self, decoding: str | None, pruning: ChartSettings, limits: Limits, *, evidence: bool
+    ) -> TextParser | None:
         """Return the parser with these settings, cached; None without a grammar."""
 
         def make() -> TextParser | None:
-            grammar = self.grammar
-            if grammar is None:
+            if self.grammar is None:
                 return None
+            grammar = self.grammar if evidence else self.grammar.without_evidence
             parser = grammar.parser(decoding=decoding, **grammar.usable(chart=_within(pruning, limits)))
             return TextParser(parser, grammar.words).bounded(limits)
 
-        return self._made.get((decoding, pruning, limits), make)
+        return self._made.get((decoding, pruning, limits, evidence), make)
 
 
 class GrammarShim(ModelShim[ParsingModel]):
@@ -148,6 +150,8 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         with the pipeline's language. None is {"@misc": "spacy-lpcfg.Pivot.v1"}.
     decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says; None for the
         first that the grammar has. A decoding that the grammar lacks is refused when either of them changes.
+    evidence (bool): Whether a grammar with evidence parses with it; without, the grammar alone is faster and less
+        accurate, and needs no onnxruntime.
     tags (str): "model", "given", or "prior": the parser may overrule given tags. Tags that the grammar does not know
         count as none for a prior.
     pruning (ChartSettings): Made by `spacy-lpcfg.Pruning.v1`; `decoding` and `limits` go before it.
@@ -164,6 +168,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
         "learner": instance_of("a learner, such as spacy-lpcfg.Spectral.v1", Learner, OnlineLearner),
+        "evidence": FLAG,
         "tags": one_of(*_TAG_WEIGHTS),
         "pruning": instance_of("made by spacy-lpcfg.Pruning.v1", ChartSettings),
     }
@@ -176,6 +181,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         learner: Learner | OnlineLearner | str | None,
         spans_key: str,
         decoding: str | None,
+        evidence: bool,
         tags: TagUse,
         constraints: ConstraintsOf | None,
         pruning: ChartSettings,
@@ -196,6 +202,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         if learner is not None:
             self.learner = learner
         self.spans_key = spans_key
+        self.evidence = evidence
         self.decoding = decoding
         self.tags = tags
         self.constraints = constraints
@@ -231,9 +238,8 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @decoding.setter
     def decoding(self, decoding: str | None) -> None:
-        grammar = None if self._state.is_unread else self.grammar
-        if decoding is not None and grammar is not None:
-            grammar.check_decoding(decoding)
+        if decoding is not None and not self._state.is_unread and self.grammar is not None:
+            self._check(decoding, self.grammar)
         elif decoding is not None:
             check_decoding(decoding)
         self._decoding = decoding
@@ -241,7 +247,10 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     def _check_decoding(self) -> None:
         """Raise ValueError if the grammar, as far as it is read, cannot decode as the setting says."""
         if self.decoding is not None and not self._state.is_unread and self.grammar is not None:
-            self.grammar.check_decoding(self.decoding)
+            self._check(self.decoding, self.grammar)
+
+    def _check(self, decoding: str, grammar: ParsingModel) -> None:
+        (grammar if self.evidence else grammar.without_evidence).check_decoding(decoding)
 
     @property
     def gold_key(self) -> str:  # type: ignore[override]
@@ -283,7 +292,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     @property
     def parser(self) -> TextParser | None:
         """The parser by the grammar, within the limits of the component; None before training."""
-        return self._state.parser(self.decoding, self.pruning, self.limits)
+        return self._state.parser(self.decoding, self.pruning, self.limits, evidence=self.evidence)
 
     # Learning
 
@@ -403,6 +412,7 @@ Language.factory(
         "learner": None,
         "spans_key": KEY,
         "decoding": None,
+        "evidence": True,
         "tags": "prior",
         "constraints": None,
         "pruning": {"@misc": "spacy-lpcfg.Pruning.v1"},

@@ -16,6 +16,8 @@ from spacy_lpcfg import bracketing, language_model, learning
 from spacy_lpcfg.checks import check_one_of, shown
 from spacy_lpcfg.variants import DEFAULT, Variants
 
+AUTO, NONE = "auto", "none"
+"""The pretrained encoder that comes with the package for a language, and none, as `find_encoder` takes them."""
 Command = Literal["lpcfg", "combined", "isbn", "bracketer", "lm"]
 """The commands `spacy-lpcfg learn ...`."""
 
@@ -29,20 +31,22 @@ class NamedLearner:
     load (callable): Imports and returns the frozen dataclass of settings: the learner, or a recipe whose `learner()`
         makes it.
     command (str): The command `spacy-lpcfg learn COMMAND` that learns by it.
-    has_layer (bool): Whether a span layer is learned over the default variant, unless `span_layer` says otherwise.
+    takes_evidence (bool): Whether evidence can be learned with its grammar, as the setting `evidence` says.
+    has_evidence (bool): Whether evidence is learned with the default variant, unless the setting says otherwise.
     """
 
     name: str
     sentence: str
     load: Callable[[], Callable[..., Any]]
     command: Command = "lpcfg"
-    has_layer: bool = False
+    takes_evidence: bool = False
+    has_evidence: bool = False
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
-        """The settings by name, in the order of the dataclass; with `span_layer` if `has_layer`."""
+        """The settings by name, in the order of the dataclass; with `evidence` if it takes some."""
         parameters = dict(signature(self.load(), eval_str=True).parameters)
-        return {**parameters, _LAYER.name: _LAYER} if self.has_layer else parameters
+        return {**parameters, _EVIDENCE.name: _EVIDENCE} if self.takes_evidence else parameters
 
     @property
     def has_variants(self) -> bool:
@@ -96,15 +100,25 @@ def _networks() -> Callable[..., Any]:
     return ISBNLearner
 
 
-_LAYER = Parameter("span_layer", Parameter.KEYWORD_ONLY, default=None, annotation=bool | None)
+_EVIDENCE = Parameter("evidence", Parameter.KEYWORD_ONLY, default=None, annotation=bool | None)
 
 LEARNERS = (
-    NamedLearner("pivot", "States found by pivot features, with a span layer.", lambda: learning.Pivot, has_layer=True),
-    NamedLearner("spectral", "Spectral learning by singular vectors.", lambda: learning.Spectral),
+    NamedLearner(
+        "pivot",
+        "States found by pivot features, with evidence.",
+        lambda: learning.Pivot,
+        takes_evidence=True,
+        has_evidence=True,
+    ),
+    NamedLearner("spectral", "Spectral learning by singular vectors.", lambda: learning.Spectral, takes_evidence=True),
     NamedLearner("clusters", "Clusters of spectral projections as states.", lambda: learning.Clusters),
-    NamedLearner("em", "Expectation maximisation from a random start.", lambda: learning.EM),
-    NamedLearner("split-merge", "States split in two and merged, in rounds.", lambda: learning.SplitMerge),
-    NamedLearner("pcfg", "The treebank's own rules, without states.", lambda: learning.TreebankPCFG),
+    NamedLearner("em", "Expectation maximisation from a random start.", lambda: learning.EM, takes_evidence=True),
+    NamedLearner(
+        "split-merge", "States split in two and merged, in rounds.", lambda: learning.SplitMerge, takes_evidence=True
+    ),
+    NamedLearner(
+        "pcfg", "The treebank's own rules, without states.", lambda: learning.TreebankPCFG, takes_evidence=True
+    ),
     NamedLearner("ensemble", "Diverse grammars, half of them from right to left.", lambda: _presets().BothWays),
     NamedLearner("induction", "A grammar of trees that nobody annotated.", lambda: _presets().Induced),
     NamedLearner("distil", "One grammar taught by several from raw text.", lambda: _presets().Distilled),

@@ -14,7 +14,7 @@ from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_error
 from spacy_lpcfg.components.cli.shared.learner_options import Settings, chosen_learner, learner_option
 from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder
 from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, save_measured, tree_files
-from spacy_lpcfg.learners import learner_of
+from spacy_lpcfg.learners import AUTO, learner_of
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
 
 
+_ENCODER = (
+    "The pretrained encoder of evidence: auto, which comes with the package for English; none; the folder of an "
+    "exported encoder; or a model that has one."
+)
+
+
 @reporting_errors
 def learn_lpcfg(
     context: typer.Context,
@@ -33,6 +39,7 @@ def learn_lpcfg(
     dev: Annotated[list[Path] | None, options.file_option("Trees to tune on; may be given again.")] = None,
     method: Annotated[str, learner_option("lpcfg")] = "pivot",
     settings: Settings = None,
+    encoder: Annotated[str, typer.Option(metavar="NAME", help=_ENCODER)] = AUTO,
     text: Annotated[Path | None, options.file_option("For distil: raw text, a sentence a line.")] = None,
     tags: options.TreeTags = options.TagDetail.fine,
     classes_from: options.ClassesFrom = None,
@@ -46,13 +53,15 @@ def learn_lpcfg(
 ) -> None:
     """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
 
-    The method pivot learns a span layer too, over what grammars of most of the trees think of the others: more
-    accurate, and six times as long to learn.
+    The method pivot learns evidence too, which says how likely each phrase and tag is by the words around it: more
+    accurate, and some minutes more to learn. For English it is learned on the vectors of the encoder that comes with
+    the package; with --encoder none, and for other languages, from the treebank alone. Other methods do so with
+    --set evidence=true, or with an --encoder; --set evidence=false is the grammar alone.
 
     --set changes settings of the method's class, such as Pivot: n_states is the most latent states of a symbol, and
     n_iterations the iterations of EM, with --dev the most. An ensemble has n_grammars, half of which read from right to
     left; for distil they are those of its teacher, unless with teacher=balanced or teacher=accurate. pivot, spectral
-    and em have a variant=paper: as they were published, without a span layer. For spectral that is the paper of 2013;
+    and em have a variant=paper: as they were published, without evidence. For spectral that is the paper of 2013;
     variant=2012 is the one before it.
 
     With --dev the smoothing of the spectral method, and the number of iterations of methods by EM, are
@@ -69,7 +78,7 @@ def learn_lpcfg(
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad, dialect, tags)
     learner, config = chosen_learner(
-        method, settings, text=text, seed=seed, lang=lang, classes_from=classes_from, jobs=jobs
+        method, settings, text=text, seed=seed, lang=lang, classes_from=classes_from, jobs=jobs, encoder=encoder
     )
     with (
         on_cluster(scheduler),
@@ -109,10 +118,11 @@ def _n_steps(learner: "Learner") -> int | None:
 
 
 def _below_layer(learner: "Learner") -> "Learner":
-    """Return the learner of the grammar below a span layer, or the learner itself."""
+    """Return the learner of the grammar that evidence is added to, or the learner itself."""
+    from spacy_lpcfg.evidence.learner import EvidenceLearner
     from spacy_lpcfg.stacking import StackedLearner
 
-    return learner.learner if isinstance(learner, StackedLearner) else learner
+    return learner.learner if isinstance(learner, StackedLearner | EvidenceLearner) else learner
 
 
 def _learn(

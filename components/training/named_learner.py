@@ -7,11 +7,15 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin
 
+from spacy.util import logger
+
 from spacy_lpcfg.checks import check_one_of, shown
 from spacy_lpcfg.components.training.raw_text import RawText
-from spacy_lpcfg.learners import NamedLearner, learner_of
+from spacy_lpcfg.evidence.learner import EvidenceLearner
+from spacy_lpcfg.learners import AUTO, NONE, NamedLearner, learner_of
 from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
+from spacy_lpcfg.models.encoders import find_encoder
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.variants import DEFAULT
 
@@ -27,6 +31,7 @@ def make_learner(
     settings: dict[str, Any] = {},  # noqa: B006  spaCy fills a config with it
     heads: str | None = None,
     variant: str | int = DEFAULT,
+    encoder: str = AUTO,
 ) -> Learner:
     """Make the learner of a name: `spacy-lpcfg.Learner.v1`.
 
@@ -39,6 +44,10 @@ def make_learner(
     heads (str or None): Table or file of the head rules, see `spacy_lpcfg.trees.head_rules`; None for the language's.
     variant (str or int): "default", or for a learner of papers "paper" or the year of one; `settings` change single
         values of it.
+    encoder (str): The pretrained encoder of a learner that takes evidence: "auto" is that of the model of the language
+        that comes with the package, if there is one; "none" takes none; a folder of an exported encoder, or a model
+        that has one. A learner that is not asked for evidence has no use for it. Without an encoder, evidence is
+        learned from the treebank alone.
     RAISES (ValueError): If no learner has the name, the setting or the variant, or if the learner lacks the text that
         it needs, or has no use for the text or the heads that are given.
     """
@@ -52,11 +61,20 @@ def make_learner(
     if text is not None:
         arguments["text"] = RawText(text, lang)
     made |= {key: value for key, value in arguments.items() if key in parameters}
-    span_layer = made.pop("span_layer", None) if entry.has_layer else None
+    wanted = made.pop("evidence", None) if entry.takes_evidence else False
     learner = entry.load()(**made).learner() if base is None else replace(base, **made)
-    if entry.has_layer and (span_layer or (span_layer is None and variant == DEFAULT)):
+    if wanted is None:
+        wanted = encoder not in (AUTO, NONE) or (entry.has_evidence and variant == DEFAULT)
+    return _with_evidence(learner, encoder, lang, seed) if wanted else learner
+
+
+def _with_evidence(learner: Any, encoder: str, lang: str, seed: int) -> Learner:
+    """Return the learner of a grammar with evidence: by an encoder if there is one, or else from the treebank alone."""
+    pretrained = find_encoder(encoder, lang)
+    if pretrained is None:
         return StackedLearner(learner, n_jobs=learner.n_jobs)
-    return learner
+    logger.info("evidence by the encoder %s", pretrained.card.get("name", encoder))
+    return EvidenceLearner(learner, pretrained, seed=seed)
 
 
 def _lexical(parameters: Mapping[str, Parameter], settings: Mapping[str, Any], lang: str) -> dict[str, Any]:

@@ -38,6 +38,11 @@ class EvidenceGrammar(WrappingModel):
     has_n_best = True
 
     @property
+    def without_evidence(self) -> Grammar:
+        """The grammar alone."""
+        return self.model
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """Part-of-speech tags."""
         return self.model.tags

@@ -110,6 +110,11 @@ class ParsingModel(Stored):
         """The chains of labels over the same words in its treebank, outermost first; empty if they are not known."""
         return frozenset()
 
+    @property
+    def without_evidence(self) -> ParsingModel:
+        """The model itself, or if it is a grammar with evidence the grammar alone."""
+        return self
+
     def models_of_trees(self) -> tuple[ParsingModel, ...]:
         """Return the models that it is made of, as far as they have a log-probability of each tree."""
         return ()

@@ -109,7 +109,7 @@ def test_cli_learns_what_the_library_learns(folder, model, tmp_path):
     trees = list(read_trees(folder / "train.mrg"))
     pivot, two = Pivot(n_states=2, seed=3), ("--set", "n_states=2", "--seed", 3)
     assert grammar_of(tmp_path / "two").to_bytes() == StackedLearner(pivot).fit(trees).to_bytes()
-    run("learn", "lpcfg", folder / "train.mrg", *two, "--set", "span_layer=false", "-o", tmp_path / "without")
+    run("learn", "lpcfg", folder / "train.mrg", *two, "--set", "evidence=false", "-o", tmp_path / "without")
     assert grammar_of(tmp_path / "without").to_bytes() == pivot.fit(trees).to_bytes()
     settings = ("--method", "spectral", "--set", "n_states=2", "--seed", 3)
     run("learn", "lpcfg", folder / "train.mrg", *settings, "-o", tmp_path / "spectral")
@@ -185,13 +185,13 @@ def test_cli_refuses_options_that_the_method_has_no_use_for(raw, tmp_path, optio
 def test_cli_settings_are_json_or_text_and_may_be_within_a_part():
     given = [
         "n_states=24",
-        "span_layer=false",
+        "evidence=false",
         "variant=paper",
         "pivots.shrink=0.5",
         "pivots.more_inside=[]",
         "heads=a=b",
     ]
-    values = {"n_states": 24, "span_layer": False, "variant": "paper", "heads": "a=b"}
+    values = {"n_states": 24, "evidence": False, "variant": "paper", "heads": "a=b"}
     assert parsed_settings(given) == {**values, "pivots": {"shrink": 0.5, "more_inside": []}}
 
 

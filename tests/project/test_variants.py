@@ -154,9 +154,9 @@ def test_a_variant_is_refused_where_there_is_none():
         make("em", variant="2012")
 
 
-def test_a_papers_pivot_has_no_span_layer():
+def test_a_papers_pivot_has_no_evidence():
     assert make_learner("pivot", variant="paper") == Pivot.variant("paper")
-    with_layer = make_learner("pivot", variant="paper", settings={"span_layer": True})
+    with_layer = make_learner("pivot", variant="paper", settings={"evidence": True})
     assert with_layer == StackedLearner(Pivot.variant("paper"))
     assert make_learner("pivot") == StackedLearner(Pivot())
 

@@ -12,7 +12,7 @@ import typer
 from spacy_lpcfg.checks import check_one_of, shown
 from spacy_lpcfg.components.cli.shared.console import usage_errors
 from spacy_lpcfg.components.cli.shared.pipelines import n_jobs
-from spacy_lpcfg.learners import Command, learner_of, learners_of
+from spacy_lpcfg.learners import AUTO, Command, learner_of, learners_of
 from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def settings_option(examples: str) -> Any:
 Settings = Annotated[
     list[str] | None,
     settings_option(
-        "n_states=24, n_iterations=5, span_layer=false, functions=true (labels keep them, as NP-SBJ) or "
+        "n_states=24, n_iterations=5, evidence=false, functions=true (labels keep them, as NP-SBJ) or "
         "lexical.min_count=2; heads=NAME or FILE, for other head rules than the language's"
     ),
 ]
@@ -66,6 +66,7 @@ def chosen_learner(
     lang: str,
     classes_from: Path | None,
     jobs: int,
+    encoder: str = AUTO,
 ) -> ChosenLearner:
     """Return the learner of a name with the settings given by `--set`, and its config.
 
@@ -84,10 +85,11 @@ def chosen_learner(
     made, described = _with_classes(values, registry.resolve(classes)), _with_classes(values, classes)
     of_jobs = {"n_jobs": n_jobs(jobs)} if "n_jobs" in learner_of(name).parameters else {}
     with usage_errors(SET):
-        learner = make_learner(name, text, seed, lang, made | of_jobs, heads, variant)
+        learner = make_learner(name, text, seed, lang, made | of_jobs, heads, variant, encoder)
     config = {"@misc": "spacy-lpcfg.Learner.v1", "name": name, "text": text and str(text), "seed": seed, "lang": lang}
     config |= {"heads": heads} if heads else {}
     config |= {"variant": variant} if variant != DEFAULT else {}
+    config |= {"encoder": encoder} if encoder != AUTO else {}
     return ChosenLearner(learner, {**config, "settings": described})
 
 

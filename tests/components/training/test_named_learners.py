@@ -74,7 +74,7 @@ def test_settings_reach_the_learner():
     pivot = Pivot(n_states=4, features=Features(kappa=2), pivots=PivotFeatures(("rule",)), n_jobs=2, **GRAMMAR)
     settings = {"n_states": 4, "features": {"kappa": 2}, "pivots": {"more_inside": ["rule"]}, "n_jobs": 2}
     assert made("pivot", **settings) == StackedLearner(pivot, n_jobs=2)
-    assert made("pivot", span_layer=False) == Pivot(**GRAMMAR)
+    assert made("pivot", evidence=False) == Pivot(**GRAMMAR)
     assert made("fast", span_layer=False) == preset("fast", text=SENTENCES, span_layer=False, **PLAIN)
     assert made("balanced", span_layer=False) == preset("balanced", span_layer=False, **PLAIN) != made("balanced")
     assert made("fast").student.learner == made("fast", span_layer=False).student
@@ -98,7 +98,7 @@ REFUSED = [
     ("pivot", {"features": {"kappa": "x"}}, "Expected kappa to be a number of at least 0 and finite, got 'x'"),
     ("pivot", {"tokens_per_state": "x"}, "Expected the setting tokens_per_state to be float, got 'x'"),
     ("pivot", {"pivots": {"more_inside": "rule"}}, r"Expected more_inside to be a list, got 'rule'"),
-    ("pivot", {"span_layer": 1}, "Expected the setting span_layer to be bool | None, got 1. Its default is None."),
+    ("pivot", {"evidence": 1}, "Expected the setting evidence to be bool | None, got 1. Its default is None."),
     ("accurate", {"span_layer": False}, "got 'span_layer'"),
     ("pivot", {"lexical": {"words": 3}}, "Expected a setting of lexical, got 'words'. The nearest is 'word_cl"),
     ("pivot", {"lexical": 3}, "Expected the setting lexical to be"),
@@ -145,7 +145,7 @@ def test_config_has_any_learner(name):
 
 def test_config_has_settings_as_overrides():
     assert learner_of("grammar.cfg") == StackedLearner(Pivot())
-    assert learner_of("grammar.cfg", vars__settings__span_layer=False) == Pivot()
+    assert learner_of("grammar.cfg", vars__settings__evidence=False) == Pivot()
     assert learner_of("grammar.cfg", vars__settings__n_states=24, vars__learner="em") == EM(n_states=24)
     started = learner_of("stepwise.cfg", vars__settings__n_states=4, system__seed=2)
     assert started == StepwiseEM(EM(n_states=4, n_iterations=0, seed=2))

@@ -1,0 +1,34 @@
+"""Pretrained encoders by name: those of models that come with the package, of saved models, and of folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from spacy_lpcfg.evidence.encoder import Encoder
+from spacy_lpcfg.evidence.grammar import EvidenceGrammar
+from spacy_lpcfg.learners import AUTO, NONE
+from spacy_lpcfg.models import has_pretrained, pretrained_model
+from spacy_lpcfg.models.loading import load
+
+
+def find_encoder(name: str, lang: str) -> Encoder | None:
+    """Return an encoder by its name; None if it is `NONE`, or `AUTO` and the package has none for the language.
+
+    name (str): A folder of an exported encoder (`Encoder.from_folder`), the file of a saved model that has an encoder,
+        the name of such a model that comes with the package, or `AUTO` or `NONE`.
+    lang (str): The language for `AUTO`.
+    RAISES (ValueError): If the model has no encoder, or the folder holds none. (OSError): If there is no such file.
+    """
+    if name == NONE or (name == AUTO and not has_pretrained(lang)):
+        return None
+    if Path(name).is_dir() and not has_pretrained(name):
+        return Encoder.from_folder(name)
+    model = pretrained_model(lang) if name == AUTO else load(name)
+    if isinstance(model, EvidenceGrammar):
+        return model.evidence.encoder
+    if name == AUTO:
+        return None
+    raise ValueError(
+        f"Expected an encoder, in a folder with encoder.onnx and vocab.txt or in a model with evidence, got {name!r}, "
+        f"which is {model.summary}."
+    )
