@@ -73,8 +73,8 @@ def _with_evidence(learner: Any, encoder: str, lang: str, seed: int) -> Learner:
     pretrained = find_encoder(encoder, lang)
     if pretrained is None:
         return StackedLearner(learner, n_jobs=learner.n_jobs)
-    logger.info("evidence by the encoder %s", pretrained.card.get("name", encoder))
-    return EvidenceLearner(learner, pretrained, seed=seed)
+    logger.info("evidence by the encoder %s", pretrained.encoder.card.get("name", encoder))
+    return EvidenceLearner(learner, *pretrained, seed=seed)
 
 
 def _lexical(parameters: Mapping[str, Parameter], settings: Mapping[str, Any], lang: str) -> dict[str, Any]:

@@ -16,12 +16,14 @@ from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
 from spacy_lpcfg.checks import SEED, shown
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.evidence.classifier import SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import Learner, OnStep, has_functions
+from spacy_lpcfg.learning.limits import learnable
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import MIN_POSTERIOR, Posteriors
 from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
@@ -40,6 +42,8 @@ class EvidenceLearner:
 
     learner (Learner): Learner of the grammar.
     encoder (Encoder): The encoder, which stays as it is.
+    start (SpanClassifier or None): A classifier that was learned on the vectors of the encoder, to start from: then few
+        trees suffice; None to start from nothing.
     classifier (ClassifierSettings): Settings of the learner of the span classifier.
     seed (int): Seed of the span classifier.
     RAISES (ValueError): If a setting is out of range.
@@ -47,6 +51,7 @@ class EvidenceLearner:
 
     learner: Learner
     encoder: Encoder
+    start: SpanClassifier | None = None
     classifier: Block[ClassifierSettings] = UNSET
     seed: int = 0
 
@@ -73,7 +78,7 @@ class EvidenceLearner:
             them. If there are none, every twentieth tree is held out, and both learn again from all trees.
         """
         prepare = partial(normalize_rooted, functions=self.functions)
-        treebank = [tree for tree in map(prepare, trees) if tree is not None]
+        treebank = [tree for tree in map(prepare, learnable(trees)) if tree is not None]
         golds = [tree for tree in map(prepare, held_out or ()) if tree is not None]
         learn = partial(self._learn, _Remembering(self.encoder, {}))
         if golds:
@@ -103,7 +108,7 @@ class EvidenceLearner:
                 f"a {type(grammar).__name__}."
             )
         bare = [strip_root(tree)[1] for tree in treebank]
-        classifier = learn_classifier(encoder, bare, settings=self.classifier, seed=self.seed)
+        classifier = learn_classifier(encoder, bare, settings=self.classifier, seed=self.seed, start=self.start)
         return EvidenceGrammar(grammar, EncoderEvidence(self.encoder, classifier))
 
 

@@ -28,7 +28,7 @@ PARSERS = {
     "scorer": [3],
 }
 BAD = {
-    "lpcfg_parser": {**PARSERS, "learner": [3], "decoding": ["zzz", ""]},
+    "lpcfg_parser": {**PARSERS, "learner": [3], "decoding": ["zzz", ""], "evidence": [1, None, "yes"]},
     "isbn_parser": {
         **PARSERS,
         "gold_key": ["", None],
