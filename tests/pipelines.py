@@ -102,7 +102,7 @@ def answer(nlp: Language, name: str) -> Doc:
     return nlp.get_pipe(name)(nlp.get_pipe("lpcfg_sentencizer")(tagged(nlp)))
 
 
-WRITTEN = ("scores", "tag_scores", "log_probabilities", "status", "surprisal", "end_surprisal")
+WRITTEN = ("scores", "tag_scores", "log_probabilities", "tree_probabilities", "status", "surprisal", "end_surprisal")
 
 
 def annotations(doc: Doc) -> list:

@@ -77,7 +77,7 @@ def parse(
     ] = None,
     above: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Only trees that are right as a whole with this probability; needs --rest."),
+        typer.Option(min=0, max=1, help="Only trees with at least this P(tree | words); needs --rest."),
     ] = None,
     rest: Annotated[
         Path | None,
@@ -138,8 +138,9 @@ def parse(
                        likeliest, with an empty line after each sentence;
                        .mrg, .parsed
     --format jsonl     a JSON object a sentence: words, tags, tree, spans with
-                       their scores, status, log_probability; and what
-                       --n-best and --marginals find
+                       their scores, status, log_probability (of the words),
+                       probability (of the tree); and what --n-best and
+                       --marginals find
     --format json      the same objects as one list
     --format tsv, csv  a span a row, apart by tabs or commas; or, with
                        --n-best, a tree
@@ -185,6 +186,8 @@ def parse(
     pipe = find_parser_or_bracketer(nlp, component)
     _set_beam(pipe, beam)
     _set_decoding(pipe, decoding)
+    if unsure is not None:
+        _check_has_probabilities(pipe)
     questions: dict[str, dict[str, Any]] = {"posteriors": {}} if marginals else {}
     if n_best:
         questions["n_best"] = {"n": n_best, "tag_variants": tag_variants}
@@ -200,9 +203,9 @@ def parse(
 
 
 class _Unsure(NamedTuple):
-    """Sentences whose trees are less likely to be right go to a file of their own.
+    """Sentences whose trees are less probable go to a file of their own.
 
-    least (float): The probability of a whole tree that is sure enough.
+    least (float): The least P(tree | words) of a tree that is sure enough.
     file (Path): The file for the words of the others.
     """
 
@@ -243,6 +246,18 @@ def _unsure(above: float | None, file: Path | None, output: Path | None, *, many
     if output is not None and output.absolute() == file.absolute():
         raise typer.BadParameter("this is the file of --output: name another", param_hint="--rest")
     return _Unsure(above, file)
+
+
+def _check_has_probabilities(pipe: "Pipe") -> None:
+    """Raise BadParameter if no tree of a component has a probability."""
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+
+    if not (isinstance(pipe, ParsingPipe) and "distribution" in pipe.ready_parser().parser.answers):
+        raise typer.BadParameter(
+            f"{pipe.name} has no probabilities of whole trees: use a grammar with probabilities, one with evidence, or "
+            "a network",
+            param_hint="--above",
+        )
 
 
 def _set_beam(pipe: "Pipe", beam: int | None) -> None:

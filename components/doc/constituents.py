@@ -5,7 +5,7 @@ sentence by sentence: this order alone determines the trees, unary chains includ
 word stands in `attrs["tags"]`, or is its `token.tag_` where there are none. The attributes of the
 group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker processes:
 
-    format (int): 1.
+    format (int): 2.
     offsets (int32 array (n_tokens,)): Character at which each token begins, see `tree_group.py`.
     root (str): Label of the artificial root of the treebank's trees, if they have one.
     spellings (list of str): Treebank's spelling of each token, where it is not what `escape_tokens` makes of the text;
@@ -15,6 +15,8 @@ group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pi
     scores (float32 array (n_spans,)): Posterior probability of each span.
     tag_scores (float32 array (n_tokens,)): Posterior probability of each tag, nan for whitespace.
     log_probabilities (float64 array (n_sentences,)): ln P(words) as in `Parse`; nan where there is none.
+    tree_probabilities (float64 array (n_sentences,)): P(tree | words) of each sentence's whole tree, as in `Parse`;
+        nan where there is none.
     status (list of str): How each sentence was parsed: "parsed", a fall-back, or "empty"; "retokenized" if its tree
         lost brackets to merged tokens.
     surprisal (float64 array (n_tokens,)), end_surprisal (float64 array (n_sentences,)): bits of each
@@ -59,6 +61,7 @@ from spacy_lpcfg.components.doc.tree_group import (
     KEY,
     SPELLINGS,
     TAGS,
+    TREE_PROBABILITIES,
     group_at,
     has_trees_at,
     head_rules_of,
@@ -68,7 +71,6 @@ from spacy_lpcfg.components.doc.tree_group import (
 )
 from spacy_lpcfg.components.sentence_rule import set_sentence_starts
 from spacy_lpcfg.components.settings import SetTags
-from spacy_lpcfg.evaluation.calibration import tree_probability
 from spacy_lpcfg.parsing.alternatives import DOUBTFUL, doubtful_brackets
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
 from spacy_lpcfg.trees import HeadRules, Tree, dependencies, to_latex, to_nltk
@@ -78,7 +80,7 @@ from spacy_lpcfg.trees.transforms import ROOT_LABELS, escape_tokens, strip_root,
 if TYPE_CHECKING:
     from spacy_lpcfg.parsing.result import Parse
 
-FORMAT = 1
+FORMAT = 2
 LEFT_OUT = "_left_out"
 """Suffix of a key of `doc.spans` that makes the key of the spans that a threshold left out."""
 EMPTY = "empty"
@@ -193,6 +195,7 @@ def set_parses(
         "scores": np.concatenate(scores),
         "tag_scores": tag_scores,
         "log_probabilities": np.array([p.log_probability if p else np.nan for p in parses]),
+        TREE_PROBABILITIES: np.array([p.probability if p else np.nan for p in parses]),
         "status": [parse.status if parse else EMPTY for parse in parses],
         **_spellings_before(doc),
     }
@@ -323,6 +326,16 @@ class _Sentence:
             above.append((start, end))
         return parents
 
+    @property
+    def tree_probability(self) -> float | None:
+        """P(tree | words) of the tree that the parser chose; None where it is not known."""
+        probabilities = _group(self.doc, self.key).attrs.get(TREE_PROBABILITIES, ())
+        starts = self.doc.to_array("SENT_START")[1:] == 1
+        if len(probabilities) != 1 + np.count_nonzero(starts):  # none, or sentences have changed since
+            return None
+        probability = float(probabilities[np.count_nonzero(starts[: self.words[0]])])
+        return None if isnan(probability) else probability
+
     def unparsed(self) -> Doc:
         """Return the sentence as a Doc of its own, with the tags that it had before it was parsed."""
         first, end = self.words[0], self.words[-1] + 1
@@ -447,16 +460,18 @@ class Rival(NamedTuple):
 
 
 class UncertainSpan(NamedTuple):
-    """A bracket of a tree that may be wrong.
+    """A bracket of a tree that may be wrong, or one that the tree may lack wrongly.
 
     span (Span): The words, with the label.
     probability (float): Posterior probability of the bracket.
-    rivals (tuple of Rival): The likely brackets in its place, likeliest first; () if there may simply be none.
+    rivals (tuple of Rival): The likely brackets that exclude it, likeliest first; () if it may simply be there or not.
+    is_in_tree (bool): Whether the tree has the bracket.
     """
 
     span: Span
     probability: float
     rivals: tuple[Rival, ...]
+    is_in_tree: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -510,12 +525,13 @@ class Constituent:
     def probability(self) -> float | None:
         """Probability that the node is right; None where nothing is known.
 
-        Of a root it is the probability that all brackets of the sentence are right, their product (see
-        `tree_probability`), and of any other node `label_probability`.
+        Of a root it is P(tree | words), the probability of the sentence's whole tree with its tags, of which brackets
+        that a threshold left out are part. None if the model has no distribution over whole trees (a spectral grammar
+        without evidence, a bracketer) or no tree over the whole sentence (`status`). Of any other node it is
+        `label_probability`.
         """
         is_root = self._range == (0, len(self._sentence.words))
-        scores = self._sentence.scores
-        return tree_probability(scores) if is_root and scores else self.label_probability
+        return self._sentence.tree_probability if is_root else self.label_probability
 
     @property
     def label_probability(self) -> float | None:
@@ -541,11 +557,13 @@ class Constituent:
         return dict(sorted(of_words, key=lambda item: -item[1]))
 
     def uncertain(self, threshold: float = DOUBTFUL) -> list[UncertainSpan]:
-        """Return the brackets of this node and below that may be wrong, in the order of the tree, with their rivals.
+        """Return the brackets within this node that are in doubt, in pre-order, with their rivals.
 
-        The component that wrote the tree parses the sentence again for it, as for `alternatives`.
+        They are brackets of the tree that may be wrong, and brackets that the tree lacks and that may be right. The
+        component that wrote the tree parses the sentence again for it, as for `alternatives`.
 
-        threshold (float): Brackets with a lower probability are uncertain.
+        threshold (float): A bracket of the tree is in doubt if its probability is lower, and another one if its absence
+            is less probable than that: if its own probability is above 1 - threshold (and at least `LIKELY_RIVAL`).
         RAISES (ValueError): If the tree has no probabilities, or if its component is not there.
         """
         sentence, (first, last) = self._sentence, self._range
@@ -560,6 +578,7 @@ class Constituent:
                 sentence.span(*doubtful.bracket),
                 doubtful.probability,
                 tuple(Rival(sentence.span(*rival), p) for rival, p in doubtful.rivals.items()),
+                doubtful.is_in_tree,
             )
             for doubtful in doubtful_brackets(scored, sentence.posteriors(), threshold=threshold)
             if first <= doubtful.bracket[0] and doubtful.bracket[1] <= last
@@ -694,7 +713,8 @@ class Constituency(tuple[Constituent, ...]):
         if not self or self[0]._sentence.key + LEFT_OUT not in self[0]._sentence.doc.spans:
             return []
         group = group_at(self[0]._sentence.doc, self[0]._sentence.key + LEFT_OUT, 0, None)
-        return [UncertainSpan(span, float(score), ()) for span, score in zip(group, group.attrs["scores"], strict=True)]
+        scored = zip(group, group.attrs["scores"].tolist(), strict=True)
+        return [UncertainSpan(span, score, (), is_in_tree=False) for span, score in scored]
 
     def _repr_html_(self) -> str:
         """Return the drawings of the first trees, how many more there are, and why there are no drawings, if so."""

@@ -6,7 +6,7 @@ follows when it is next read, by the characters of the text, which stay as they 
 - A bracket over a merged token and others, or over just this token, is over it still.
 - A bracket within a merged token is left out: the token is one leaf of the tree.
 - A bracket that begins or ends within a merged token, and is not all within it, crosses it. It is left out too, with a
-  warning, and the status of its sentence is "retokenized".
+  warning, and the status of its sentence is "retokenized": its tree has no probability.
 - Scores follow their brackets. A merged token has the tag of its last word, or the tag that spaCy keeps for it if that
   is the parser's, no score of it, the spelling of its text, and the sum of its words' surprisals; parts of a token that
   was split have its tag, and none of the others.
@@ -38,10 +38,11 @@ KEYS = (KEY, ISBN_KEY, BRACKETS_KEY)
 """The keys of this project's components; `doc._.constituency` shows the first that a Doc has."""
 RETOKENIZED = "retokenized"
 TAGS, GIVEN_TAGS, SPELLINGS = "tags", "given_tags", "spellings"
+TREE_PROBABILITIES = "tree_probabilities"
 _OFFSETS = "offsets"
 _LAYOUT = ">QQQllll"  # of a span in the bytes of a group, as spaCy has it
 _ATTRS: Any = SpanGroup.attrs
-_PER_SENTENCE = ("log_probabilities", "end_surprisal")
+_PER_SENTENCE = ("log_probabilities", TREE_PROBABILITIES, "end_surprisal")
 _CROSSED = (
     "Merged tokens cross brackets of doc.spans[{!r}], such as the one over {!r}, which are left out ({} in all): "
     "merge tokens before parsing, or only those that are constituents."
@@ -264,8 +265,12 @@ def _fit_sentences(doc: Doc, attrs: dict[str, Any], key: str, crossed: list[_Raw
     if len(status) != len(starts):  # a merged token reaches from a sentence into the next
         status = [RETOKENIZED] * len(starts)
         attrs.update({name: np.full(len(starts), np.nan) for name in _PER_SENTENCE if name in attrs})
-    for span in crossed:
-        status[bisect_right(starts, span.start_char) - 1] = RETOKENIZED
+    cut = sorted({bisect_right(starts, span.start_char) - 1 for span in crossed})
+    for sentence in cut:
+        status[sentence] = RETOKENIZED
+    if TREE_PROBABILITIES in attrs:
+        is_cut = np.isin(np.arange(len(starts)), cut)
+        attrs[TREE_PROBABILITIES] = np.where(is_cut, np.nan, attrs[TREE_PROBABILITIES])
     if "status" in attrs:
         attrs["status"] = status
     if crossed:

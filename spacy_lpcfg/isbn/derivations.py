@@ -64,6 +64,10 @@ class Derivations:
         order = sorted(shares, key=lambda span: (span[0], -span[1], above.get(span, 0.0) / shares[span]))
         return {span: min(shares[span], 1.0) for span in order}
 
+    def probability(self, spans: Sequence[Span]) -> float:
+        """Return the share of the tree with these brackets, with any tags."""
+        return min(self._distinct_shares().get(tuple(spans), 0.0), 1.0)
+
     def _distinct_shares(self) -> dict[Spans, float]:
         """Return the share of each distinct tree, without shares that underflow."""
         shares: dict[Spans, float] = {}

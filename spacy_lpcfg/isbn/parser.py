@@ -249,6 +249,7 @@ class IncrementalParser(SentenceParser):
             tag_scores=_as_probabilities([shares[tag] for tag, shares in zip(tags, posteriors.tags, strict=True)]),
             log_probability=derivations.log_probability,
             status=PARSED,
+            probability=derivations.probability(spans),
         )
 
     def _glued(self, query: Query) -> Parse:

@@ -16,7 +16,7 @@ _MAX_WORDS = 4  # of a span that are all shown
 DOUBTFUL = 0.8
 """Probability below which a bracket is doubtful, unless another threshold is given."""
 LIKELY_RIVAL = 0.05
-"""Least probability of a rival."""
+"""Least probability of a rival, and of a bracket that a tree lacks, to be listed."""
 
 
 class TreeDifference(NamedTuple):
@@ -31,42 +31,54 @@ class TreeDifference(NamedTuple):
 
 
 class DoubtfulBracket(NamedTuple):
-    """A bracket that may be wrong, and what may stand in its place.
+    """A bracket that a tree may have, or lack, wrongly, and what may stand in its place.
 
     bracket (Span): As (start, end, label).
     probability (float): Posterior probability of the bracket.
     rivals (dict of Span to float): Probabilities of the brackets that no tree with this bracket has, because they cross
         it, and of those with another label over the same words; the likeliest first. Empty if nothing else is likely
         in its place.
+    is_in_tree (bool): Whether the tree has the bracket.
     """
 
     bracket: Span
     probability: float
     rivals: dict[Span, float]
+    is_in_tree: bool
 
 
 def doubtful_brackets(
     scores: Sequence[tuple[Span, float]], posteriors: Mapping[Span, float], *, threshold: float = DOUBTFUL
 ) -> list[DoubtfulBracket]:
-    """Return the brackets of a tree with a probability below a threshold, in the order of the tree, with their rivals.
+    """Return the brackets that a tree may have, or lack, wrongly, in pre-order, with their rivals.
+
+    A bracket is doubtful if the probability of what the tree says of it is below a threshold: of its presence if the
+    tree has it, of its absence if not. A bracket that the tree lacks is so listed if its own probability is above
+    1 - `threshold`, and at least `LIKELY_RIVAL`.
 
     scores (sequence of (Span, float)): All brackets of the tree with their probabilities.
     posteriors (mapping of Span to float): Probabilities of the brackets that the sentence may have. Those of at least
-        `LIKELY_RIVAL` that are not in the tree may be rivals.
+        `LIKELY_RIVAL` may be rivals; the tree's own only of brackets that it lacks.
     """
-    tree = {bracket for bracket, _ in scores}
-    others = [(bracket, p) for bracket, p in posteriors.items() if p >= LIKELY_RIVAL and bracket not in tree]
-    others.sort(key=lambda other: -other[1])
-    return [
-        DoubtfulBracket(bracket, p, {other: q for other, q in others if _are_rivals(bracket, other)})
-        for bracket, p in scores
-        if p < threshold
-    ]
+    tree = dict(scores)
+    others = {bracket: p for bracket, p in posteriors.items() if p >= LIKELY_RIVAL and bracket not in tree}
+    doubtful = [*((bracket, p) for bracket, p in scores if p < threshold)]
+    doubtful += [(bracket, p) for bracket, p in others.items() if 1 - p < threshold]
+    candidates = sorted({**tree, **others}.items(), key=lambda candidate: -candidate[1])
+    found = []
+    for bracket, p in sorted(doubtful, key=lambda each: (each[0][0], -each[0][1])):
+        rivals = {
+            other: q
+            for other, q in candidates
+            if q >= LIKELY_RIVAL and not (bracket in tree and other in tree) and _are_rivals(bracket, other)
+        }
+        found.append(DoubtfulBracket(bracket, p, rivals, bracket in tree))
+    return found
 
 
 def _are_rivals(first: Span, second: Span) -> bool:
-    """Return whether two brackets cross, or are over the same words."""
-    return first[:2] == second[:2] or crosses(*first[:2], *second[:2])
+    """Return whether two brackets cross, or have different labels over the same words."""
+    return first != second and (first[:2] == second[:2] or crosses(*first[:2], *second[:2]))
 
 
 def best_bracketings(n_best: Callable[[int], list[Analysis]], n: int) -> list[Analysis]:

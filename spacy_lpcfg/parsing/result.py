@@ -41,8 +41,9 @@ class Parse:
         proper or has no tree over the whole sentence.
     status (str): "parsed", or the fall-back that made the tree: "coarse", "backed-off", "glued", "segmented",
         "out-of-time", "unconstrained".
-    probability (float): P(tree | words) of the tree with the tags that the parser chose, over the trees that pruning
-        left; nan if the model has no distribution over whole trees, or no tree over the whole sentence.
+    probability (float): P(tree | words) of the tree, over the trees that pruning left: by a grammar of the tree with
+        the tags that the parser chose, by a belief network of its brackets, summed over tags. nan if the model has no
+        distribution over whole trees, or no tree over the whole sentence.
     """
 
     words: Sequence[str]

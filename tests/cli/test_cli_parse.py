@@ -55,6 +55,8 @@ def test_cli_parse_json_has_what_docs_have(pcfg_model, parses):
     np.testing.assert_allclose(scores, wanted, atol=1e-6)
     logs = np.concatenate([doc.spans[KEY].attrs["log_probabilities"] for doc in docs])
     np.testing.assert_allclose([each["log_probability"] for each in found], logs)
+    probabilities = [root.probability for doc in docs for root in doc._.constituency]
+    np.testing.assert_allclose([each["probability"] for each in found], probabilities)
 
 
 def test_cli_parse_table_has_a_row_for_each_span(pcfg_model):
@@ -90,6 +92,7 @@ def test_cli_parse_keeps_empty_sentences_of_words(pcfg_model):
     assert (first["words"], last["words"]) == (["It", "rained", "."], ["It", "left"])
     assert empty == {
         "words": [], "tags": [], "tree": None, "spans": [], "status": "empty", "log_probability": None,
+            "probability": None,
     }  # fmt: skip
     rows = rows_in(run("parse", pcfg_model, "-", "--input", "tokens", "--format", "tsv", text=text).stdout)
     assert {row[0] for row in rows[1:]} == {"1", "3"}
@@ -343,6 +346,14 @@ def test_cli_parse_puts_unsure_sentences_into_a_file(pcfg_model, tmp_path, parse
     assert f"1 of 3 sentences went to {rest}" in " ".join(told.split())
     again = trees_in(run("parse", pcfg_model, rest, "--input", "tokens").stdout)
     assert sorted(map(str, [*read_trees(sure), *again])) == sorted(map(str, trees_of_all))
+
+
+def test_cli_parse_tells_that_a_bracketer_has_no_sure_trees(bracketer_model, tmp_path):
+    options = ["--above", "0.8", "--rest", str(tmp_path / "rest.txt")]
+    result = RUNNER.invoke(lpcfg_cli, ["parse", str(bracketer_model), "-", *options], input="It/PRP rained/VBD\n")
+    assert result.exit_code == 2
+    assert "no probabilities of whole trees" in " ".join(result.output.split())
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -45,10 +45,26 @@ def test_doubtful_brackets_have_rivals_that_stand_in_no_tree_with_them():
     scores = [((0, 5, "S"), 0.99), ((0, 1, "NP"), 0.79), ((1, 5, "VP"), 0.8), ((2, 5, "NP"), 0.6)]
     likely = {(0, 1, "ADVP"): 0.1, (0, 1, "INTJ"): 0.04, (1, 3, "VP"): 0.3, (2, 4, "NP"): 0.05, (2, 5, "S"): 0.2}
     doubtful = doubtful_brackets(scores, {**dict(scores), **likely, (3, 5, "NP"): 0.3})
-    assert doubtful == [
-        ((0, 1, "NP"), 0.79, {(0, 1, "ADVP"): 0.1}),
-        ((2, 5, "NP"), 0.6, {(1, 3, "VP"): 0.3, (2, 5, "S"): 0.2}),
+    assert [each for each in doubtful if each.is_in_tree] == [
+        ((0, 1, "NP"), 0.79, {(0, 1, "ADVP"): 0.1}, True),
+        ((2, 5, "NP"), 0.6, {(1, 3, "VP"): 0.3, (2, 5, "S"): 0.2}, True),
     ]
-    assert list(doubtful[1].rivals) == [(1, 3, "VP"), (2, 5, "S")]
+    (rivals,) = (each.rivals for each in doubtful if each.bracket == (2, 5, "NP"))
+    assert list(rivals) == [(1, 3, "VP"), (2, 5, "S")]
     assert doubtful_brackets(scores, {}, threshold=0.6) == []
-    assert doubtful_brackets(scores, {}, threshold=0.7) == [((2, 5, "NP"), 0.6, {})]
+    assert doubtful_brackets(scores, {}, threshold=0.7) == [((2, 5, "NP"), 0.6, {}, True)]
+
+
+def test_doubtful_brackets_may_be_missing_from_the_tree():
+    scores = [((0, 5, "S"), 0.99), ((1, 5, "VP"), 0.9), ((2, 3, "NP"), 0.6)]
+    others = {(1, 3, "VP"): 0.25, (2, 5, "NP"): 0.35, (3, 5, "NP"): 0.2, (2, 3, "ADVP"): 0.22}
+    found = doubtful_brackets(scores, {**dict(scores), **others})
+    assert found == [
+        ((1, 3, "VP"), 0.25, {(2, 5, "NP"): 0.35}, False),
+        ((2, 5, "NP"), 0.35, {(1, 3, "VP"): 0.25}, False),
+        ((2, 3, "NP"), 0.6, {(2, 3, "ADVP"): 0.22}, True),
+        ((2, 3, "ADVP"), 0.22, {(2, 3, "NP"): 0.6}, False),
+    ]
+    assert [each.bracket for each in doubtful_brackets(scores, others, threshold=0.7)] == [(2, 5, "NP"), (2, 3, "NP")]
+    assert doubtful_brackets(scores, others, threshold=0.0) == []
+    assert all(p >= 0.05 for _, p, _, _ in doubtful_brackets(scores, {(0, 1, "X"): 0.04}, threshold=1.0))

@@ -47,6 +47,7 @@ class ParsedSentence(NamedTuple):
     tag_scores (list of float, or None): The posterior probability of each tag.
     status (str): The status of its `Parse`, or "empty".
     log_probability (float or None): ln P(words) as in `Parse`.
+    probability (float or None): P(tree | words) as in `Parse`.
     n_best (list of dict, or None): "tree", "log_probability" and "probability" of each tree, and its "added" and
         "missing" spans in comparison with the first.
     marginals (dict or None): "spans" and "tags" that are possible, with their probabilities.
@@ -58,19 +59,16 @@ class ParsedSentence(NamedTuple):
     tag_scores: list[float] | None
     status: str
     log_probability: float | None
+    probability: float | None
     n_best: list[dict[str, Any]] | None
     marginals: dict[str, Any] | None
 
     def is_sure(self, least: float) -> bool:
-        """Return whether the probability of the whole tree is known and at least this; see `tree_probability`."""
-        from spacy_lpcfg.evaluation.calibration import tree_probability
-
-        scores = [span.score for span in self.spans] or self.tag_scores or []
-        known = [score for score in scores if score is not None]
-        return bool(known) and len(known) == len(scores) and tree_probability(known) >= least
+        """Return whether the probability of the whole tree is known and at least this."""
+        return self.probability is not None and self.probability >= least
 
 
-NOTHING = ParsedSentence([], None, [], None, EMPTY, None, None, None)
+NOTHING = ParsedSentence([], None, [], None, EMPTY, None, None, None, None)
 
 
 # From Docs ---------------------------------------------------------------------------------------
@@ -93,7 +91,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
         return
     attrs, answers = doc.spans[key].attrs, doc.user_data.get(ANSWERS, {})
     scores = iter(_numbers(attrs["scores"]))
-    tag_scores, logs = attrs.get("tag_scores"), attrs.get("log_probabilities")
+    tag_scores, logs, probabilities = map(attrs.get, ("tag_scores", "log_probabilities", "tree_probabilities"))
     for i, ((start, end), parsed_tree) in enumerate(zip(sentence_bounds(doc), trees(doc, key), strict=True)):
         if parsed_tree is None:
             continue
@@ -110,6 +108,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
             tag_scores=None if tag_scores is None else _numbers(tag_scores[positions]),
             status=attrs["status"][i],
             log_probability=None if logs is None else _numbers(logs[i : i + 1])[0],
+            probability=None if probabilities is None else _numbers(probabilities[i : i + 1])[0],
             n_best=_analyses(tree.words, answers["n_best"][i], root) if "n_best" in answers else None,
             marginals=answers["posteriors"][i] if "posteriors" in answers else None,
         )
@@ -200,8 +199,9 @@ def as_json(sentence: ParsedSentence) -> dict[str, Any]:
     return {name: values[name] for name in _JSON if values[name] is not None or name not in _ANSWERS}
 
 
-_JSON = ("words", "tags", "tree", "spans", "tag_scores", "status", "log_probability", "n_best", "marginals")
+_ALWAYS = ("words", "tags", "tree", "spans", "tag_scores", "status", "log_probability", "probability")
 _ANSWERS = ("tag_scores", "n_best", "marginals")
+_JSON = (*_ALWAYS, "n_best", "marginals")
 
 
 def span_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:

@@ -20,6 +20,7 @@ from spacy.vocab import Vocab
 
 from spacy_lpcfg.components.doc.boundaries import doc_boundaries
 from spacy_lpcfg.components.doc.constituents import (
+    FORMAT,
     KEY,
     NonConstituentError,
     doc_constituency,
@@ -45,7 +46,7 @@ def doc_of(*texts: str) -> Doc:
     return tree_to_doc(VOCAB, [tree_of(text) for text in texts])
 
 
-def parse_of(text: str, scores: list[float], status: str = "parsed") -> SimpleNamespace:
+def parse_of(text: str, scores: list[float], status: str = "parsed", probability: float = np.nan) -> SimpleNamespace:
     """Return a parse as a parser does, made by hand."""
     parsed = tree_of(text)
     return SimpleNamespace(
@@ -56,6 +57,7 @@ def parse_of(text: str, scores: list[float], status: str = "parsed") -> SimpleNa
         tag_scores=np.full(len(parsed), 0.5, np.float32),
         log_probability=-3.0,
         status=status,
+        probability=probability,
     )
 
 
@@ -78,7 +80,7 @@ def test_constituents_are_spans_in_preorder_with_tags_on_tokens():
     spans = [(span.start, span.end, span.label_) for span in doc.spans[KEY]]
     assert spans == [(0, 2, "S"), (0, 1, "NP"), (1, 2, "VP"), (3, 4, "S"), (3, 4, "VP")]
     assert [token.tag_ for token in doc] == ["PRP", "VBZ", "UH", "VB"]
-    assert {**doc.spans[KEY].attrs, "offsets": None} == {"format": 1, "offsets": None}
+    assert {**doc.spans[KEY].attrs, "offsets": None} == {"format": FORMAT, "offsets": None}
     with pytest.raises(ValueError, match="each of 3 sentences, got 1"):
         set_trees(doc, [tree_of("(UH a)")])
     with pytest.raises(ValueError, match="of 2 words"):
@@ -142,14 +144,19 @@ def test_probability_of_a_root_is_that_of_the_whole_tree():
     doc = Doc(VOCAB, words=["It", "works", " ", "Go", "Oh", "a", "b"], sent_starts=[1, 0, 0, 1, 1, 1, 0])
     texts = "(S (NP (PRP It)) (VP (VBZ works)))", "(VP (VB Go))", "(UH Oh)", "(S (X a) (X b))"
     scores = [0.9, 0.8, 0.7], [0.6], [], [0.0]
-    set_parses(doc, [parse_of(text, of_text) for text, of_text in zip(texts, scores, strict=True)])
-    expected = pytest.approx([0.9 * 0.8 * 0.7, 0.6, 0.5, 0.0])  # that of a bare word is that of its tag
-    assert [root.probability for root in doc._.constituency] == expected
+    wanted = [0.25, 0.375, 0.5, None]
+    parses = [
+        parse_of(text, of_text, probability=np.nan if p is None else p)
+        for text, of_text, p in zip(texts, scores, wanted, strict=True)
+    ]
+    set_parses(doc, parses)
+    assert [root.probability for root in doc._.constituency] == wanted
     for again in (Doc(VOCAB).from_bytes(doc.to_bytes()), pickle.loads(pickle.dumps(doc)), Doc.from_docs([doc, doc])):
-        assert [root.probability for root in again._.constituency][:4] == expected
-    set_parses(doc, [parse_of(text, of_text) for text, of_text in zip(texts, scores, strict=True)], threshold=0.75)
-    assert doc._.constituency[0].probability == pytest.approx(0.9 * 0.8)  # of what is left of the tree
-    assert doc._.constituency[3].probability is None
+        assert [root.probability for root in again._.constituency][-4:] == wanted
+    set_parses(doc, parses, threshold=0.75)
+    assert [root.probability for root in doc._.constituency] == wanted  # with the brackets that are left out
+    doc[1].is_sent_start = True
+    assert doc[3]._.constituency.probability is None  # whose tree had other words
 
 
 def test_uncertain_brackets_have_rivals_that_their_component_tells():
@@ -160,7 +167,7 @@ def test_uncertain_brackets_have_rivals_that_their_component_tells():
     (posteriors,) = pipe.posteriors(Doc(nlp.vocab, words=words))
     root, scores = doc._.constituency[0], doc.spans[KEY].attrs["scores"].tolist()
     found = root.uncertain(1.1)
-    assert [(each.span, each.span.label_, each.probability) for each in found] == [
+    assert [(each.span, each.span.label_, each.probability) for each in found if each.is_in_tree] == [
         (span, span.label_, score) for span, score in zip(doc.spans[KEY], scores, strict=True)
     ]
     rivals = [rival for each in found for rival in each.rivals]
@@ -168,7 +175,7 @@ def test_uncertain_brackets_have_rivals_that_their_component_tells():
     for span, p in rivals:
         assert posteriors.brackets[span.start, span.end, span.label_] == pytest.approx(p, abs=1e-6)
     least = min(scores)
-    assert [each.probability for each in root.uncertain(least + 1e-6)] == [least]
+    assert [each.probability for each in root.uncertain(least + 1e-6) if each.is_in_tree] == [least]
     assert root.uncertain(0.0) == []
     with pytest.raises(ValueError, match="is not there to be asked"):
         Doc(Vocab()).from_bytes(doc.to_bytes())._.constituency[0].uncertain()
@@ -184,11 +191,15 @@ def test_constituents_below_the_threshold_are_left_out_and_told():
     assert str(trees(doc)[0]) == "( (NP (DT The) (NN time)) (VBZ is) (ADVP (RB now)))"
     root = doc._.constituency[0]
     assert (root.labels, root.label, root.label_probability) == ((), "", None)
-    assert root.probability == pytest.approx(0.9 * 0.8)
+    assert root.probability is None
     assert root.children[1].probability == 0.5  # of the tag
 
     def left_out(doc: Doc) -> list[tuple[str, str, float]]:
-        return [(span.text, span.label_, round(p, 6)) for span, p, _ in doc._.constituency.left_out]
+        return [
+            (span.text, span.label_, round(p, 6))
+            for span, p, _, is_in_tree in doc._.constituency.left_out
+            if not is_in_tree
+        ]
 
     both = [("The time is now", "S", 0.4), ("is now", "VP", 0.3)]
     assert left_out(doc) == left_out(Doc(Vocab()).from_bytes(doc.to_bytes())) == both
@@ -233,7 +244,7 @@ def test_constituents_changed_by_hand_are_noticed():
         trees(doc)
     with pytest.raises(ValueError, match="cross"):
         doc._.constituency[0].children  # noqa: B018
-    doc.spans[KEY].attrs["format"] = 2
+    doc.spans[KEY].attrs["format"] = FORMAT + 1
     with pytest.raises(ValueError, match="upgrade"):
         trees(doc)
 

@@ -34,7 +34,7 @@ def parse_of(bracketed: str) -> Parse:
     spans = tree.spans()
     scores = np.linspace(0.5, 0.9, len(spans), dtype=np.float32)
     tag_scores = np.linspace(0.1, 0.4, len(tree), dtype=np.float32)
-    return Parse(tree.words, list(tree.tags), spans, scores, tag_scores, -float(len(tree)), "parsed")
+    return Parse(tree.words, list(tree.tags), spans, scores, tag_scores, -float(len(tree)), "parsed", probability=0.25)
 
 
 def parsed(*bracketed: str, set_tags: bool = True, key: str = KEY) -> Doc:
@@ -82,6 +82,7 @@ def test_merged_tokens_leave_scores_with_their_brackets():
     assert doc[4]._.constituency.probability == kept[5]
     assert doc[2]._.constituency.probability == before.tag_scores[2]
     assert doc.spans[KEY].attrs["log_probabilities"].tolist() == [-8.0, -2.0]
+    assert [root.probability for root in doc._.constituency] == [0.25, 0.25]
 
 
 def test_merged_tokens_without_a_bracket_have_a_tag_and_no_score_of_it():
@@ -105,6 +106,7 @@ def test_merged_tokens_may_cross_brackets():
         found = shown(doc)
     assert found == ["(S (DT the) (JJ old_man) (NP (DT the) (NNS boats)))", RAIN]
     assert doc.spans[KEY].attrs["status"] == ["retokenized", "parsed"]
+    assert [root.probability for root in doc._.constituency] == [None, 0.25]
     assert len(doc.spans[KEY].attrs["scores"]) == 5
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -242,7 +244,7 @@ def test_docs_together_keep_tags_scores_and_status(docs, ensure_whitespace):
     doc = Doc.from_docs(docs, ensure_whitespace=ensure_whitespace)
     assert shown(doc) == [CITY, RAIN]
     attrs = doc.spans[KEY].attrs
-    for name in ("scores", "tag_scores", "log_probabilities", "surprisal"):
+    for name in ("scores", "tag_scores", "log_probabilities", "tree_probabilities", "surprisal"):
         assert attrs[name].tolist() == [x for each in docs for x in each.spans[KEY].attrs[name].tolist()]
     assert attrs["status"] == ["parsed", "parsed"]
     assert doc[-2:]._.constituency.probability == pytest.approx(docs[1][:]._.constituency.probability)
