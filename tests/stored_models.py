@@ -20,6 +20,7 @@ from spacy_lpcfg.bracketing.top import TopScores
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.combination.members import Mirrored
+from spacy_lpcfg.evidence.feature_learning import FeatureSettings, learn_features
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
@@ -90,6 +91,7 @@ KINDS = {
     "stacked": Kind(Stacked.from_bytes, parse),
     "combined": Kind(Combined.from_bytes, parse),
     "evidence": Kind(EvidenceGrammar.from_bytes, parse),
+    "features": Kind(EvidenceGrammar.from_bytes, parse),
     "induced": Kind(Induced.from_bytes, parse),
     "bracketer": Kind(Bracketer.from_bytes, bracket),
     "language model": Kind(LanguageModel.from_bytes, foresee),
@@ -164,6 +166,7 @@ def some_evidence() -> EncoderEvidence:
 
 _MAKERS: dict[str, Callable[[], Stored]] = {
     "evidence": lambda: EvidenceGrammar(model("grammar"), some_evidence()),
+    "features": lambda: EvidenceGrammar(model("grammar"), learn_features(trees(30), settings=FeatureSettings())),
     "grammar": lambda: with_classes(EM(n_states=3, n_iterations=2, tokens_per_state=10).fit(trees(60))),
     "factored": lambda: Spectral(n_states=6, tokens_per_state=10).fit(trees(60)),
     "ensemble": lambda: Ensemble((model("grammar"), model("grammar"))),

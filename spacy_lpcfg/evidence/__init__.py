@@ -1,1 +1,1 @@
-"""Evidence for a chart: log-odds of labelled spans and log-probabilities of tags, by a pretrained encoder."""
+"""Evidence for a chart: log-odds of labelled spans and log-probabilities of tags, by an encoder or sparse features."""

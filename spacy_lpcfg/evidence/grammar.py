@@ -8,6 +8,8 @@ from typing import Any
 
 from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
 from spacy_lpcfg.chart.settings import ChartSettings
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.evidence.features import FeatureEvidence
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.grammar.backoff import backoff_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -18,18 +20,22 @@ from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.storage.validation import is_number
 from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 
+_EVIDENCE: Mapping[str, type[EncoderEvidence] | type[FeatureEvidence]] = {
+    evidence.kind: evidence for evidence in (EncoderEvidence, FeatureEvidence)
+}
+
 
 @dataclass(frozen=True, eq=False)
 class EvidenceGrammar(WrappingModel):
-    """A grammar whose chart takes the evidence of an encoder, see `EvidenceParser`.
+    """A grammar whose chart takes evidence, see `EvidenceParser`.
 
     model (Grammar): The grammar, which alone answers questions about the probabilities of words.
-    evidence (EncoderEvidence): The evidence.
+    evidence (EncoderEvidence or FeatureEvidence): The evidence.
     weights (EvidenceWeights): How much evidence counts, and how certain both are together.
     """
 
     model: Grammar
-    evidence: EncoderEvidence
+    evidence: EncoderEvidence | FeatureEvidence
     weights: EvidenceWeights = field(default_factory=EvidenceWeights)
 
     kind, version = "evidence", 1
@@ -54,22 +60,22 @@ class EvidenceGrammar(WrappingModel):
 
     @property
     def summary(self) -> str:
-        """The summary of the grammar, and the name of the encoder."""
-        return f"{self.model.summary}; evidence of {self.evidence.encoder.card.get('name', 'an encoder')}"
+        """The summary of the grammar, and that of the evidence."""
+        return f"{self.model.summary}; evidence of {self.evidence.summary}"
 
     @property
     def parser_bytes(self) -> float:
         """Approximate bytes of memory that its parser takes, besides those for sentences."""
-        return 2 * self.model.parser_bytes + backoff_bytes(self.model) + 4 * len(self.evidence.encoder.model)
+        return 2 * self.model.parser_bytes + backoff_bytes(self.model) + self.evidence.n_bytes
 
     def models_of_trees(self) -> tuple[Grammar, ...]:
         """Return the grammar, if it is proper."""
         return self.model.models_of_trees()
 
     def to_values(self) -> dict[str, Any]:
-        """Return the grammar as it is saved alone, the weights, and the parts of the evidence."""
+        """Return the grammar as it is saved alone, the weights, and the kind and the parts of the evidence."""
         evidence = {f"evidence.{name}": value for name, value in self.evidence.to_values().items()}
-        return {"model": self.model.to_bytes(), **asdict(self.weights), **evidence}
+        return {"model": self.model.to_bytes(), "evidence": self.evidence.kind, **asdict(self.weights), **evidence}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> EvidenceGrammar:
@@ -79,12 +85,14 @@ class EvidenceGrammar(WrappingModel):
         """
         names = ("span_power", "tag_power", "tau")
         evidence = {name.removeprefix("evidence."): part for name, part in values.items() if "." in name}
-        refuse_others((name for name in values if not name.startswith("evidence.")), ("model", *names))
+        refuse_others((name for name in values if not name.startswith("evidence.")), ("model", "evidence", *names))
         for name in names:
             if not is_number(values[name]):
                 raise ModelError(f"Expected a number for {name}: copy or learn this model again.")
+        if not isinstance(values["evidence"], str) or values["evidence"] not in _EVIDENCE:
+            raise ModelError(f"Expected evidence of {' or '.join(_EVIDENCE)}, got {shown(values['evidence'])}.")
         weights = EvidenceWeights(**{name: float(values[name]) for name in names})
-        return cls(Grammar.from_bytes(values["model"]), EncoderEvidence.from_values(evidence), weights)
+        return cls(Grammar.from_bytes(values["model"]), _EVIDENCE[values["evidence"]].from_values(evidence), weights)
 
 
 def evidence_parser(model: EvidenceGrammar, decoding: str, *, chart: ChartSettings = ChartSettings()) -> EvidenceParser:

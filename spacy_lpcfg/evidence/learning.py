@@ -121,14 +121,22 @@ class Labels(NamedTuple):
         return cls({chain: i for i, chain in enumerate(chains)}, {tag: i for i, tag in enumerate(tags)})
 
     def example(self, tree: Tree, vectors: np.ndarray) -> Example:
-        """Return the gold classes of a tree's spans (0 for no bracket, i + 1 for chain i) and words, with vectors."""
+        """Return the gold classes of a tree's spans and words, with the vectors of the words."""
+        return Example(vectors, cases_of(tree.words), self.spans_of(tree), self.tags_of(tree))
+
+    def tags_of(self, tree: Tree) -> np.ndarray:
+        """Return the number of each word's tag, int64 (n,)."""
+        return np.array([self.tags[tag] for tag in tree.tags])
+
+    def spans_of(self, tree: Tree) -> np.ndarray:
+        """Return the class of each span, int64 (n (n + 1) / 2,): 0 for no bracket, i + 1 for chain i."""
         n = len(tree.words)
         spans = np.zeros(n * (n + 1) // 2, np.int64)
         for (start, end), chain in _chains(tree).items():
             number = self.chains.get(chain)
             row = start * n - start * (start - 1) // 2 + end - start - 1
             spans[row] = 1 + (self.chains[chain[:1]] if number is None else number)
-        return Example(vectors, cases_of(tree.words), spans, np.array([self.tags[tag] for tag in tree.tags]))
+        return spans
 
 
 def _chains(tree: Tree) -> dict[tuple[int, int], Chain]:

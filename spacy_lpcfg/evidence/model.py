@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from spacy_lpcfg.evidence.classifier import SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder
@@ -21,8 +21,20 @@ class EncoderEvidence:
     classifier (SpanClassifier): The classifier.
     """
 
+    kind: ClassVar = "encoder"
+
     def __init__(self, encoder: Encoder, classifier: SpanClassifier) -> None:
         self.encoder, self.classifier = encoder, classifier
+
+    @property
+    def summary(self) -> str:
+        """The name of the encoder."""
+        return str(self.encoder.card.get("name", "an encoder"))
+
+    @property
+    def n_bytes(self) -> int:
+        """Approximate bytes of memory that it takes."""
+        return 4 * len(self.encoder.model)
 
     @property
     def chains(self) -> tuple[tuple[str, ...], ...]:

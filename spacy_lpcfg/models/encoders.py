@@ -10,6 +10,7 @@ import numpy as np
 from spacy_lpcfg.evidence.classifier import SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
+from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.learners import AUTO, NONE
 from spacy_lpcfg.models import has_pretrained, pretrained_model
 from spacy_lpcfg.models.loading import load
@@ -36,7 +37,7 @@ def find_encoder(name: str, lang: str) -> PretrainedEncoder | None:
     if Path(name).is_dir() and not has_pretrained(name):
         return PretrainedEncoder(Encoder.from_folder(name), _classifier_of(Path(name) / "classifier.npz"))
     model = pretrained_model(lang) if name == AUTO else load(name)
-    if isinstance(model, EvidenceGrammar):
+    if isinstance(model, EvidenceGrammar) and isinstance(model.evidence, EncoderEvidence):
         return PretrainedEncoder(model.evidence.encoder, model.evidence.classifier)
     if name == AUTO:
         return None

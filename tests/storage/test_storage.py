@@ -29,8 +29,11 @@ pytestmark = pytest.mark.slow
 
 DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
 N_FLIPS = 150
-NO_IDS = ("tensors.kept", "keys")  # any number is one
-ANY_GREAT = ("classifier.features", "counts", "layer.keys")  # any that is not negative
+NO_IDS = ("tensors.kept", "keys", "evidence.word.weights", "evidence.span.weights")  # any number is one
+ANY_GREAT = (  # any that is not negative
+    *("classifier.features", "counts", "layer.keys"),
+    *("evidence.word.keys", "evidence.span.keys"),
+)
 IN_NO_OLDER_FILE = ("lexicon.class_shares", "local_trees.auxiliaries", "normalizers", "temperature")
 SAME_AGAIN = ("words", "approximations", "lexicon.terminals", "lexicon.rare_words")  # need not be distinct
 

@@ -1,0 +1,220 @@
+"""Learning of evidence by sparse features from trees: softmax regression by AdaGrad, for tags and then for spans.
+
+Features of spans see predicted tags. Those of a training tree are predicted by a model that has learned from other
+trees, so that they are as often wrong as those of a new sentence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.checks import COUNT, POSITIVE, at_least, whole
+from spacy_lpcfg.evidence._features import descend, feature_keys, sum_rows
+from spacy_lpcfg.evidence.atoms import Lexicon, post_atoms, span_atoms
+from spacy_lpcfg.evidence.features import FeatureEvidence, FeatureTable, log_softmax
+from spacy_lpcfg.evidence.learning import Labels
+from spacy_lpcfg.evidence.templates import END_TABLE, SPAN_TABLE, START_TABLE, WORD_TABLE
+from spacy_lpcfg.parsing.evidence import span_bounds
+from spacy_lpcfg.trees.tree import Tree
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureSettings:
+    """Settings of the learner of sparse features.
+
+    n_epochs, n_tag_epochs (int): How many times each tree is read, for spans and for tags.
+    rate (float): The first learning rate of AdaGrad, which falls linearly to 0.
+    start (float): The first sum of squared gradients of AdaGrad.
+    n_folds (int): Number of parts of the trees whose tags are predicted by learning from the others.
+    least_count, least_tag_count (int): Features of spans, and of words, that are rarer are left out; those of spans are
+        counted over brackets.
+    least_words (int): Words that are rarer are represented by their signature.
+    least_chains (int): Unary chains of several labels that are rarer count as their first label.
+    """
+
+    n_epochs: int = 3
+    n_tag_epochs: int = 4
+    rate: float = 0.2
+    start: float = 1.0
+    n_folds: int = 4
+    least_count: int = 4
+    least_tag_count: int = 2
+    least_words: int = 3
+    least_chains: int = 20
+
+    def __post_init__(self) -> None:
+        COUNT(n_epochs=self.n_epochs, n_tag_epochs=self.n_tag_epochs)
+        COUNT(least_count=self.least_count, least_tag_count=self.least_tag_count)
+        COUNT(least_words=self.least_words, least_chains=self.least_chains)
+        whole(2)(n_folds=self.n_folds)
+        POSITIVE(start=self.start)
+        at_least(0)(rate=self.rate)
+
+
+class Lesson(NamedTuple):
+    """A training sentence.
+
+    atoms (int32, (n, n_atoms)), names (int32, (n,)): From `Lexicon.word_atoms`.
+    tags (int64, (n,)), spans (int64, (n (n + 1) / 2,)): The gold classes, from `Labels`.
+    """
+
+    atoms: np.ndarray
+    names: np.ndarray
+    tags: np.ndarray
+    spans: np.ndarray
+
+
+def learn_features(trees: Iterable[Tree], *, settings: FeatureSettings, seed: int = 0) -> FeatureEvidence:
+    """Learn the evidence by the cross-entropy of all tags, and of all spans.
+
+    trees (iterable of Tree): Normalized trees.
+    settings (FeatureSettings): The settings.
+    seed (int): Seed of the order of trees.
+    RAISES (ValueError): If there is no tree with a constituent.
+    """
+    treebank = list(trees)
+    labels = Labels.of(treebank, settings.least_chains)
+    lexicon = _lexicon(treebank, labels, settings.least_words)
+    lessons = [
+        Lesson(*lexicon.word_atoms(tree.words), labels.tags_of(tree), labels.spans_of(tree)) for tree in treebank
+    ]
+    learner = _Learner(settings, len(labels.chains), len(labels.tags), np.random.default_rng(seed))
+    of_words = learner.word_table(lessons)
+    of_spans = learner.span_table(lessons, learner.predicted_tags(lessons))
+    return FeatureEvidence(tuple(labels.chains), tuple(labels.tags), lexicon, of_words.rounded(), of_spans.rounded())
+
+
+def _lexicon(treebank: Sequence[Tree], labels: Labels, least_count: int) -> Lexicon:
+    tags: dict[str, Counter[str]] = {}
+    for tree in treebank:
+        for word, tag in zip(tree.words, tree.tags, strict=True):
+            tags.setdefault(word, Counter())[tag] += 1
+    words = sorted(word for word, counts in tags.items() if sum(counts.values()) >= least_count)
+    likely = [labels.tags[max(sorted(tags[word]), key=tags[word].__getitem__)] for word in words]
+    return Lexicon(tuple(words), np.array(likely, np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class _Learner:
+    settings: FeatureSettings
+    n_chains: int
+    n_tags: int
+    rng: np.random.Generator
+
+    def word_table(self, lessons: Sequence[Lesson]) -> FeatureTable:
+        """Learn weights of the features of words."""
+        keys = [feature_keys(lesson.atoms, WORD_TABLE) for lesson in lessons]
+        learned = Descent.of(_frequent(keys, self.settings.least_tag_count), self.n_tags, self.settings.start)
+        rows = [learned.table.rows(each) for each in keys]
+        for rate, i in self._steps(len(lessons), self.settings.n_tag_epochs):
+            learned.word_step(rows[i], lessons[i].tags, rate)
+        return learned.table
+
+    def predicted_tags(self, lessons: Sequence[Lesson]) -> list[np.ndarray]:
+        """Predict the tags of each sentence by features that were learned from sentences of other folds."""
+        n_folds = self.settings.n_folds
+        if len(lessons) < n_folds:
+            return [lesson.tags for lesson in lessons]
+        folds = np.arange(len(lessons)) * n_folds // len(lessons)
+        tags = []
+        for fold in range(n_folds):
+            table = self.word_table([lessons[i] for i in np.flatnonzero(folds != fold).tolist()])
+            for i in np.flatnonzero(folds == fold).tolist():
+                tags.append(table.scores(feature_keys(lessons[i].atoms, WORD_TABLE)).argmax(1))
+        return tags
+
+    def span_table(self, lessons: Sequence[Lesson], tags: Sequence[np.ndarray]) -> FeatureTable:
+        """Learn weights of the features of spans, which see the given tags."""
+        keys = np.concatenate([_bracket_keys(*each) for each in zip(lessons, tags, strict=True)])
+        learned = Descent.of(_frequent([keys], self.settings.least_count), self.n_chains, self.settings.start)
+        for rate, i in self._steps(len(lessons), self.settings.n_epochs):
+            learned.span_step(lessons[i], tags[i], rate)
+        return learned.table
+
+    def _steps(self, n: int, n_epochs: int) -> Iterator[tuple[float, int]]:
+        """Yield the learning rate and the sentence of each step."""
+        order = [i for _ in range(n_epochs) for i in self.rng.permutation(n).tolist()]
+        for step, i in enumerate(order):
+            yield self.settings.rate * (1 - step / len(order)), i
+
+
+def _frequent(keys: Iterable[np.ndarray], least_count: int) -> np.ndarray:
+    """Return the keys that occur often enough, growing."""
+    distinct, counts = np.unique(np.concatenate([each.ravel() for each in keys]), return_counts=True)
+    return distinct[(counts >= least_count) & (distinct >= 0)]
+
+
+def _bracket_keys(lesson: Lesson, tags: np.ndarray) -> np.ndarray:
+    """Return the features of the fence posts of a sentence and of its gold brackets."""
+    posts = post_atoms(lesson.names, tags)
+    starts, ends = (bounds[lesson.spans > 0] for bounds in span_bounds(len(tags)))
+    across = feature_keys(span_atoms(posts, starts, ends, tags), SPAN_TABLE)
+    return np.concatenate([feature_keys(posts, START_TABLE), feature_keys(posts, END_TABLE), across], axis=None)
+
+
+class Descent(NamedTuple):
+    """Weights that are being learned.
+
+    table (FeatureTable): The features with float32 weights.
+    squares (float32, (n_features, n_classes)): Sums of squared gradients, for AdaGrad.
+    """
+
+    table: FeatureTable
+    squares: np.ndarray
+
+    @classmethod
+    def of(cls, keys: np.ndarray, n_classes: int, start: float) -> Descent:
+        """Start with weights of 0."""
+        weights = np.zeros((len(keys), n_classes), np.float32)
+        return cls(FeatureTable(keys, weights), np.full_like(weights, start))
+
+    def word_step(self, rows: np.ndarray, tags: np.ndarray, rate: float) -> None:
+        """Take a step on the cross-entropy of the tags of a sentence, given the rows of its words' features."""
+        gradients = np.exp(log_softmax(sum_rows(rows, self.table.weights)))
+        gradients[np.arange(len(tags)), tags] -= 1
+        self._descend(rows, gradients, rate)
+
+    def span_step(self, lesson: Lesson, tags: np.ndarray, rate: float) -> None:
+        """Take a step on the cross-entropy of all spans of a sentence, given its predicted tags.
+
+        Features of fence posts have the sum of the gradients of all spans that begin, or end, there.
+        """
+        posts = post_atoms(lesson.names, tags)
+        starts, ends = span_bounds(len(tags))
+        at_start = self.table.rows(feature_keys(posts[:-1], START_TABLE))
+        at_end = self.table.rows(feature_keys(posts[1:], END_TABLE))
+        across = self.table.rows(feature_keys(span_atoms(posts, starts, ends, tags), SPAN_TABLE))
+        scores = sum_rows(across, self.table.weights)
+        scores += sum_rows(at_start, self.table.weights)[starts]
+        scores += sum_rows(at_end, self.table.weights)[ends - 1]
+        gradients = _span_gradients(scores, lesson.spans)
+        by_end = np.argsort(ends, kind="stable")
+        self._descend(across, gradients, rate)
+        self._descend(at_start, _group_sums(gradients, starts), rate)
+        self._descend(at_end, _group_sums(gradients[by_end], ends[by_end]), rate)
+
+    def _descend(self, rows: np.ndarray, gradients: np.ndarray, rate: float) -> None:
+        descend(rows, gradients, self.table.weights, self.squares, rate, _LEAST)
+
+
+def _span_gradients(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the gradient of the cross-entropy of spans by their scores, where "no bracket" scores 0."""
+    most = np.maximum(scores.max(1, keepdims=True), 0)
+    p = np.exp(scores - most)
+    p /= p.sum(1, keepdims=True) + np.exp(-most)
+    brackets = np.flatnonzero(classes)
+    p[brackets, classes[brackets] - 1] -= 1
+    return p
+
+
+def _group_sums(rows: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Return the sums of consecutive rows of the same group."""
+    return np.add.reduceat(rows, np.flatnonzero(np.diff(groups, prepend=-1)), 0)
+
+
+_LEAST = 1e-3  # gradients of which no step is taken
