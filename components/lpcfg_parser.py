@@ -52,7 +52,7 @@ _NO_TREES = (
 def read_grammar(path: Path) -> Callable[[], ParsingModel]:
     """Create the reader `spacy-lpcfg.read_grammar.v1`, which loads a grammar.
 
-    path (Path): A file written by `to_disk` of a Grammar, or of another model of an `lpcfg_parser`, such as a Combined.
+    path (Path): A file written by `to_disk` of a Grammar, or of another model of an `lpcfg_parser`.
     RETURNS (callable): Function that returns the grammar, or raises ModelError for any other file.
     """
     return partial(model_from_disk, path)

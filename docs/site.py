@@ -80,13 +80,10 @@ def decodings() -> str:
 
 
 def learners() -> str:
-    """Return the table of the methods of `learn lpcfg` and of the presets of `learn combined`."""
+    """Return the table of the methods of `learn lpcfg`."""
     from spacy_lpcfg.learners import LEARNERS
 
-    options = {"lpcfg": "--method", "combined": "--preset"}
-    rows = [
-        (f"`{options[entry.command]} {entry.name}`", entry.sentence) for entry in LEARNERS if entry.command in options
-    ]
+    rows = [(f"`--method {entry.name}`", entry.sentence) for entry in LEARNERS if entry.command == "lpcfg"]
     return table(("Option", "What is learned"), rows)
 
 

@@ -18,8 +18,6 @@ from fuzz.choices import Choices
 from fuzz.contract import Target, expect
 from spacy_lpcfg.bracketing import CCA, Bracketer, SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.combination import Combined
-from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -124,9 +122,7 @@ KINDS = {
     "em": Kind(_em, model_from_bytes, _parse),
     "ensemble": Kind(lambda: Ensemble((_em(), _em(1))), model_from_bytes, _parse),
     "isbn": Kind(_isbn, ISBN.from_bytes, _parse_by_beam),
-    "mirrored": Kind(lambda: Mirrored(_isbn()), Mirrored.from_bytes, lambda mirrored: _parse_by_beam(mirrored.model)),
     "stacked": Kind(lambda: StackedLearner(TreebankPCFG(), n_folds=2).fit(_trees()), model_from_bytes, _parse),
-    "combined": Kind(lambda: Combined((_em(), Mirrored(_isbn())), (0.5, 0.5)), model_from_bytes, _parse),
     "metric": Kind(lambda: _bracketer("paper"), Bracketer.from_bytes, _bracket),
     "bracketer": Kind(lambda: _bracketer("default"), Bracketer.from_bytes, _bracket),
     "language_model": Kind(_language_model, LanguageModel.from_bytes, _foresee),

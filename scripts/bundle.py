@@ -27,8 +27,6 @@ from typing import Any
 
 import numpy as np
 
-from spacy_lpcfg.combination import Combined
-from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.components.parsing_pipe import TextParser
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
@@ -118,10 +116,6 @@ def lighter(model: ParsingModel, bits: int, least: float) -> ParsingModel:
     bits (int): The bits of the fraction that each weight keeps.
     least (float): Weights below this share of the root mean square of their matrix become 0.
     """
-    if isinstance(model, Combined):
-        return replace(model, members=tuple(lighter(member, bits, least) for member in model.members))
-    if isinstance(model, Mirrored):
-        return Mirrored(lighter(model.model, bits, least))
     if isinstance(model, Stacked):
         weights = sparse(rounded(model.layer.weights, bits), least).astype(model.layer.weights.dtype)
         used = weights.any(axis=1)

@@ -6,7 +6,7 @@
 NAME is one of `TREEBANKS`; those whose names begin with UD_ are fetched by `scripts/universal.py`. ASSETS has its files
 in a folder NAME or a file NAME.zip, as `project.yml` downloads them.
 `split` writes FOLDER/train.mrg, dev.mrg and test.mrg, plain trees, and FOLDER/config.cfg, which is configs/grammar.cfg
-for these files, their language and the preset `balanced`.
+for these files and their language.
 
 A tenth of the documents becomes test trees and a tenth development trees, drawn by the seed. Documents are files; of a
 treebank with few files they are runs of trees. A treebank's own parts are kept: files or folders train, dev and test.
@@ -48,7 +48,7 @@ FREE = re.compile(r"^terms of use: (Public domain|Creative Commons(?!.*Non-Comme
 
 
 NOTES = """\
-The learner `{learner}` of spacy-lpcfg, learned from {trees:,} trees ({words:,} tokens) of {title}. On {tests:,} other
+A parser of spacy-lpcfg, learned from {trees:,} trees ({words:,} tokens) of {title}. On {tests:,} other
 trees, from their tokens without tags, over all lengths, it has F1 {evalb_f:.2f} by EVALB, {complete_match:.1f}% of the
 sentences are right as a whole, and {tag_acc:.1f}% of the tags. Text has to be cut into words as the treebank cuts
 it.{note} Who passes this pipeline on does so under the treebank's licence, {license}.
@@ -63,7 +63,6 @@ class Source:
     lang (str): The language of a pipeline that learns from it; xx where spaCy has none.
     files (str): The pattern of `fnmatch` of its files with trees.
     coarse_tags (bool): Whether its tags are cut to parts of speech, as they are too many to learn.
-    learner (str): The learner of the config.
     is_universal (bool): Whether its trees are made of dependencies; then all of its own parts are kept whole.
     note (str): A sentence on its trees for the card.
     """
@@ -75,7 +74,6 @@ class Source:
     lang: str
     files: str = "*"
     coarse_tags: bool = False
-    learner: str = "balanced"
     is_universal: bool = False
     note: str = ""
 
@@ -138,7 +136,6 @@ TREEBANKS |= {
         pinned.license,
         f"https://github.com/UniversalDependencies/{name}/tree/{pinned.commit}",
         pinned.lang if pinned.lang not in ("mt", "ug") else "xx",
-        learner="pivot",
         is_universal=True,
         note="Its phrases were made of dependencies by rules; docs/languages.md of spacy-lpcfg tells how.",
     )
@@ -182,8 +179,7 @@ def write_parts(source: Source, name: str, assets: Path, folder: Path, most: int
     paths = {part: str(folder / f"{part}.mrg") for part in ("train", "dev")}
     config = Config().from_disk("configs/grammar.cfg", interpolate=False)
     del config["nlp"]["tokenizer"]  # for the language's own
-    learning = {"learner": source.learner, "coarse_tags": source.coarse_tags}
-    overrides = {"paths": paths, "vars": learning, "nlp": {"lang": source.lang}}
+    overrides = {"paths": paths, "vars": {"coarse_tags": source.coarse_tags}, "nlp": {"lang": source.lang}}
     if source.is_universal:
         overrides["components"] = {"lpcfg_parser": {"learner": {"heads": "dependencies"}}}
     config.merge(overrides).to_disk(folder / "config.cfg")
@@ -250,7 +246,6 @@ def write_card(source: Source, name: str, folder: Path, parsed: Path, pipeline: 
     train, golds = (list(read(folder / f"{part}.mrg")) for part in ("train", "test"))
     scores = evaluate(golds, list(read_trees(parsed))).scores()
     notes = NOTES.format(
-        learner=source.learner,
         note=source.note and f" {source.note}",
         trees=len(train),
         words=sum(map(len, train)),

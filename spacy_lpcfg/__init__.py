@@ -9,8 +9,6 @@ TYPE_CHECKING = False  # what type checkers take for true; importing it from `ty
 if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.learner import SpectralBracketer as SpectralBracketer
     from spacy_lpcfg.chart.parser import Parser as Parser
-    from spacy_lpcfg.combination.presets import PRESETS as PRESETS
-    from spacy_lpcfg.combination.presets import preset as preset
     from spacy_lpcfg.evaluation.evalb import evaluate as evaluate
     from spacy_lpcfg.isbn.learning import ISBNLearner as ISBNLearner
     from spacy_lpcfg.learning.pivot import Pivot as Pivot
@@ -53,8 +51,6 @@ def _import_families() -> None:
     """Import the parsers of all kinds of models; each module enters its kinds into the table of kinds."""
     import spacy_lpcfg.chart.ensemble
     import spacy_lpcfg.chart.parser
-    import spacy_lpcfg.combination.mirrored
-    import spacy_lpcfg.combination.parser
     import spacy_lpcfg.evidence.grammar
     import spacy_lpcfg.induced.parser
     import spacy_lpcfg.isbn.parser
@@ -79,7 +75,6 @@ if not TYPE_CHECKING:  # else mypy would take any name for one that is there
         {
             "bracketing.learner": ["SpectralBracketer"],
             "chart.parser": ["Parser"],
-            "combination.presets": ["PRESETS", "preset"],
             "evaluation.evalb": ["evaluate"],
             "isbn.learning": ["ISBNLearner"],
             "learning.pivot": ["Pivot"],

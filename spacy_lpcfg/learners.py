@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, signature
-from types import ModuleType
 from typing import Any, Literal
 
 from spacy_lpcfg import bracketing, language_model, learning
@@ -18,7 +17,7 @@ from spacy_lpcfg.variants import DEFAULT, Variants
 
 AUTO, NONE = "auto", "none"
 """The pretrained encoder that comes with the package for a language, and none, as `find_encoder` takes them."""
-Command = Literal["lpcfg", "combined", "isbn", "bracketer", "lm"]
+Command = Literal["lpcfg", "isbn", "bracketer", "lm"]
 """The commands `spacy-lpcfg learn ...`."""
 
 
@@ -88,10 +87,10 @@ class NamedLearner:
             raise ValueError(f"Expected a text, a sentence a line, from which {self.name!r} learns too; got none.")
 
 
-def _presets() -> ModuleType:
-    from spacy_lpcfg.combination import presets
+def _induction() -> Callable[..., Any]:
+    from spacy_lpcfg.learning.induction import PivotInduction
 
-    return presets
+    return PivotInduction
 
 
 def _networks() -> Callable[..., Any]:
@@ -119,17 +118,7 @@ LEARNERS = (
     NamedLearner(
         "pcfg", "The treebank's own rules, without states.", lambda: learning.TreebankPCFG, takes_evidence=True
     ),
-    NamedLearner("ensemble", "Diverse grammars, half of them from right to left.", lambda: _presets().BothWays),
-    NamedLearner("induction", "A grammar of trees that nobody annotated.", lambda: _presets().Induced),
-    NamedLearner("distil", "One grammar taught by several from raw text.", lambda: _presets().Distilled),
-    NamedLearner("fast", "One grammar that four have taught from raw text.", lambda: _presets().Fast, "combined"),
-    NamedLearner("balanced", "A grammar, and a network each way.", lambda: _presets().Balanced, "combined"),
-    NamedLearner(
-        "accurate",
-        "Four grammars, of many trees two, and two networks each way.",
-        lambda: _presets().Accurate,
-        "combined",
-    ),
+    NamedLearner("induction", "A grammar of trees that nobody annotated.", _induction),
     NamedLearner("isbn", "A network that reads from left to right.", _networks, "isbn"),
     NamedLearner("bracketer", "Brackets from tagged text.", lambda: bracketing.SpectralBracketer, "bracketer"),
     NamedLearner("lm", "A language model of text.", lambda: language_model.LanguageModelLearner, "lm"),

@@ -18,8 +18,6 @@ from spacy_lpcfg.bracketing.span_model import SpanModel
 from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
 from spacy_lpcfg.bracketing.top import TopScores
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.combination import Combined
-from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.evidence.feature_learning import FeatureSettings, learn_features
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
@@ -30,7 +28,6 @@ from spacy_lpcfg.induced.model import Induced, InducedGrammar
 from spacy_lpcfg.induced.simple_pcfg import SimplePCFG
 from spacy_lpcfg.isbn import ISBN, IncrementalParser, Relations
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, start_network
-from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.isbn.vocabulary import take_vocabulary
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.learning import EM, Spectral
@@ -53,7 +50,7 @@ class Kind(NamedTuple):
 
 
 def parse(model: Stored) -> None:
-    """Parse by what a chart or several models decide."""
+    """Parse by the model's own parser."""
     parser = model.parser()
     for words in (SENTENCE, ["#"] * 5):
         assert parser.parse(words).tree.words == words
@@ -66,8 +63,8 @@ def parse_by_chart(grammar: Grammar) -> None:
         parser.posteriors(Query(words, ["NN"] * len(words)))
 
 
-def parse_from_left(model: ISBN | Mirrored) -> None:
-    parser = IncrementalParser(model.model if isinstance(model, Mirrored) else model)
+def parse_from_left(model: ISBN) -> None:
+    parser = IncrementalParser(model)
     for words in (SENTENCE, SENTENCE[:1], ["#"] * 5):
         assert parser.parse(words).tree.words == words
 
@@ -87,9 +84,7 @@ KINDS = {
     "factored": Kind(Grammar.from_bytes, parse_by_chart),
     "ensemble": Kind(Ensemble.from_bytes, parse),
     "isbn": Kind(ISBN.from_bytes, parse_from_left),
-    "mirrored": Kind(Mirrored.from_bytes, parse_from_left),
     "stacked": Kind(Stacked.from_bytes, parse),
-    "combined": Kind(Combined.from_bytes, parse),
     "evidence": Kind(EvidenceGrammar.from_bytes, parse),
     "features": Kind(EvidenceGrammar.from_bytes, parse),
     "induced": Kind(Induced.from_bytes, parse),
@@ -171,9 +166,7 @@ _MAKERS: dict[str, Callable[[], Stored]] = {
     "factored": lambda: Spectral(n_states=6, tokens_per_state=10).fit(trees(60)),
     "ensemble": lambda: Ensemble((model("grammar"), model("grammar"))),
     "isbn": some_isbn,
-    "mirrored": lambda: Mirrored(model("isbn")),
     "stacked": lambda: StackedLearner(EM(n_states=3, n_iterations=2, tokens_per_state=10), n_folds=2).fit(trees(60)),
-    "combined": lambda: Combined((model("grammar"), model("mirrored")), (0.25, 0.75), lattice=LatticeSettings()),
     "induced": some_induced,
     "bracketer": some_bracketer,
     "language model": some_language_model,

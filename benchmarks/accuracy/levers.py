@@ -2,8 +2,8 @@
 
     python -m benchmarks.accuracy.levers MODEL TREES [--tags given] [--levers NAME...] [--json FILE]
 
-MODEL is a folder that spacy.load opens, with an lpcfg_parser in it, or the file of a saved grammar, ensemble or
-combination; TREES are gold trees, whose words are parsed. The first row has the default settings, and each other row
+MODEL is a folder that spacy.load opens, with an lpcfg_parser in it, or the file of a saved grammar or
+ensemble; TREES are gold trees, whose words are parsed. The first row has the default settings, and each other row
 one that differs from them; by default the cascade for several grammars, and all other levers for one. Measures F1 as
 EVALB with COLLINS.prm over all lengths; tagging accuracy; sentences per CPU second, and how many times as many they are
 as under the default settings, with which they are parsed in turn, so that what else the machine does falls on both; and

@@ -15,21 +15,17 @@ from benchmarks.accuracy.growth import Plot, PowerLaw, Result, Series
 from benchmarks.speed.drawn_trees import DrawnTrees
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import read_tagged
-from spacy_lpcfg.combination.presets import preset
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
 
 LEARNERS: dict[str, Any] = {
     "pcfg": TreebankPCFG(),
     "spectral": Spectral(),
     "pivot": Pivot(),
-    "clusters": Clusters(),
     "em": EM(),
     "split-merge": SplitMerge(),
-    "ensemble": Ensembles.diverse(),
     "isbn": ISBNLearner(),
-    "combined": preset("balanced"),
     "bracketer": SpectralBracketer(),
 }
 """With the settings that they have by default; all see each tree a number of times that does not depend on how many

@@ -14,16 +14,14 @@ from spacy.language import Language
 from benchmarks import measure
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
-from spacy_lpcfg.combination.presets import preset
-from spacy_lpcfg.learning import Ensembles, Pivot, Spectral
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.learning import Pivot, Spectral
+from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import Tree, read_trees
 
-PARSERS = ("pivot", "ensemble", "isbn", "combined")
+PARSERS = ("pivot", "isbn")
 MODELS = (*PARSERS, "bracketer")
 WITH_STATES: dict[str, type[Pivot | Spectral]] = {"pivot": Pivot, "spectral": Spectral}
-COMBINED = "combined"
-OF_COMBINED = {"pivot": ("lpcfg_parser", "grammar", 0), "isbn": ("isbn_parser", "isbn", 1)}
-"""What is learned with the combination, since it is among its members: component, attribute, and place."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +54,8 @@ class Models:
 
 def learn(models: Models, name: str, path: Path) -> None:
     """Learn a pipeline and save it."""
-    if name in OF_COMBINED:
-        component, attribute, index = OF_COMBINED[name]
-        combined = spacy.load(models.path(COMBINED)).get_pipe("lpcfg_parser")
-        save(path, component, attribute, combined.grammar.members[index].single_models()[0])
+    if name == "isbn":
+        save(path, "isbn_parser", "isbn", ISBNLearner().fit(models.trees()))
     elif name == "bracketer":
         save(path, "spectral_bracketer", "bracketer", SpectralBracketer().fit(models.sentences))
     else:
@@ -67,12 +63,8 @@ def learn(models: Models, name: str, path: Path) -> None:
 
 
 def _learner(name: str) -> Any:
-    whole: dict[str, Callable[[], Any]] = {
-        "ensemble": Ensembles.diverse,
-        COMBINED: lambda: preset("balanced"),
-    }
-    if name in whole:
-        return whole[name]()
+    if name == "pivot":
+        return StackedLearner(Pivot())
     learner, _, n_states = name.rpartition("-")
     return WITH_STATES[learner](n_states=int(n_states))
 

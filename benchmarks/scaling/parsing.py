@@ -48,9 +48,7 @@ CHART = "cubic chart, less by pruning"
 THEORIES = {
     "pivot": Theory(3, CHART, 150),
     UNCUT: Theory(3, CHART),
-    "ensemble": Theory(3, CHART, 150),
     "isbn": Theory(1, "a beam of constant width"),
-    "combined": Theory(3, "the charts of its grammars", 150),
     "bracketer": Theory(3, "cubic chart of spans"),
     "peer": Theory(3, "cubic chart, coarse to fine"),
 }

@@ -20,7 +20,6 @@ from spacy_lpcfg.components.cli.edit import edit
 from spacy_lpcfg.components.cli.evaluate import evaluate
 from spacy_lpcfg.components.cli.inspect import inspect
 from spacy_lpcfg.components.cli.learn_bracketer import learn_bracketer
-from spacy_lpcfg.components.cli.learn_combined import learn_combined
 from spacy_lpcfg.components.cli.learn_isbn import learn_isbn
 from spacy_lpcfg.components.cli.learn_lm import learn_lm
 from spacy_lpcfg.components.cli.learn_lpcfg import learn_lpcfg
@@ -65,7 +64,6 @@ learn_cli = typer.Typer(
 )
 learn_cli.command("lpcfg")(learn_lpcfg)
 learn_cli.command("isbn")(learn_isbn)
-learn_cli.command("combined")(learn_combined)
 learn_cli.command("bracketer")(learn_bracketer)
 learn_cli.command("unsupervised")(learn_unsupervised)
 learn_cli.command("lm")(learn_lm)

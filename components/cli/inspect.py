@@ -84,9 +84,10 @@ def _members(pipe: "ParsingPipe") -> list["ParsingModel"]:
 
 def _sizes(member: "ParsingModel") -> Details:
     from spacy_lpcfg.grammar import Grammar
+    from spacy_lpcfg.isbn import ISBN
 
-    if member.is_network:
-        return _sizes_of_networks(cast("ISBN", member))
+    if isinstance(member, ISBN):
+        return _sizes_of_networks(member)
     if isinstance(member, Grammar):
         return _sizes_of_grammar(member)
     return {"kind": member.kind, "summary": member.summary, "n_bytes": len(member.to_bytes())}

@@ -261,16 +261,12 @@ def _check_has_probabilities(pipe: "Pipe") -> None:
 
 
 def _set_beam(pipe: "Pipe", beam: int | None) -> None:
-    from spacy_lpcfg.combination import Combined
     from spacy_lpcfg.components.isbn_parser import ISBNParser
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
     if beam is None:
         return
     if isinstance(pipe, ISBNParser):
         pipe.pruning = replace(pipe.pruning, beam=beam)
-    elif isinstance(pipe, LPCFGParser) and isinstance(pipe.grammar, Combined):
-        pipe.grammar = replace(pipe.grammar, beam=beam, lattice=None)
     else:
         raise typer.BadParameter(f"{pipe.name} has no beam", param_hint="--beam")
 

@@ -68,10 +68,6 @@ class EvidenceGrammar(WrappingModel):
         """Approximate bytes of memory that its parser takes, besides those for sentences."""
         return 2 * self.model.parser_bytes + backoff_bytes(self.model) + self.evidence.n_bytes
 
-    def models_of_trees(self) -> tuple[Grammar, ...]:
-        """Return the grammar, if it is proper."""
-        return self.model.models_of_trees()
-
     def to_values(self) -> dict[str, Any]:
         """Return the grammar as it is saved alone, the weights, and the kind and the parts of the evidence."""
         evidence = {f"evidence.{name}": value for name, value in self.evidence.to_values().items()}

@@ -74,10 +74,6 @@ class Ensemble(ParsingModel):
         """All names of terminals and rare words, see `Lexicon.words`."""
         return self.lexicon.words
 
-    def models_of_trees(self) -> tuple[Grammar, ...]:
-        """Return the proper grammars."""
-        return tuple(grammar for grammar in self.grammars if grammar.is_proper)
-
     def single_models(self) -> tuple[Grammar, ...]:
         """Return the grammars."""
         return self.grammars

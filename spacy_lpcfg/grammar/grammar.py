@@ -51,20 +51,11 @@ class Grammar(GrammarParameters, ParsingModel):
         """Estimated memory of its parser, in bytes, without sentences."""
         return parser_bytes(self)
 
-    def models_of_trees(self) -> tuple[Grammar, ...]:
-        """Return the grammar itself, if it is proper."""
-        return (self,) if self.is_proper else ()
-
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Categories of constituents, sorted."""
-        return tuple(sorted({label for chain in self.label_chains for label in chain}))
-
-    @cached_property
-    def label_chains(self) -> frozenset[tuple[str, ...]]:
-        """The unary chains of labels in its treebank, single labels included, outermost first."""
         of_words = (chain[:-1] for chain in self.chains[: self.n_preterminals])
-        return frozenset((*of_words, *self.chains[self.n_preterminals :])) - {()}
+        return tuple(sorted({label for chain in (*of_words, *self.chains[self.n_preterminals :]) for label in chain}))
 
     @property
     def summary(self) -> str:

@@ -12,7 +12,6 @@ import srsly
 from spacy_lpcfg.bracketing.induced_tags import InducedTags
 from spacy_lpcfg.induced.lexical import LexicalPCFG, Vocabulary
 from spacy_lpcfg.induced.simple_pcfg import SimplePCFG
-from spacy_lpcfg.parsing.decodings import MBR
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
 from spacy_lpcfg.storage.container import read_meta, refuse_others
 from spacy_lpcfg.storage.validation import Consistency, are_texts, is_array
@@ -98,7 +97,6 @@ class Induced(ParsingModel):
 
     members: tuple[InducedGrammar, ...]
     kind, version = "induced", 1
-    own_tree = MBR
     labels = (BRACKET, SENTENCE)
     parser_settings = ()
     root_label = ""

@@ -38,7 +38,6 @@ def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
     n_labels, n_tags = len(values["labels"]), len(values["tags"])
     require("tags", n_tags > 0)
     require("decisions", len(values["decisions"]) > 0)
-    require("sentence_initial", type(values["sentence_initial"]) is int and values["sentence_initial"] in (0, -1))
     check_room(2 * (n_labels + 1) * (PROJECT + n_labels) + 8 * n_tags * len(values["rare_names"]))
     _check_words(values["words"], values["word_offsets"], PROJECT + n_labels + n_tags, n_tags)
     _check_rare_words(values, n_tags)

@@ -124,7 +124,6 @@ class _Reader:
         actions = [self.labels[label] if kind == PROJECT else kind for kind, label, _ in transitions]
         rows: list[list[int]] = []
         n_words = 0
-        sentence_initial = self.vocabulary.sentence_initial % actions.count(SHIFT)
         for transition, action, (stack, previous, last_shift) in zip(transitions, actions, walk(actions), strict=True):
             self.latent += related(stack, previous, last_shift, self.latent_codes)
             n_rows, n_choices = len(self.rows), len(self.choices)
@@ -136,7 +135,7 @@ class _Reader:
                 self.choices += 0, self.n_actions, mask_of(stack[0].label, stack[1].label), action
             rows_of_position = [action]
             if action == SHIFT:
-                rows_of_position += self._shift(transition, n_words == sentence_initial)
+                rows_of_position += self._shift(transition, n_words == 0)
                 n_words += 1
             rows.append(rows_of_position)
             self.n_rows_of.append(len(self.rows) - n_rows)

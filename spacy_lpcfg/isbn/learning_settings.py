@@ -83,14 +83,12 @@ class ISBNLexical:
         fewer than 50,000 words, which says too little of each, and for 6 in one of 400,000 words or more, so that a
         network does not grow with the treebank without end.
     signatures (bool): Whether the signatures of words that are rare or unknown are inputs.
-    sentence_initial (int): As in `NetworkVocabulary`; -1 for mirrored trees.
     word_classes (ClassLearner or None): Learner of classes of words that the treebank does not have.
     RAISES (ValueError): If `min_count` is below 1.
     """
 
     min_count: int | None = None
     signatures: bool = True
-    sentence_initial: int = 0
     word_classes: ClassLearner | None = None
 
     def __post_init__(self) -> None:
@@ -105,9 +103,7 @@ class ISBNLexical:
         """Return the vocabulary of normalized trees, with the words that are seen `min_count` times with a tag."""
         inputs = {} if self.signatures else {"min_signature_count": _NEVER}
         classes = NO_CLASSES if self.word_classes is None else self.word_classes.classes()
-        return take_vocabulary(
-            trees, min_count=min_count, sentence_initial=self.sentence_initial, classes=classes, **inputs
-        )
+        return take_vocabulary(trees, min_count=min_count, classes=classes, **inputs)
 
 
 def check_sizes(**sizes: int | None) -> None:

@@ -131,8 +131,7 @@ class ISBN(ParsingModel):
 
     kind, version = "isbn", 4
     parser_settings = ("search",)
-    is_network = has_n_best = True
-    own_tree = "most-probable"
+    has_n_best = True
 
     def __post_init__(self) -> None:
         vocabulary, relations = self.vocabulary, self.relations
@@ -174,10 +173,6 @@ class ISBN(ParsingModel):
     def words(self) -> frozenset[str]:
         """All names under which it knows words."""
         return self.vocabulary.spellings
-
-    def models_of_trees(self) -> tuple[ISBN, ...]:
-        """Return the model itself, if it has one network: the mean of several is known along a search only."""
-        return (self,) if len(self.networks) == 1 else ()
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -253,7 +248,7 @@ def _names(n_networks: int) -> Iterator[str]:
     yield from (f"{name}_{i}" for name in PARAMETERS for i in range(n_networks))
 
 
-_VOCABULARY = ("labels", "tags", "word_offsets", "words", "signatures", "frequent", "sentence_initial")
+_VOCABULARY = ("labels", "tags", "word_offsets", "words", "signatures", "frequent")
 _RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "signature_weight", "class_shares")
 _CLASSES = ("words", "classes")
 

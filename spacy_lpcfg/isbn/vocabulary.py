@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,7 +94,6 @@ class NetworkVocabulary:
     signatures (tuple[str, ...]): The signatures that are inputs.
     frequent (tuple[str, ...]): Words whose signatures are no inputs under the tags that they are known with.
     rare (RareWords): The model of words that are unknown to the network.
-    sentence_initial (int): Position of the first word: 0, or -1 if sentences are read from right to left.
     """
 
     labels: tuple[str, ...]
@@ -104,7 +103,6 @@ class NetworkVocabulary:
     signatures: tuple[str, ...]
     frequent: tuple[str, ...]
     rare: RareWords
-    sentence_initial: int = 0
     _unknown: list[int] = field(init=False, repr=False)
     _tags: dict[str | None, int] = field(init=False, repr=False)
 
@@ -174,7 +172,7 @@ class NetworkVocabulary:
 
         words (sequence of str): The words in treebank spelling.
         tags (sequence of str or None): Given tags; a word with None or an unknown tag gets its likely tags.
-        first (bool): Whether the words begin their sentence (or end it, if sentences are read from right to left).
+        first (bool): Whether the words begin their sentence.
         """
         given = [None] * len(words) if tags is None else [self._tags.get(tag) for tag in tags]
         return self._candidates(words, [() if tag is None else (tag,) for tag in given], first)
@@ -184,13 +182,9 @@ class NetworkVocabulary:
         return self._candidates(words, [[self._tags[tag] for tag in of_word if tag in self._tags] for of_word in tags])
 
     def _candidates(self, words: Sequence[str], tags: Sequence[Sequence[int]], first: bool = True) -> Candidates:
-        known = [self._known.of(*item) for item in zip(words, self._are_first(len(words), first), strict=True)]
+        known = [self._known.of(*item) for item in zip(words, _are_first(len(words), first), strict=True)]
         of_words = [given or word.likely_tags for word, given in zip(known, tags, strict=True)]
         return _candidates_of(known, of_words, self._unknown)
-
-    def _are_first(self, n_words: int, first: bool = True) -> list[bool]:
-        """Return whether each word is the first of its sentence."""
-        return [first and i == self.sentence_initial % n_words for i in range(n_words)]
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
         """Return a tag that each word is known with, or for unknown words the most frequent tag of rare words."""
@@ -198,32 +192,9 @@ class NetworkVocabulary:
         return [self.tags[next(iter(known.get(word, unknown)))] for word in words]
 
 
-def share_known_words(vocabularies: Iterable[NetworkVocabulary]) -> None:
-    """Let vocabularies with the same entries, in either reading direction, share one cached look-up table.
-
-    To be called before the tables are used: each is made at its first use.
-    """
-    kinds: list[NetworkVocabulary] = []
-    for vocabulary in vocabularies:
-        alike = next((other for other in kinds if _have_same_words(vocabulary, other)), None)
-        if alike is None:
-            kinds.append(vocabulary)
-        else:
-            vocabulary.__dict__["_known"] = alike._known
-
-
-def _have_same_words(vocabulary: NetworkVocabulary, other: NetworkVocabulary) -> bool:
-    names = "word_offsets", "words", "signatures", "frequent", "rare"
-    return all(_is_same(getattr(vocabulary, name), getattr(other, name)) for name in names)
-
-
-def _is_same(x: Any, y: Any) -> bool:
-    """Return whether two values are equal; arrays and dataclasses are compared by content."""
-    if isinstance(x, np.ndarray):
-        return np.array_equal(x, y)
-    if is_dataclass(x):
-        return all(_is_same(getattr(x, field.name), getattr(y, field.name)) for field in fields(x) if field.init)
-    return bool(x == y)
+def _are_first(n_words: int, first: bool) -> list[bool]:
+    """Return whether each word is the first of its sentence; `first` says whether the words begin it."""
+    return [first and i == 0 for i in range(n_words)]
 
 
 def mask_of(label: int, below: int) -> int:
@@ -239,7 +210,6 @@ def take_vocabulary(
     signature_weight: float = 2.0,
     min_signature_count: int = 10,
     min_frequent: int = 10,
-    sentence_initial: int = 0,
     classes: WordClasses = NO_CLASSES,
 ) -> NetworkVocabulary:
     """Collect the vocabulary of a treebank.
@@ -249,11 +219,10 @@ def take_vocabulary(
     max_rare, signature_weight: As in `count_rare_words`.
     min_signature_count (int): Minimum count, over rare words, of signatures that are inputs.
     min_frequent (int): Words that occur at least this often have no signatures as inputs under known tags.
-    sentence_initial (int): As in `NetworkVocabulary`.
     classes (WordClasses): Classes of words that are not in the treebank.
     RAISES (ValueError): If there are no trees.
     """
-    labels, seen = _count(trees, sentence_initial)
+    labels, seen = _count(trees)
     if not seen:
         raise ValueError("Expected trees to learn from, got none.")
     tags = sorted({tag for _, _, tag in seen})
@@ -273,18 +242,16 @@ def take_vocabulary(
         signatures=rare.frequent_signatures(min_signature_count),
         frequent=_frequent_words(numbered, min_frequent),
         rare=rare,
-        sentence_initial=sentence_initial,
     )
 
 
-def _count(trees: Iterable[Tree], sentence_initial: int) -> tuple[set[str], Counter[tuple[str, bool, str]]]:
+def _count(trees: Iterable[Tree]) -> tuple[set[str], Counter[tuple[str, bool, str]]]:
     """Return the labels of trees, and the counts of (word, whether it is sentence-initial, tag)."""
     labels: set[str] = set()
     seen: Counter[tuple[str, bool, str]] = Counter()
     for tree in trees:
         labels.update(node.label for node in tree.nodes() if not node.is_leaf)
-        leaves = tree.leaves()
-        seen.update((str(leaf.word), i == sentence_initial % len(leaves), leaf.label) for i, leaf in enumerate(leaves))
+        seen.update((str(leaf.word), i == 0, leaf.label) for i, leaf in enumerate(tree.leaves()))
     return labels, seen
 
 

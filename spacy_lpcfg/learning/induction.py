@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.bracketing.bracketer import Brackets
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.learning.base import Learner, OnStep
+from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.query import Query
@@ -62,3 +64,33 @@ class Induction:
             treebank = [parser.parse(Query(tree.words, tree.tags)).tree for tree in treebank]
             model = self.learner.fit(treebank, held_out=golds, weights=weights, on_step=on_step)
         return model
+
+
+@dataclass(frozen=True, kw_only=True)
+class PivotInduction:
+    """Settings of `Induction` by a pivot grammar, for configs and commands.
+
+    n_states (int): The maximum number of latent states of a symbol.
+    n_rounds (int): As in `Induction`.
+    seed (int): Seed of all that is random.
+    lang (str): Language, table or file of the head rules, see `head_rules`.
+    lexical (LexicalSettings): Settings of the terminals; by default signatures of unknown words suit `lang`.
+    functions (bool): Whether categories have their functions, as NP-SBJ.
+    n_jobs (int or None): As in `Pivot`.
+    """
+
+    n_states: int = 16
+    n_rounds: int = 2
+    seed: int = 0
+    lang: str = "en"
+    lexical: Block[LexicalSettings] = UNSET
+    functions: bool = False
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        make_blocks(self, lexical=LexicalSettings(signatures=signatures_of(self.lang)))
+
+    def learner(self) -> Induction:
+        """Return the learner that these settings make."""
+        of_grammar = {name: value for name, value in vars(self).items() if name != "n_rounds"}
+        return Induction(Pivot(**of_grammar), self.n_rounds)

@@ -10,7 +10,7 @@ from spacy_lpcfg.storage.container import read_file
 
 
 def load(name: str | os.PathLike[str]) -> ParsingModel:
-    """Read a saved model that parses: a grammar, an ensemble, a combination or a belief network.
+    """Read a saved model that parses: a grammar, with or without evidence, or a belief network.
 
     name (str or path): Of its file, or of a model that comes with the package, such as "en". A file of that name is
         read by `load(Path("en"))`.

@@ -38,16 +38,6 @@ class Constraints:
                     f"Expected constraints on spans within the {n_words} words of the sentence, got [{start}, {end})."
                 )
 
-    def mirrored(self, n_words: int) -> Constraints:
-        """Mirror the constraints for the sentence read from right to left."""
-        if not self:
-            return self
-        required, forbidden = (
-            tuple((n_words - end, n_words - start, label) for start, end, label in spans)
-            for spans in (self.required, self.forbidden)
-        )
-        return Constraints(required, forbidden, tuple((n_words - end, n_words - start) for start, end in self.whole))
-
     def within(self, brackets: Mapping[Span, float]) -> dict[Span, float]:
         """Return the posteriors of the brackets that constraints allow, in their order; required brackets get 1.
 

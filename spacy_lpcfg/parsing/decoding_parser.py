@@ -20,10 +20,6 @@ class DecodingParser(WrappingParser):
         super().__init__(parser)
         self._decoder = decoder
 
-    def forest_mbr(self, query: Sentence) -> Parse:
-        """Return the other parser's tree of minimum Bayes risk."""
-        return self.backing.forest_mbr(query)
-
     def parse(self, query: Sentence) -> Parse:
         """Return the decoder's tree, or the other parser's where that has a single tree or the decoder's is refused.
 

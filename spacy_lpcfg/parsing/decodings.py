@@ -34,10 +34,6 @@ class Decodable(Protocol):
         """Whether its parser finds the n most probable trees."""
 
     @property
-    def has_members(self) -> bool:
-        """Whether it is made of models that decide together, each with a tree of its own."""
-
-    @property
     def local_trees(self) -> LocalTrees:
         """The local trees of its treebank."""
 
@@ -112,22 +108,8 @@ DECODINGS = {
         Decoding(
             "most-probable",
             "the tree of n_best(1)",
-            "The most probable tree needs one proper grammar (such as EM, Pivot and TreebankPCFG learn), alone or in a "
-            "combination, or an ISBN alone.",
+            "The most probable tree needs one proper grammar (such as EM, Pivot and TreebankPCFG learn) or an ISBN.",
             lambda model: model.has_n_best,
-        ),
-        Decoding(
-            "vote",
-            "the brackets that more than half of the models of a combination have in their own trees",
-            "Only the models of a combination can vote.",
-            lambda model: model.has_members,
-        ),
-        Decoding(
-            "rerank",
-            "of the trees that a grammar of a combination finds, the one that all its models find most probable",
-            "Reranking needs a combination with a proper grammar (such as EM, Pivot and TreebankPCFG learn) that reads "
-            "from left to right.",
-            lambda model: model.has_members and model.has_n_best,
         ),
     )
 }

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from spacy_lpcfg.trees.tree import Span
 
-Chain = tuple[str, ...]
-"""Labels over the same words, outermost first."""
 _Bounds = tuple[int, int]
 
 
-def mbr_brackets(
-    posteriors: Mapping[Span, float], n_words: int, *, cost: float, chains: Collection[Chain] = ()
-) -> list[Span]:
+def mbr_brackets(posteriors: Mapping[Span, float], n_words: int, *, cost: float) -> list[Span]:
     """Return the brackets that nest and have the largest sum of posteriors, each less `cost`.
 
-    posteriors (mapping of (start, end, label) to float): Probabilities of brackets.
+    posteriors (mapping of (start, end, label) to float): Probabilities of brackets; of labels over the same words, the
+        outermost comes first.
     n_words (int): Of the sentence; a bracket over all of them is always there, with the likeliest label if none is
         likely enough, but over one word only where there is any.
     cost (float): Brackets less likely are left out; 0.5 gives those that more than half of the trees have.
-    chains (collection of tuple of str): Which labels may stand over the same words, outermost first, besides any one
-        alone. None at all for every combination: then the label that comes first in the mapping is the outermost.
     RETURNS (list of (start, end, label)): In pre-order.
     RAISES (ValueError): If no bracket spans a sentence of several words.
     """
@@ -36,7 +31,7 @@ def mbr_brackets(
         if n_words == 1:
             return []
         raise ValueError(f"Expected a bracket over all {n_words} words, got none among {len(posteriors)}.")
-    labels = {bounds: _best_chain(of_label, chains) for bounds, of_label in scores.items()}
+    labels = {bounds: _best_labels(of_label) for bounds, of_label in scores.items()}
     gains = {bounds: sum(scores[bounds][label] for label in of_span) for bounds, of_span in labels.items()}
     order = sorted(gains, key=_outer_first)
     if _cross(order):
@@ -44,16 +39,10 @@ def mbr_brackets(
     return [(start, end, label) for start, end in order for label in labels[start, end]]
 
 
-def _best_chain(scores: Mapping[str, float], chains: Collection[Chain]) -> Chain:
+def _best_labels(scores: Mapping[str, float]) -> tuple[str, ...]:
     """Return the labels of one span, at least one, whose scores have the largest sum."""
     good = tuple(label for label, score in scores.items() if score > 0)
-    if len(good) == 1 or (good and not chains):
-        return good
-    best: Chain = (max(scores, key=scores.__getitem__),)
-    if good:
-        known = [chain for chain in chains if scores.keys() >= set(chain) and len(set(chain)) == len(chain)]
-        best = max([best, *known], key=lambda chain: (sum(scores[label] for label in chain), chain))
-    return best
+    return good or (max(scores, key=scores.__getitem__),)
 
 
 def _outer_first(bounds: _Bounds) -> _Bounds:

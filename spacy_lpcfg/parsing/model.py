@@ -9,7 +9,6 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.parsing.decoding_parser import DecodingParser
 from spacy_lpcfg.parsing.decodings import DECODINGS, MBR, check_decoding, decodings_of
 from spacy_lpcfg.parsing.kinds import all_kinds, kind_of_name
-from spacy_lpcfg.parsing.mbr import Chain
 from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.storage.container import StorageError, Stored, kind_of, pack, read_file, unpack
 from spacy_lpcfg.storage.files import PathLike
@@ -26,21 +25,18 @@ AnyModel = TypeVar("AnyModel", bound="ParsingModel")
 
 
 class ParsingModel(Stored):
-    """A model that makes parsers: a grammar, an ensemble, a network, a mirror image or a combination; it never changes.
+    """A model that makes parsers: a grammar, an ensemble or a network; it never changes.
 
     kind (str): The name of its kind in files, under which `parsing.kinds` has it.
     version (int): The number of the format in which it is saved.
     parser_settings (collection of str): The keyword arguments of `parser` that its parser has a use for.
-    is_network, is_mirrored (bool): Whether it is made of networks, and whether it reads from right to left.
-    own_tree (str): The decoding by which the model chooses its own tree when several models vote.
     default_decoding (str or None): The decoding by default; None for the first one of the table that the model has.
-    has_rule_marginals, has_n_best, has_members (bool): See `Decodable`.
+    has_rule_marginals, has_n_best (bool): See `Decodable`.
     bracket_cost (float): Brackets less likely than this are better left out.
     """
 
     kind: ClassVar[str]
     version: ClassVar[int]
-    own_tree: ClassVar[str] = "max-rule"
     default_decoding: ClassVar[str | None] = None
 
     if TYPE_CHECKING:  # attributes of some models, and properties of others
@@ -49,19 +45,10 @@ class ParsingModel(Stored):
         def parser_settings(self) -> Collection[str]: ...
 
         @property
-        def is_network(self) -> bool: ...
-
-        @property
-        def is_mirrored(self) -> bool: ...
-
-        @property
         def has_rule_marginals(self) -> bool: ...
 
         @property
         def has_n_best(self) -> bool: ...
-
-        @property
-        def has_members(self) -> bool: ...
 
         @property
         def labels(self) -> tuple[str, ...]:
@@ -95,7 +82,7 @@ class ParsingModel(Stored):
         def bracket_cost(self) -> float: ...
 
     else:
-        is_network = is_mirrored = has_rule_marginals = has_n_best = has_members = False
+        has_rule_marginals = has_n_best = False
         local_trees, bracket_cost = NO_LOCAL_TREES, 0.42
 
     @property
@@ -106,18 +93,9 @@ class ParsingModel(Stored):
         return (default, *(name for name in names if name != default))
 
     @property
-    def label_chains(self) -> frozenset[Chain]:
-        """The chains of labels over the same words in its treebank, outermost first; empty if they are not known."""
-        return frozenset()
-
-    @property
     def without_evidence(self) -> ParsingModel:
         """The model itself, or if it is a grammar with evidence the grammar alone."""
         return self
-
-    def models_of_trees(self) -> tuple[ParsingModel, ...]:
-        """Return the models that it is made of, as far as they have a log-probability of each tree."""
-        return ()
 
     def single_models(self) -> tuple[ParsingModel, ...]:
         """Return the grammars and networks that it is made of."""
@@ -242,21 +220,18 @@ class WrappingModel(ParsingModel):
 # Reading models of any kind ----------------------------------------------------------------------
 
 
-def model_from_bytes(data: Any, *, without: Collection[str] = ()) -> ParsingModel:
+def model_from_bytes(data: Any) -> ParsingModel:
     """Return the model that the `to_bytes` of any kind of model wrote.
 
-    without (collection of str): Names of kinds that are refused, such as that of a combination within a combination.
     RAISES (ModelError): On bytes that are damaged, foreign, of another format or inconsistent.
     """
     try:
         name = kind_of(data)
-        if name in without:
-            raise KeyError(name)
         model: ParsingModel = kind_of_name(name).read(data)
     except StorageError as error:
         raise ModelError(str(error)) from error
     except KeyError as error:
-        expected = ", ".join(sorted(all_kinds().keys() - set(without)))
+        expected = ", ".join(sorted(all_kinds()))
         raise ModelError(f"Expected a saved model that parses ({expected}), got a saved {shown(name)}.") from error
     return model
 

@@ -47,10 +47,6 @@ class SentenceReading:
         """Return the reading of a sentence that has one tree only."""
         return SentenceReading(Posteriors.of(parse), parse, parse.log_probability, parse.status)
 
-    def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse | None:
-        """Return the tree of the forest with the least expected loss by these posteriors; None without a forest."""
-        return None
-
 
 class SentenceParser(ABC):
     """Parses sentences by one model; any number of threads may share one.
@@ -104,10 +100,6 @@ class SentenceParser(ABC):
         They are those of the one tree that `parse` gives if the model has no tree over the whole sentence.
         """
         return self.read(query).posteriors
-
-    def forest_mbr(self, query: Sentence) -> Parse:
-        """Return the tree of least expected loss among those that a grammar has, for other learners to learn from."""
-        return self.parse(query)
 
     def distribution(self, query: Sentence) -> Distribution:
         """Return the distribution P(tree | words); empty if the model has no tree over the whole sentence."""

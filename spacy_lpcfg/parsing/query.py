@@ -51,15 +51,6 @@ class Query:
         """The given tags that the tree has to have; None if there are none, or if they are only a prior."""
         return self.tags if self.tag_weight == 0 else None
 
-    def mirrored(self) -> Query:
-        """Return the sentence read from right to left."""
-        return replace(
-            self,
-            words=self.words[::-1],
-            tags=self.tags and self.tags[::-1],
-            constraints=self.constraints.mirrored(len(self.words)),
-        )
-
     def part(self, start: int, end: int) -> Query:
         """Return the words [start, end) with their tags, without constraints."""
         tags = None if self.tags is None else self.tags[start:end]

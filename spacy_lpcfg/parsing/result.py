@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import itemgetter
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -91,21 +90,6 @@ class Posteriors:
         of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores, strict=True)]
         return cls(dict(zip(parse.spans, parse.span_scores.tolist(), strict=True)), of_tags, is_of_one=True)
 
-    @classmethod
-    def mean(cls, posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:
-        """Return weighted means of the posteriors of several models, which rounding takes no higher than 1.
-
-        weights (sequence of float): Weights of the models, with sum 1.
-        RETURNS (Posteriors): Brackets in pre-order; over the same words in the order in which the models, one after the
-            other, have them first.
-        """
-        brackets = _weighted_sums([one.brackets for one in posteriors], weights)
-        of_words = zip(*(one.tags for one in posteriors), strict=True)
-        return cls(
-            {span: brackets[span] for span in in_pre_order(brackets)},
-            [_weighted_sums(of_word, weights) for of_word in of_words],
-        )
-
     @property
     def best_tags(self) -> list[str]:
         """The likeliest tag of each word."""
@@ -137,35 +121,6 @@ class Posteriors:
             log_probability=log_probability,
             status=status,
         )
-
-    def mirrored(self) -> Posteriors:
-        """Mirror the posteriors, as of the sentence read backwards; labels over the same words keep their order."""
-        n_words = len(self.tags)
-        brackets = {(n_words - end, n_words - start, label): p for (start, end, label), p in self.brackets.items()}
-        in_order = {span: brackets[span] for span in in_pre_order(brackets)}
-        return Posteriors(in_order, self.tags[::-1], self.is_of_one)
-
-
-_Key = TypeVar("_Key")
-
-
-def _weighted_sums(values: Sequence[Mapping[_Key, float]], weights: Sequence[float]) -> dict[_Key, float]:
-    """Return the weighted sum of the values of each key, but at most 1."""
-    sums: dict[_Key, float] = {}
-    for of_model, weight in zip(values, weights, strict=True):
-        for key, p in of_model.items():
-            sums[key] = sums.get(key, 0.0) + weight * p
-    return {key: 1.0 if p > 1 else p for key, p in sums.items()}
-
-
-def in_pre_order(spans: Iterable[Span]) -> list[Span]:
-    """Sort spans in pre-order; labels over the same words keep their order."""
-    return sorted(sorted(spans, key=itemgetter(1), reverse=True), key=itemgetter(0))  # faster than by a pair
-
-
-def mirrored_spans(spans: Iterable[Span], n_words: int) -> list[Span]:
-    """Return the spans, in pre-order, of the mirrored sentence; labels over the same words keep their order."""
-    return in_pre_order((n_words - end, n_words - start, label) for start, end, label in spans)
 
 
 class Analysis(NamedTuple):

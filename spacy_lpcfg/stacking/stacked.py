@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.parsing.decodings import MBR
 from spacy_lpcfg.parsing.model import ModelError, WrappingModel, check_temperature, model_from_bytes
 from spacy_lpcfg.stacking.layer import LAYER_PARTS, SpanLayer
 from spacy_lpcfg.storage.container import refuse_others
@@ -37,7 +36,6 @@ class Stacked(WrappingModel):
     bracket_cost: float = 0.42
 
     kind, version = "stacked", 2
-    own_tree = MBR
 
     def __post_init__(self) -> None:
         check_temperature(self.temperature)
@@ -56,10 +54,6 @@ class Stacked(WrappingModel):
     def parser_bytes(self) -> float:
         """Approximate bytes of memory that its parser takes, besides those for sentences."""
         return self.model.parser_bytes + self.layer.scorer_bytes
-
-    def models_of_trees(self) -> tuple[Grammar, ...]:
-        """Return the models within the one below that have a log-probability of each tree."""
-        return self.model.models_of_trees()
 
     def to_values(self) -> dict[str, Any]:
         """Return the model as it is saved alone, and the parts of the layer."""

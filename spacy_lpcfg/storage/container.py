@@ -41,7 +41,7 @@ _MOST_AXES, _LARGEST = 3, 2**48  # limits on the axes of an array, and on the pr
 _CHUNK = 2**20  # bytes that are read from a stream at once
 _LONGEST_META = 2**20  # characters
 _NAMED = 3  # unknown fields that an error names
-_DEEPEST = 3  # nesting of models: a grammar, with a layer, mirrored, in a combination
+_DEEPEST = 3  # nesting of models
 
 
 AnyStored = TypeVar("AnyStored", bound="Stored")

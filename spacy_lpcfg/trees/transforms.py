@@ -41,11 +41,6 @@ _BRACKET = re.compile(r"[()\[\]{}]")
 _ESCAPE = re.compile("|".join(map(re.escape, _STANDS_FOR)))
 
 
-def mirror(tree: Tree) -> Tree:
-    """Reverse the order of the words and of all children; its own inverse."""
-    return tree.fold(lambda node, below: Tree(node.label, below[::-1], node.word))
-
-
 def binarize(tree: Tree, *, direction: str = "left", markov: int = 0) -> Tree:
     """Give every node at most two children, by inserting nodes whose labels begin with "@".
 

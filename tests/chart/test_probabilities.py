@@ -7,7 +7,6 @@ from paths import SAMPLE
 from spacy.cli.find_threshold import find_threshold
 from spacy.tokens import Doc, DocBin, Span
 
-from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.components.doc.constituents import KEY, trees
 from spacy_lpcfg.components.doc.constraints import constraints_within
 from spacy_lpcfg.components.doc.surprisal import token_surprisal
@@ -156,13 +155,12 @@ def test_alternatives_of_a_node_are_posteriors_of_its_words(learned, name):
         _ = elsewhere._.constituency[0].alternatives
 
 
-@pytest.mark.parametrize("model", ["spectral", "ensemble", "combined"])
+@pytest.mark.parametrize("model", ["spectral", "ensemble"])
 def test_models_without_a_distribution_say_so(learned, model):
     grammar = learned["lpcfg_parser"]
     others = {
         "spectral": learned["spectral"],
         "ensemble": Ensemble((grammar, grammar)),
-        "combined": Combined((learned["isbn_parser"],), (1.0,)),
     }
     nlp = pipeline({"lpcfg_parser": others[model]}, "lpcfg_parser")
     pipe, doc = nlp.get_pipe("lpcfg_parser"), tokenized(nlp)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -15,11 +14,10 @@ from spacy.tokens import DocBin
 from spacy.training.converters import conllu_to_docs
 from typer.main import get_command
 
-from spacy_lpcfg.combination import Combination
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.cli.shared.learner_options import parsed_settings
 from spacy_lpcfg.components.doc.constituents import rooted_trees
-from spacy_lpcfg.learning import EM, Ensembles, Pivot, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import EM, Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import dependencies, normalize, parse_trees, read_trees, to_latex
 from spacy_lpcfg.trees.dependencies import NO_HEAD
@@ -204,50 +202,6 @@ def test_cli_makes_as_many_iterations_as_asked_for(folder, tmp_path, method):
     assert nlp.config["components"]["lpcfg_parser"]["learner"]["settings"]["n_iterations"] == 1
     assert "iteration 1 of " in done.stderr
     assert "iteration 2 of " not in done.stderr
-
-
-def printed(learner: Ensembles | Combination) -> str:
-    """Its settings, without the last bit of numbers, which spaCy before 3.8.14 loses when it reads a config."""
-    return re.sub(r"\d\.\d{15,}", lambda number: f"{float(number[0]):.12g}", repr(learner))
-
-
-def test_cli_learns_ensembles(folder, tmp_path):
-    run(
-        "learn", "lpcfg", folder / "train.mrg", "--method", "ensemble", "--set", "n_grammars=4", "--set", "n_states=2",
-        "-o", tmp_path / "four",
-    )  # fmt: skip
-    trees = list(read_trees(folder / "train.mrg"))
-    ensemble = Combination.both_ways(Ensembles.diverse(2, n_states=2))
-    assert grammar_of(tmp_path / "four").to_bytes() == ensemble.fit(trees).to_bytes()
-    nlp = spacy.load(tmp_path / "four")
-    assert printed(nlp.get_pipe("lpcfg_parser").learner) == printed(ensemble)
-    told = [(step["grammar"], step["iteration"]) for step in nlp.meta["fit"]]
-    pivots, clusters = [0], list(range(6))
-    steps = [pivots, clusters, pivots, clusters]
-    assert told == [(number, iteration) for number, each in enumerate(steps, 1) for iteration in each]
-    assert all(step["seconds"] > 0 for step in nlp.meta["fit"])
-    options = ("--method", "ensemble", "--set", "n_grammars=6", "-o", tmp_path / "six")
-    assert "a multiple of 4" in run("learn", "lpcfg", folder / "train.mrg", *options, code=2).stderr
-    parsed = run("parse", tmp_path / "four", "-", text="The old ferry was sold.\n").stdout
-    assert parsed.startswith("(S (")
-
-
-def test_cli_distils_text(folder, tmp_path):
-    text = tmp_path / "text"
-    text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
-    distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--set", "n_states=2")
-    run(*distil, "--set", "n_grammars=4", "--text", text, "-o", tmp_path / "one")
-    nlp = spacy.load(tmp_path / "one")
-    assert [step["iteration"] for step in nlp.meta["fit"]] == [0, 1, 2]
-    learner = nlp.get_pipe("lpcfg_parser").learner
-    again = learner.fit(read_trees(folder / "train.mrg"))
-    assert grammar_of(tmp_path / "one").to_bytes() == again.to_bytes()
-    options = ("--text", text, "--set", "n_grammars=8", "--set", "teacher=accurate", "-o", tmp_path / "none")
-    assert "for which the accurate teacher has no use" in stderr_of(run(*distil, *options, code=2))
-    assert "--text: Expected a text" in stderr_of(run(*distil, "-o", tmp_path / "none", code=2))
-    options = ("--method", "em", "--text", text, "-o", tmp_path / "none")
-    assert "for which 'em' has no use" in stderr_of(run("learn", "lpcfg", folder / "train.mrg", *options, code=2))
-    assert not (tmp_path / "none").exists()
 
 
 def test_cli_takes_classes_of_words_from_text(folder, tmp_path):

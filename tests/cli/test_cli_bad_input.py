@@ -27,7 +27,6 @@ READS_TREES = {
     "learn-lpcfg": "learn lpcfg {bad} --method pcfg -o {out}",
     "learn-lpcfg-dev": "learn lpcfg {trees} --dev {bad} --method pcfg -o {out}",
     "learn-isbn": "learn isbn {bad} --set n_states=4 --set n_epochs=1 -o {out}",
-    "learn-combined": "learn combined {bad} -o {out}",
     "learn-bracketer": "learn bracketer {bad} --variant paper -o {out}",
     "evaluate-gold": "evaluate {bad} {trees}",
     "evaluate-test": "evaluate {trees} {bad}",
@@ -54,7 +53,6 @@ READS_OTHERS = {
     "table": "table {bad} -o {out}",
     "params": "evaluate {trees} {trees} --params {bad}",
     "tag-map": "learn bracketer {trees} --tag-map {bad} --variant paper -o {out}",
-    "distil": "learn lpcfg {trees} --method distil --text {bad} --set n_states=2 --set n_grammars=4 -o {out}",
 }
 READS = READS_TREES | READS_OTHERS
 TAKES_MODEL = {
@@ -80,7 +78,6 @@ WRITES_FILE = {
 WRITES_FOLDER = {
     "learn-lpcfg": "learn lpcfg {trees} --method pcfg -o {bad}",
     "learn-isbn": "learn isbn {trees} --set n_states=4 --set n_epochs=1 -o {bad}",
-    "learn-combined": "learn combined {trees} -o {bad}",
     "learn-bracketer": "learn bracketer {trees} --variant paper -o {bad}",
     "learn-lm": "learn lm {text} --states 2 -o {bad}",
 }
@@ -236,7 +233,6 @@ def test_cli_refuses_unknown_labels_and_components(known, tmp_path):
         ("learn isbn {trees} --seed -1 -o {out}", "--seed"),
         ("learn bracketer {trees} --seed 99999999999 -o {out}", "--seed"),
         ("learn lpcfg {trees} --seed 99999999999 -o {out}", "--seed"),
-        ("learn combined {trees} --seed -1 -o {out}", "--seed"),
         ("learn lm {text} --seed -1 -o {out}", "--seed"),
         ("sample {pcfg} --seed -1", "--seed"),
         ("bracketing-table {bracketer} {trees} --seed -1", "--seed"),

@@ -173,7 +173,7 @@ def test_cli_tells_surprisal_by_a_language_model(language_model):
 
 def test_cli_learn_says_what_comes_before_a_file():
     message = stderr_of(run("learn", "train.mrg", "-o", "model", code=2))
-    assert "one of lpcfg, isbn, combined, " in message
+    assert "one of lpcfg, isbn, bracketer, " in message
     assert "lm: `spacy-lpcfg learn lpcfg train.mrg` learns a grammar" in message
     assert "learn lpcfg" not in run("learn", "train", code=2).stderr
 

@@ -1,13 +1,10 @@
 """Parsing by grammars that were learned from raw text."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from stored_models import SENTENCE, model
 
 from spacy_lpcfg.bracketing.flat_brackets import without_flat
-from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
 
@@ -65,11 +62,3 @@ def test_parser_takes_constraints():
         assert parse.status == "parsed"
     impossible = Constraints(required=((0, 2, "NP"),))
     assert parser.parse(Query(SENTENCE, constraints=impossible)).status == "unconstrained"
-
-
-def test_parser_is_one_of_a_combination():
-    alone = INDUCED.parser().posteriors(SENTENCE).brackets
-    one = replace(INDUCED, members=INDUCED.members[:1])
-    two = replace(INDUCED, members=INDUCED.members[1:])
-    combined = Combined((one, two), (0.5, 0.5)).parser().posteriors(SENTENCE).brackets
-    assert all(abs(combined[span] - p) < 1e-3 for span, p in alone.items())

@@ -10,11 +10,9 @@ from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.network import Network, start_network
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
 from spacy_lpcfg.isbn.transitions import ATTACH, MODIFY, PROJECT, SHIFT, derive
-from spacy_lpcfg.isbn.vocabulary import mask_of, share_known_words, take_vocabulary
+from spacy_lpcfg.isbn.vocabulary import mask_of, take_vocabulary
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import Tree, parse_trees
-from spacy_lpcfg.trees.transforms import mirror
-from spacy_lpcfg.words.classes import WordClasses
 
 TEXTS = [
     "(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))))",
@@ -90,51 +88,22 @@ def columns(vocabulary, word, first, tag):
     return int(vocabulary.word_offsets[tag]) + place, np.float32(factor), has_signatures, rows
 
 
-@given(st.lists(st.tuples(WORDS, st.sets(st.integers(0, 6), min_size=1)), min_size=1, max_size=6), st.booleans())
-def test_candidates_are_what_is_known_of_each_word_under_each_tag(sentence, is_mirrored):
-    vocabulary = take_vocabulary(
-        TREES, min_count=2, min_signature_count=2, min_frequent=3, sentence_initial=-1 if is_mirrored else 0
-    )
+@given(st.lists(st.tuples(WORDS, st.sets(st.integers(0, 6), min_size=1)), min_size=1, max_size=6))
+def test_candidates_are_what_is_known_of_each_word_under_each_tag(sentence):
+    vocabulary = take_vocabulary(TREES, min_count=2, min_signature_count=2, min_frequent=3)
     found = vocabulary.candidates_among(
         [word for word, _ in sentence], [[vocabulary.tags[tag] for tag in own] for _, own in sentence]
     )
-    first = len(sentence) - 1 if is_mirrored else 0
     for i, (word, own) in enumerate(sentence):
         here = slice(*found.offsets[i : i + 2])
-        expected = [columns(vocabulary, word, i == first, tag) for tag in own]
+        expected = [columns(vocabulary, word, i == 0, tag) for tag in own]
         assert found.tags[here].tolist() == list(own)
         of_word = zip(found.outcomes[here], found.log_factors[here], found.has_signatures[here], strict=True)
         assert list(of_word) == [each[:3] for each in expected]
         rows = found.signature_rows[slice(*found.signature_offsets[i : i + 2])]
         assert rows.tolist() == max((each[3] for each in expected), key=len)
-        assert vocabulary.outcome_of(min(own), word, i == first) == columns(vocabulary, word, i == first, min(own))[0]
-        assert (
-            vocabulary.signature_rows(min(own), word, i == first) == columns(vocabulary, word, i == first, min(own))[3]
-        )
-
-
-def test_vocabularies_of_both_directions_look_words_up_once(vocabulary):
-    settings = {"min_count": 2, "min_signature_count": 2, "min_frequent": 3}
-    mirrored = take_vocabulary([mirror(tree) for tree in TREES], **settings, sentence_initial=-1)
-    others = [
-        take_vocabulary(TREES, **{**settings, name: value})
-        for name, value in (
-            ("min_count", 1),
-            ("min_signature_count", 4),
-            ("min_frequent", 1),
-            ("signature_weight", 1.0),
-        )
-    ]
-    others.append(
-        replace(vocabulary, rare=replace(vocabulary.rare, classes=WordClasses(("ly",), np.ones(1, np.int32))))
-    )
-    alone = [each.candidates(["The", "lynx", "Cat"]) for each in (vocabulary, mirrored, *others)]
-    share_known_words([vocabulary, mirrored, *others])
-    assert mirrored._known is vocabulary._known
-    assert len({id(each._known) for each in (vocabulary, *others)}) == 1 + len(others)
-    again = [each.candidates(["The", "lynx", "Cat"]) for each in (vocabulary, mirrored, *others)]
-    for one, other in zip(alone, again, strict=True):
-        assert all(map(np.array_equal, one, other))
+        assert vocabulary.outcome_of(min(own), word, i == 0) == columns(vocabulary, word, i == 0, min(own))[0]
+        assert vocabulary.signature_rows(min(own), word, i == 0) == columns(vocabulary, word, i == 0, min(own))[3]
 
 
 def test_rare_words_are_a_distribution(vocabulary):

@@ -8,13 +8,12 @@ from oracles.enumeration import sums_of_states
 from oracles.tensor_form import tree_weight
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import SPARSE
 from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
 from spacy_lpcfg.learners import learners_of
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
-from spacy_lpcfg.learning.base import Learner, ModelLearned, Step
+from spacy_lpcfg.learning.base import Learner, Step
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import MATCHINGS, PivotFeatures
 from spacy_lpcfg.trees import parse_trees
@@ -41,18 +40,13 @@ OF_TABLE = [small(entry.load()) for entry in learners_of("lpcfg") if hasattr(ent
 CLUSTERS = Clusters(**SMALL)
 EM_ = EM(**SMALL)
 NETWORK = ISBNLearner(n_states=4, n_epochs=2)
-TEXT = [tree.words for tree in TREES[:3]]
 NO_STEPS = [
     *(learner for learner in OF_TABLE if not hasattr(learner, "n_iterations")),
     StepwiseEM(EM_),
-    Combination((TreebankPCFG(), MirroredLearner(TreebankPCFG()))),
 ]
 BY_EM = [
     *(learner for learner in OF_TABLE if hasattr(learner, "n_iterations")),
-    MirroredLearner(EM_),
     Ensembles((CLUSTERS,), n_seeds=2),
-    Combination((EM_, MirroredLearner(CLUSTERS))),
-    Distillation(TreebankPCFG(), MirroredLearner(EM_), TEXT),
 ]
 
 
@@ -71,19 +65,18 @@ def test_learners_are_frozen_settings_with_fit(learner):
 def test_learners_without_steps_ignore_what_is_of_steps(learner):
     told = []
     found = learner.fit(iter(TREES), held_out=iter(TREES[:3]), on_step=told.append)
-    assert all(isinstance(each, ModelLearned) for each in told)
+    assert told == []
     assert found.to_bytes() == learner.fit(TREES).to_bytes()
 
 
 @pytest.mark.parametrize("learner", BY_EM, ids=name)
 def test_learners_by_em_tell_their_steps_and_look_at_held_out_trees(learner):
     """Each grammar of several looks at all of them, though they can be read but once."""
-    told = []
-    learner.fit(iter(TREES), held_out=iter(TREES[:3]), on_step=told.append)
-    steps = [step for step in told if not isinstance(step, ModelLearned)]
+    steps = []
+    learner.fit(iter(TREES), held_out=iter(TREES[:3]), on_step=steps.append)
     assert all(isinstance(step, Step) for step in steps)
     last = {step.grammar: step for step in steps}
-    assert len(last) == (2 if isinstance(learner, Ensembles | Combination) else 1)
+    assert len(last) == (2 if isinstance(learner, Ensembles) else 1)
     assert all(step.f1 > 50 for step in last.values())
 
 
@@ -95,14 +88,6 @@ def test_networks_tell_their_epochs():
     steps.clear()
     NETWORK.fit(TREES, on_step=steps.append)
     assert steps[0].to_values()["dev"] is None
-
-
-def test_combinations_tell_the_steps_of_grammars_and_their_models():
-    told = []
-    Combination((NETWORK, EM_)).fit(TREES, on_step=told.append)
-    first, step, second = told
-    assert (type(step), step.grammar) == (Step, 2)
-    assert (first, second) == (ModelLearned(1, 2), ModelLearned(2, 2))
 
 
 # Grammars ----------------------------------------------------------------------------------------

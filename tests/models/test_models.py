@@ -7,12 +7,11 @@ import pytest
 import spacy
 from pipelines import SAMPLE, pipeline_of, treebank
 
-from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.components.doc.constituents import KEY, trees
 from spacy_lpcfg.components.training.corpus import Treebank
+from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names, pretrained_path
 from spacy_lpcfg.parsing.protocol import ANSWERS
-from spacy_lpcfg.stacking import Stacked
 
 TEXT = "The ferry that my sister missed was the last one. We stayed."
 
@@ -98,19 +97,10 @@ def test_models_other_languages_have_none():
         pretrained_model("de")
 
 
-def test_models_english_says_how_sure_it_may_be():
-    temperature = pretrained_model("en-fast").temperature  # fitted on trees that it did not learn from
-    assert temperature != 1.0
-    nlp = pipeline_of("lpcfg_parser", pretrained="en-fast")
-    nlp("It rained.")
-    assert nlp.get_pipe("lpcfg_parser").score_temperature == temperature
-
-
-@pytest.mark.parametrize(("name", "kind", "megabytes"), [("en", Combined, 25), ("en-fast", Stacked, 10)])
-def test_models_english_answer_every_question_and_are_small(name, kind, megabytes):
-    assert pretrained_path(name).stat().st_size <= megabytes * 1e6
-    model = pretrained_model(name)
-    assert isinstance(model, kind)
+def test_models_english_answers_every_question_and_is_small():
+    assert pretrained_path("en").stat().st_size <= 41e6
+    model = pretrained_model("en")
+    assert isinstance(model, EvidenceGrammar)
     parser = model.parser()
     assert parser.answers == ANSWERS
     words = ["The", "ferry", "left", "."]

@@ -15,10 +15,8 @@ OF_KINDS = {
     "factored": {"mbr", "well-formed", "max-rule"},
     "ensemble": {"mbr", "well-formed", "max-rule"},
     "isbn": {"mbr", "most-probable"},
-    "mirrored": {"mbr", "most-probable"},
     "stacked": {"mbr", "well-formed", "max-rule", "most-probable"},
     "induced": {"mbr"},
-    "combined": {"mbr", "well-formed", "most-probable", "vote", "rerank"},
 }
 TOLD = set().union(*OF_KINDS.values())
 """The decodings that the table has; others may be added to it."""
@@ -28,7 +26,7 @@ TOLD = set().union(*OF_KINDS.values())
 def test_decodings_of_a_model_are_those_that_it_has_what_is_needed_for(kind):
     assert sorted(decodings_of(model(kind))) == sorted(model(kind).decodings)
     assert {*model(kind).decodings} & TOLD == OF_KINDS[kind]
-    assert model(kind).decodings[0] == ("well-formed" if kind in ("ensemble", "stacked", "combined") else MBR)
+    assert model(kind).decodings[0] == ("well-formed" if kind in ("ensemble", "stacked") else MBR)
     for name in model(kind).decodings:
         assert model(kind).parser(decoding=name).parse(SENTENCE).tree.words == SENTENCE
 

@@ -7,13 +7,11 @@ import pytest
 from stored_models import SENTENCE, model
 
 from spacy_lpcfg.chart import ChartSettings
-from spacy_lpcfg.combination import Combined
-from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.isbn import BeamSettings
 from spacy_lpcfg.parsing.kinds import all_kinds, kind_of_name
 from spacy_lpcfg.parsing.model import ModelError, model_from_bytes, model_from_disk
 
-KINDS = ("combined", "ensemble", "evidence", "grammar", "induced", "isbn", "mirrored", "stacked")
+KINDS = ("ensemble", "evidence", "grammar", "induced", "isbn", "stacked")
 OF_GRAMMARS = ("ensemble", "grammar", "stacked")
 
 
@@ -36,20 +34,11 @@ def test_kinds_are_all_read_by_one_function(kind, tmp_path):
 
 def test_kinds_of_other_things_are_refused():
     for kind in ("bracketer", "language model"):
-        with pytest.raises(ModelError, match=rf"that parses \(combined, .*, stacked\), got a saved '{kind}'"):
+        with pytest.raises(ModelError, match=rf"that parses \(.*evidence, .*, stacked\), got a saved '{kind}'"):
             model_from_bytes(model(kind).to_bytes())
-    with pytest.raises(ModelError, match=r"\(ensemble, evidence, .*\), got a saved 'combined'"):
-        model_from_bytes(model("combined").to_bytes(), without=("combined",))
     for bad in (None, b"", "text"):
         with pytest.raises(ModelError, match="Expected"):
             model_from_bytes(bad)
-
-
-def test_kinds_of_members_are_all_but_combinations():
-    within = Combined((model("combined"),), (1.0,)).to_bytes()
-    for outer, data in ((Combined, within), (Mirrored, Mirrored(model("combined")).to_bytes())):
-        with pytest.raises(ModelError, match="got a saved 'combined'"):
-            outer.from_bytes(data)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -75,4 +64,3 @@ def test_kinds_take_only_settings_that_they_have_a_use_for():
             model(kind).parser(chart=chart, search=search)
     with pytest.raises(ValueError, match="by this model, which are search, got chart: leave them out"):
         model("isbn").parser(chart=chart)
-    assert {*model("combined").parser_settings} == {"chart", "search"}

@@ -1,4 +1,4 @@
-from itertools import combinations, groupby, product
+from itertools import combinations, product
 
 import pytest
 from hypothesis import given
@@ -14,24 +14,19 @@ spans = st.tuples(st.integers(0, N_WORDS - 1), st.integers(1, N_WORDS), st.sampl
 )
 
 
-def labellings(posteriors, chains):
+def labellings(posteriors):
     """All sets of labels of each span, as {span: chain}, of which no two spans cross."""
     of_span = {}
     for start, end, label in posteriors:
         of_span.setdefault((start, end), []).append(label)
-    choices = [
-        [(bounds, chain) for chain in (None, *chains_over(labels, chains))] for bounds, labels in of_span.items()
-    ]
+    choices = [[(bounds, chain) for chain in (None, *subsets(labels))] for bounds, labels in of_span.items()]
     for chosen in product(*choices):
         found = {bounds: chain for bounds, chain in chosen if chain}
         if (0, N_WORDS) in found and not any(cross(one, other) for one, other in combinations(found, 2)):
             yield found
 
 
-def chains_over(labels, chains):
-    """Yield the chains of labels that may stand over words: any set of labels, or one alone and given chains."""
-    if chains:
-        return {*((label,) for label in labels), *(chain for chain in chains if set(chain) <= set(labels))}
+def subsets(labels):
     return [subset for k in range(1, len(labels) + 1) for subset in combinations(labels, k)]
 
 
@@ -39,29 +34,14 @@ def value_of(posteriors, cost, found):
     return sum(posteriors[(*bounds, label)] - cost for bounds, chain in found.items() for label in chain)
 
 
-CHAINS = ["XY", "YZ", "ZXY"]
-
-
-@given(
-    st.dictionaries(spans, st.floats(0.01, 1), max_size=9),
-    st.sampled_from([0.0, 0.3, 0.5]),
-    st.lists(st.sampled_from(CHAINS).map(tuple), unique=True),
-)
-def test_consensus_is_the_best_of_all(posteriors, cost, chains):
+@given(st.dictionaries(spans, st.floats(0.01, 1), max_size=9), st.sampled_from([0.0, 0.3, 0.5]))
+def test_consensus_is_the_best_of_all(posteriors, cost):
     posteriors[0, N_WORDS, "S"] = 0.4
-    found = mbr_brackets(posteriors, N_WORDS, cost=cost, chains=chains)
+    found = mbr_brackets(posteriors, N_WORDS, cost=cost)
     assert not any(cross(one, other) for one, other in combinations(found, 2))
-    best = max(value_of(posteriors, cost, each) for each in labellings(posteriors, chains))
+    best = max(value_of(posteriors, cost, each) for each in labellings(posteriors))
     assert sum(posteriors[span] - cost for span in found) == pytest.approx(best)
     assert Tree.from_spans("abcdef", "abcdef", found).spans() == found
-    of_span = {bounds: tuple(label for *_, label in group) for bounds, group in groupby(found, lambda span: span[:2])}
-    assert not chains or all(len(labels) == 1 or labels in chains for labels in of_span.values())
-
-
-def test_consensus_orders_labels_as_a_chain_has_them():
-    posteriors = {(0, 2, "A"): 0.8, (0, 2, "X"): 0.9, (0, 2, "Z"): 0.7}
-    assert mbr_brackets(posteriors, 2, cost=0.5, chains=[("X", "A"), ("A", "Z")]) == [(0, 2, "X"), (0, 2, "A")]
-    assert mbr_brackets(posteriors, 2, cost=0.5, chains=[("B", "A")]) == [(0, 2, "X")]
 
 
 def test_consensus_keeps_the_order_of_labels():

@@ -17,7 +17,7 @@ from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.segmentation import SegmentingParser, cut_points
 from spacy_lpcfg.trees import read_trees
 
-COMPONENTS = pytest.mark.parametrize("name", ["lpcfg_parser", "isbn_parser", "spectral_bracketer", "combined"])
+COMPONENTS = pytest.mark.parametrize("name", ["lpcfg_parser", "isbn_parser", "spectral_bracketer"])
 LONG = 2000
 
 
@@ -39,12 +39,8 @@ def long_doc(nlp, n_words):
 
 
 def component(name, **config):
-    """A pipeline with a small model, of which one is a grammar and networks that decide together."""
-    if name != "combined":
-        return give_model(untrained(name, **config), name)
-    nlp = untrained("lpcfg_parser", **config)
-    nlp.get_pipe("lpcfg_parser").grammar = stored_models.model("combined")
-    return nlp
+    """A pipeline with a small model."""
+    return give_model(untrained(name, **config), name)
 
 
 @pytest.mark.slow
@@ -128,7 +124,7 @@ def test_words_for_which_there_is_no_time_get_tags_only(core):
     assert ample.spans == SegmentingParser(core, max_words=20).parse(words).spans
 
 
-@pytest.mark.parametrize("kind", ["grammar", "ensemble", "isbn", "combined"])
+@pytest.mark.parametrize("kind", ["grammar", "ensemble", "isbn", "evidence"])
 def test_words_for_which_there_is_no_time_are_not_parsed(kind):
     model = stored_models.model(kind)
     parser, asked = IncrementalParser(model) if kind == "isbn" else model.parser(), []

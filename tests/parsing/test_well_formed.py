@@ -9,13 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.nested_sets import cross
 
-from spacy_lpcfg.combination import Combined
-from spacy_lpcfg.combination.members import Mirrored
-from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.local_tree_scores import DISCOUNT, PRIOR
-from spacy_lpcfg.parsing.model import model_from_bytes
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.parsing.well_formed import WEIGHT, WellFormedDecoder
@@ -149,28 +145,6 @@ def test_well_formed_trees_have_tags_that_suit_their_phrases():
 @pytest.fixture(scope="module")
 def grammar():
     return TreebankPCFG().fit(parse_trees(TREEBANK))
-
-
-def test_well_formed_is_what_combinations_and_ensembles_choose_by(grammar):
-    assert grammar.decodings[0] == "mbr"
-    assert "well-formed" in grammar.decodings
-    assert grammar.local_trees.as_dict == LocalTrees.of_trees(parse_trees(TREEBANK)).as_dict
-    ensemble = Ensemble((grammar, grammar))
-    for model in (ensemble, Combined((grammar, ensemble), (0.5, 0.5))):
-        assert model.decodings[0] == "well-formed"
-        own, named = (model.parser(decoding=name).parse(SENTENCE) for name in (None, "well-formed"))
-        assert own.spans == named.spans
-        assert own.log_probability == pytest.approx(named.log_probability, nan_ok=True)
-        again = model_from_bytes(model.to_bytes())
-        assert again.local_trees.as_dict == grammar.local_trees.as_dict
-        assert again.parser().parse(SENTENCE).spans == own.spans
-
-
-def test_well_formed_needs_local_trees(grammar):
-    mirrored = Combined((Mirrored(grammar),), (1.0,))
-    assert "well-formed" not in mirrored.decodings
-    with pytest.raises(ValueError, match="local trees of its treebank"):
-        mirrored.parser(decoding="well-formed")
 
 
 def test_well_formed_parser_leaves_other_answers_to_the_model(grammar):

@@ -30,7 +30,6 @@ LAYERS = (
         "isbn",
         "language_model",
         "stacking",
-        "combination",
         "learners",
         "models",
     ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from spacy_lpcfg.blocks import check_text
-from spacy_lpcfg.combination import Combination
 from spacy_lpcfg.learning import LexicalSettings, Pivot, Spectral, TreebankPCFG
 
 
@@ -19,12 +18,6 @@ def test_blocks_that_are_none_are_the_defaults():
 def test_blocks_are_objects(wrong):
     with pytest.raises(ValueError, match=r"Expected lexical to be an object such as LexicalSettings\(...\), got"):
         TreebankPCFG(lexical=wrong)
-
-
-def test_members_may_have_names():
-    learners = {"first": TreebankPCFG(), "second": TreebankPCFG(functions=False)}
-    assert Combination(learners) == Combination([*learners.values()])
-    assert Combination(learners).learners == tuple(learners.values())
 
 
 def test_a_text_is_no_list_and_no_path():

@@ -21,7 +21,6 @@ from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Pivot, Spectral,
 from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.parsing.decodings import check_decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution
-from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.storage.container import pack, unpack
 from spacy_lpcfg.trees import Tree, TreebankError, parse_trees, read_trees
 from spacy_lpcfg.trees.transforms import binarize
@@ -127,14 +126,6 @@ def test_messages_cut_what_they_quote(wrong):
     with pytest.raises((ValueError, TreebankError)) as error:
         wrong()
     assert len(str(error.value)) < 500
-
-
-def test_posteriors_are_no_higher_than_one():
-    one = Posteriors({(0, 1, "S"): 1.0}, [{"A": 1.0}])
-    weights = (0.1, 0.7, 0.1, 0.1 + 2e-9)
-    found = Posteriors.mean([one] * 4, weights)
-    assert sum(weights) > 1
-    assert (found.brackets, found.tags) == (one.brackets, one.tags)
 
 
 def test_tags_of_a_beam_are_no_likelier_than_one():

@@ -303,17 +303,3 @@ def test_cluster_whose_scheduler_goes_is_an_error(client):
 
 def not_here(learner: Any, *args: Any, **settings: Any) -> None:
     raise AssertionError("learned by the process that asks the cluster")
-
-
-def test_cluster_learns_combined_by_the_command(files, client, tmp_path, monkeypatch):
-    command = ("learn", "combined", files.paths[0], "-o")
-    run(*command, tmp_path / "here")
-    monkeypatch.setattr("spacy_lpcfg.isbn.learning.ISBNLearner.fit", not_here)
-    monkeypatch.setattr("spacy_lpcfg.learning.pivot.Pivot.fit", not_here)
-    with distributed.get_task_stream(client) as stream:
-        run(*command, tmp_path / "there", "--scheduler", client.scheduler.address)
-    workers = [task["worker"] for task in stream.data if str(task["key"]).startswith("batch_of_")]
-    assert len(workers) >= 4
-    assert len(set(workers)) == 2
-    here, there = (spacy.load(tmp_path / name).get_pipe("lpcfg_parser").grammar for name in ("here", "there"))
-    assert there.to_bytes() == here.to_bytes()

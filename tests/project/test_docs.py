@@ -230,7 +230,7 @@ def _check_options(words: list[str]) -> None:
 
 def learner_names(option: str, command: str | None) -> list[str]:
     """The learners that an option of `spacy-lpcfg learn` may name."""
-    return [each.name for each in LEARNERS if each.command == command] if option in ("--method", "--preset") else []
+    return [each.name for each in LEARNERS if each.command == command] if option == "--method" else []
 
 
 def _choices(kind: object) -> list[str]:

@@ -93,19 +93,6 @@ def test_project_learns_a_sigmoid_belief_network(project):
     assert [row[-2] for row in rows][-2:] == [".", "</s>"]
 
 
-def test_project_learns_from_raw_text_and_says_where_it_may_not(project):
-    assert "from which 'distil' learns too; got none" in run(
-        project, "train", *OTHER, "--vars.learner", "distil", code=1
-    )
-    trees = list(read_trees(project / "assets" / "sample" / "train.mrg"))[100:140]
-    (project / "raw.txt").write_text("\n".join(" ".join(tree.words) for tree in trees), encoding="utf-8")
-    raw = ("--vars.raw", "raw.txt", "--vars.model", "taught")
-    assert "for which 'pivot' has no use" in run(project, "train", *OTHER, *raw, code=1)
-    assert not (project / "training" / "taught" / "model-best").exists()
-    run(project, "train", *OTHER, *raw, "--vars.learner", "distil")
-    assert learned_config(project, "taught")["components"]["lpcfg_parser"]["learner"]["text"] == "raw.txt"
-
-
 def test_project_learns_a_bracketer_from_tags(project):
     """From a text that has no trees, and compared with trees."""
     trees = list(read_trees(project / "assets" / "sample" / "train.mrg"))
@@ -149,7 +136,7 @@ def test_project_packages_a_parser_of_an_open_treebank(project):
         (folder / f"{part}.mrg").write_text("".join(some), encoding="utf-8")
     run(project, "treebank", ".", "--vars.name", "icon")
     config = project / "corpus" / "icon" / "config.cfg"
-    config.write_text(config.read_text("utf-8").replace('"balanced"', '"pcfg"'), encoding="utf-8")
+    config.write_text(config.read_text("utf-8").replace('"pivot"', '"pcfg"'), encoding="utf-8")
     assert "learned from 60 trees" in run(project, "learn-treebank", ".", "--vars.name", "icon")
     run(project, "package-treebank", ".", "--vars.name", "icon")
     package = project / "packages" / "id_icon-0.1.0"

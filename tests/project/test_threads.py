@@ -19,11 +19,9 @@ import spacy
 from stored_models import KINDS, SENTENCE, TAGS, model, trees
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
-from spacy_lpcfg.combination import Combined
-from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn import ISBN, IncrementalParser
-from spacy_lpcfg.isbn.settings import BeamSettings, LatticeSettings
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
@@ -99,13 +97,8 @@ _MAKERS: dict[str, Callable[[], Any]] = {
     "pivot": lambda: Pivot(n_states=6, n_iterations=1, tokens_per_state=5).fit(trees(120)),
     "spectral": lambda: Spectral(n_states=6, tokens_per_state=10).fit(trees(120)),
     "one network": one_network,
-    "combined": lambda: Combined((model("grammar"), model("ensemble"), Mirrored(one_network())), (0.3, 0.3, 0.4)),
-    "guided": lambda: Combined(
-        (model("grammar"), Mirrored(one_network())), (0.4, 0.6), lattice=LatticeSettings(width=3)
-    ),
 }
 _READERS = {"one network": ISBN.from_bytes} | {kind: reader.read for kind, reader in KINDS.items()}
-_READERS["guided"] = Combined.from_bytes
 
 
 def fresh(kind: str, **settings: Any) -> Any:
@@ -150,8 +143,6 @@ QUESTIONS: dict[str, dict[str, Question]] = {
     "spectral": BY_CHART,
     "ensemble": {**WORDS, **GIVEN},
     "stacked": {**BY_CHART, **DISTRIBUTION, **TREES},
-    "combined": {**WORDS, **GIVEN, "forest_mbr": lambda parser, words: parser.forest_mbr(words)},
-    "guided": {**WORDS, **GIVEN},
     "isbn": {**WORDS, **GIVEN, **DISTRIBUTION, "prefixes": prefixes},
     "one network": {**WORDS, **GIVEN, **DISTRIBUTION, **TREES, "prefixes": prefixes},
     "bracketer": {"bracket": lambda parser, words: parser.bracket(words, (TAGS * 2)[: len(words)], max_words=8)},
@@ -173,13 +164,10 @@ def reordered(question: Question) -> Callable[[list[str], Any], Any]:
     return lambda words, parser: question(parser, words)
 
 
-@pytest.mark.parametrize(
-    ("kind", "decoding"),
-    [("combined", "vote"), ("combined", "rerank"), ("pivot", "max-rule"), ("pivot", "most-probable")],
-)
-def test_threads_decode_alike_in_every_way(kind, decoding):
+@pytest.mark.parametrize("decoding", ["max-rule", "most-probable"])
+def test_threads_decode_alike_in_every_way(decoding):
     calls = [lambda parser, words=words: parser.parse(words) for words in SENTENCES]
-    by_threads(partial(fresh, kind, decoding=decoding), calls)
+    by_threads(partial(fresh, "pivot", decoding=decoding), calls)
 
 
 def test_many_surprisals_at_a_time():

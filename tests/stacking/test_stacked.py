@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 from stored_models import SENTENCE, TAGS, model, trees
 
-from spacy_lpcfg.combination import Combination, Combined, MirroredLearner
-from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning import EM, TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.model import ModelError, model_from_bytes
@@ -177,35 +174,6 @@ def test_stacked_keeps_constraints(stacked):
             assert parse.status == PARSED
 
 
-def test_stacked_is_a_member_of_combinations(stacked):
-    mirrored = Mirrored(stacked)
-    combined = Combined((stacked, mirrored, model("isbn")), (0.5, 0.25, 0.25))
-    again = model_from_bytes(combined.to_bytes())
-    for decoding in combined.decodings:
-        assert_same_parse(
-            again.parser(decoding=decoding).parse(SENTENCE), combined.parser(decoding=decoding).parse(SENTENCE)
-        )
-    assert "rerank" in combined.decodings
-    assert combined.parser().forest_mbr(SENTENCE).status == PARSED
-    alone = Combined((stacked,), (1.0,)).parser().posteriors(SENTENCE)
-    assert alone.brackets == pytest.approx(stacked.parser().posteriors(SENTENCE).brackets)
-
-
-@pytest.mark.parametrize("decoding", ["mbr", "vote", "rerank"])
-def test_combinations_with_a_layer_keep_constraints(stacked, decoding):
-    """As in the preset `balanced`, whatever the layer thinks of them."""
-    dense = np.outer([1.0, 1.0], [0.0, 8.0, 0.0])
-    sure = replace(stacked, layer=replace(stacked.layer, dense=dense))  # that nothing is a bracket
-    for member in (stacked, sure):
-        parser = Combined((member, model("isbn")), (0.4, 0.6), lattice=LatticeSettings()).parser(decoding=decoding)
-        free = parser.parse(SENTENCE)
-        inner = next(span for span in free.spans if span[1] - span[0] < len(SENTENCE))
-        for asked in (Constraints(forbidden=(inner,)), Constraints(required=((3, 6, "NP"),))):
-            parse = parser.parse(Query(SENTENCE, constraints=asked))
-            assert asked.allow(parse.spans)
-            assert parse.status == PARSED
-
-
 def test_stacked_is_the_same_when_loaded(stacked):
     stacked = replace(stacked, temperature=1.25)
     found = model_from_bytes(stacked.to_bytes())
@@ -280,12 +248,6 @@ def test_learner_of_stacked_takes_as_many_steps_in_folds_as_held_out_trees_chose
 def test_learner_of_stacked_warns_once(caplog):
     StackedLearner(EM(n_states=16, n_iterations=1), n_folds=3).fit(trees(30))
     assert [record.levelname for record in caplog.records].count("WARNING") == 1
-
-
-def test_learner_of_stacked_is_one_of_members():
-    learner = StackedLearner(TreebankPCFG(), n_folds=2)
-    combined = Combination((learner, MirroredLearner(learner))).fit(trees(30))
-    assert isinstance(combined.members[1].model, Stacked)
 
 
 def test_learner_of_stacked_refuses_others():

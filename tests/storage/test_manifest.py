@@ -17,7 +17,6 @@ from spacy_lpcfg.storage.manifest import MANIFEST, reason_not_replaceable, write
 COMMANDS = {
     "lpcfg": "learn lpcfg {trees} --method pcfg",
     "isbn": "learn isbn {trees} --set n_states=2 --set n_epochs=1",
-    "combined": "learn combined {trees}",
     "bracketer": "learn bracketer {trees} --variant paper",
     "lm": "learn lm {text} --states 2 --method em --rare 0",
     "calibrate": "calibrate {model} {trees}",

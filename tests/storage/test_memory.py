@@ -12,7 +12,6 @@ from commands import run
 
 from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.chart import ChartSettings, Parser
-from spacy_lpcfg.combination import Combined
 from spacy_lpcfg.grammar import Ensemble, Grammar
 from spacy_lpcfg.grammar.backoff import backoff_bytes, with_backoff
 from spacy_lpcfg.grammar.checking import parser_bytes
@@ -96,15 +95,14 @@ def test_memory_of_backoff_rules_is_counted_well(n_states):
     assert taken / 3 < backoff_bytes(grammar) < 6 * taken + 1e5
 
 
-def test_memory_of_the_members_of_a_combination_adds_up(monkeypatch):
+def test_memory_of_the_members_of_an_ensemble_adds_up(monkeypatch):
     grammar, isbn = stored_models.model("grammar"), stored_models.model("isbn")
     one = parser_bytes(grammar)
     ensemble = Ensemble((grammar,) * 3)
-    combined = Combined((grammar, ensemble, isbn), (0.5, 0.25, 0.25))
     assert one < ensemble.parser_bytes < 3 * one
-    data = {each: each.to_bytes() for each in (grammar, ensemble, isbn, combined)}
+    data = {each: each.to_bytes() for each in (grammar, ensemble, isbn)}
     needs = {grammar: one, ensemble: ensemble.parser_bytes, isbn: isbn.parser_bytes}
-    for model, least in {**needs, combined: sum(needs.values())}.items():
+    for model, least in needs.items():
         monkeypatch.setenv(LIMIT_NAME, str(int(least) - 1000))
         with pytest.raises(ValueError, match=rf"A parser by .*are allowed.*{LIMIT_NAME}"):
             type(model).from_bytes(data[model])
@@ -112,12 +110,12 @@ def test_memory_of_the_members_of_a_combination_adds_up(monkeypatch):
         assert type(model).from_bytes(data[model]).labels == model.labels
 
 
-def test_memory_of_a_large_combination_is_in_proportion_to_its_file(monkeypatch):
+def test_memory_of_a_large_model_is_in_proportion_to_its_file(monkeypatch):
     """Models of a large treebank load as they are; a small file that asks for much does not."""
     monkeypatch.delenv(LIMIT_NAME, raising=False)
     grammar = stored_models.model("grammar")
     monkeypatch.setattr(reader, "LIMIT", int(grammar.parser_bytes) + 10_000)
-    for model in (Ensemble((grammar,) * 3), Combined((grammar, grammar), (0.5, 0.5))):
+    for model in (grammar, Ensemble((grammar,) * 3)):
         data = model.to_bytes()
         assert type(model).from_bytes(data).labels == model.labels
         with monkeypatch.context() as small:

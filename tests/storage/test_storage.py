@@ -168,7 +168,7 @@ def test_storage_names_what_lacks(kind):
                 KINDS[kind].read(pack(kind_of(data), version_of(data), others))
 
 
-@pytest.mark.parametrize("kind", ["grammar", "ensemble", "combined", "isbn"])
+@pytest.mark.parametrize("kind", ["grammar", "ensemble", "isbn"])
 def test_storage_keeps_the_temperature(kind):
     """In older files there is none, which is 1; numbers of numpy are numbers."""
     read, data = KINDS[kind].read, model(kind).to_bytes()
@@ -286,7 +286,7 @@ def bomb(n: int, declared: int) -> bytes:
 
 def nested(data: bytes, n: int) -> bytes:
     for _ in range(n):
-        data = pack("mirrored", 1, {"model": data})
+        data = pack("stacked", 2, {"model": data})
     return data
 
 
@@ -300,12 +300,12 @@ BOMBS = {
     "a list of lists": lambda: pack("grammar", 4, {"symbols": [[]] * 20_000_000}),
     "lists within lists": lambda: b"\x81\xa4body" + b"\xdd\x00\x00\xff\xff" * 9999 + bytes(2**20),
     "models within models": lambda: pack(
-        "combined", 1, {"weights": np.ones(1), "bracket_cost": 0.4, "member_0": nested(pack("grammar", 4, {}), 500)}
+        "stacked", 2, {"temperature": 1.0, "bracket_cost": 0.4, "model": nested(pack("grammar", 4, {}), 500)}
     ),
     "members that are small enough": lambda: pack(
-        "combined",
-        1,
-        {"weights": np.full(3, 1 / 3), "bracket_cost": 0.4, **{f"member_{i}": bomb(10, 2**29) for i in range(3)}},
+        "stacked",
+        2,
+        {"temperature": 1.0, "bracket_cost": 0.4, **{f"model_{i}": bomb(10, 2**29) for i in range(3)}},
     ),
 }
 READ_BOMBS = """
@@ -375,9 +375,9 @@ def test_storage_members_share_the_memory_of_the_whole(monkeypatch):
     """Each member may be read alone within a limit that all of them together exceed."""
     n_bytes = 10**6
     member = pack("grammar", 4, {"symbols": np.zeros(n_bytes, np.uint8)})
-    whole = unpack("combined", 3, pack("combined", 3, {f"member_{i}": member for i in range(3)}))
+    whole = unpack("stacked", 2, pack("stacked", 2, {f"member_{i}": member for i in range(3)}))
     monkeypatch.setenv(LIMIT_NAME, str(6 * n_bytes))
-    first, second, third = unpack("combined", 3, pack("combined", 3, whole)).values()
+    first, second, third = unpack("stacked", 2, pack("stacked", 2, whole)).values()
     for data in (first, second):
         assert len(unpack("grammar", 4, data)["symbols"]) == n_bytes
     with pytest.raises(StorageError, match="6,000,000 are allowed"):

@@ -9,11 +9,10 @@ from paths import ROOT
 from spacy.training.initialize import init_nlp
 from spacy.util import load_config
 
-from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner
 from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical
-from spacy_lpcfg.learning import Ensembles, Pivot, TreebankPCFG
+from spacy_lpcfg.learning import Pivot, TreebankPCFG
 from spacy_lpcfg.learning.base import has_functions
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import Tree, clean, normalize, parse_trees
@@ -87,37 +86,23 @@ def test_functions_are_converted(tmp_path):
     assert out.read_text("utf-8") == KEPT.replace("-SBJ", "").replace("-TMP", "")
 
 
-@pytest.mark.parametrize("name", ["pivot", "ensemble", "distil", "fast", "balanced", "accurate"])
-def test_functions_reach_all_parts_of_a_learner(name, tmp_path):
-    text = tmp_path / "text.txt"
-    text.write_text("It left .\n", "utf-8")
-    given = {"text": text} if name in ("distil", "fast") else {}
-    with_functions, without = (make_learner(name, settings={"functions": each}, **given) for each in (True, False))
+@pytest.mark.parametrize("name", ["pivot", "em", "pcfg"])
+def test_functions_reach_all_parts_of_a_learner(name):
+    with_functions, without = (make_learner(name, settings={"functions": each}) for each in (True, False))
     assert has_functions(with_functions)
     assert not has_functions(without)
 
 
-def test_functions_are_learned_by_several_models_and_from_text():
+def test_functions_are_learned_by_layers_and_networks():
     trees = [*parse_trees(TREES)] * 4
     pivot, network = (
         Pivot(functions=True),
         ISBNLearner(n_states=8, n_epochs=40, lexical=ISBNLexical(min_count=1), functions=True),
     )
-    combined = Combination((StackedLearner(pivot, n_folds=2), network, MirroredLearner(network)))
-    for learner in (combined, Distillation(pivot, pivot, [["It", "left", "today"]]), Ensembles([pivot])):
+    for learner in (StackedLearner(pivot, n_folds=2), network):
         model = learner.fit(trees)
         assert all({"NP-SBJ", "NP-TMP"} <= {*each.labels} for each in model.single_models())
         assert (0, 2, "NP-SBJ") in model.parser().parse(["The", "ferry", "left", "today"]).spans
-
-
-def test_functions_are_those_of_all_or_of_none():
-    for combine in (
-        lambda: Combination((Pivot(functions=True), ISBNLearner())),
-        lambda: Distillation(Pivot(functions=True), Pivot(), []),
-        lambda: Ensembles([Pivot(), Pivot(functions=True)]),
-    ):
-        with pytest.raises(ValueError, match=r"with the same functions|lang, rules and functions"):
-            combine()
 
 
 @pytest.mark.parametrize("config", ["grammar", "stepwise", "isbn"])

@@ -8,14 +8,10 @@ from paths import ROOT
 from spacy import registry
 from spacy.util import load_config, load_model_from_config
 
-from spacy_lpcfg.combination import Combination, Distillation
-from spacy_lpcfg.combination.presets import BothWays, preset
-from spacy_lpcfg.components.training.raw_text import RawText
 from spacy_lpcfg.learners import LEARNERS
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
-    Ensembles,
     LexicalSettings,
     Pivot,
     Spectral,
@@ -28,8 +24,6 @@ from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.stacking import StackedLearner
 
-TEXT = "text.txt"
-SENTENCES = RawText(TEXT, "xx")
 PLAIN = {"seed": 3, "lang": "xx"}
 LEARNED = LexicalSettings(signatures="learned")  # as for all languages but English
 GRAMMAR = {"lexical": LEARNED, **PLAIN}
@@ -40,26 +34,16 @@ WANTED = {  # others may be added to the table
     "em": EM(**GRAMMAR),
     "split-merge": SplitMerge(**GRAMMAR),
     "pcfg": TreebankPCFG(LEARNED, lang="xx"),
-    "ensemble": Combination.both_ways(Ensembles.diverse(4, **GRAMMAR)),
     "induction": Induction(Pivot(**GRAMMAR)),
-    "distil": Distillation(
-        Combination.both_ways(Ensembles.diverse(4, n_jobs=1, **GRAMMAR)),
-        Pivot(n_states=24, n_jobs=1, **GRAMMAR),
-        SENTENCES,
-    ),
-    "fast": preset("fast", text=SENTENCES, **PLAIN),
-    "balanced": preset("balanced", **PLAIN),
-    "accurate": preset("accurate", **PLAIN),
 }
 make_learner = registry.misc.get("spacy-lpcfg.Learner.v1")
 
 
 def made(name: str, **settings: object):
-    text = TEXT if name in ("distil", "fast") else None
-    return make_learner(name, text, settings=settings, **PLAIN)
+    return make_learner(name, settings=settings, **PLAIN)
 
 
-PARSERS = [each.name for each in LEARNERS if each.command in ("lpcfg", "combined")]
+PARSERS = [each.name for each in LEARNERS if each.command == "lpcfg"]
 
 
 def test_signatures_of_unknown_words_are_english_for_english_alone():
@@ -75,22 +59,12 @@ def test_settings_reach_the_learner():
     settings = {"n_states": 4, "features": {"kappa": 2}, "pivots": {"more_inside": ["rule"]}, "n_jobs": 2}
     assert made("pivot", **settings) == StackedLearner(pivot, n_jobs=2)
     assert made("pivot", evidence=False) == Pivot(**GRAMMAR)
-    assert made("fast", span_layer=False) == preset("fast", text=SENTENCES, span_layer=False, **PLAIN)
-    assert made("balanced", span_layer=False) == preset("balanced", span_layer=False, **PLAIN) != made("balanced")
-    assert made("fast").student.learner == made("fast", span_layer=False).student
-    ensemble = Ensembles.diverse(2, n_states=2, **GRAMMAR)
-    assert made("ensemble", n_grammars=4, n_states=2) == Combination.both_ways(ensemble)
     assert made("induction", n_states=4, n_rounds=1) == Induction(Pivot(n_states=4, **GRAMMAR), 1)
-    assert made("distil", teacher="balanced", n_states=4).teacher == preset("balanced", **PLAIN)
-    teacher = BothWays(n_grammars=4, n_states=4, n_jobs=1, lexical=LEARNED, **PLAIN).learner()
-    assert made("distil", n_grammars=4, n_states=4).teacher == teacher
-    assert make_learner("balanced", TEXT, **PLAIN) == preset("balanced", text=SENTENCES, **PLAIN)
 
 
 REFUSED = [
     ("pivots", {}, "Expected a learner, got 'pivots'. The nearest is 'pivot' of pivot, spectral, "),
     ("pivot", {"n_state": 4}, "got 'n_state'. The nearest is 'n_states' (default: 16) of n_states,"),
-    ("accurate", {"n_states": 4}, "The nearest is 'n_jobs' (default: 1) of lexical, functions, n_jobs."),
     ("pcfg", {"seed": 4}, "got 'seed'"),
     ("pivot", {"n_states": "four"}, "Expected the setting n_states to be int, got 'four'. Its default is 16."),
     ("pivot", {"n_states": True}, "to be int, got True"),
@@ -99,12 +73,9 @@ REFUSED = [
     ("pivot", {"tokens_per_state": "x"}, "Expected the setting tokens_per_state to be float, got 'x'"),
     ("pivot", {"pivots": {"more_inside": "rule"}}, r"Expected more_inside to be a list, got 'rule'"),
     ("pivot", {"evidence": 1}, "Expected the setting evidence to be bool | None, got 1. Its default is None."),
-    ("accurate", {"span_layer": False}, "got 'span_layer'"),
+    ("induction", {"evidence": False}, "got 'evidence'"),
     ("pivot", {"lexical": {"words": 3}}, "Expected a setting of lexical, got 'words'. The nearest is 'word_cl"),
     ("pivot", {"lexical": 3}, "Expected the setting lexical to be"),
-    ("ensemble", {"n_grammars": 6}, "Expected n_grammars to be a multiple of 4"),
-    ("distil", {"teacher": "fast"}, "Expected teacher, got 'fast'. The nearest is"),
-    ("distil", {"teacher": "accurate", "n_grammars": 8}, "n_grammars, for which the accurate teacher has no use"),
 ]
 
 
@@ -112,21 +83,6 @@ REFUSED = [
 def test_settings_that_cannot_be_are_refused(name, settings, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         made(name, **settings)
-
-
-@pytest.mark.parametrize("name", PARSERS)
-def test_text_goes_to_those_that_learn_from_it(name):
-    if name in ("distil", "fast", "balanced", "accurate"):
-        learner = make_learner(name, TEXT)
-        learner = learner.learners[0] if isinstance(learner, Combination) else learner
-        assert isinstance(learner, Distillation)
-        assert learner.text == RawText(TEXT, "en")
-    else:
-        with pytest.raises(ValueError, match=rf"Expected no text, for which '{name}' has no use, only distil, fast"):
-            make_learner(name, TEXT)
-    if name in ("distil", "fast"):
-        with pytest.raises(ValueError, match=f"Expected a text, .* from which '{name}' learns too; got none"):
-            make_learner(name)
 
 
 def learner_of(config: str, **overrides: object):
@@ -138,8 +94,7 @@ def learner_of(config: str, **overrides: object):
 
 @pytest.mark.parametrize("name", PARSERS)
 def test_config_has_any_learner(name):
-    text = TEXT if name in ("distil", "fast") else None
-    overrides = {"vars__learner": name, "paths__text": text, "system__seed": 3, "nlp__lang": "xx"}
+    overrides = {"vars__learner": name, "system__seed": 3, "nlp__lang": "xx"}
     assert learner_of("grammar.cfg", **overrides) == made(name) == WANTED.get(name, made(name))
 
 
@@ -158,9 +113,8 @@ def test_component_takes_the_name_of_a_learner(tmp_path):
     assert pipe.learner == make_learner("em", lang="de")
     nlp.to_disk(tmp_path)
     assert spacy.load(tmp_path).get_pipe("lpcfg_parser").learner == pipe.learner
-    for name, message in (("pivt", "The nearest is 'pivot'"), ("distil", "Expected a text")):
-        with pytest.raises(ValueError, match=message):
-            nlp.add_pipe("lpcfg_parser", "other", config={"learner": name})
+    with pytest.raises(ValueError, match="The nearest is 'pivot'"):
+        nlp.add_pipe("lpcfg_parser", "other", config={"learner": "pivt"})
 
 
 def test_component_has_the_pivot_algorithm_by_default():
