@@ -1,11 +1,11 @@
 """Measure how much the trees of models look like the trees of a treebank, whatever their F1.
 
-    python -m benchmarks.accuracy.local_trees MODEL... [--trees TREES...] [--text TEXT] [--decodings NAME...]
-        [--json FILE]
+    python -m benchmarks.accuracy.local_trees MODEL... --known TREES... [--trees TREES...] [--text TEXT]
+        [--decodings NAME...] [--json FILE]
 
 MODEL is a folder that spacy.load opens, or a model of the package, such as en. A local tree is a label over the labels
 and tags of its children, without punctuation. The measures of each file of TREES, from its words: F1 and sentences that
-are entirely right, as EVALB with COLLINS.prm over all lengths; local trees that the model's treebank does not have, and
+are entirely right, as EVALB with COLLINS.prm over all lengths; local trees that the known trees do not have, and
 sentences with any; and sentences that match a pattern of trees that look wrong (`PATTERNS`). Rows called "gold" are of
 the trees of the file. Patterns match some of these too, so that a model can be expected to have as many.
 
@@ -26,9 +26,8 @@ from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_
 from spacy_lpcfg.components.doc.constituents import trees as trees_of
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.evaluation.evalb import evaluate
-from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.queries import TreeIndex
-from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees import Tree, normalize, read_trees
 from spacy_lpcfg.trees.local_trees import LocalTrees, local_trees
 
 _VERB = "/^(VB|MD)/"
@@ -52,18 +51,19 @@ PATTERNS = {
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("models", nargs="+", metavar="MODEL")
+    arguments.add_argument("--known", type=Path, nargs="+", required=True, metavar="TREES")
     arguments.add_argument("--trees", type=Path, nargs="+", default=[], metavar="TREES")
     arguments.add_argument("--text", type=Path, metavar="TEXT")
-    arguments.add_argument("--decodings", nargs="+", default=["well-formed", "mbr"], metavar="NAME")
+    arguments.add_argument("--decodings", nargs="+", default=["mbr"], metavar="NAME")
     args = arguments.parse_args()
     if not args.trees and not args.text:
         arguments.error("expected --trees or --text, got neither")
     treebanks = {str(Path(*path.parts[-2:])): measure.read_gold(path) for path in args.trees}
+    known = LocalTrees.of_trees(tree for tree in map(normalize, read_trees(args.known)) if tree is not None)
     tables: dict[str, list[measure.Row]] = {name: [] for name in treebanks}
     for model in args.models:
         nlp = load_pipeline(model)
-        pipe, learned = find_lpcfg_parser(nlp)
-        known = local_trees_of(learned)
+        pipe, _ = find_lpcfg_parser(nlp)
         for name, golds in treebanks.items():
             tables[name].append(row(model, "gold", golds, golds, known))
         for decoding in args.decodings:
@@ -75,13 +75,6 @@ def main() -> None:
                 shares = {"model": model, "decoding": decoding, "sentences": len(trees), **strangeness(trees, known)}
                 tables.setdefault(name, []).append(shares)
     measure.report(tables, args.json)
-
-
-def local_trees_of(model: ParsingModel) -> LocalTrees:
-    """Return the local trees of the treebank that a model learned from."""
-    if not model.local_trees:
-        raise SystemExit("expected models that know the local trees of their treebank, as those learned from trees do")
-    return model.local_trees
 
 
 def parses(pipe: LPCFGParser, golds: Sequence[Tree]) -> list[Tree]:

@@ -1,6 +1,6 @@
 """`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each; to CoNLL-U and LaTeX."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from functools import partial
 from itertools import chain
@@ -64,6 +64,10 @@ def convert(
             help="Parse the sentences of .conllu files by this model; trees respect their tags and dependencies.",
         ),
     ] = None,
+    like: Annotated[
+        list[Path] | None,
+        options.file_option("With --by: leave out trees with a local tree that these trees never have."),
+    ] = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
     lang: options.Lang = "en",
@@ -88,8 +92,8 @@ def convert(
 
     --by makes trees of English dependencies, such as those of the English Web Treebank of Universal Dependencies, for
     others to learn from. No bracket crosses a subtree, and tags are those of the file (XPOS, the Penn Treebank's).
-    Trees with a local tree (a label over the labels of its children) that the trees which MODEL learned from never have
-    are left out, and counted.
+    With --like, such as the trees that MODEL learned from, trees with a local tree (a label over the labels of its
+    children) that those never have are left out, and counted.
 
     \b
     Example:
@@ -98,7 +102,7 @@ def convert(
         spacy-lpcfg convert train.spacy train.mrg
         spacy-lpcfg convert train-1.mrg train-2.mrg.gz train.jsonl
         spacy-lpcfg convert train.mrg train.conllu
-        spacy-lpcfg convert en_ewt-ud-train.conllu ewt.mrg --by model/
+        spacy-lpcfg convert en_ewt-ud-train.conllu ewt.mrg --by model/ --like train.mrg
     """
     from spacy_lpcfg.trees.noise import with_noise
     from spacy_lpcfg.trees.transforms import normalize_rooted
@@ -116,7 +120,7 @@ def convert(
         parts = (trees_of_path(str(path), on_error, dialect) for path in trees)
         read: Iterator[Tree] = filter(None, map(normalized, chain.from_iterable(parts)))
     else:
-        read = _read_dependencies(files, by, jobs, on_error)
+        read = _read_dependencies(files, by, like or (), jobs, on_error)
     converted = iter(progress(with_noise(with_tags(read, tags), share=noise, seed=seed), "trees"))
     first = next(converted, None)
     if first is None:
@@ -168,23 +172,28 @@ def _sentences_of(file: str, on_error: "OnError") -> "Iterator[DependencySentenc
     return next(read(file, on_error) for suffix, read in _readers_of_sentences().items() if name.endswith(suffix))
 
 
-def _read_dependencies(files: Iterable[str], by: str, n_jobs: int, on_error: "OnError") -> Iterator["Tree"]:
-    """Yield a model's trees for sentences with dependencies, without trees that have unknown local trees."""
+def _read_dependencies(
+    files: Iterable[str], by: str, like: Sequence[Path], n_jobs: int, on_error: "OnError"
+) -> Iterator["Tree"]:
+    """Yield a model's trees for sentences with dependencies, without those that have local trees unlike `like`."""
     from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
+    from spacy_lpcfg.trees import normalize, read_trees
+    from spacy_lpcfg.trees.local_trees import LocalTrees
 
     _, model = find_lpcfg_parser(load_pipeline(by))
     annotator = DependencyAnnotator(model)
+    known = LocalTrees.of_trees(filter(None, map(normalize, read_trees(like)))) if like else None
     n_kept = n_unknown = n_none = 0
     sentences = chain.from_iterable(_sentences_of(file, on_error) for file in files)
     for tree in annotator.trees(sentences, n_jobs=n_jobs):
         if tree is None:
             n_none += 1
-        elif annotator.unseen(tree):
+        elif known is not None and known.unseen(tree):
             n_unknown += 1
         else:
             n_kept += 1
             yield tree
     log(
-        f"{n_kept:,} trees; left out {n_unknown:,} with local trees that the model's treebank never has, and "
+        f"{n_kept:,} trees; left out {n_unknown:,} with local trees that --like never has, and "
         f"{n_none:,} sentences without a tree that respects the dependencies"
     )

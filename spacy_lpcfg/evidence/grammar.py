@@ -13,12 +13,10 @@ from spacy_lpcfg.evidence.features import FeatureEvidence
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.grammar.backoff import backoff_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.parsing.decodings import MBR
 from spacy_lpcfg.parsing.kinds import add_kind
 from spacy_lpcfg.parsing.model import ModelError, WrappingModel
 from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.storage.validation import is_number
-from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 
 _EVIDENCE: Mapping[str, type[EncoderEvidence] | type[FeatureEvidence]] = {
     evidence.kind: evidence for evidence in (EncoderEvidence, FeatureEvidence)
@@ -39,7 +37,6 @@ class EvidenceGrammar(WrappingModel):
     weights: EvidenceWeights = field(default_factory=EvidenceWeights)
 
     kind, version = "evidence", 1
-    default_decoding = MBR
     temperature = 1.0  # the projection is tempered instead
     has_n_best = True
 
@@ -47,16 +44,6 @@ class EvidenceGrammar(WrappingModel):
     def without_evidence(self) -> Grammar:
         """The grammar alone."""
         return self.model
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """Part-of-speech tags."""
-        return self.model.tags
-
-    @property
-    def local_trees(self) -> LocalTrees:
-        """None: the chart has the grammar's rules."""
-        return NO_LOCAL_TREES
 
     @property
     def summary(self) -> str:

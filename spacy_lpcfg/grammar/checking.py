@@ -22,15 +22,12 @@ from spacy_lpcfg.storage.validation import (
     is_moderate,
     is_temperature,
 )
-from spacy_lpcfg.trees.local_trees import LocalTrees
 from spacy_lpcfg.words.signatures import UNKNOWN
 
-_TEXTS = ("lexicon.tags", "classes.words", "local_trees.symbols", "local_trees.punctuation", "local_trees.auxiliaries")
+_TEXTS = ("lexicon.tags", "classes.words")
 _NOT_DISTINCT = ("symbols", "lexicon.terminals", "lexicon.rare_words")  # words may be spelled as signatures are named
 _MOST_STATES = 2**12  # of a symbol, so that sizes of tensors and offsets in them fit an integer
-_MOST_NODES = 2**31  # local trees in all
 _PAIR = 8  # bytes of a parser's tables for each pair of symbols, and of terminals and tags
-_NODE = 64  # bytes of a parser, at most, for each label of a local tree, and for each pair of neighbours
 _BLOCK = 64  # bytes of a parser, at most, for each stored entry of a sparse tensor
 require = Consistency("grammar", ModelError).require
 _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
@@ -39,8 +36,7 @@ _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 def parser_bytes(grammar: GrammarParameters) -> float:
     """Estimate the memory of a parser, in bytes, without sentences: tables, tensors and back-off rules."""
     tables = 2 * _PAIR * grammar.n_symbols**2 + _PAIR * len(grammar.lexicon.terminals) * len(grammar.tags)
-    rules = 2 * _NODE * len(grammar.local_trees.rules) + 2 * _PAIR * (len(grammar.local_trees.symbols) + 2) ** 2
-    return tables + tensor_bytes(grammar.tensors) + backoff_bytes(grammar) + rules
+    return tables + tensor_bytes(grammar.tensors) + backoff_bytes(grammar)
 
 
 def tensor_bytes(tensors: Tensors) -> float:
@@ -86,7 +82,6 @@ def check(grammar: GrammarParameters) -> None:
     _check_classes(grammar.lexicon)
     _check_classifier(grammar.classifier, grammar.n_preterminals + 2)
     _check_tags(grammar)
-    _check_local_trees(grammar.local_trees)
     if grammar.is_proper:
         for vectors in (grammar.root_vectors, grammar.lexicon.vectors):
             require("probabilities", bool(np.all(vectors >= 0)))
@@ -182,14 +177,6 @@ def _check_tags(grammar: GrammarParameters) -> None:
     for name in ("tags_before", "tags_after"):
         require(name, _is_weights(getattr(grammar, name), grammar.n_symbols, n_tags))
     require("tags", {chain[-1] for chain in grammar.chains[: grammar.n_preterminals]} <= set(grammar.tags))
-
-
-def _check_local_trees(local_trees: LocalTrees) -> None:
-    n, rules = len(local_trees.counts), local_trees.rules
-    require("local_trees.counts", _is(local_trees.counts, "int32", n) and bool(np.all(local_trees.counts > 0)))
-    require("local_trees.counts", int(local_trees.counts.sum(dtype=np.int64)) < _MOST_NODES)
-    require("local_trees.offsets", are_offsets(local_trees.offsets, "int32", n, len(rules), least=2))
-    require("local_trees.rules", _is(rules, "int32", len(rules)) and are_within(rules, len(local_trees.symbols)))
 
 
 def _is(array: np.ndarray, dtype: str, *shape: int) -> bool:

@@ -16,7 +16,6 @@ from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel, check_temperature
 from spacy_lpcfg.storage.container import refuse_others
-from spacy_lpcfg.trees.local_trees import LocalTrees
 
 COMBINATIONS = ("product", "sum")
 
@@ -63,11 +62,6 @@ class Ensemble(ParsingModel):
     def is_proper(self) -> bool:
         """Whether the parameters of all grammars are probabilities."""
         return all(grammar.is_proper for grammar in self.grammars)
-
-    @property
-    def local_trees(self) -> LocalTrees:
-        """The local trees of the treebank."""
-        return self.grammars[0].local_trees
 
     @property
     def words(self) -> frozenset[str]:

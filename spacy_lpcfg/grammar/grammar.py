@@ -15,10 +15,8 @@ from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.parameters import GrammarParameters
 from spacy_lpcfg.grammar.tensors import FACTORED, Tensors
-from spacy_lpcfg.parsing.decodings import MBR
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.storage.container import refuse_others
-from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 from spacy_lpcfg.words.classes import WordClasses
 
 
@@ -28,7 +26,6 @@ class Grammar(GrammarParameters, ParsingModel):
 
     kind, version = "grammar", 4
     parser_settings = ("chart",)
-    default_decoding = MBR  # its forest has few trees that look wrong
     has_rule_marginals = True
 
     @property
@@ -72,8 +69,7 @@ class Grammar(GrammarParameters, ParsingModel):
         lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}
         classifier = {f"classifier.{name}": getattr(self.classifier, name) for name in _CLASSIFIER}
         classes = {f"classes.{name}": getattr(self.lexicon.classes, name) for name in _CLASSES}
-        local_trees = {f"local_trees.{name}": getattr(self.local_trees, name) for name in _LOCAL_TREES}
-        return {**arrays, **tensors, **lexicon, **classifier, **classes, **local_trees}
+        return {**arrays, **tensors, **lexicon, **classifier, **classes}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Grammar:
@@ -84,9 +80,6 @@ class Grammar(GrammarParameters, ParsingModel):
         values = {"temperature": 1.0, **values}
         if not _WITHOUT_CLASSES.keys() & values.keys():
             values = {**_WITHOUT_CLASSES, **values}
-        if not _WITHOUT_LOCAL_TREES.keys() & values.keys():
-            values = {**_WITHOUT_LOCAL_TREES, **values}
-        values.setdefault("local_trees.auxiliaries", ())  # older files have none
         refuse_others(values, GRAMMAR_PARTS)
         for name in GRAMMAR_PARTS:
             require(name, has_type(name, values[name]))
@@ -98,7 +91,6 @@ class Grammar(GrammarParameters, ParsingModel):
                 classes=WordClasses(**{name: values[f"classes.{name}"] for name in _CLASSES}),
             ),
             classifier=Classifier(**{name: values[f"classifier.{name}"] for name in _CLASSIFIER}),
-            local_trees=LocalTrees(**{name: values[f"local_trees.{name}"] for name in _LOCAL_TREES}),
         )
         check(grammar)
         return grammar
@@ -137,18 +129,15 @@ _LEXICON = (
 )
 _CLASSIFIER = ("features", "offsets", "outputs", "weights")
 _CLASSES = ("words", "classes")
-_LOCAL_TREES = ("symbols", "offsets", "rules", "counts", "punctuation", "auxiliaries")
 _WITHOUT_CLASSES: dict[str, Any] = {
     "lexicon.class_shares": np.zeros((0, 0), dtype=np.float32),
     "classes.words": (),
     "classes.classes": np.zeros(0, dtype=np.int32),
 }
-_WITHOUT_LOCAL_TREES = {f"local_trees.{name}": getattr(NO_LOCAL_TREES, name) for name in _LOCAL_TREES}
 GRAMMAR_PARTS = (
     *_FIELDS,
     *(f"tensors.{name}" for name in _TENSORS),
     *(f"lexicon.{name}" for name in _LEXICON),
     *(f"classifier.{name}" for name in _CLASSIFIER),
     *(f"classes.{name}" for name in _CLASSES),
-    *(f"local_trees.{name}" for name in _LOCAL_TREES),
 )

@@ -12,7 +12,6 @@ from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.parsing.model import check_temperature
-from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 from spacy_lpcfg.trees.transforms import split_chain
 
 
@@ -42,7 +41,6 @@ class GrammarParameters:
         column is for the sentence's edge.
     temperature (float): Divisor of the log-odds of posteriors that makes them calibrated. Parsers return posteriors
         undivided; components divide those that they write as scores.
-    local_trees (LocalTrees): The local trees of the treebank, for the decoding "well-formed".
     RAISES (ModelError): On a temperature that is not finite and above 0.
     """
 
@@ -62,7 +60,6 @@ class GrammarParameters:
     tags_before: np.ndarray
     tags_after: np.ndarray
     temperature: float = 1.0
-    local_trees: LocalTrees = NO_LOCAL_TREES
 
     def __post_init__(self) -> None:
         check_temperature(self.temperature)

@@ -17,8 +17,7 @@ from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import PARSED
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, subtree_spans
-from spacy_lpcfg.trees.local_trees import LocalTree
-from spacy_lpcfg.trees.transforms import escape_tokens, strip_root
+from spacy_lpcfg.trees.transforms import escape_tokens
 from spacy_lpcfg.trees.tree import Span, Tree
 
 _LOOSE = frozenset(
@@ -128,16 +127,12 @@ def _is_subject(relation: str) -> bool:
 class DependencyAnnotator:
     """Parses sentences so that their trees respect known dependencies.
 
-    model (ParsingModel): Parses under constraints, and tags the words whose tag its treebank does not have.
-    RAISES (ValueError): If the model does not know the local trees of its treebank, and so not its tags.
+    model (ParsingModel): Parses under constraints, and tags the words whose tag it does not have.
     """
 
     def __init__(self, model: ParsingModel) -> None:
-        if not model.local_trees:
-            raise ValueError("Expected a model that knows the local trees of its treebank; learn this one again.")
         self._words = model.words
-        self._local_trees = model.local_trees
-        self._tags = frozenset((*model.local_trees.symbols, *model.local_trees.punctuation))
+        self._tags = frozenset(model.tags)
         self._parser: SentenceParser = model.parser()
 
     def trees(self, sentences: Iterable[DependencySentence], *, n_jobs: int = 1) -> Iterator[Tree | None]:
@@ -151,10 +146,6 @@ class DependencyAnnotator:
         yield from Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
             delayed(self._tree)(sentence) for sentence in sentences
         )
-
-    def unseen(self, tree: Tree) -> list[LocalTree]:
-        """Return the local trees of a tree, with or without its root, that the model's treebank never has."""
-        return self._local_trees.unseen(strip_root(tree)[1])
 
     def _tree(self, sentence: DependencySentence) -> Tree | None:
         forms = ["_".join(word.split()) for word in sentence.words]  # no word of a tree has blanks

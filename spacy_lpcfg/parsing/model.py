@@ -6,15 +6,13 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.parsing.decoding_parser import DecodingParser
-from spacy_lpcfg.parsing.decodings import DECODINGS, MBR, check_decoding, decodings_of
+from spacy_lpcfg.parsing.decodings import check_decoding, decodings_of
 from spacy_lpcfg.parsing.kinds import all_kinds, kind_of_name
 from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.storage.container import StorageError, Stored, kind_of, pack, read_file, unpack
 from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import is_temperature
-from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 
 
 class ModelError(ValueError):
@@ -30,14 +28,11 @@ class ParsingModel(Stored):
     kind (str): The name of its kind in files, under which `parsing.kinds` has it.
     version (int): The number of the format in which it is saved.
     parser_settings (collection of str): The keyword arguments of `parser` that its parser has a use for.
-    default_decoding (str or None): The decoding by default; None for the first one of the table that the model has.
     has_rule_marginals, has_n_best (bool): See `Decodable`.
-    bracket_cost (float): Brackets less likely than this are better left out.
     """
 
     kind: ClassVar[str]
     version: ClassVar[int]
-    default_decoding: ClassVar[str | None] = None
 
     if TYPE_CHECKING:  # attributes of some models, and properties of others
 
@@ -75,22 +70,17 @@ class ParsingModel(Stored):
             """Approximate bytes of memory that its parser takes, besides those for sentences."""
 
         @property
-        def local_trees(self) -> LocalTrees:
-            """Local trees of the treebank that was learned from; `NO_LOCAL_TREES` if the model does not know them."""
-
-        @property
-        def bracket_cost(self) -> float: ...
+        def tags(self) -> tuple[str, ...]:
+            """Part-of-speech tags; empty if the model has tags of its own making."""
 
     else:
         has_rule_marginals = has_n_best = False
-        local_trees, bracket_cost = NO_LOCAL_TREES, 0.42
+        tags = ()
 
     @property
     def decodings(self) -> tuple[str, ...]:
         """The ways in which its parser can choose a tree, as `DECODINGS` names them, the default first."""
-        names = decodings_of(self)
-        default = self.default_decoding or names[0]
-        return (default, *(name for name in names if name != default))
+        return decodings_of(self)
 
     @property
     def without_evidence(self) -> ParsingModel:
@@ -125,12 +115,8 @@ class ParsingModel(Stored):
                 f"Expected settings of a parser by this model, which are {' and '.join(self.parser_settings)}, "
                 f"got {', '.join(useless)}: leave them out."
             )
-        decoder = DECODINGS[name].decoder
         given = {setting: value for setting, value in settings.items() if value is not None}
-        parser = kind_of_name(self.kind).make_parser(self, name if decoder is None else MBR, **given)
-        if decoder is None:
-            return parser
-        return DecodingParser(parser, decoder(self))
+        return kind_of_name(self.kind).make_parser(self, name, **given)
 
     # Storage
 
@@ -208,9 +194,9 @@ class WrappingModel(ParsingModel):
         return self.model.words
 
     @property
-    def local_trees(self) -> LocalTrees:
-        """Local trees of the inner model."""
-        return self.model.local_trees
+    def tags(self) -> tuple[str, ...]:
+        """Part-of-speech tags of the inner model."""
+        return self.model.tags
 
     def single_models(self) -> tuple[ParsingModel, ...]:
         """Return the grammars and networks of the inner model."""

@@ -41,11 +41,6 @@ class Stacked(WrappingModel):
         check_temperature(self.temperature)
 
     @property
-    def tags(self) -> tuple[str, ...]:
-        """Part-of-speech tags."""
-        return self.model.tags
-
-    @property
     def summary(self) -> str:
         """The summary of the model, and the number of the layer's features."""
         return f"{self.model.summary}; {len(self.layer.keys)} features of spans"

@@ -5,7 +5,6 @@ import pytest
 
 from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
 from spacy_lpcfg.learning.induction import Induction
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.weights import copies, is_annotated, weighted_trees
 from spacy_lpcfg.trees import parse_trees
 from spacy_lpcfg.trees.transforms import normalize
@@ -64,15 +63,3 @@ def test_learner_counts_trees_as_often_as_they_weigh(learner):
 
 def test_equal_weights_are_as_good_as_none():
     assert Pivot(n_states=2).fit(TREES, weights=[3.0] * 3).to_bytes() == Pivot(n_states=2).fit(TREES).to_bytes()
-
-
-def test_local_trees_are_those_of_the_heaviest_trees():
-    grammar = TreebankPCFG().fit(TREES, weights=[2, 1, 2])
-    assert grammar.local_trees.as_dict == TreebankPCFG().fit([TREES[0], TREES[2]]).local_trees.as_dict
-
-
-def test_a_treebank_that_was_read_has_its_weights():
-    treebank = IndexedTreebank.read(TREES, TreebankPCFG(), [1, 1, 2])
-    assert TreebankPCFG().fit(treebank).to_bytes() == TreebankPCFG().fit(TREES, weights=[1, 1, 2]).to_bytes()
-    with pytest.raises(ValueError, match="Expected no weights for a treebank that was read before"):
-        TreebankPCFG().fit(treebank, weights=[1, 1, 2])

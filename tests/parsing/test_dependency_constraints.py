@@ -1,14 +1,11 @@
 """Constraints by dependencies: the brackets that they tell, and trees that have these."""
 
-from dataclasses import replace
-
 import pytest
 
 from spacy_lpcfg.parsing.constraints import ANY
 from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator, dependency_constraints
 from spacy_lpcfg.trees import parse_trees
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence
-from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES
 
 PARTS = {
     "N": "NOUN",
@@ -87,8 +84,3 @@ def test_trees_have_no_tags_that_are_foreign_to_the_treebank(sample_grammar):
     (tree,) = annotator.trees([sentence(text)])
     assert tree is not None
     assert tree.tags == ["DT", "NN", "VBD", "DT", "NN", "."]
-    assert not annotator.unseen(tree)
-    (unknown,) = parse_trees("(ROOT (S (NP (DT The) (VBD left)) (NN ferry)))")
-    assert annotator.unseen(unknown) == [("S", "NP", "NN"), ("NP", "DT", "VBD")]
-    with pytest.raises(ValueError, match="knows the local trees"):
-        DependencyAnnotator(replace(sample_grammar, local_trees=NO_LOCAL_TREES))

@@ -236,52 +236,6 @@ def test_scripts_consistent_gum_parses_again_what_contradicts_dependencies(sampl
     assert "EVEN and ODD" in run("consistent_gum.py", "mend", gum, tmp_path / "out", code=2)
 
 
-def test_scripts_sure_trees_writes_trees_of_which_a_model_is_sure(sample_grammar, tmp_path):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("lpcfg_parser").grammar = sample_grammar
-    nlp.to_disk(tmp_path / "model")
-    text = "The ferry left the harbour.\nRain.\nof the of the of the\n"
-    (tmp_path / "text.txt").write_text(text, encoding="utf-8")
-    output = run("sure_trees.py", tmp_path / "model", tmp_path / "text.txt", tmp_path / "out.mrg", "--least", "0.5")
-    assert output.startswith("1 written")
-    assert (tmp_path / "out.mrg").read_text("utf-8").splitlines() == [CORRECT]
-    output = run("sure_trees.py", tmp_path / "model", tmp_path / "text.txt", tmp_path / "out.mrg", "--least", "1.1")
-    assert output.startswith("0 written")
-
-
-def test_scripts_raw_text_takes_sentences_in_the_order_of_files(tmp_path):
-    for name, words in (("b/two", "One  more ."), ("a/one", "It rained.")):
-        path = tmp_path / "ud" / f"{name}.conllu"
-        path.parent.mkdir(parents=True)
-        path.write_text(f"# newdoc id = {name}\n# text = {words}\n1\tIt\tit\n\n", encoding="utf-8")
-    assert run("raw_text.py", tmp_path / "ud", tmp_path / "out" / "raw.txt") == "2 sentences\n"
-    assert (tmp_path / "out" / "raw.txt").read_text("utf-8") == "It rained.\nOne more .\n"
-    (tmp_path / "none").mkdir()
-    assert "found none" in run("raw_text.py", tmp_path / "none", tmp_path / "other.txt", code=2)
-    assert not (tmp_path / "other.txt").exists()
-
-
-def test_scripts_raw_text_reads_archives(tmp_path):
-    with zipfile.ZipFile(tmp_path / "masc.zip", "w") as archive:
-        kinds = {"written/b.txt": "blog", "written/c.txt": "spam", "written/wsj_0001.txt": "newspaper"}
-        archive.writestr("masc_tagged/categories.txt", "".join(f"{name} {kind}\n" for name, kind in kinds.items()))
-        for name in kinds:
-            archive.writestr(
-                f"masc_tagged/{name}", "It_PRP ’s_VBZ under_score_NN ._.\n\n-_: -_:\nIt_PRP ’s_VBZ under_score_NN ._.\n"
-            )
-    with zipfile.ZipFile(tmp_path / "speeches.zip", "w") as archive:
-        archive.writestr("speeches/README", "No text.")
-        archive.writestr("speeches/1790-One.txt", "My fellow\ncitizens! We the people.\n")
-    sources = [tmp_path / f"{name}.zip" for name in ("masc", "speeches")]
-    assert run("raw_text.py", *sources, tmp_path / "out.txt") == "3 sentences\n"
-    assert run("raw_text.py", tmp_path, tmp_path / "folder.txt") == "3 sentences\n"
-    assert (tmp_path / "out.txt").read_text("utf-8").splitlines() == [
-        "It 's under_score .",
-        "My fellow citizens!",
-        "We the people.",
-    ]
-
-
 def test_scripts_bundle_names_texts_without_folders():
     without_folders = runpy.run_path(str(SCRIPTS / "bundle.py"))["without_folders"]
     raw = {"@misc": "spacy-lpcfg.RawText.v1", "path": "/here/raw.txt", "lang": "en"}

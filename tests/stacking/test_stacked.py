@@ -129,7 +129,7 @@ def test_stacked_asks_the_grammar_for_all_else(stacked):
     assert parser.tree_log_probability(tree) == own.tree_log_probability(tree)
     assert [each.symbol for each in parser.states(SENTENCE)] == [each.symbol for each in own.states(SENTENCE)]
     assert parser.likely_tags(SENTENCE) == own.likely_tags(SENTENCE)
-    for name in ("labels", "words", "root_label", "local_trees", "tags"):
+    for name in ("labels", "words", "root_label", "tags"):
         assert getattr(stacked, name) == getattr(stacked.model, name)
     assert {*stacked.decodings} == {*stacked.model.decodings}
     assert stacked.single_models() == (stacked.model,)

@@ -28,12 +28,10 @@ from spacy_lpcfg.learning.lexicon.lexical import (
 )
 from spacy_lpcfg.learning.lexicon.rare_words import with_classes, with_rare_words
 from spacy_lpcfg.learning.treebank.counts import Counts, boundary_tags, count, smoothed_roots
-from spacy_lpcfg.learning.treebank.local_trees import count_local_trees
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import Reading, Skeletons
 from spacy_lpcfg.learning.weights import copies, is_annotated, weighted_trees
-from spacy_lpcfg.trees.local_trees import LocalTrees
 from spacy_lpcfg.trees.transforms import normalize_rooted, split_chain
 from spacy_lpcfg.trees.tree import Tree
 
@@ -86,7 +84,7 @@ class IndexedTreebank:
     vocabulary (TreebankVocabulary): The terminals.
     terminal (int32, (n_nodes,)): The terminal of each leaf; -1 for inner nodes.
     lexical (LexicalSettings): Settings of the terminals, and of the smoothing of emissions.
-    n_classified (int): Number of first trees from which the classifier of words learns, and whose local trees count.
+    n_classified (int): Number of first trees from which the classifier of words learns.
     exact_tensors (bool): Whether grammars keep the tensors of rules exactly, instead of to a tolerance.
     """
 
@@ -136,7 +134,7 @@ class IndexedTreebank:
 
         trees (Iterable[Tree] or IndexedTreebank): Trees are read once; raw or normalised.
         weights (sequence of float or None): How much each tree counts, see `Learner.fit`. Words are no less rare for
-            it, and the classifier and the local trees are of the trees with the largest weight alone.
+            it, and the classifier is of the trees with the largest weight alone.
         RAISES (ValueError): If there are no trees, or not one weight for each, or weights of a treebank that was read
             before, or one that was read with other settings of the lexicon.
         """
@@ -212,11 +210,6 @@ class IndexedTreebank:
         words = read_words(nodes, self.terminal[: nodes.n_nodes], lexicon, self.symbol_weights)
         return LogLinear().fit(words, lexicon, len(names))
 
-    @cached_property
-    def local_trees(self) -> LocalTrees:
-        """The local trees of the trees that the classifier learns from."""
-        return count_local_trees(self.nodes.between(0, self.n_classified))
-
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
@@ -283,5 +276,4 @@ def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
         classifier=treebank.classifier,
         tags_before=before,
         tags_after=after,
-        local_trees=treebank.local_trees,
     )
