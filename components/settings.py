@@ -62,7 +62,6 @@ def make_pruning(
     boundary_threshold: float = ChartSettings.boundary_threshold,
     boundary_merit: bool = ChartSettings.boundary_merit,
     retry_beam: float | None = ChartSettings.retry_beam,
-    cascade: float = ChartSettings.cascade,
     prefix_threshold: float = ChartSettings.prefix_threshold,
 ) -> ChartSettings:
     """Create `spacy-lpcfg.Pruning.v1`, the setting `pruning` of `lpcfg_parser`; see `spacy_lpcfg.chart.ChartSettings`.
@@ -77,7 +76,6 @@ def make_pruning(
         boundary_threshold=boundary_threshold,
         boundary_merit=boundary_merit,
         retry_beam=retry_beam,
-        cascade=cascade,
         prefix_threshold=prefix_threshold,
     )
 

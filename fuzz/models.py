@@ -18,7 +18,6 @@ from fuzz.choices import Choices
 from fuzz.contract import Target, expect
 from spacy_lpcfg.bracketing import CCA, Bracketer, SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical
@@ -120,7 +119,6 @@ KINDS = {
     "pcfg": Kind(_pcfg, model_from_bytes, _parse),
     "spectral": Kind(lambda: Spectral(n_states=2).fit(_trees()), model_from_bytes, _parse),
     "em": Kind(_em, model_from_bytes, _parse),
-    "ensemble": Kind(lambda: Ensemble((_em(), _em(1))), model_from_bytes, _parse),
     "isbn": Kind(_isbn, ISBN.from_bytes, _parse_by_beam),
     "stacked": Kind(lambda: StackedLearner(TreebankPCFG(), n_folds=2).fit(_trees()), model_from_bytes, _parse),
     "metric": Kind(lambda: _bracketer("paper"), Bracketer.from_bytes, _bracket),

@@ -49,7 +49,6 @@ _refuse_bare_sources()
 
 def _import_families() -> None:
     """Import the parsers of all kinds of models; each module enters its kinds into the table of kinds."""
-    import spacy_lpcfg.chart.ensemble
     import spacy_lpcfg.chart.parser
     import spacy_lpcfg.evidence.grammar
     import spacy_lpcfg.induced.parser

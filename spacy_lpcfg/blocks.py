@@ -1,4 +1,4 @@
-"""Types of settings that are blocks of a config: parts of a frozen dataclass, members of a group, and texts.
+"""Types of settings that are blocks of a config: parts of a frozen dataclass, and texts.
 
 spaCy writes the defaults of a registered dataclass into a config, which has texts, numbers, lists and null, but no
 objects. So a block is None by default, and its owner makes it in `__post_init__`: whoever reads the field finds the
@@ -11,25 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
 
 from spacy_lpcfg.checks import shown
 
-__all__ = ["UNSET", "Block", "Members", "Text", "check_text", "make_blocks", "make_tuples"]
+__all__ = ["UNSET", "Block", "Text", "check_text", "make_blocks", "make_tuples"]
 
 T = TypeVar("T")
 
 if TYPE_CHECKING:
     Block = Annotated[T, "or None, until its owner is made"]
-    Members = Annotated[Sequence[T], "or a mapping, until their owner is made"]
     Text = Iterable[Sequence[str]]
 else:
     Block = Optional[T]  # noqa: UP045  T | None cannot be applied to a type
-
-    class Members:
-        """The type of a list of blocks: a sequence, or a mapping by name as in a config.
-
-        The items may be anything, since spaCy checks types before it has made objects of the blocks.
-        """
-
-        def __class_getitem__(cls, kind: type) -> object:
-            return Sequence[Any] | Mapping[str, Any]
 
     Text = Any  # a check of anything more would read the text
 

@@ -110,7 +110,6 @@ LEARNERS = (
         has_evidence=True,
     ),
     NamedLearner("spectral", "Spectral learning by singular vectors.", lambda: learning.Spectral, takes_evidence=True),
-    NamedLearner("clusters", "Clusters of spectral projections as states.", lambda: learning.Clusters),
     NamedLearner("em", "Expectation maximisation from a random start.", lambda: learning.EM, takes_evidence=True),
     NamedLearner(
         "split-merge", "States split in two and merged, in rounds.", lambda: learning.SplitMerge, takes_evidence=True

@@ -22,7 +22,7 @@ from spacy_lpcfg.evidence.feature_learning import FeatureSettings, learn_feature
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
-from spacy_lpcfg.grammar import Ensemble, Grammar
+from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.induced.lexical import LexicalPCFG, Vocabulary
 from spacy_lpcfg.induced.model import Induced, InducedGrammar
 from spacy_lpcfg.induced.simple_pcfg import SimplePCFG
@@ -82,7 +82,6 @@ def foresee(model: LanguageModel) -> None:
 KINDS = {
     "grammar": Kind(Grammar.from_bytes, parse_by_chart),
     "factored": Kind(Grammar.from_bytes, parse_by_chart),
-    "ensemble": Kind(Ensemble.from_bytes, parse),
     "isbn": Kind(ISBN.from_bytes, parse_from_left),
     "stacked": Kind(Stacked.from_bytes, parse),
     "evidence": Kind(EvidenceGrammar.from_bytes, parse),
@@ -115,8 +114,7 @@ def some_isbn() -> ISBN:
         start_network(approximation, vocabulary, relations, n_states=n, seed=n)
         for n, approximation in enumerate(APPROXIMATIONS, start=3)
     ]
-    normalizers = np.ones((len(vocabulary.tags), 1 + sum(network.n_states for network in networks)), np.float32)
-    return ISBN(vocabulary, relations, tuple(networks), {"root_label": "ROOT", "n_trees": 40}, normalizers)
+    return ISBN(vocabulary, relations, tuple(networks), {"root_label": "ROOT", "n_trees": 40})
 
 
 def some_bracketer() -> Bracketer:
@@ -164,7 +162,6 @@ _MAKERS: dict[str, Callable[[], Stored]] = {
     "features": lambda: EvidenceGrammar(model("grammar"), learn_features(trees(30), settings=FeatureSettings())),
     "grammar": lambda: with_classes(EM(n_states=3, n_iterations=2, tokens_per_state=10).fit(trees(60))),
     "factored": lambda: Spectral(n_states=6, tokens_per_state=10).fit(trees(60)),
-    "ensemble": lambda: Ensemble((model("grammar"), model("grammar"))),
     "isbn": some_isbn,
     "stacked": lambda: StackedLearner(EM(n_states=3, n_iterations=2, tokens_per_state=10), n_folds=2).fit(trees(60)),
     "induced": some_induced,

@@ -1,10 +1,9 @@
 """Measure which settings of the parser cross-validation on training trees chooses, one lever changed at a time.
 
-    python -m benchmarks.accuracy.cross_validation TRAIN [--folds K] [--sentences N] [--grammars G] [--levers NAME...]
-        [--json FILE]
+    python -m benchmarks.accuracy.cross_validation TRAIN [--folds K] [--sentences N] [--levers NAME...] [--json FILE]
 
 TRAIN is a file of trees. For each of K folds, which are of trees next to each other, learns a pivot grammar from the
-other ones, or for `--levers cascade` an ensemble of G, and parses N sentences of the fold, evenly spread, from raw
+other ones, and parses N sentences of the fold, evenly spread, from raw
 words under each value of a lever, as `levers.py` has them. Measures F1 (EVALB, COLLINS.prm, all lengths), the mean over
 folds, and its change from the default settings, with the standard error of that over the folds.
 """
@@ -21,7 +20,7 @@ from benchmarks import measure
 from benchmarks.accuracy.levers import LEVERS, variants
 from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.evaluation.evalb import evaluate
-from spacy_lpcfg.learning import Ensembles, Pivot
+from spacy_lpcfg.learning import Pivot
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
@@ -31,17 +30,15 @@ def main() -> None:
     arguments.add_argument("train", type=Path, metavar="TRAIN")
     arguments.add_argument("--folds", type=int, default=3, metavar="K")
     arguments.add_argument("--sentences", type=int, default=500, metavar="N", help="the most of a fold")
-    arguments.add_argument("--grammars", type=int, default=2, metavar="G", help="of an ensemble; even")
-    arguments.add_argument("--levers", nargs="+", choices=LEVERS, metavar="NAME", help="default: all but cascade")
+    arguments.add_argument("--levers", nargs="+", choices=LEVERS, metavar="NAME", help="default: all")
     args = arguments.parse_args()
-    levers = args.levers or [name for name in LEVERS if name != "cascade"]
-    learner = Ensembles.diverse(args.grammars) if "cascade" in levers else Pivot()
+    levers = args.levers or LEVERS
     trees = list(read_trees(args.train))
     scores_by_variant: dict[str, list[float]] = {name: [] for name, _ in variants(levers)}
     for fold in range(args.folds):
         measure.progress(f"fold {fold + 1} of {args.folds}")
         others, golds = split(trees, fold, args.folds, args.sentences)
-        model: Any = learner.fit(others)
+        model: Any = Pivot().fit(others)
         for name, settings in variants(levers):
             scores_by_variant[name].append(f1(model, settings, golds))
     rows = [row(name, of_folds, scores_by_variant["default"]) for name, of_folds in scores_by_variant.items()]

@@ -2,9 +2,9 @@
 
     python -m benchmarks.accuracy.levers MODEL TREES [--tags given] [--levers NAME...] [--json FILE]
 
-MODEL is a folder that spacy.load opens, with an lpcfg_parser in it, or the file of a saved grammar or
-ensemble; TREES are gold trees, whose words are parsed. The first row has the default settings, and each other row
-one that differs from them; by default the cascade for several grammars, and all other levers for one. Measures F1 as
+MODEL is a folder that spacy.load opens, with an lpcfg_parser in it, or the file of a saved grammar;
+TREES are gold trees, whose words are parsed. The first row has the default settings, and each other row
+one that differs from them; Measures F1 as
 EVALB with COLLINS.prm over all lengths; tagging accuracy; sentences per CPU second, and how many times as many they are
 as under the default settings, with which they are parsed in turn, so that what else the machine does falls on both; and
 sentences that the grammar has no tree for, whose trees are by the rules of its back-off, or glued: with a `retry_beam`
@@ -26,7 +26,6 @@ from benchmarks import measure
 from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.evaluation.evalb import evaluate
-from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.parsing.model import ParsingModel, model_from_disk
 from spacy_lpcfg.parsing.result import BACKED_OFF, GLUED, Parse
 from spacy_lpcfg.trees import Tree
@@ -41,7 +40,6 @@ LEVERS: dict[str, tuple[Value, ...]] = {
     "tag_threshold": (0.0, 1e-3, 3e-3, 1e-2, 3e-2),
     "boundary_threshold": (0.0, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2),
     "retry_beam": (None, 1.0, 0.0),
-    "cascade": (0.0, 1e-5, 1e-4, 1e-3, 1e-2),
     "decoding": ("max-rule",),
     "bracket_cost": (0.3, 0.4, 0.45, 0.5, 0.6),
 }
@@ -53,13 +51,13 @@ def main() -> None:
     arguments.add_argument("model", type=Path, metavar="MODEL")
     arguments.add_argument("trees", type=Path, metavar="TREES")
     arguments.add_argument("--tags", choices=("given", "model"), default="model", help="default: model")
-    arguments.add_argument("--levers", nargs="+", choices=LEVERS, metavar="NAME", help="default: all that matter")
+    arguments.add_argument("--levers", nargs="+", choices=LEVERS, metavar="NAME", help="default: all")
     args = arguments.parse_args()
     golds = measure.read_gold(args.trees)
     model = read_model(args.model)
     default = model.parser()
     rows = []
-    for name, settings in variants(args.levers or levers_of(model)):
+    for name, settings in variants(args.levers or LEVERS):
         measure.progress(name)
         parser = model.parser(decoding=settings.decoding, chart=settings)
         rows.append({"settings": name, **row(parser, default, golds, args.tags)})
@@ -71,11 +69,6 @@ def read_model(path: Path) -> ParsingModel:
     if not path.is_dir():
         return model_from_disk(path)
     return find_lpcfg_parser(load_pipeline(str(path)))[1]
-
-
-def levers_of(model: ParsingModel) -> list[str]:
-    """The levers of one grammar, or that of several."""
-    return [name for name in LEVERS if (name == "cascade") != isinstance(model, Grammar)]
 
 
 def variants(levers: Iterable[str]) -> Iterator[tuple[str, ChartSettings]]:

@@ -37,7 +37,7 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.components.doc.constituents import trees
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 from spacy_lpcfg.evaluation.evalb import Sentence, evaluate, read_evalb
-from spacy_lpcfg.grammar import Ensemble, Grammar
+from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.tensors import FACTORED, SPARSE, Tensors
 from spacy_lpcfg.trees import Tree, clean
@@ -103,9 +103,9 @@ def own_row(name: str, golds: list[Tree], passes: list[measure.Measured]) -> mea
 
 
 def pass_rows(model: Path, golds: list[Tree]) -> list[measure.Row]:
-    """Measure the time of each pass of a chart, and the speed of the fine pass; of ensembles the first only."""
+    """Measure the time of each pass of a chart, and the speed of the fine pass."""
     grammar = component(spacy.load(model)).learned
-    if not isinstance(grammar, Grammar | Ensemble):
+    if not isinstance(grammar, Grammar):
         return []
     parser = grammar.parser()
     parser.parse(golds[0].words)
@@ -120,7 +120,6 @@ def pass_rows(model: Path, golds: list[Tree]) -> list[measure.Row]:
     context, with_coarse, fine, whole = seconds
     parts = {"context": context, "coarse": with_coarse - context, "fine": fine, "decoding": whole - with_coarse - fine}
     rates = {"fine": n_multiply_adds / fine, "(numpy: product of matrices)": blas_peak()}
-    rates = rates if isinstance(grammar, Grammar) else {}
     return [
         {
             "pass": name,

@@ -59,10 +59,8 @@ def learn_lpcfg(
     --set evidence=true, or with an --encoder; --set evidence=false is the grammar alone.
 
     --set changes settings of the method's class, such as Pivot: n_states is the most latent states of a symbol, and
-    n_iterations the iterations of EM, with --dev the most. An ensemble has n_grammars, half of which read from right to
-    left; for distil they are those of its teacher, unless with teacher=balanced or teacher=accurate. pivot, spectral
-    and em have a variant=paper: as they were published, without evidence. For spectral that is the paper of 2013;
-    variant=2012 is the one before it.
+    n_iterations the iterations of EM, with --dev the most. pivot, spectral and em have a variant=paper: as they were
+    published, without evidence. For spectral that is the paper of 2013; variant=2012 is the one before it.
 
     With --dev the smoothing of the spectral method, and the number of iterations of methods by EM, are
     tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM

@@ -5,8 +5,7 @@ pipeline's `language_model` if it has one, else by the component that wrote the 
 `doc.spans[key].attrs["surprisal"]`, one number for each token, nan for white space. A component stores it if
 `output.surprisal` is true; otherwise the component with this key and the Doc's vocabulary computes and stores it at the
 first request. `attrs["end_surprisal"]` has the surprisal of the end of each sentence. All numbers of a sentence sum to
--log2 of its probability (by a network: of the probability of its beam). Ensembles and spectral grammars
-have no surprisal.
+-log2 of its probability (by a network: of the probability of its beam). Spectral grammars have no surprisal.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ def _try_to_store(doc: Doc, key: str) -> bool:
         return False
     try:
         set_surprisal(doc, key, pipe.ready_parser())
-    except ValueError:  # an ensemble, for example, has no surprisal
+    except ValueError:  # a spectral grammar, for example, has no surprisal
         return False
     return True
 

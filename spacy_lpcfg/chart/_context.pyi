@@ -1,10 +1,7 @@
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.trees.tree import Span
 
 def emissions(
     scores: NDArray[np.float32],
@@ -16,10 +13,3 @@ def emissions(
     tag_of: NDArray[np.int32],
     tag_terminals: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...
-def bracket_cells(
-    brackets: Iterable[Span],
-    n_words: int,
-    labels: dict[str, int],
-    of_symbols: NDArray[np.uint64],
-    intermediate: NDArray[np.int8],
-) -> tuple[NDArray[np.int32], NDArray[np.int8]]: ...

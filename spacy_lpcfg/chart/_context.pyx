@@ -1,9 +1,9 @@
-"""Pruning before a chart is built: of the symbols of words by a classifier, of cells by likely brackets."""
+"""Pruning before a chart is built: of the symbols of words by a classifier."""
 
 import numpy as np
 
 from libc.math cimport INFINITY, exp, log
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 
@@ -70,62 +70,3 @@ def emissions(
                 factors.push_back(weights[k])
         first[i + 1] = <int32_t>rows.size()
     return first_, np.array(rows, dtype=np.int32), np.array(factors, dtype=np.float64), posteriors_
-
-
-def bracket_cells(brackets, int n_words, dict labels, const uint64_t[:, ::1] of_symbols, const char[::1] intermediate):
-    """Return the cells and rows of the `CellMask` that allows given brackets and their binarisation from the left.
-
-    brackets (iterable of (start, end, label)): of the sentence; labels may be unknown.
-    labels (dict of str to int): numbers of the known ones.
-    of_symbols (uint64, (n_blocks, n_symbols)): the labels of each symbol's brackets, as bits by number.
-    intermediate (int8, (n_symbols,)): whether a symbol is of binarisation; such stand where a longer bracket begins.
-    RETURNS (int32 (n_words + 1, n_words + 1), int8 (n_rows, n_symbols)): each cell with labels has a row of its own.
-    """
-    cdef int n_blocks = of_symbols.shape[0], n_rows = OPEN + 1
-    cdef vector[uint64_t] bits = vector[uint64_t](n_rows * n_blocks, 0)   # (n_rows, n_blocks): the labels of rows
-    cdef vector[int32_t] furthest = vector[int32_t](n_words, 0)           # the end of the longest bracket, by start
-    cells_ = np.zeros((n_words + 1, n_words + 1), dtype=np.int32)
-    cdef int32_t[:, ::1] cells = cells_
-    cdef char[:, ::1] rows
-    cdef int start, end, label
-    for start, end, name in brackets:
-        furthest[start] = max(furthest[start], end)
-        label = labels.get(name, -1)
-        if label >= 0 and cells[start, end] == 0:
-            cells[start, end], n_rows = n_rows, n_rows + 1
-            bits.resize(n_rows * n_blocks, 0)
-        if label >= 0:
-            bits[cells[start, end] * n_blocks + label // 64] |= <uint64_t>1 << (label % 64)
-    rows_ = np.zeros((n_rows, of_symbols.shape[1]), dtype=np.int8)
-    rows = rows_
-    with nogil:
-        fill_row(rows[BARE], &bits[0], False, of_symbols, intermediate)
-        fill_row(rows[OPEN], &bits[0], True, of_symbols, intermediate)
-        for start in range(n_words):
-            for end in range(start + 1, n_words + 1):
-                if cells[start, end]:
-                    fill_row(rows[cells[start, end]], &bits[cells[start, end] * n_blocks], end < furthest[start],
-                             of_symbols, intermediate)
-                elif end < furthest[start]:
-                    cells[start, end] = OPEN
-                elif end == start + 1:
-                    cells[start, end] = BARE
-    return cells_, rows_
-
-
-cdef enum:
-    BARE = 1    # the row of words without brackets
-    OPEN = 2    # that of cells without labels where a longer bracket begins
-
-
-cdef void fill_row(char[::1] row, const uint64_t* bits, bint is_open, const uint64_t[:, ::1] of_symbols,
-                   const char[::1] intermediate) noexcept nogil:
-    """Allow the symbols whose labels are all among given ones, as bits; those of binarisation if `is_open`."""
-    cdef int block, symbol
-    cdef uint64_t others
-    for symbol in range(row.shape[0]):
-        row[symbol] = not intermediate[symbol] or is_open
-    for block in range(of_symbols.shape[0]):
-        others = ~bits[block]
-        for symbol in range(row.shape[0]):
-            row[symbol] &= intermediate[symbol] or not (of_symbols[block, symbol] & others)

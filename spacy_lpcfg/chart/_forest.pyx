@@ -42,40 +42,6 @@ cdef class Forest:
                 return True
         return False
 
-    def pruned(self, const double[::1] marginals, double threshold):
-        """Return the forest of the edges with large enough marginals that are still part of whole trees.
-
-        marginals (float64, (n_edges,)): of any sign.
-        threshold (float): least size of a marginal.
-        RETURNS (Forest, int64 (n_items,), int64 (n_edges,)): the indices of its items and edges in this forest. If no
-            tree is left, this forest itself.
-        """
-        cdef vector[char] stands, is_used, is_kept
-        cdef int item, e
-        cdef Edge edge
-        cdef size_t k
-        stands.assign(self.items.size(), False)
-        is_used.assign(self.items.size(), False)
-        is_kept.assign(self.edges.size(), False)
-        with nogil:
-            for item in range(<int>self.items.size()):
-                stands[item] = self.items[item].row >= 0
-                for e in range(self.first_edge[item], self.first_edge[item + 1]):
-                    edge = self.edges[e]
-                    is_kept[e] = fabs(marginals[e]) >= threshold and stands[edge.left] and stands[edge.right]
-                    stands[item] |= is_kept[e]
-            for k in range(self.roots.size()):
-                is_used[self.roots[k]] = stands[self.roots[k]]
-            for item in range(<int>self.items.size() - 1, -1, -1):
-                for e in range(self.first_edge[item], self.first_edge[item + 1]):
-                    is_kept[e] &= is_used[item]
-                    if is_kept[e]:
-                        is_used[self.edges[e].left] = is_used[self.edges[e].right] = True
-        items, edges = _places(is_used), _places(is_kept)
-        if len(items) == 0:
-            return self, np.arange(self.items.size()), np.arange(self.edges.size())
-        return self.part(items, edges), items, edges
-
     def restricted(self, const char[::1] is_allowed):
         """Return the forest of allowed items, int8 (n_items,), and of the edges between them; it may hold no tree."""
         cdef vector[char] is_kept

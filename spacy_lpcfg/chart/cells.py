@@ -1,19 +1,16 @@
-"""Masks of the symbols allowed in each cell of a chart, from constraints, brackets or a tree."""
+"""Masks of the symbols allowed in each cell of a chart, from constraints or a tree."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
 
 from spacy_lpcfg.arrays import read_only
-from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.chart._context import bracket_cells
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
 from spacy_lpcfg.trees.transforms import collapse_unaries
-from spacy_lpcfg.trees.tree import Span, Tree
+from spacy_lpcfg.trees.tree import Tree
 
 
 class CellMask(NamedTuple):
@@ -43,20 +40,6 @@ class SymbolSets:
         self._labels = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
         self._leaves = {name: a for a, name in enumerate(grammar.symbols[: grammar.n_preterminals])}
         self._nodes = {name: a for a, name in enumerate(grammar.symbols) if a >= grammar.n_preterminals}
-
-    @cached_property
-    def labels(self) -> dict[str, int]:
-        """Numbers of the categories of constituents."""
-        return {label: i for i, label in enumerate(sorted({label for labels in self._labels for label in labels}))}
-
-    @cached_property
-    def label_bits(self) -> np.ndarray:
-        """The labels of each symbol's brackets as bits, uint64 (n_blocks, n_symbols)."""
-        bits = np.zeros((len(self.labels) // 64 + 1, len(self._labels)), dtype=np.uint64)
-        for symbol, labels in enumerate(self._labels):
-            for label in labels:
-                bits[self.labels[label] // 64, symbol] |= np.uint64(1 << self.labels[label] % 64)
-        return read_only(bits)
 
     def with_label(self, label: str) -> np.ndarray:
         """Return the symbols whose constituents have a label; those with any label for `ANY`."""
@@ -95,14 +78,6 @@ def _cut_crossing(masks: np.ndarray, start: int, end: int, allowed: np.ndarray) 
     """Allow only the given symbols in cells that cross a span."""
     masks[:start, start + 1 : end] &= allowed
     masks[start + 1 : end, end + 1 :] &= allowed
-
-
-def bracket_mask(brackets: Collection[Span], n_words: int, sets: SymbolSets) -> CellMask:
-    """Return the mask of all trees that have no other brackets than the given ones, binarised from the left.
-
-    brackets (collection of (start, end, label)): Brackets; labels that the grammar lacks are ignored.
-    """
-    return CellMask(*bracket_cells(brackets, n_words, sets.labels, sets.label_bits, sets.intermediate))
 
 
 def tree_mask(tree: Tree, sets: SymbolSets) -> CellMask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isqrt
@@ -16,7 +16,7 @@ from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest, LabelTable, best_tree, bracket_scores, posteriors, tree_brackets
 from spacy_lpcfg.chart._projection import Projection
-from spacy_lpcfg.chart.cells import CellMask, SymbolSets, bracket_mask, constraint_mask, tree_mask
+from spacy_lpcfg.chart.cells import CellMask, SymbolSets, constraint_mask, tree_mask
 from spacy_lpcfg.chart.context import ContextModel, SentenceContext
 from spacy_lpcfg.chart.distribution import ForestDistribution, ForestTrees, LatentDistribution, ProjectedDistribution
 from spacy_lpcfg.chart.factors import Factors
@@ -43,7 +43,7 @@ from spacy_lpcfg.parsing.result import (
     with_given,
 )
 from spacy_lpcfg.trees.transforms import basic_category, normalize
-from spacy_lpcfg.trees.tree import Span, Tree
+from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.signatures import is_in_capitals
 
 
@@ -144,10 +144,10 @@ class Parser(SentenceParser):
         forest = self.forest(query)
         return self.decode(query, forest) if forest.n_items else first_fallback(self, query, forest)
 
-    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
+    def read(self, query: Sentence) -> SentenceReading:
         """Return the posteriors of a sentence, with the pruned forest."""
         query = Query.of(query)
-        forest = self.forest(query, likely=None if guide is None else guide.brackets)
+        forest = self.forest(query)
         if not forest.n_items:
             return SentenceReading.of(first_fallback(self, query, forest))
         scores = self._scores(forest)
@@ -262,19 +262,11 @@ class Parser(SentenceParser):
 
     # The chart
 
-    def forest(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Forest:
-        """Return the pruned chart of a sentence; it is empty if the grammar has no tree.
-
-        likely (collection of (start, end, label) or None): The only brackets to consider, as predicted by another
-            model, unless there are constraints or no tree remains; None for all brackets.
-        """
+    def forest(self, query: Sentence) -> Forest:
+        """Return the pruned chart of a sentence; it is empty if the grammar has no tree."""
         query = Query.of(query)
         if len(query.words) > self._most_words:
             return Forest()  # one that is not complete, as of a chart with too many rule applications
-        if likely is not None and not query.constraints:
-            forest = self._build(query, bracket_mask(likely, len(query.words), self.sets), self.settings)
-            if forest.n_items > 0 or not forest.is_complete:
-                return forest
         mask = constraint_mask(query.constraints, len(query.words), self.sets)
         forest = self._build(query, mask, self.settings)
         if forest.n_items > 0 or not forest.is_complete or self.settings.retry_beam is None:
@@ -347,7 +339,7 @@ class Parser(SentenceParser):
 
     @cached_property
     def backoff(self) -> Parser:
-        """The parser with back-off rules; for an ensemble it uses the first grammar only.
+        """The parser with back-off rules.
 
         Its grammar is not proper, so that "mbr" replaces the decoding "most-probable".
         """

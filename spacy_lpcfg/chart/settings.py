@@ -21,7 +21,6 @@ _SHARES = (
     "beam",
     "tag_threshold",
     "boundary_threshold",
-    "cascade",
     "prefix_threshold",
     "bracket_cost",
 )
@@ -42,8 +41,6 @@ class ChartSettings:
         and Charniak 1998), in addition to inside and prior probabilities.
     retry_beam (float or None): If pruning left no tree, the chart is built again with this share of the beam, and
         without pruning by context; None to use the back-off rules at once.
-    cascade (float): Minimum marginal of an edge under the first grammar of an ensemble to be considered by the others.
-        Unless it is 0, bracket posteriors of another model, such as a combination's first grammar, also prune.
     prefix_threshold (float): Minimum posterior of a constituent, given the words up to its end, in `Parser.surprisal`.
     decoding (str): "mbr" (minimum Bayes risk) maximizes the sum of the posteriors of brackets, each minus
         `bracket_cost`, and of tags; "max-rule" maximizes the sum of rule marginals (Goodman 1996), as in the spectral
@@ -62,7 +59,6 @@ class ChartSettings:
     boundary_threshold: float = 0.01
     boundary_merit: bool = True
     retry_beam: float | None = 1e-4
-    cascade: float = 1e-4
     prefix_threshold: float = 1e-6
     decoding: str = "mbr"
     bracket_cost: float = 0.45
@@ -83,6 +79,5 @@ EXHAUSTIVE = ChartSettings(
     beam=0.0,
     tag_threshold=0.0,
     boundary_threshold=0.0,
-    cascade=0.0,
     prefix_threshold=0.0,
 )

@@ -35,7 +35,7 @@ class InducedParser(SentenceParser):
     def __init__(self, model: Induced) -> None:
         self._model = model
 
-    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
+    def read(self, query: Sentence) -> SentenceReading:
         """Return the posteriors of brackets, and of each tag the share of grammars that have it."""
         words = Query.of(query).words
         return SentenceReading(Posteriors(self._brackets(words), self._tags(words)))

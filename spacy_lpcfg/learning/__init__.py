@@ -1,4 +1,4 @@
-"""Learners, each from a treebank to a Grammar or an Ensemble, and the parts from which to write another one."""
+"""Learners, each from a treebank to a Grammar, and the parts from which to write another one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from spacy_lpcfg.lazy import lazy_names
 if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Learner as Learner
     from spacy_lpcfg.learning.base import Step as Step
-    from spacy_lpcfg.learning.clusters import Clusters as Clusters
     from spacy_lpcfg.learning.em import EM as EM
     from spacy_lpcfg.learning.em import EMFit as EMFit
     from spacy_lpcfg.learning.em import EMLearner as EMLearner
-    from spacy_lpcfg.learning.ensemble import Ensembles as Ensembles
     from spacy_lpcfg.learning.latent.statistics import Split as Split
     from spacy_lpcfg.learning.latent.statistics import StateSmoothing as StateSmoothing
     from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings as LexicalSettings
@@ -32,9 +30,7 @@ if not TYPE_CHECKING:  # else mypy would accept any name
         __name__,
         {
             "base": ["Learner", "Step"],
-            "clusters": ["Clusters"],
             "em": ["EM", "EMFit", "EMLearner"],
-            "ensemble": ["Ensembles"],
             "latent.statistics": ["Split", "StateSmoothing"],
             "lexicon.lexical": ["LexicalSettings"],
             "pivot": ["Pivot"],

@@ -85,14 +85,12 @@ class Step(NamedTuple):
     f1 (float): F1 on the held-out trees, in percent, of the grammar after the iteration; nan if it was not measured.
     seconds (float): CPU seconds of this process, parsing of the held-out trees excluded; those of the first step
         include reading the trees and finding the start.
-    grammar (int): The number of the grammar, from 1, if several are learned.
     """
 
     iteration: int
     log_likelihood: float
     f1: float
     seconds: float
-    grammar: int = 1
 
     def to_values(self) -> dict[str, float | None]:
         """Return the values by name, with None in place of nan, which JSON does not have."""
@@ -112,10 +110,3 @@ class ModelLearned(NamedTuple):
 
     number: int
     of: int
-
-
-def renumbered(on_step: OnStep | None, n_before: int) -> OnStep | None:
-    """Return a callback that adds `n_before` to the grammar's number in each step, and passes it to `on_step`."""
-    if on_step is None:
-        return None
-    return lambda step: on_step(step._replace(grammar=step.grammar + n_before))

@@ -23,7 +23,7 @@ AnyModel = TypeVar("AnyModel", bound="ParsingModel")
 
 
 class ParsingModel(Stored):
-    """A model that makes parsers: a grammar, an ensemble or a network; it never changes.
+    """A model that makes parsers: a grammar, with or without evidence, or a network; it never changes.
 
     kind (str): The name of its kind in files, under which `parsing.kinds` has it.
     version (int): The number of the format in which it is saved.

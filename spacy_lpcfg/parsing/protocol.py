@@ -78,13 +78,8 @@ class SentenceParser(ABC):
         """
 
     @abstractmethod
-    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """Compute the posteriors of a sentence, and keep what is needed to choose a tree by other posteriors.
-
-        guide (Posteriors or None): The posteriors of other models, which restrict the search: a chart to their
-            brackets, a lattice of networks to those that are likely enough, unless the sentence is constrained or they
-            leave no tree. None for no restriction.
-        """
+    def read(self, query: Sentence) -> SentenceReading:
+        """Compute the posteriors of a sentence, and keep what is needed to choose a tree by other posteriors."""
 
     @abstractmethod
     def likely_tags(self, words: Sequence[str]) -> list[str]:
@@ -201,9 +196,9 @@ class WrappingParser(BackedParser):
         """The other parser."""
         return self._parser
 
-    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
+    def read(self, query: Sentence) -> SentenceReading:
         """Return the other parser's reading."""
-        return self._parser.read(query, guide=guide)
+        return self._parser.read(query)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Return the other parser's likely tags."""

@@ -66,7 +66,7 @@ class Parse:
 
 
 MIN_POSTERIOR = 1e-3
-"""The least posterior of a bracket that charts and lattices return."""
+"""The least posterior of a bracket that charts return."""
 
 
 @dataclass(frozen=True, eq=False)

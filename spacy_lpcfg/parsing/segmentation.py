@@ -21,7 +21,6 @@ from spacy_lpcfg.parsing.result import (
     Analysis,
     Distribution,
     Parse,
-    Posteriors,
     StateVectors,
     with_given,
     worst_status,
@@ -185,11 +184,11 @@ class SegmentingParser(SentenceParser):
         short = iter(self.parser.prepare([query for query in queries if self._fits(query)]))
         return [next(short) if self._fits(query) else query for query in queries]
 
-    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
+    def read(self, query: Sentence) -> SentenceReading:
         """Return the parser's reading of a sentence; if the sentence is cut, a reading of the scores of its tree."""
         query = Query.of(query)
         if self._fits(query):
-            return self.parser.read(query, guide=guide)
+            return self.parser.read(query)
         return SentenceReading.of(self.parse(query))
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:

@@ -17,7 +17,6 @@ import numpy as np
 
 from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import shown, whole
-from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import MANY_TREES, Learner, OnStep, Step, has_functions
 from spacy_lpcfg.learning.em import EMLearner
@@ -31,9 +30,9 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True)
 class StackedLearner:
-    """Learner of a grammar or an ensemble with a span layer over its posteriors.
+    """Learner of a grammar with a span layer over its posteriors.
 
-    learner (Learner): Learner of the grammar or ensemble that stays.
+    learner (Learner): Learner of the grammar that stays.
     jackknifed (Learner or None): A faster learner, for the models that parse the folds; None for `learner`.
     n_folds (int or None): Number of folds, at least 2; None for 5, or for 4 if there are more than 7,000 trees.
     settings (LayerSettings): Settings of the layer.
@@ -73,21 +72,21 @@ class StackedLearner:
         weights (sequence of float or None): How much each tree counts for `learner`; None if all count alike. The
             layer and the models of the folds learn from the trees with the largest weight alone.
         on_step (callable or None): Called after each step of `learner`.
-        RAISES (ValueError): If there are no trees, or if `learner` learns neither a grammar nor an ensemble.
+        RAISES (ValueError): If there are no trees, or if `learner` learns no grammar.
         """
         treebank, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=self.functions))
         steps: list[Any] = []
         given = None if values is None else values.tolist()
         model = self.learner.fit(treebank, held_out=held_out, weights=given, on_step=_both(steps.append, on_step))
-        if not isinstance(model, Grammar | Ensemble):
+        if not isinstance(model, Grammar):
             raise ValueError(
-                f"Expected a learner of a grammar or an ensemble below a span layer, got {shown(self.learner)}, which "
+                f"Expected a learner of a grammar below a span layer, got {shown(self.learner)}, which "
                 f"learns a {type(model).__name__}."
             )
         golds = treebank if values is None else [treebank[i] for i in np.flatnonzero(is_annotated(values))]
         return self._with_layer(model, golds, self.jackknifed or _with_best_iteration(self.learner, steps))
 
-    def _with_layer(self, model: Grammar | Ensemble, golds: Sequence[Tree], learner: Learner) -> Stacked:
+    def _with_layer(self, model: Grammar, golds: Sequence[Tree], learner: Learner) -> Stacked:
         """Return the model with a span layer that is learned from annotated trees; `learner` is that of the folds."""
         sentences = [sentence for fold in self._parsed_folds(golds, learner) for sentence in fold]
         layer = fit_layer(sentences, self.settings)

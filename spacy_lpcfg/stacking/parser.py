@@ -21,7 +21,7 @@ class StackedParser(WrappingParser):
     The layer determines bracket posteriors and the tree of the decoding "mbr". All other answers are the grammar's, and
     so are all answers for a sentence that the grammar has no tree for.
 
-    parser (SentenceParser): Parser of the grammar or the ensemble.
+    parser (SentenceParser): Parser of the grammar.
     layer (SpanLayer): The layer.
     decoding (str): One of `Stacked.decodings`.
     bracket_cost (float): As in `Stacked`.
@@ -49,10 +49,10 @@ class StackedParser(WrappingParser):
         tags = with_given(tree.tags, query.certain_tags)
         return replace(tree, tags=tags, log_probability=reading.log_probability, status=reading.status)
 
-    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
+    def read(self, query: Sentence) -> SentenceReading:
         """Return the layer's posteriors, and the grammar's forest; brackets that constraints require are certain."""
         query = Query.of(query)
-        reading = self.backing.read(query, guide=guide)
+        reading = self.backing.read(query)
         if reading.posteriors.is_of_one:
             return reading
         rescored = self._layer.rescore(query.words, reading.posteriors)

@@ -1,36 +1,33 @@
-"""A grammar, or several, with a span layer over its posteriors, as one model to save and to parse by."""
+"""A grammar with a span layer over its posteriors, as one model to save and to parse by."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.parsing.model import ModelError, WrappingModel, check_temperature, model_from_bytes
+from spacy_lpcfg.parsing.model import ModelError, WrappingModel, check_temperature
 from spacy_lpcfg.stacking.layer import LAYER_PARTS, SpanLayer
 from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.storage.validation import is_number
 
-Stackable: TypeAlias = Grammar | Ensemble
-
 
 @dataclass(frozen=True, eq=False)
 class Stacked(WrappingModel):
-    """A grammar or an ensemble with a span layer that rescores its posteriors of brackets.
+    """A grammar with a span layer that rescores its posteriors of brackets.
 
     The layer decides which tree is chosen by decodings that go by these posteriors, such as "mbr". All else is the
     model's own: tags, n-best trees, samples, log-probabilities, surprisal, states, and other decodings.
 
-    model (Grammar or Ensemble): The model below the layer.
+    model (Grammar): The model below the layer.
     layer (SpanLayer): The layer, learned from posteriors of such models for trees that they did not learn from.
     temperature (float): See `Grammar`; the temperature of the model below does not matter.
     bracket_cost (float): Brackets less likely than this are better left out.
     RAISES (ModelError): On a temperature that is not finite and above 0.
     """
 
-    model: Stackable
+    model: Grammar
     layer: SpanLayer
     temperature: float = 1.0
     bracket_cost: float = 0.42
@@ -64,9 +61,11 @@ class Stacked(WrappingModel):
         """
         refuse_others(values, ("model", "temperature", "bracket_cost", *(f"layer.{name}" for name in LAYER_PARTS)))
         layer = {name.removeprefix("layer."): part for name, part in values.items() if name.startswith("layer.")}
-        model = model_from_bytes(values["model"])
-        if not isinstance(model, Grammar | Ensemble):
-            raise ModelError(f"Expected a grammar or an ensemble below the span layer, got a saved {model.kind}.")
         if not is_number(values["bracket_cost"]):
             raise ModelError("Expected a number for bracket_cost: copy or learn this model again.")
-        return cls(model, SpanLayer.from_values(layer), values["temperature"], values["bracket_cost"])
+        return cls(
+            Grammar.from_bytes(values["model"]),
+            SpanLayer.from_values(layer),
+            values["temperature"],
+            values["bracket_cost"],
+        )

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from oracles.enumeration import all_trees, items, marginals, model_of, total, weight
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
-from spacy_lpcfg.chart.ensemble import EnsembleParser
 from spacy_lpcfg.chart.k_best import KBest
-from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.parsing.distribution import MAX_N_BEST, MAX_SAMPLES, ListedDistribution
 from spacy_lpcfg.parsing.segmentation import SegmentingParser
@@ -187,11 +185,6 @@ def test_a_distribution_needs_one_proper_grammar():
         Parser(spectral).distribution(["ant"])
     with pytest.raises(ValueError, match="Use one proper grammar"):
         Parser(spectral).tree_log_probability(next(parse_trees(["(S (N ant))"])))
-    together = EnsembleParser(Ensemble((random_grammar(0), random_grammar(0))))
-    for ask in (together.distribution, together.states, together.surprisal, together.log_probability):
-        with pytest.raises(ValueError, match="from an ensemble, which has no one distribution over trees"):
-            ask(["ant"])
-    assert together.posteriors(["ant"]).tags
 
 
 def test_a_sentence_in_pieces_has_an_empty_distribution():

@@ -6,17 +6,16 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from grammars import WORDS, grammar_of, one_state, random_grammar, random_model, sentences
+from grammars import WORDS, grammar_of, one_state, random_grammar, sentences
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.enumeration import Model, all_trees, brackets, cancellation, items, marginals, model_of, total, weight
+from oracles.enumeration import Model, all_trees, brackets, cancellation, items, marginals, model_of, total
 from oracles.posteriors import posteriors_of
 from paths import SAMPLE
 
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
 from spacy_lpcfg.chart._coarse import build_forest
 from spacy_lpcfg.chart._forest import posteriors
-from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
@@ -92,34 +91,6 @@ def test_posteriors_of_a_chart_are_plain_sums_in_pre_order(seed):
             assert own == pytest.approx(other)
 
 
-@SEEDS
-def test_likely_brackets_leave_the_trees_that_have_no_others(seed):
-    """Grammars group siblings from the left, as those of all learners do."""
-    model = random_model(seed)
-    model = replace(model, binary={rule: t for rule, t in model.binary.items() if not rule[2].startswith("@")})
-    grammar = grammar_of(model, one_state(model, seed), is_proper=False)
-    parser, rng = Parser(grammar, settings=EXHAUSTIVE), np.random.default_rng(seed)
-    n_left = 0
-    for words in sentences(grammar, seed):
-        likely = {(i, j, label) for label, i, j in marginals(model, words, brackets) if rng.random() < 0.9}
-        sums, whole = defaultdict(float), 0.0
-        for tree in all_trees(model, words):
-            own = {(i, j, label) for label, i, j in brackets(tree)}
-            value = weight(model, tree) if own <= likely else 0.0
-            whole += value
-            for span in own:
-                sums[span] += value
-        found = parser.read(words, guide=Posteriors(dict.fromkeys(likely, 1.0), [])).posteriors
-        if whole == 0:
-            assert found.brackets == parser.posteriors(words).brackets
-            continue
-        n_left += 1
-        assert found.brackets.keys() <= likely
-        for span, value in sums.items():
-            assert found.brackets.get(span, 0.0) == pytest.approx(value / whole, abs=1.1e-3)
-    assert n_left > 2
-
-
 def test_posteriors_of_a_sentence_without_a_tree_are_those_of_its_parse(parser):
     words = ["the"] * 50
     found, parse = parser.posteriors(words), parser.parse(words)
@@ -177,7 +148,7 @@ def test_unknown_decoding_is_refused():
         ChartSettings(decoding="viterbi")
 
 
-@pytest.mark.parametrize("name", ["threshold", "edge_threshold", "beam", "tag_threshold", "cascade", "retry_beam"])
+@pytest.mark.parametrize("name", ["threshold", "edge_threshold", "beam", "tag_threshold", "retry_beam"])
 def test_shares_that_cannot_be_are_refused(name):
     for value in (-0.1, 1.1, float("nan"), "0.1", *[None] * (name != "retry_beam")):
         with pytest.raises(ValueError, match=f"Expected {name} to be a number from 0 to 1"):
@@ -429,9 +400,8 @@ def test_most_probable_tree_is_the_first_of_n_best(golds):
 
 def test_most_probable_tree_needs_one_proper_grammar(golds):
     spectral = Spectral(n_states=2).fit(golds)
-    for model in (spectral, Ensemble((spectral,))):
-        with pytest.raises(ValueError, match=r"got 'most-probable'. The most probable tree needs one proper grammar"):
-            model.parser(decoding="most-probable")
+    with pytest.raises(ValueError, match=r"got 'most-probable'. The most probable tree needs one proper grammar"):
+        spectral.parser(decoding="most-probable")
 
 
 def test_parser_reads_capitals_as_if_each_word_opened_the_sentence():

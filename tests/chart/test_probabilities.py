@@ -11,7 +11,6 @@ from spacy_lpcfg.components.doc.constituents import KEY, trees
 from spacy_lpcfg.components.doc.constraints import constraints_within
 from spacy_lpcfg.components.doc.surprisal import token_surprisal
 from spacy_lpcfg.components.training.corpus import Treebank
-from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints, crosses
@@ -155,14 +154,8 @@ def test_alternatives_of_a_node_are_posteriors_of_its_words(learned, name):
         _ = elsewhere._.constituency[0].alternatives
 
 
-@pytest.mark.parametrize("model", ["spectral", "ensemble"])
-def test_models_without_a_distribution_say_so(learned, model):
-    grammar = learned["lpcfg_parser"]
-    others = {
-        "spectral": learned["spectral"],
-        "ensemble": Ensemble((grammar, grammar)),
-    }
-    nlp = pipeline({"lpcfg_parser": others[model]}, "lpcfg_parser")
+def test_models_without_a_distribution_say_so(learned):
+    nlp = pipeline({"lpcfg_parser": learned["spectral"]}, "lpcfg_parser")
     pipe, doc = nlp.get_pipe("lpcfg_parser"), tokenized(nlp)
     assert pipe.posteriors(doc)[0].brackets
     tree = pipe.predict([doc])[0].parses[0].tree
@@ -177,8 +170,7 @@ def test_models_without_a_distribution_say_so(learned, model):
     ):
         with pytest.raises(ValueError, match="proper"):
             ask()
-    if model == "spectral":
-        assert pipe.states(doc)[0]
+    assert pipe.states(doc)[0]
 
 
 @pytest.mark.parametrize("name", PIPES)

@@ -193,7 +193,7 @@ def test_cli_settings_are_json_or_text_and_may_be_within_a_part():
     assert parsed_settings(given) == {**values, "pivots": {"shrink": 0.5, "more_inside": []}}
 
 
-@pytest.mark.parametrize("method", ["split-merge", "clusters"])
+@pytest.mark.parametrize("method", ["split-merge", "em"])
 def test_cli_makes_as_many_iterations_as_asked_for(folder, tmp_path, method):
     options = ("--method", method, "--set", "n_states=2", "--set", "n_iterations=1")
     done = run("learn", "lpcfg", folder / "dev.mrg", *options, "-o", tmp_path / "one")

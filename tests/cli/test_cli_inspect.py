@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 import spacy
-from commands import RAW, run, stderr_of
+from commands import RAW, run
 
 from spacy_lpcfg.grammar.summary import top_rules, top_words
 from spacy_lpcfg.learning import Spectral
@@ -84,17 +84,6 @@ def test_cli_inspect_shows_networks_and_their_learning(isbn_model):
     assert len(found["fit"]) == 2
     assert "network, feed-forward, 4 states" in run("inspect", isbn_model).stdout
     assert "no symbols with states" in run("inspect", isbn_model, "--symbol", "NP", code=1).stderr
-
-
-def test_cli_inspect_shows_the_members_of_an_ensemble(sample_folder, tmp_path):
-    options = ("--method", "ensemble", "--set", "n_grammars=4", "--set", "n_states=2")
-    run("learn", "lpcfg", sample_folder / "dev.mrg", *options, "-o", tmp_path / "four")
-    grammars = spacy.load(tmp_path / "four").get_pipe("lpcfg_parser").grammar.members[0].grammars
-    found = inspected(tmp_path / "four", "--member", 2, "--symbol", "NN")
-    assert [sizes["kind"] for sizes in found["members"]] == 4 * ["grammar"]
-    wanted = top_words(grammars[1], grammars[1].symbols.index("NN"), 5)
-    assert found["symbols"]["NN"]["states"] == [[list(each) for each in state] for state in wanted]
-    assert "no member 5 of 4" in stderr_of(run("inspect", tmp_path / "four", "--member", 5, code=2))
 
 
 # table -------------------------------------------------------------------------------------------

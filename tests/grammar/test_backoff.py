@@ -12,10 +12,10 @@ from oracles.enumeration import Model, all_trees, brackets, marginals, model_of,
 from paths import SAMPLE
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
-from spacy_lpcfg.grammar import Ensemble, Grammar
+from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.backoff import GLUE, MASS, SHARE, with_backoff
 from spacy_lpcfg.grammar.checking import check
-from spacy_lpcfg.learning import Clusters, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, read_trees
 
@@ -129,16 +129,6 @@ def test_children_of_a_label_stand_in_any_order(words, tree):
 def test_parts_that_no_rule_begins_with_are_glued_flat():
     parse = Parser(flat_grammar()).parse(["y", "d", "n", "v"])
     assert (parse.status, str(parse.tree)) == ("glued", "(Sss (Sss (Y y)) (Sss (D d) (N n) (V v)))")
-
-
-def test_an_ensemble_backs_off_to_its_first_grammar():
-    sample = list(read_trees([SAMPLE / "train.mrg"]))[:60]
-    grammars = [Clusters(n_states=3, seed=seed).fit(sample) for seed in range(2)]
-    together, alone = Ensemble(tuple(grammars)).parser(), Parser(grammars[0])
-    parses = [parser.parse(Query(["the"] * 4, ["DT", "NN", "VBD", "DT"])) for parser in (together, alone)]
-    assert [parse.status for parse in parses] == ["backed-off"] * 2
-    assert parses[0].spans == parses[1].spans
-    np.testing.assert_array_equal(parses[0].span_scores, parses[1].span_scores)
 
 
 def test_a_treebank_of_single_words_has_no_rules_to_add():

@@ -12,7 +12,7 @@ from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import SPARSE
 from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
 from spacy_lpcfg.learners import learners_of
-from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
+from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
 from spacy_lpcfg.learning.base import Learner, Step
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import MATCHINGS, PivotFeatures
@@ -37,7 +37,6 @@ def small(learner):
 
 
 OF_TABLE = [small(entry.load()) for entry in learners_of("lpcfg") if hasattr(entry.load(), "fit")]
-CLUSTERS = Clusters(**SMALL)
 EM_ = EM(**SMALL)
 NETWORK = ISBNLearner(n_states=4, n_epochs=2)
 NO_STEPS = [
@@ -46,7 +45,6 @@ NO_STEPS = [
 ]
 BY_EM = [
     *(learner for learner in OF_TABLE if hasattr(learner, "n_iterations")),
-    Ensembles((CLUSTERS,), n_seeds=2),
 ]
 
 
@@ -71,13 +69,10 @@ def test_learners_without_steps_ignore_what_is_of_steps(learner):
 
 @pytest.mark.parametrize("learner", BY_EM, ids=name)
 def test_learners_by_em_tell_their_steps_and_look_at_held_out_trees(learner):
-    """Each grammar of several looks at all of them, though they can be read but once."""
     steps = []
     learner.fit(iter(TREES), held_out=iter(TREES[:3]), on_step=steps.append)
     assert all(isinstance(step, Step) for step in steps)
-    last = {step.grammar: step for step in steps}
-    assert len(last) == (2 if isinstance(learner, Ensembles) else 1)
-    assert all(step.f1 > 50 for step in last.values())
+    assert steps[-1].f1 > 50
 
 
 def test_networks_tell_their_epochs():
@@ -97,7 +92,6 @@ NOISY = Features(dropout=0.2)
 OF_SEED = [
     EM(n_states=4, n_iterations=2),
     SplitMerge(n_states=3),
-    Clusters(n_states=3, n_iterations=1, features=NOISY),
     Pivot(n_states=3, tokens_per_state=10, features=NOISY),
 ]
 
@@ -156,8 +150,6 @@ OF_LITTLE = [
     Spectral(),
     EM(),
     SplitMerge(tokens_per_state=1),
-    Clusters(),
-    Clusters(features=Features(dropout=0.9)),
     *(
         Pivot(
             pivots=PivotFeatures(matching=matching, shrink=0.0, prior=0.0),

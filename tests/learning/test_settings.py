@@ -5,17 +5,13 @@ from math import inf, nan
 
 import pytest
 
-from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import (
     EM,
-    Clusters,
-    Ensembles,
     LexicalSettings,
     Pivot,
     Smoothing,
     SplitMerge,
     StateSmoothing,
-    TreebankPCFG,
 )
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.moments.projections import Features
@@ -37,7 +33,7 @@ BAD = [
     (ConvexEM, {"tolerance": nan}),
     *((learner, {"n_states": 0}) for learner in (EM, Pivot, SplitMerge)),
     *((learner, {"tokens_per_state": -1}) for learner in (EM, Pivot, SplitMerge)),
-    *((learner, {"n_iterations": -1}) for learner in (Clusters, Pivot, SplitMerge)),
+    *((learner, {"n_iterations": -1}) for learner in (Pivot, SplitMerge)),
     (EM, {"n_iterations": -1}),
     (EM, {"check_every": 0}),
     (EM, {"noise": nan}),
@@ -50,8 +46,6 @@ BAD = [
     (Rounds, {"split_iterations": 0}),
     (Rounds, {"merge": nan}),
     (RuleSettings, {"markov": -1}),
-    (Clusters, {"agreement": nan}),
-    (Clusters, {"agreement": -1}),
     (Features, {"dropout": 1.0}),
     (Features, {"kappa": -5}),
     (Features, {"leaf": ()}),
@@ -69,9 +63,3 @@ def test_settings_that_cannot_be_are_refused_when_given(kind, settings):
     ((name, value),) = settings.items()
     with pytest.raises(ValueError, match=rf"Expected .*{name}.*, got .*{re.escape(repr(value))}|'{name}', got none"):
         kind(**settings)
-
-
-@pytest.mark.parametrize("learner", [ISBNLearner(), TreebankPCFG()], ids=lambda learner: type(learner).__name__)
-def test_members_that_draw_no_grammar_at_random_are_refused(learner):
-    with pytest.raises(ValueError, match=f"Expected learners of grammars with a seed .*got {type(learner).__name__}"):
-        Ensembles((learner,))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from oracles.latent import split_of
 
-from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Pivot, SplitMerge, StateSmoothing, StepwiseEM
+from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, SplitMerge, StateSmoothing, StepwiseEM
 from spacy_lpcfg.learning.em import EMFit, random_start
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED
 from spacy_lpcfg.trees import Tree, parse_trees
@@ -20,7 +20,7 @@ def shuffled(trees: list[Tree], seed: int) -> list[Tree]:
     return [trees[i] for i in np.random.default_rng(seed).permutation(len(trees))]
 
 
-@pytest.mark.parametrize("start", [EM, Pivot, Clusters])
+@pytest.mark.parametrize("start", [EM, Pivot])
 def test_batches_of_all_trees_are_iterations_of_em(sample, start):
     trees, history = sample[:40], []
     wanted = start(n_states=3, n_iterations=3).fit(trees, on_step=history.append)
@@ -30,7 +30,7 @@ def test_batches_of_all_trees_are_iterations_of_em(sample, start):
     assert online.grammar().to_bytes() == wanted.to_bytes()
 
 
-@pytest.mark.parametrize("learner", [Clusters(n_states=3), SplitMerge(n_states=2, n_iterations=0)])
+@pytest.mark.parametrize("learner", [Pivot(n_states=3), SplitMerge(n_states=2, n_iterations=0)])
 def test_start_is_the_grammar_before_any_batch(sample, learner):
     assert StepwiseEM(learner).fit(sample[:40]).to_bytes() == learner.fit(sample[:40]).to_bytes()
 

@@ -9,8 +9,6 @@ from networks import tiny
 from oracles.enumeration import all_trees, brackets, model_of, weight
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
-from spacy_lpcfg.chart.ensemble import EnsembleParser
-from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses, find_crossing
 from spacy_lpcfg.parsing.query import Query
@@ -59,18 +57,6 @@ def test_a_beam_keeps_the_derivations_that_satisfy_constraints(constraints):
     assert constraints.allow(parse.spans) or parse.status == UNCONSTRAINED
     if any(constraints.allow(each.tree.spans()) for each in parser.n_best(words, n=10)):
         assert parse.status == PARSED
-
-
-def test_constraints_hold_for_ensembles():
-    grammars = random_grammar(3), random_grammar(3)
-    parser, one = EnsembleParser(Ensemble(grammars)), Parser(grammars[0])
-    words = next(
-        words for k in range(100) if one.parse(words := np.random.default_rng(k).choice(WORDS, 5).tolist()).is_parsed
-    )
-    free = parser.parse(words)
-    inner = [span for span in free.spans if span[1] - span[0] < len(words)]
-    constraints = Constraints(forbidden=tuple(inner))
-    assert not set(parser.parse(Query(words, constraints=constraints)).spans) & set(inner)
 
 
 def test_constraints_of_a_sentence_in_pieces_are_looked_at_afterwards():

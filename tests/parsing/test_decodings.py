@@ -8,7 +8,6 @@ from spacy_lpcfg.parsing.decodings import DECODINGS, MBR, check_decoding, decodi
 OF_KINDS = {
     "grammar": {"mbr", "max-rule", "most-probable"},
     "factored": {"mbr", "max-rule"},
-    "ensemble": {"mbr", "max-rule"},
     "isbn": {"mbr", "most-probable"},
     "stacked": {"mbr", "max-rule", "most-probable"},
     "induced": {"mbr"},

@@ -147,9 +147,9 @@ def test_config_has_the_variants_of_all_learners():
 def test_a_variant_is_refused_where_there_is_none():
     make = registry.misc.get("spacy-lpcfg.Learner.v1")
     with pytest.raises(
-        ValueError, match="variant 'default' of 'ensemble', got 'paper'; only pivot, spectral, em, isbn, bracketer have"
+        ValueError, match="variant 'default' of 'pcfg', got 'paper'; only pivot, spectral, em, isbn, bracketer have"
     ):
-        make("ensemble", variant="paper")
+        make("pcfg", variant="paper")
     with pytest.raises(ValueError, match="Expected a variant of EM, one of 'default', 'paper', '2013'; got '2012'"):
         make("em", variant="2012")
 
@@ -193,7 +193,7 @@ def test_command_refuses_what_is_no_variant(tmp_path):
     arguments = ("learn", "lpcfg", SAMPLE / "train.mrg", "-o", tmp_path / "model")
     for options, message in (
         (("--method", "spectral", "--set", "variant=2014"), "one of 'default', 'paper', '2012', '2013'"),
-        (("--method", "ensemble", "--set", "variant=paper"), "only pivot, spectral, em"),
+        (("--method", "pcfg", "--set", "variant=paper"), "only pivot, spectral, em"),
     ):
         assert message in stderr_of(run(*arguments, *options, code=2))
     for command, option in (("bracketer", "--variant"), ("isbn", "--set"), ("lm", "--variant")):

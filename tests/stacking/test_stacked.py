@@ -251,7 +251,7 @@ def test_learner_of_stacked_warns_once(caplog):
 
 
 def test_learner_of_stacked_refuses_others():
-    with pytest.raises(ValueError, match="Expected a learner of a grammar or an ensemble below a span layer"):
+    with pytest.raises(ValueError, match="Expected a learner of a grammar below a span layer"):
         StackedLearner(ISBNLearner(n_states=4, n_epochs=1)).fit(trees(5))
     with pytest.raises(ValueError, match="n_folds"):
         StackedLearner(LEARNER, n_folds=1)
@@ -261,6 +261,6 @@ def test_learner_of_stacked_refuses_others():
 
 def test_stacked_refuses_a_model_that_is_none(stacked):
     values = stacked.to_values()
-    for other, expected in ((3, "the bytes of a saved model"), (model("isbn").to_bytes(), "a grammar or an ensemble")):
+    for other, expected in ((3, "the bytes of a saved model"), (model("isbn").to_bytes(), "a saved grammar")):
         with pytest.raises(ModelError, match=f"Expected {expected}.*, got"):
             Stacked.from_bytes(pack(Stacked.kind, Stacked.version, {**values, "model": other}))

@@ -12,7 +12,7 @@ from commands import run
 
 from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.chart import ChartSettings, Parser
-from spacy_lpcfg.grammar import Ensemble, Grammar
+from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.backoff import backoff_bytes, with_backoff
 from spacy_lpcfg.grammar.checking import parser_bytes
 from spacy_lpcfg.grammar.layout import layout
@@ -95,13 +95,10 @@ def test_memory_of_backoff_rules_is_counted_well(n_states):
     assert taken / 3 < backoff_bytes(grammar) < 6 * taken + 1e5
 
 
-def test_memory_of_the_members_of_an_ensemble_adds_up(monkeypatch):
+def test_memory_of_parsers_is_limited(monkeypatch):
     grammar, isbn = stored_models.model("grammar"), stored_models.model("isbn")
-    one = parser_bytes(grammar)
-    ensemble = Ensemble((grammar,) * 3)
-    assert one < ensemble.parser_bytes < 3 * one
-    data = {each: each.to_bytes() for each in (grammar, ensemble, isbn)}
-    needs = {grammar: one, ensemble: ensemble.parser_bytes, isbn: isbn.parser_bytes}
+    data = {each: each.to_bytes() for each in (grammar, isbn)}
+    needs = {grammar: parser_bytes(grammar), isbn: isbn.parser_bytes}
     for model, least in needs.items():
         monkeypatch.setenv(LIMIT_NAME, str(int(least) - 1000))
         with pytest.raises(ValueError, match=rf"A parser by .*are allowed.*{LIMIT_NAME}"):
@@ -115,13 +112,13 @@ def test_memory_of_a_large_model_is_in_proportion_to_its_file(monkeypatch):
     monkeypatch.delenv(LIMIT_NAME, raising=False)
     grammar = stored_models.model("grammar")
     monkeypatch.setattr(reader, "LIMIT", int(grammar.parser_bytes) + 10_000)
-    for model in (grammar, Ensemble((grammar,) * 3)):
-        data = model.to_bytes()
-        assert type(model).from_bytes(data).labels == model.labels
-        with monkeypatch.context() as small:
-            small.setattr(reader, "_PER_STORED", 1)
-            with pytest.raises(ValueError, match="A parser by this"):
-                type(model).from_bytes(data)
+    stacked = stored_models.model("stacked")
+    data = stacked.to_bytes()
+    assert type(stacked).from_bytes(data).labels == stacked.labels
+    with monkeypatch.context() as small:
+        small.setattr(reader, "_PER_STORED", 1)
+        with pytest.raises(ValueError, match="A parser by this"):
+            type(stacked).from_bytes(data)
 
 
 def test_memory_of_a_network_of_many_units_is_counted():
@@ -154,16 +151,14 @@ def test_memory_of_a_search_is_bounded(monkeypatch):
     assert np.isnan(poor.surprisal(words)).all()
 
 
-@pytest.mark.parametrize("kind", ["grammar", "ensemble"])
-def test_memory_of_state_vectors_is_bounded(kind):
-    grammar = wide(200, 200)
-    model = grammar if kind == "grammar" else Ensemble((grammar, grammar))
+def test_memory_of_state_vectors_is_bounded():
+    model = wide(200, 200)
     words = stored_models.trees(5)[2].words
     assert len(words) > 5
     parser = model.parser(decoding="mbr")
     forest = parser.forest(words)
     symbols = forest.item_table()[:, 2]
-    taken = 2 * 4 * 200 * len(symbols) * (1 if kind == "grammar" else 2)
+    taken = 2 * 4 * 200 * len(symbols)
     assert parser.parse(words).status == "parsed"
     enough, less = (ChartSettings(max_applications=most // 48) for most in (taken + 48, taken - 48))
     n = len(forest.edge_table())

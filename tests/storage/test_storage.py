@@ -168,7 +168,7 @@ def test_storage_names_what_lacks(kind):
                 KINDS[kind].read(pack(kind_of(data), version_of(data), others))
 
 
-@pytest.mark.parametrize("kind", ["grammar", "ensemble", "isbn"])
+@pytest.mark.parametrize("kind", ["grammar", "isbn"])
 def test_storage_keeps_the_temperature(kind):
     """In older files there is none, which is 1; numbers of numpy are numbers."""
     read, data = KINDS[kind].read, model(kind).to_bytes()

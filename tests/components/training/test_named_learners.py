@@ -11,7 +11,6 @@ from spacy.util import load_config, load_model_from_config
 from spacy_lpcfg.learners import LEARNERS
 from spacy_lpcfg.learning import (
     EM,
-    Clusters,
     LexicalSettings,
     Pivot,
     Spectral,
@@ -30,7 +29,6 @@ GRAMMAR = {"lexical": LEARNED, **PLAIN}
 WANTED = {  # others may be added to the table
     "pivot": StackedLearner(Pivot(**GRAMMAR)),
     "spectral": Spectral(**GRAMMAR),
-    "clusters": Clusters(**GRAMMAR),
     "em": EM(**GRAMMAR),
     "split-merge": SplitMerge(**GRAMMAR),
     "pcfg": TreebankPCFG(LEARNED, lang="xx"),

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states, max_states
 from spacy_lpcfg.learning.split_merge import Rounds
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
@@ -15,7 +15,6 @@ LEARNERS = [
     EM(n_iterations=1),
     Spectral(),
     Pivot(n_iterations=0),
-    Clusters(n_iterations=0),
     SplitMerge(n_iterations=0, rounds=Rounds(split_iterations=1, merge_iterations=1)),
 ]
 
