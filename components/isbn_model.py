@@ -4,14 +4,13 @@ The Model `isbn` has a layer for each network of an ensemble, with the parameter
 no parameter, is in a shim.
 """
 
-import hashlib
 import random
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -146,7 +145,6 @@ class ISBNShim(ModelShim[ISBN]):
 
     def __init__(self) -> None:
         super().__init__(ISBN.from_bytes)
-        self._normalizers: _Normalizers | None = None
         self._forget()
 
     @property
@@ -156,19 +154,7 @@ class ISBNShim(ModelShim[ISBN]):
     @learned.setter
     def learned(self, outline: ISBN | None) -> None:
         self._model = outline
-        self._normalizers = None
         self._forget()
-
-    def keep_normalizers(self, isbn: ISBN) -> None:
-        """Keep the normalizers of networks, which hold until a parameter changes."""
-        if isbn.normalizers is not None:
-            self._normalizers = _Normalizers(isbn.normalizers, _digest(isbn.networks))
-
-    def normalizers_of(self, networks: Sequence[Network]) -> np.ndarray | None:
-        """Return the kept normalizers; None if there are none, or the networks have changed since."""
-        if self._normalizers is None or self._normalizers.digest != _digest(networks):
-            return None
-        return self._normalizers.values
 
     def outline(self) -> ISBN:
         """Return the vocabulary and relations, with a network without units.
@@ -217,21 +203,6 @@ class ISBNShim(ModelShim[ISBN]):
         self._forget()
 
 
-class _Normalizers(NamedTuple):
-    """Normalizers as in `ISBN`, and the SHA-256 of the parameters that they were fitted to."""
-
-    values: np.ndarray
-    digest: bytes
-
-
-def _digest(networks: Sequence[Network]) -> bytes:
-    sha = hashlib.sha256()
-    for network in networks:
-        for array in network.parameters.values():
-            sha.update(array.tobytes())
-    return sha.digest()
-
-
 # Parameters --------------------------------------------------------------------------------------
 
 
@@ -258,7 +229,7 @@ def _isbn_of(model: Model) -> ISBN | None:
             raise ModelError("Expected parameters for each network, got a vocabulary without them.")
         copies = {name: np.array(array, dtype=np.float32) for name, array in _parameters(layer).items()}
         networks.append(Network(layer.attrs["approximation"], **copies))
-    return replace(outline, networks=tuple(networks), normalizers=shim_of(model).normalizers_of(networks))
+    return replace(outline, networks=tuple(networks))
 
 
 def shim_of(model: Model) -> ISBNShim:
@@ -282,8 +253,7 @@ def set_isbn(model: Model, isbn: ISBN | None) -> None:
             shim_of(model).learned = None
             return
         _set_parameters(model, isbn)
-        shim_of(model).learned = replace(isbn, networks=(_without_units(isbn.networks[0]),), normalizers=None)
-        shim_of(model).keep_normalizers(isbn)
+        shim_of(model).learned = replace(isbn, networks=(_without_units(isbn.networks[0]),))
 
 
 def _set_parameters(model: Model, isbn: ISBN) -> None:

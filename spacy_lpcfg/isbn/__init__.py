@@ -3,12 +3,11 @@
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.relations import Relations
-from spacy_lpcfg.isbn.settings import BeamSettings, LatticeSettings
+from spacy_lpcfg.isbn.settings import BeamSettings
 
 __all__ = [
     "ISBN",
     "BeamSettings",
     "IncrementalParser",
-    "LatticeSettings",
     "Relations",
 ]

@@ -69,16 +69,6 @@ def parameter_shapes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> d
     }
 
 
-def check_normalizers(normalizers: Any, n_tags: int, n_states: int) -> None:
-    """Check that normalisers match the numbers of tags and states, or are None.
-
-    RAISES (StorageError): If they do not match.
-    """
-    if normalizers is not None:
-        fit = is_array(normalizers, "float32", n_tags, 1 + n_states) and is_moderate(normalizers)
-        require("normalizers", fit)
-
-
 def network_bytes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> int:
     """Estimate the memory of a parser for a network of n units: its parameters, and the states for one word."""
     per_unit = 2 * n_latent * n + n_inputs + n_outcomes + _STATES * (2 + n_latent)

@@ -29,7 +29,6 @@ from spacy_lpcfg.evaluation.calibration import fit_temperature, outcomes
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining, check_sizes
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
-from spacy_lpcfg.isbn.normalizers import fit_normalizers
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.training import Epoch
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
@@ -164,7 +163,7 @@ class ISBNLearner(Variants):
         by_size: dict[str, float] = {**sizes, "batch_size": trainer.batch_size, "min_count": min_count}
         by_size |= {"learn_rate": round(trainer.learn_rate, 6), "dropout": round(trainer.dropout, 6)}
         meta = {**self._meta(by_size, events.n_sequences, history), "root_label": root_label}
-        return ISBN(vocabulary, self.relations, tuple(networks), meta, fit_normalizers(vocabulary, networks, events))
+        return ISBN(vocabulary, self.relations, tuple(networks), meta)
 
     def n_states_of(self, n_trees: int) -> int:
         """Return the number of latent units of a network that learns from so many trees."""

@@ -12,7 +12,6 @@ import srsly
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.isbn.checking import (
     check_network,
-    check_normalizers,
     check_values,
     network_bytes,
     parameter_shapes,
@@ -116,9 +115,8 @@ class ISBN(ParsingModel):
     networks (tuple[Network, ...]): Networks of this vocabulary and these relations; several decide by the geometric
         mean of their distributions of each decision.
     meta (dict): How it was learned.
-    normalizers (float32, (n_tags, 1 + sum of n_states), or None): As `fit_normalizers` returns them.
     temperature (float): Divisor of the log-odds of posteriors, see `fit_calibrated`.
-    RAISES (ModelError): If the sizes of the networks or the normalisers do not fit, or if the temperature is not finite
+    RAISES (ModelError): If the sizes of the networks do not fit, or if the temperature is not finite
         and above 0.
     """
 
@@ -126,7 +124,6 @@ class ISBN(ParsingModel):
     relations: Relations
     networks: tuple[Network, ...]
     meta: dict[str, Any] = field(default_factory=dict)
-    normalizers: np.ndarray | None = None
     temperature: float = 1.0
 
     kind, version = "isbn", 4
@@ -145,9 +142,6 @@ class ISBN(ParsingModel):
                     f"Expected networks of {sizes} latent relations, inputs and outcomes, as the vocabulary and the "
                     f"relations have, got one of {found_sizes}."
                 )
-        shape = len(vocabulary.tags), 1 + sum(network.n_states for network in self.networks)
-        if self.normalizers is not None and self.normalizers.shape != shape:
-            raise ModelError(f"Expected normalizers of shape {shape}, got {self.normalizers.shape}.")
         check_temperature(self.temperature)
 
     @property
@@ -188,8 +182,6 @@ class ISBN(ParsingModel):
         values |= {"approximations": [network.approximation for network in self.networks]}
         for i, network in enumerate(self.networks):
             values |= {f"{name}_{i}": array for name, array in network.parameters.items()}
-        if self.normalizers is not None:
-            values |= {"normalizers": self.normalizers}
         return {**values, "temperature": float(self.temperature), "meta": srsly.json_dumps(self.meta)}
 
     @classmethod
@@ -205,10 +197,7 @@ class ISBN(ParsingModel):
         relations = Relations(values["latent"], values["decisions"])
         networks = _networks(values, vocabulary, relations)
         refuse_others(values, _names(len(networks)))
-        normalizers = values.get("normalizers")
-        check_normalizers(normalizers, len(vocabulary.tags), sum(network.n_states for network in networks))
-        temperature = values.get("temperature", 1.0)
-        return cls(vocabulary, relations, networks, _meta(values["meta"]), normalizers, temperature)
+        return cls(vocabulary, relations, networks, _meta(values["meta"]), values["temperature"])
 
     @property
     def parser_bytes(self) -> float:
@@ -242,7 +231,7 @@ def _meta(text: Any) -> dict[str, Any]:
 
 def _names(n_networks: int) -> Iterator[str]:
     """Yield the names of all parts of a model."""
-    yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta", "normalizers", "temperature")
+    yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta", "temperature")
     yield from (f"rare_{name}" for name in _RARE)
     yield from (f"classes_{name}" for name in _CLASSES)
     yield from (f"{name}_{i}" for name in PARAMETERS for i in range(n_networks))

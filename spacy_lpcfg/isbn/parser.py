@@ -11,7 +11,6 @@ import numpy as np
 from spacy_lpcfg.checks import COUNT
 from spacy_lpcfg.isbn.derivations import Derivations, log_sum
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
-from spacy_lpcfg.isbn.lattice.reader import LatticeReader, is_guidable
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
@@ -53,7 +52,6 @@ class IncrementalParser(SentenceParser):
         self._networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
         self._idle: list[Search] = []
         self._max_bytes = limit()  # for the vectors of a search
-        self._lattices = self._new_lattices(settings)
 
     @property
     def answers(self) -> frozenset[Answer]:
@@ -143,15 +141,12 @@ class IncrementalParser(SentenceParser):
             log_probabilities[known] = log_likelihoods(self.isbn.networks[0], joined) + of_words
         return log_probabilities
 
-    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
+    def read(self, query: Sentence) -> SentenceReading:
         """Return the posteriors of brackets and tags over the derivations that the search finds.
 
-        If `parse` falls back, they are 0 for the brackets of its tree. Under a guide of more than one tree, and without
-        constraints, a lattice is searched instead of the beam, if there are settings for it and `is_guidable` holds.
+        If `parse` falls back, they are 0 for the brackets of its tree.
         """
         query = Query.of(query)
-        if self._lattices is not None and guide is not None and not (guide.is_of_one or query.constraints):
-            return SentenceReading(self._lattices.posteriors(query, guide))
         derivations = self._derivations(query, self.settings)
         satisfying = derivations.satisfying(query.constraints)
         if satisfying or derivations:
@@ -192,13 +187,6 @@ class IncrementalParser(SentenceParser):
         with np.errstate(invalid="ignore"):
             bits_of_words = -np.diff(falling) / np.log(2)
         return np.where(np.isnan(bits_of_words), np.inf, bits_of_words)
-
-    def _new_lattices(self, settings: BeamSettings) -> LatticeReader | None:
-        if settings.lattice is None or not is_guidable(self.isbn):
-            return None
-        return LatticeReader(
-            self.isbn, self._networks, settings.lattice, unary_cap=settings.unary_cap, max_bytes=self._max_bytes
-        )
 
     def _borrow(self, settings: BeamSettings) -> Search:
         """Take an idle search, since allocating memory is slow, or create one."""

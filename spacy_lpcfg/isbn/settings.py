@@ -1,13 +1,13 @@
 """Settings of search and decoding for networks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from spacy_lpcfg.checks import POSITIVE, SHARE, Check, one_of, whole
 
 MAX_COUNT = 100_000_000
 """Upper limit of the sizes of a search."""
 MAX_IDLE_BYTES = 1 << 25
-"""Bytes that an idle search or lattice may keep for reuse."""
+"""Bytes that an idle search may keep for reuse."""
 _BREADTH = whole(1, MAX_COUNT)
 _NATS = Check(
     "a number of at least 0",
@@ -15,43 +15,6 @@ _NATS = Check(
 )
 DECODINGS = ("mbr", "most-probable")
 """The decodings that a search carries out by itself."""
-GUIDES = ("labels", "fenceposts")
-
-
-@dataclass(frozen=True)
-class LatticeSettings:
-    """Settings of the search in a lattice, which other models' posteriors guide.
-
-    guide (str): "labels" allows likely brackets; "fenceposts" allows brackets with any label that begin where a likely
-        bracket begins and end where a likely bracket ends.
-    width (int): Maximum number of vertices that are kept after each word, and on each level within a word.
-    nats (float): Maximum difference in log-probability to the best vertex, on each level and after each word.
-    min_bracket, min_tag (float): Minimum posterior of likely brackets and tags.
-    RAISES (ValueError): If the guide is unknown, or a number is out of range.
-    """
-
-    guide: str = "fenceposts"
-    width: int = 12
-    nats: float = 6.0
-    min_bracket: float = 5e-3
-    min_tag: float = 1e-2
-
-    def __post_init__(self) -> None:
-        one_of(*GUIDES)(guide=self.guide)
-        _BREADTH(width=self.width)
-        POSITIVE(nats=self.nats)
-        SHARE(min_bracket=self.min_bracket, min_tag=self.min_tag)
-
-    @property
-    def wider(self) -> "LatticeSettings":
-        """Settings of a second attempt, if no derivation is left."""
-        return replace(
-            self,
-            width=min(4 * self.width, MAX_COUNT),
-            nats=2 * self.nats,
-            min_bracket=0.1 * self.min_bracket,
-            min_tag=0.1 * self.min_tag,
-        )
 
 
 @dataclass(frozen=True)
@@ -70,8 +33,6 @@ class BeamSettings:
     decoding (str): "mbr" (minimum Bayes risk) maximizes the sum of the posteriors of nested brackets, each minus
         `bracket_cost`; "most-probable" is the tree of `n_best(1)`.
     bracket_cost (float): Cost of a bracket in "mbr"; higher for precision, lower for recall.
-    lattice (LatticeSettings or None): Settings for posteriors under the guide of another model; None to search the beam
-        there too.
     RAISES (ValueError): If a setting is of another type or out of range; sizes are from 1 to `MAX_COUNT`.
     """
 
@@ -84,7 +45,6 @@ class BeamSettings:
     tolerance: float = 0.1
     decoding: str = "mbr"
     bracket_cost: float = 0.5
-    lattice: LatticeSettings | None = None
 
     def __post_init__(self) -> None:
         one_of(*DECODINGS)(decoding=self.decoding)

@@ -13,7 +13,7 @@ words, by which unknown words of all tags share statistics of suffixes and shape
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -175,26 +175,14 @@ class NetworkVocabulary:
         first (bool): Whether the words begin their sentence.
         """
         given = [None] * len(words) if tags is None else [self._tags.get(tag) for tag in tags]
-        return self._candidates(words, [() if tag is None else (tag,) for tag in given], first)
-
-    def candidates_among(self, words: Sequence[str], tags: Sequence[Collection[str]]) -> Candidates:
-        """Return the candidates of words under given sets of tags; likely tags are used if no tag of a set is known."""
-        return self._candidates(words, [[self._tags[tag] for tag in of_word if tag in self._tags] for of_word in tags])
-
-    def _candidates(self, words: Sequence[str], tags: Sequence[Sequence[int]], first: bool = True) -> Candidates:
-        known = [self._known.of(*item) for item in zip(words, _are_first(len(words), first), strict=True)]
-        of_words = [given or word.likely_tags for word, given in zip(known, tags, strict=True)]
+        known = [self._known.of(word, first and i == 0) for i, word in enumerate(words)]
+        of_words = [word.likely_tags if tag is None else (tag,) for word, tag in zip(known, given, strict=True)]
         return _candidates_of(known, of_words, self._unknown)
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
         """Return a tag that each word is known with, or for unknown words the most frequent tag of rare words."""
         known, unknown = self._known.outcomes, (int(self.rare.tag_weights.argmax()),)
         return [self.tags[next(iter(known.get(word, unknown)))] for word in words]
-
-
-def _are_first(n_words: int, first: bool) -> list[bool]:
-    """Return whether each word is the first of its sentence; `first` says whether the words begin it."""
-    return [first and i == 0 for i in range(n_words)]
 
 
 def mask_of(label: int, below: int) -> int:

@@ -19,8 +19,6 @@ from spacy_lpcfg.components.doc.surprisal import doc_surprisal, token_surprisal
 from spacy_lpcfg.components.isbn_model import isbn_of, make_isbn, set_isbn
 from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.isbn.events import events_of
-from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.isbn.network import PARAMETERS
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
@@ -91,18 +89,6 @@ def test_isbn_model_has_the_parameters_and_the_likelihoods_of_its_networks(golds
     set_isbn(model, isbn)
     assert np.array_equal(model.predict(events), found)
     assert not np.array_equal(found[0], found[1])
-
-
-def test_isbn_model_keeps_normalizers_until_a_parameter_changes(golds):
-    isbn = ISBNLearner(n_states=3, n_epochs=1, lexical=ISBNLexical(min_count=2)).fit(golds)
-    model = make_isbn(3, min_count=2)
-    set_isbn(model, isbn)
-    assert isbn.normalizers is not None
-    assert isbn_of(model).to_bytes() == isbn_of(model.copy()).to_bytes() == isbn.to_bytes()
-    assert make_isbn(3, min_count=2).from_bytes(model.to_bytes()).to_bytes() == isbn.to_bytes()
-    (layer,) = model.layers
-    layer.set_param("bias", layer.get_param("bias") + 1)
-    assert isbn_of(model).normalizers is None
 
 
 def test_isbn_model_gradients_are_those_of_the_loss(golds):

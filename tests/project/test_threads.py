@@ -89,7 +89,7 @@ def stored(kind: str) -> bytes:
 
 
 def one_network() -> ISBN:
-    return replace(model("isbn"), networks=model("isbn").networks[:1], normalizers=None)
+    return replace(model("isbn"), networks=model("isbn").networks[:1])
 
 
 _MAKERS: dict[str, Callable[[], Any]] = {
@@ -141,7 +141,6 @@ QUESTIONS: dict[str, dict[str, Question]] = {
     "grammar": {**BY_CHART, **DISTRIBUTION, **TREES},
     "pivot": {**BY_CHART, **DISTRIBUTION, **TREES},
     "spectral": BY_CHART,
-    "ensemble": {**WORDS, **GIVEN},
     "stacked": {**BY_CHART, **DISTRIBUTION, **TREES},
     "isbn": {**WORDS, **GIVEN, **DISTRIBUTION, "prefixes": prefixes},
     "one network": {**WORDS, **GIVEN, **DISTRIBUTION, **TREES, "prefixes": prefixes},

@@ -39,8 +39,6 @@ cdef struct Model:           # what the search reads of an ISBN
     bint settles             # whether decisions change the means of any network
     const NetworkTable* tables
     const float* bias        # (width,)
-    const float* intercepts  # (n_tags,): of the normalisers of their words, and
-    const float* slopes      # (n_tags, width)
     const float* decision_weights  # (n_decisions, n_rows, width)
     const uint8_t* masks     # (n_masks, n_actions)
     const int32_t* word_offsets

@@ -12,9 +12,8 @@ from libc.string cimport memcpy, memset
 from spacy_lpcfg.isbn.mean_field cimport (
     FEED_FORWARD, MEAN_FIELD_STEP, add_inputs, add_logits, log_sum_exp, padded, settle, sigmoid, softmax, step)
 
-from spacy_lpcfg.isbn.likelihood import pad, pad_rows
+from spacy_lpcfg.isbn.likelihood import pad
 from spacy_lpcfg.isbn.network import APPROXIMATIONS
-from spacy_lpcfg.isbn.normalizers import normalizers_of
 
 cdef float MIN_SHARE = 1e-4      # of the tolerance; less likely outcomes do not bend a Newton step
 
@@ -43,9 +42,6 @@ cdef class Networks:
         m.tables, m.n_networks = self.tables.data(), len(isbn.networks)
         m.bias = self.floats(np.concatenate([of_network["bias"] for of_network in parameters]))
         m.decision_weights = self.floats(np.hstack([of_network["decision_weights"] for of_network in parameters]))
-        ends = np.cumsum([1] + [network.n_states for network in isbn.networks])
-        intercepts, *slopes = np.split(normalizers_of(isbn), ends[: len(ends) - 1], axis=1)
-        m.intercepts, m.slopes = self.floats(intercepts), self.floats(np.hstack([pad_rows(part) for part in slopes]))
 
     cdef void number_relations(self, latent, decisions):
         cdef Model* m = &self.model
