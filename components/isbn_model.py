@@ -28,7 +28,6 @@ from spacy_lpcfg.isbn.network import BIASES, FEED_FORWARD, PARAMETERS, Network, 
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.variants import DEFAULT
-from spacy_lpcfg.words import ClassLearner
 
 _MIN_COUNT = 3
 
@@ -42,7 +41,6 @@ def make_isbn(
     decisions: Sequence[str] = Relations.decisions,
     weight_decay: float = ISBNTraining.weight_decay,
     n_jobs: int = 1,
-    word_classes: ClassLearner | None = None,
     signatures: bool | None = None,
     variant: str | int = DEFAULT,
     functions: bool = False,
@@ -58,7 +56,6 @@ def make_isbn(
     weight_decay (float): The precision of a normal prior of all weights but the biases, as in `ISBNTraining`. A batch
         has the share of its trees among those of `initialize`. An optimizer's L2 is added.
     n_jobs (int): Number of threads that learn; the result is the same for any number.
-    word_classes (ClassLearner or None): Learner of classes, for words that the treebank does not have.
     signatures (bool or None): Whether signatures of unknown words are inputs; None for the variant's choice.
     variant (str or int): "default", or "paper" or its year, for the settings above that are None. The number of steps,
         dropout and averaging, which differ too (see `ISBNLearner`), are settings of the config's `training`.
@@ -79,7 +76,7 @@ def make_isbn(
     return ISBNModel(
         "isbn",
         _forward,
-        init=partial(_init, lexical=ISBNLexical(min_count, signatures, word_classes=word_classes)),
+        init=partial(_init, lexical=ISBNLexical(min_count, signatures)),
         layers=[_make_network(n_states, approximation, weight_decay, n_jobs) for _ in range(n_networks)],
         shims=[ISBNShim()],
         attrs={

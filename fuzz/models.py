@@ -23,12 +23,11 @@ from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.language_model.learning import AggregateEM, fit, interpolate
-from spacy_lpcfg.learning import EM, LexicalSettings, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.model import model_from_bytes
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.storage.container import Stored, compressed, kind_of, pack, unpack
 from spacy_lpcfg.trees import Tree, clean, read_trees
-from spacy_lpcfg.words import ClassLearner
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
 SENTENCES = [["The", "ferry", "was", "late", "."], ["Xyzzy", "1984"], ["was"], ["", "\ud800", "-LRB-", "The", "the"]]
@@ -52,24 +51,17 @@ def _trees() -> tuple[Tree, ...]:
 
 
 @cache
-def _classes() -> ClassLearner:
-    return ClassLearner(tuple(tuple(tree.words) for tree in _trees()), n_classes=3, min_count=2, n_sweeps=1)
-
-
-@cache
 def _em(seed: int = 0) -> Any:
     return EM(n_states=2, n_iterations=1, seed=seed).fit(_trees())
 
 
 @cache
 def _isbn() -> ISBN:
-    return ISBNLearner(n_states=3, n_epochs=1, lexical=ISBNLexical(min_count=1, word_classes=_classes())).fit(
-        _trees()[:10]
-    )
+    return ISBNLearner(n_states=3, n_epochs=1, lexical=ISBNLexical(min_count=1)).fit(_trees()[:10])
 
 
 def _pcfg() -> Stored:
-    return TreebankPCFG(lexical=LexicalSettings(word_classes=_classes())).fit(_trees())
+    return TreebankPCFG().fit(_trees())
 
 
 def _bracketer(preset: str) -> Bracketer:

@@ -1,27 +1,24 @@
-"""Types of settings that are blocks of a config: parts of a frozen dataclass, and texts.
+"""Types of settings that are blocks of a config: parts of a frozen dataclass.
 
 spaCy writes the defaults of a registered dataclass into a config, which has texts, numbers, lists and null, but no
 objects. So a block is None by default, and its owner makes it in `__post_init__`: whoever reads the field finds the
 object, and a type checker is told so.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Number
 from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
 
 from spacy_lpcfg.checks import shown
 
-__all__ = ["UNSET", "Block", "Text", "check_text", "make_blocks", "make_tuples"]
+__all__ = ["UNSET", "Block", "make_blocks", "make_tuples"]
 
 T = TypeVar("T")
 
 if TYPE_CHECKING:
     Block = Annotated[T, "or None, until its owner is made"]
-    Text = Iterable[Sequence[str]]
 else:
     Block = Optional[T]  # noqa: UP045  T | None cannot be applied to a type
-
-    Text = Any  # a check of anything more would read the text
 
 
 UNSET: Any = None
@@ -53,11 +50,3 @@ def make_tuples(settings: object, *names: str) -> None:
         if isinstance(values, str):
             raise ValueError(f"Expected {name} to be a list, got {values!r}: put it into brackets.")
         object.__setattr__(settings, name, tuple(values.values() if isinstance(values, Mapping) else values))
-
-
-def check_text(text: object) -> None:
-    """Raise ValueError unless a text is an iterable of sentences, such as `spacy-lpcfg.RawText.v1` makes."""
-    if isinstance(text, str) or not isinstance(text, Iterable):
-        raise ValueError(
-            f"Expected a text as sentences of words, as spacy-lpcfg.RawText.v1 reads from a file; got {text!r:.80}."
-        )

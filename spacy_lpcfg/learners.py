@@ -53,16 +53,6 @@ class NamedLearner:
         made = self.load()
         return isinstance(made, type) and issubclass(made, Variants)
 
-    @property
-    def takes_text(self) -> bool:
-        """Whether the learner has use for raw text."""
-        return "text" in self.parameters
-
-    @property
-    def needs_text(self) -> bool:
-        """Whether the learner cannot do without raw text."""
-        return self.takes_text and self.parameters["text"].default is Parameter.empty
-
     def defaults(self, variant: str | int = DEFAULT) -> Any:
         """Return the learner with the settings of a variant; None if a recipe makes the learner.
 
@@ -77,14 +67,6 @@ class NamedLearner:
         if hasattr(made, "learner"):
             return None
         return made.variant(variant) if issubclass(made, Variants) else made()
-
-    def check_text(self, *, is_given: bool) -> None:
-        """Raise ValueError if the learner lacks the raw text that it needs, or has no use for a given one."""
-        if is_given and not self.takes_text:
-            users = ", ".join(entry.name for entry in LEARNERS if entry.takes_text)
-            raise ValueError(f"Expected no text, for which {self.name!r} has no use, only {users}; got one.")
-        if not is_given and self.needs_text:
-            raise ValueError(f"Expected a text, a sentence a line, from which {self.name!r} learns too; got none.")
 
 
 def _induction() -> Callable[..., Any]:

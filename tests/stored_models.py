@@ -102,14 +102,9 @@ def trees(n: int) -> list:
     return [tree for tree in map(clean, islice(read_trees(SAMPLE / "train.mrg"), n)) if tree]
 
 
-def with_classes(grammar: Grammar) -> Grammar:
-    shares = np.full((CLASSES.n_classes, len(grammar.tags)), 1 / CLASSES.n_classes, np.float32)
-    return replace(grammar, lexicon=replace(grammar.lexicon, classes=CLASSES, class_shares=shares))
-
-
 def some_isbn() -> ISBN:
     """Networks of all approximations, of different sizes."""
-    vocabulary, relations = take_vocabulary(trees(40), min_signature_count=3, classes=CLASSES), Relations()
+    vocabulary, relations = take_vocabulary(trees(40), min_signature_count=3), Relations()
     networks = [
         start_network(approximation, vocabulary, relations, n_states=n, seed=n)
         for n, approximation in enumerate(APPROXIMATIONS, start=3)
@@ -160,7 +155,7 @@ def some_evidence() -> EncoderEvidence:
 _MAKERS: dict[str, Callable[[], Stored]] = {
     "evidence": lambda: EvidenceGrammar(model("grammar"), some_evidence()),
     "features": lambda: EvidenceGrammar(model("grammar"), learn_features(trees(30), settings=FeatureSettings())),
-    "grammar": lambda: with_classes(EM(n_states=3, n_iterations=2, tokens_per_state=10).fit(trees(60))),
+    "grammar": lambda: EM(n_states=3, n_iterations=2, tokens_per_state=10).fit(trees(60)),
     "factored": lambda: Spectral(n_states=6, tokens_per_state=10).fit(trees(60)),
     "isbn": some_isbn,
     "stacked": lambda: StackedLearner(EM(n_states=3, n_iterations=2, tokens_per_state=10), n_folds=2).fit(trees(60)),

@@ -25,6 +25,7 @@ from typing import NamedTuple
 from benchmarks import measure  # isort: skip, before numpy
 
 import numpy as np
+import spacy
 
 from benchmarks.accuracy.bracketing import LIMITS, PAPER, bracketed, scores
 from spacy_lpcfg.bracketing import CCA
@@ -35,8 +36,8 @@ from spacy_lpcfg.bracketing.metric import distance_table
 from spacy_lpcfg.bracketing.metric_model import MetricModel
 from spacy_lpcfg.bracketing.sentences import chunks
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
-from spacy_lpcfg.components.training.raw_text import RawText
 from spacy_lpcfg.trees import read_trees
+from spacy_lpcfg.trees.brackets import read_lines
 
 EMBEDDINGS = {"counts": CCA(roots=False), "square roots": CCA()}
 SIZES, BANDWIDTHS = (3, 5, 7, 10, 15), (0.2, 0.4, 0.6, 0.8)
@@ -70,7 +71,7 @@ def main() -> None:
     arguments.add_argument("--samples", type=int, default=3, metavar="N")
     args = arguments.parse_args()
     text = list(read_tagged(args.text))
-    more = list(tagged(RawText(args.more), text)) if args.more else []
+    more = list(tagged(_raw(args.more), text)) if args.more else []
     tuning = [gold for gold in gold_sentences(read_trees(args.tune)) if gold.n_words <= LIMITS[0]]
     treebanks = {f"{path.parent.name}/{path.stem}": list(gold_sentences(read_trees(path))) for path in args.trees}
     tables: dict[str, list[measure.Row]] = {"Choice": [], "F1 with the bracket of the whole sentence": []}
@@ -105,6 +106,13 @@ def halves(text: Sequence[TaggedSentence], embedding: CCA, n: int) -> list[Momen
     """Return the moments of n random halves of the sentences."""
     orders = (np.random.default_rng(seed).permutation(len(text)) for seed in range(n))
     return [Moments.of([text[i] for i in np.sort(order[: len(text) // 2])], embedding) for order in orders]
+
+
+def _raw(path: Path) -> Iterator[list[str]]:
+    """Yield the tokens of each line of a text."""
+    tokenizer = spacy.blank("en").tokenizer
+    for line in read_lines(path):
+        yield [token.text for token in tokenizer(line) if not token.is_space]
 
 
 def tagged(raw: Iterable[list[str]], text: Sequence[TaggedSentence]) -> Iterator[TaggedSentence]:

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner, class_settings, settings_option
+from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner, settings_option
 from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder
 from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, read_training, save_measured
 
@@ -37,7 +37,6 @@ def learn_isbn(
         ),
     ] = None,
     tags: options.TreeTags = options.TagDetail.fine,
-    classes_from: options.ClassesFrom = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
     beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses kept after each word when parsing.")] = None,
@@ -59,17 +58,17 @@ def learn_isbn(
     """
     from spacy_lpcfg.isbn.learning import ISBNLearner, fit_calibrated
 
-    output = check_folder(output, inputs=[*trees, *(dev or ()), classes_from], force=force)
+    output = check_folder(output, inputs=[*trees, *(dev or ())], force=force)
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad, dialect, tags)
-    learner, _ = chosen_learner("isbn", settings, text=None, seed=seed, lang=lang, classes_from=classes_from, jobs=jobs)
+    learner, _ = chosen_learner("isbn", settings, seed=seed, lang=lang, jobs=jobs)
     assert isinstance(learner, ISBNLearner)
     treebank = list(read_training(trees, skip_bad, dialect, tags))
     n_epochs = learner.passes(len(treebank))
     with busy("learning", learner.n_networks * n_epochs) as reach:
         on_step = partial(_log_epoch, n_epochs=n_epochs, reach=reach)
         isbn = fit_calibrated(learner, treebank, held_out=held_out, on_step=on_step)
-    component = _add_parser(nlp, isbn, class_settings(classes_from, lang), beam)
+    component = _add_parser(nlp, isbn, beam)
     save_measured(nlp, output, component.ready_parser, held_out, force=force)
 
 
@@ -82,15 +81,14 @@ def _log_epoch(epoch: "LearningEpoch", *, n_epochs: int, reach: Callable[[int], 
     )
 
 
-def _add_parser(nlp: "Language", isbn: "ISBN", classes: dict[str, Any], beam: int | None) -> "ISBNParser":
-    """Add an `isbn_parser` with the settings that the networks were learned with, and those of the words' classes."""
+def _add_parser(nlp: "Language", isbn: "ISBN", beam: int | None) -> "ISBNParser":
+    """Add an `isbn_parser` with the settings that the networks were learned with."""
     from spacy_lpcfg.components.isbn_parser import ISBNParser
 
     learner, relations = isbn.meta["learner"], isbn.relations
     model = {
         "@architectures": "spacy-lpcfg.ISBN.v1",
         **{name: learner[name] for name in _SHARED},
-        **classes,
         "latent": list(relations.latent),
         "decisions": list(relations.decisions),
     }

@@ -40,9 +40,7 @@ def learn_lpcfg(
     method: Annotated[str, learner_option("lpcfg")] = "pivot",
     settings: Settings = None,
     encoder: Annotated[str, typer.Option(metavar="NAME", help=_ENCODER)] = AUTO,
-    text: Annotated[Path | None, options.file_option("For distil: raw text, a sentence a line.")] = None,
     tags: options.TreeTags = options.TagDetail.fine,
-    classes_from: options.ClassesFrom = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
     scheduler: options.Scheduler = None,
@@ -71,13 +69,11 @@ def learn_lpcfg(
     Example:
         spacy-lpcfg learn lpcfg train.mrg --dev dev.mrg --set n_states=16 -o model/
     """
-    output = check_folder(output, inputs=[*trees, *(dev or ()), text, classes_from], force=force)
+    output = check_folder(output, inputs=[*trees, *(dev or ())], force=force)
     _refuse_unused_seed(context, method)
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad, dialect, tags)
-    learner, config = chosen_learner(
-        method, settings, text=text, seed=seed, lang=lang, classes_from=classes_from, jobs=jobs, encoder=encoder
-    )
+    learner, config = chosen_learner(method, settings, seed=seed, lang=lang, jobs=jobs, encoder=encoder)
     with (
         on_cluster(scheduler),
         busy("learning", _n_steps(learner)) as reach,

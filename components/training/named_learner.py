@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import is_dataclass, replace
 from inspect import Parameter, formatannotation
-from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin
 
 from spacy.util import logger
 
 from spacy_lpcfg.checks import check_one_of, shown
-from spacy_lpcfg.components.training.raw_text import RawText
 from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.learners import AUTO, NONE, NamedLearner, learner_of
 from spacy_lpcfg.learning.base import Learner
@@ -19,13 +17,12 @@ from spacy_lpcfg.models.encoders import find_encoder
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.variants import DEFAULT
 
-_ARGUMENTS = ("text", "seed", "lang")
+_ARGUMENTS = ("seed", "lang")
 """Settings of learners that are arguments of `make_learner`."""
 
 
 def make_learner(
     name: str,
-    text: Path | None = None,
     seed: int = 0,
     lang: str = "en",
     settings: dict[str, Any] = {},  # noqa: B006  spaCy fills a config with it
@@ -36,9 +33,8 @@ def make_learner(
     """Make the learner of a name: `spacy-lpcfg.Learner.v1`.
 
     name (str): One of `spacy_lpcfg.learners.LEARNERS`.
-    text (Path or None): A file with a sentence a line, for the tokenizer of the language, to learn from too.
     seed (int): Seed of learners that draw at random.
-    lang (str): Language of the text and of the head rules; signatures of unknown words are learned for all but "en".
+    lang (str): Language of the head rules; signatures of unknown words are learned for all but "en".
     settings (dict): Settings of the learner by name; all have defaults. A part of the settings, such as `lexical`, is a
         block of the config, or a dict of the values that differ from the default part.
     heads (str or None): Table or file of the head rules, see `spacy_lpcfg.trees.head_rules`; None for the language's.
@@ -48,18 +44,15 @@ def make_learner(
         that comes with the package, if there is one; "none" takes none; a folder of an exported encoder, or a model
         that has one. A learner that is not asked for evidence has no use for it. Without an encoder, evidence is
         learned from the treebank alone.
-    RAISES (ValueError): If no learner has the name, the setting or the variant, or if the learner lacks the text that
-        it needs, or has no use for the text or the heads that are given.
+    RAISES (ValueError): If no learner has the name, the setting or the variant, or if the learner has no use for the
+        heads that are given.
     """
     entry = learner_of(name)
-    entry.check_text(is_given=text is not None)
     base, parameters = entry.defaults(variant), entry.parameters
     made = _checked_settings(entry, base, {**_lexical(parameters, settings, lang), **settings})
     if heads and "lang" not in parameters:
         raise ValueError(f"Expected no heads, for which {name!r} has no use; got {shown(heads)}.")
     arguments: dict[str, Any] = {"seed": seed, "lang": heads or lang}
-    if text is not None:
-        arguments["text"] = RawText(text, lang)
     made |= {key: value for key, value in arguments.items() if key in parameters}
     wanted = made.pop("evidence", None) if entry.takes_evidence else False
     learner = entry.load()(**made).learner() if base is None else replace(base, **made)

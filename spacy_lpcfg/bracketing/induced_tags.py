@@ -1,6 +1,6 @@
 """Unsupervised part-of-speech induction: word classes from raw text, and a universal tag for each class.
 
-Classes are learned by `words.learning.ClassLearner`; other words are classified by letter case, shape and ending. The
+Classes are learned by `words.learning.learn_classes`; other words are classified by letter case, shape and ending. The
 distinctions that the bracketer needs are then derived from the distribution of the classes:
 
 1. Finite verbs are the classes of which most short sentences have exactly one word, neither the first nor the last.
@@ -24,7 +24,7 @@ import numpy as np
 
 from spacy_lpcfg.bracketing.groups import merge_groups
 from spacy_lpcfg.words.classes import OTHER, WordClasses
-from spacy_lpcfg.words.learning import ClassLearner
+from spacy_lpcfg.words.learning import learn_classes
 from spacy_lpcfg.words.remembered import is_remembered
 from spacy_lpcfg.words.signatures import letter_case, token_shape
 
@@ -79,10 +79,10 @@ class TagLearner:
     def fit(self, text: Iterable[Sequence[str]]) -> InducedTags:
         """Learn from the words of sentences.
 
-        RAISES (ValueError): If the text is too small, see `ClassLearner`.
+        RAISES (ValueError): If the text is too small, see `learn_classes`.
         """
         sentences = tuple(tuple(words) for words in text)
-        classes = ClassLearner(sentences, n_classes=self.n_classes).classes()
+        classes = learn_classes(sentences, self.n_classes)
         endings = _endings(sentences, classes)
         tagged = [list(_fine(words, classes, endings)) for words in sentences]
         pairs, names = _pairs(tagged)

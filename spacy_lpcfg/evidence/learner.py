@@ -69,7 +69,6 @@ class EvidenceLearner:
         trees: Iterable[Tree],
         *,
         held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> EvidenceGrammar:
         """Learn from trees; arguments and errors as for `Learner.fit`.
@@ -82,26 +81,24 @@ class EvidenceLearner:
         golds = [tree for tree in map(prepare, held_out or ()) if tree is not None]
         learn = partial(self._learn, _Remembering(self.encoder, {}))
         if golds:
-            model = learn(treebank, golds, weights, on_step)
+            model = learn(treebank, golds, on_step)
             return replace(model, weights=fit_weights(model, golds[:_MOST]))
         chosen = np.arange(0, len(treebank), max(_ONE_OF, len(treebank) // _MOST))
         fitted = EvidenceWeights()
         if len(chosen) >= _FEWEST:
             others = np.delete(np.arange(len(treebank)), chosen).tolist()
-            part = None if weights is None else [weights[i] for i in others]
-            model = learn([treebank[i] for i in others], None, part, None)
+            model = learn([treebank[i] for i in others], None, None)
             fitted = fit_weights(model, [treebank[i] for i in chosen.tolist()])
-        return replace(learn(treebank, None, weights, on_step), weights=fitted)
+        return replace(learn(treebank, None, on_step), weights=fitted)
 
     def _learn(
         self,
         encoder: _Remembering,
         treebank: Sequence[Tree],
         held_out: Sequence[Tree] | None,
-        weights: Sequence[float] | None,
         on_step: OnStep | None,
     ) -> EvidenceGrammar:
-        grammar = self.learner.fit(treebank, held_out=held_out, weights=weights, on_step=on_step)
+        grammar = self.learner.fit(treebank, held_out=held_out, on_step=on_step)
         if not isinstance(grammar, Grammar):
             raise ValueError(
                 f"Expected a learner of a grammar, to which evidence is added, got {shown(self.learner)}, which learns "

@@ -24,7 +24,7 @@ from spacy_lpcfg.storage.validation import (
 )
 from spacy_lpcfg.words.signatures import UNKNOWN
 
-_TEXTS = ("lexicon.tags", "classes.words")
+_TEXTS = ("lexicon.tags",)
 _NOT_DISTINCT = ("symbols", "lexicon.terminals", "lexicon.rare_words")  # words may be spelled as signatures are named
 _MOST_STATES = 2**12  # of a symbol, so that sizes of tensors and offsets in them fit an integer
 _PAIR = 8  # bytes of a parser's tables for each pair of symbols, and of terminals and tags
@@ -79,7 +79,6 @@ def check(grammar: GrammarParameters) -> None:
     _check_tensors(grammar.tensors, grammar.n_states[grammar.rules], grammar.is_proper)
     _check_lexicon(grammar.lexicon, grammar.n_preterminals, grammar.n_states)
     _check_rare_words(grammar.lexicon)
-    _check_classes(grammar.lexicon)
     _check_classifier(grammar.classifier, grammar.n_preterminals + 2)
     _check_tags(grammar)
     if grammar.is_proper:
@@ -155,10 +154,6 @@ def _check_rare_words(lexicon: Lexicon) -> None:
     require("lexicon.rare_tags", are_within(lexicon.rare_tags, len(lexicon.tags)))
     factors = lexicon.rare_factors
     require("lexicon.rare_factors", _is(factors, "float32", n_entries) and bool(np.all(factors > 0)))
-
-
-def _check_classes(lexicon: Lexicon) -> None:
-    require("classes", lexicon.classes.is_consistent(lexicon.class_shares, len(lexicon.tags)))
 
 
 def _check_classifier(classifier: Classifier, n_outputs: int) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import counted
 from spacy_lpcfg.grammar.checking import check, has_type, parser_bytes, require
@@ -17,7 +15,6 @@ from spacy_lpcfg.grammar.parameters import GrammarParameters
 from spacy_lpcfg.grammar.tensors import FACTORED, Tensors
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.storage.container import refuse_others
-from spacy_lpcfg.words.classes import WordClasses
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +65,7 @@ class Grammar(GrammarParameters, ParsingModel):
         tensors = {f"tensors.{name}": getattr(self.tensors, name) for name in _TENSORS}
         lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}
         classifier = {f"classifier.{name}": getattr(self.classifier, name) for name in _CLASSIFIER}
-        classes = {f"classes.{name}": getattr(self.lexicon.classes, name) for name in _CLASSES}
-        return {**arrays, **tensors, **lexicon, **classifier, **classes}
+        return {**arrays, **tensors, **lexicon, **classifier}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Grammar:
@@ -77,19 +73,13 @@ class Grammar(GrammarParameters, ParsingModel):
 
         RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
-        values = {"temperature": 1.0, **values}
-        if not _WITHOUT_CLASSES.keys() & values.keys():
-            values = {**_WITHOUT_CLASSES, **values}
         refuse_others(values, GRAMMAR_PARTS)
         for name in GRAMMAR_PARTS:
             require(name, has_type(name, values[name]))
         grammar = cls(
             **{name: values[name] for name in _FIELDS},
             tensors=Tensors(**{name: values[f"tensors.{name}"] for name in _TENSORS}),
-            lexicon=Lexicon(
-                **{name: values[f"lexicon.{name}"] for name in _LEXICON},
-                classes=WordClasses(**{name: values[f"classes.{name}"] for name in _CLASSES}),
-            ),
+            lexicon=Lexicon(**{name: values[f"lexicon.{name}"] for name in _LEXICON}),
             classifier=Classifier(**{name: values[f"classifier.{name}"] for name in _CLASSIFIER}),
         )
         check(grammar)
@@ -125,19 +115,11 @@ _LEXICON = (
     "rare_offsets",
     "rare_tags",
     "rare_factors",
-    "class_shares",
 )
 _CLASSIFIER = ("features", "offsets", "outputs", "weights")
-_CLASSES = ("words", "classes")
-_WITHOUT_CLASSES: dict[str, Any] = {
-    "lexicon.class_shares": np.zeros((0, 0), dtype=np.float32),
-    "classes.words": (),
-    "classes.classes": np.zeros(0, dtype=np.int32),
-}
 GRAMMAR_PARTS = (
     *_FIELDS,
     *(f"tensors.{name}" for name in _TENSORS),
     *(f"lexicon.{name}" for name in _LEXICON),
     *(f"classifier.{name}" for name in _CLASSIFIER),
-    *(f"classes.{name}" for name in _CLASSES),
 )

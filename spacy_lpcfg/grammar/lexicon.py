@@ -22,13 +22,11 @@ import numpy as np
 
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 from spacy_lpcfg.words.remembered import WordCache
 from spacy_lpcfg.words.signatures import UNKNOWN, backoff_of, is_signature
 
 NO_TAG = -1
 _NOT_RARE = -1
-_SEEN = -1
 _CACHE_SIZE = 100_000
 
 
@@ -53,8 +51,6 @@ class Lexicon:
     rare_tags (int32, (n_entries,)): Tags that a rare word was seen with; for a signature, tags of its hapax legomena.
     rare_factors (float32, (n_entries,)): Factors of the weights of the signature's rows with that tag when they emit
         the rare word; 1 for other tags.
-    classes (WordClasses): Classes of unknown words.
-    class_shares (float32, (n_classes, n_tags)): P(class | tag) of unknown words; empty without classes.
     """
 
     terminals: tuple[str, ...]
@@ -69,13 +65,11 @@ class Lexicon:
     rare_offsets: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int32))
     rare_tags: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     rare_factors: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
-    classes: WordClasses = NO_CLASSES
-    class_shares: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     _index: dict[str, int] = field(init=False, repr=False)
     _rare_index: dict[str, int] = field(init=False, repr=False)
     _tag_index: dict[str, int] = field(init=False, repr=False)
     _backoff: Callable[[str, bool], list[str]] = field(init=False, repr=False, compare=False)
-    _cache: WordCache[tuple[int, int, int]] = field(init=False, repr=False, compare=False)
+    _cache: WordCache[tuple[int, int, bool]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_index", {name: i for i, name in enumerate(self.terminals)})
@@ -118,12 +112,9 @@ class Lexicon:
         initial = [i == 0 or not trust_capitals for i in range(len(words))]
         emitters = [self._emitter(word, is_initial) for word, is_initial in zip(words, initial, strict=True)]
         factors = np.ones((len(words), len(self.tags)))
-        for i, (terminal, rare, class_of_unknown) in enumerate(emitters):
-            is_unknown = class_of_unknown != _SEEN
+        for i, (terminal, rare, is_unknown) in enumerate(emitters):
             if initial[i] or rare != _NOT_RARE:
                 self._scale(factors[i], terminal, rare, is_unknown=is_unknown, sentence_initial=initial[i])
-            if is_unknown and len(self.class_shares):
-                factors[i] *= self.class_shares[class_of_unknown]
         return np.array([terminal for terminal, _, _ in emitters], dtype=np.int32), factors
 
     def names_of(self, terminal: int, sentence_initial: bool) -> tuple[list[str], np.ndarray]:
@@ -183,8 +174,8 @@ class Lexicon:
                 factors_of_unknown[form] = factors_of_unknown.get(form, 0.0) + factors
         return n_capitals, factors_of_unknown
 
-    def _emitter(self, word: str, sentence_initial: bool) -> tuple[int, int, int]:
-        """Return the terminal of a word, its index among the rare words or `_NOT_RARE`, and its class or `_SEEN`."""
+    def _emitter(self, word: str, sentence_initial: bool) -> tuple[int, int, bool]:
+        """Return the terminal of a word, its index among the rare words or `_NOT_RARE`, and whether it is unknown."""
         emitter = self._cache.get((word, sentence_initial))
         if emitter is not None:
             return emitter
@@ -198,8 +189,7 @@ class Lexicon:
         if rare != _NOT_RARE:
             terminal = int(self.rare_terminals[rare])
         is_unknown = is_signature(self.terminals[terminal] if rare == _NOT_RARE else self.rare_words[rare])
-        class_of_unknown = self.classes.of(word) if is_unknown else _SEEN
-        return self._cache.add(word, sentence_initial, (terminal, rare, class_of_unknown))
+        return self._cache.add(word, sentence_initial, (terminal, rare, is_unknown))
 
     def words_per_row(self, tag_of: np.ndarray) -> np.ndarray:
         """Return the effective number of words that each row emits, the sum of their factors, float64 (n_rows,).

@@ -21,13 +21,12 @@ from spacy_lpcfg.storage.validation import (
     is_moderate,
     is_number,
 )
-from spacy_lpcfg.words.classes import WordClasses
 
 require = Consistency("isbn", StorageError).require
-_TEXTS = ("labels", "tags", "signatures", "frequent", "rare_names", "classes_words", "latent", "decisions")
+_TEXTS = ("labels", "tags", "signatures", "frequent", "rare_names", "latent", "decisions")
 
 
-def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
+def check_values(values: Mapping[str, Any]) -> None:
     """Check that the stored fields of an ISBN, except for its networks, are consistent.
 
     RAISES (StorageError): If a field, which the message names, is inconsistent or takes too much memory.
@@ -41,7 +40,6 @@ def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
     check_room(2 * (n_labels + 1) * (PROJECT + n_labels) + 8 * n_tags * len(values["rare_names"]))
     _check_words(values["words"], values["word_offsets"], PROJECT + n_labels + n_tags, n_tags)
     _check_rare_words(values, n_tags)
-    require("classes", classes.is_consistent(values["rare_class_shares"], n_tags))
 
 
 def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: int, n_outcomes: int) -> None:

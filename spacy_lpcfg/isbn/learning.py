@@ -14,14 +14,12 @@ takes the tags of a tagger, searches by a beam of 10, and takes the most probabl
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
-
-import numpy as np
 
 from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_whole
@@ -34,8 +32,7 @@ from spacy_lpcfg.isbn.training import Epoch
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
 from spacy_lpcfg.learning.base import MANY_TREES, OnStep
 from spacy_lpcfg.learning.limits import learnable
-from spacy_lpcfg.learning.weights import copies, is_annotated, weighted_trees
-from spacy_lpcfg.trees.transforms import clean, normalize, normalize_rooted, strip_root
+from spacy_lpcfg.trees.transforms import clean, normalize, strip_root
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
 
@@ -113,42 +110,20 @@ class ISBNLearner(Variants):
         trees: Iterable[Tree],
         *,
         held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> ISBN:
         """Learn from trees.
 
         trees (iterable of Tree): Raw or normalised; those beyond `learning.limits` are left out.
         held_out (iterable of Tree or None): Other trees, by whose likelihood the best epoch is chosen.
-        weights (sequence of float or None): How much each tree counts; None if all count alike. Counts of words do not
-            depend on them. There are fewer passes, so that the heaviest trees are seen as often as without weights.
         on_step (callable or None): Called after every epoch with a `LearningEpoch`. The model's `meta` has the history
             too, without times.
-        RAISES (ValueError): If there are no trees, or not as many weights.
+        RAISES (ValueError): If there are no trees.
         """
-        if weights is None:
-            return self._fit(trees, held_out, on_step, None)
-        normalized = partial(normalize_rooted, functions=self.functions)
-        treebank, values = weighted_trees(trees, weights, normalized)
-        assert values is not None
-        n_copies = copies(values)
-        # the heaviest trees are seen as often as they would be alone
-        n_epochs = round(self.passes(int(is_annotated(values).sum())) / n_copies.max(initial=1))
-        return replace(self, n_epochs=max(1, n_epochs))._fit(treebank, held_out, on_step, n_copies)
-
-    def _fit(
-        self,
-        trees: Iterable[Tree],
-        held_out: Iterable[Tree] | None,
-        on_step: OnStep | None,
-        n_copies: np.ndarray | None,
-    ) -> ISBN:
         normalized, root_label = normalized_trees(trees, functions=self.functions)
         min_count = self.lexical.min_count_of(sum(map(len, normalized)))
         vocabulary = self.lexical.vocabulary(normalized, min_count)
         events = events_of(normalized, vocabulary, self.relations)
-        if n_copies is not None:
-            events = events.select(np.repeat(np.arange(events.n_sequences), n_copies))
         dev_trees, _ = normalized_trees(held_out or (), functions=self.functions)
         dev = events_of(dev_trees, vocabulary, self.relations)
         n_words = [count_words(some, vocabulary) for some in (events, dev)]
@@ -181,7 +156,7 @@ class ISBNLearner(Variants):
         settings: dict[str, Any] = {}
         for name, value in vars(self).items():
             settings |= vars(value) if isinstance(value, ISBNTraining | ISBNLexical) else {name: value}
-        for name in ("n_jobs", "relations", "word_classes"):
+        for name in ("n_jobs", "relations"):
             del settings[name]
         steps = [
             {"network": step.network, "epoch": step.epoch, "log_likelihood": round(step.log_likelihood, 6)}

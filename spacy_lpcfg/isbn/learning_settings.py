@@ -10,8 +10,6 @@ from spacy_lpcfg.isbn.training import Trainer
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, take_vocabulary
 from spacy_lpcfg.learning.base import MANY_TREES
 from spacy_lpcfg.trees.tree import Tree
-from spacy_lpcfg.words import ClassLearner
-from spacy_lpcfg.words.classes import NO_CLASSES
 
 _STATES = (20, 40, 80, 120, 200)  # where dropout was tuned
 _DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)
@@ -83,13 +81,11 @@ class ISBNLexical:
         fewer than 50,000 words, which says too little of each, and for 6 in one of 400,000 words or more, so that a
         network does not grow with the treebank without end.
     signatures (bool): Whether the signatures of words that are rare or unknown are inputs.
-    word_classes (ClassLearner or None): Learner of classes of words that the treebank does not have.
     RAISES (ValueError): If `min_count` is below 1.
     """
 
     min_count: int | None = None
     signatures: bool = True
-    word_classes: ClassLearner | None = None
 
     def __post_init__(self) -> None:
         check_sizes(min_count=self.min_count)
@@ -102,8 +98,7 @@ class ISBNLexical:
     def vocabulary(self, trees: Iterable[Tree], min_count: int) -> NetworkVocabulary:
         """Return the vocabulary of normalized trees, with the words that are seen `min_count` times with a tag."""
         inputs = {} if self.signatures else {"min_signature_count": _NEVER}
-        classes = NO_CLASSES if self.word_classes is None else self.word_classes.classes()
-        return take_vocabulary(trees, min_count=min_count, classes=classes, **inputs)
+        return take_vocabulary(trees, min_count=min_count, **inputs)
 
 
 def check_sizes(**sizes: int | None) -> None:

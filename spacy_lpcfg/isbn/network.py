@@ -22,8 +22,6 @@ from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel, check_temperature
 from spacy_lpcfg.storage.container import read_meta, refuse_others
-from spacy_lpcfg.storage.validation import are_texts, is_array
-from spacy_lpcfg.words.classes import WordClasses
 
 FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP = "feed-forward", "mean-field", "mean-field-step"
 APPROXIMATIONS = (FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP)
@@ -177,7 +175,6 @@ class ISBN(ParsingModel):
         vocabulary, rare = self.vocabulary, self.vocabulary.rare
         values: dict[str, Any] = {name: getattr(vocabulary, name) for name in _VOCABULARY}
         values |= {f"rare_{name}": getattr(rare, name) for name in _RARE}
-        values |= {f"classes_{name}": getattr(rare.classes, name) for name in _CLASSES}
         values |= {"latent": self.relations.latent, "decisions": self.relations.decisions}
         values |= {"approximations": [network.approximation for network in self.networks]}
         for i, network in enumerate(self.networks):
@@ -190,9 +187,8 @@ class ISBN(ParsingModel):
 
         RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
-        classes = _classes(values)
-        check_values(values, classes)
-        rare = RareWords(**{name: values[f"rare_{name}"] for name in _RARE}, classes=classes)
+        check_values(values)
+        rare = RareWords(**{name: values[f"rare_{name}"] for name in _RARE})
         vocabulary = NetworkVocabulary(**{name: values[name] for name in _VOCABULARY}, rare=rare)
         relations = Relations(values["latent"], values["decisions"])
         networks = _networks(values, vocabulary, relations)
@@ -204,12 +200,6 @@ class ISBN(ParsingModel):
         """Approximate bytes of memory that its parser takes, besides those for sentences."""
         sizes = len(self.relations.latent), len(self.relations.decisions) * self.vocabulary.n_rows
         return sum(network_bytes(network.n_states, *sizes, self.vocabulary.n_outcomes) for network in self.networks)
-
-
-def _classes(values: Mapping[str, Any]) -> WordClasses:
-    words, classes = (values[f"classes_{name}"] for name in _CLASSES)
-    require("classes", are_texts(words) and is_array(classes, "int32", len(words)))
-    return WordClasses(words, classes)
 
 
 def _networks(values: Mapping[str, Any], vocabulary: NetworkVocabulary, relations: Relations) -> tuple[Network, ...]:
@@ -233,13 +223,11 @@ def _names(n_networks: int) -> Iterator[str]:
     """Yield the names of all parts of a model."""
     yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta", "temperature")
     yield from (f"rare_{name}" for name in _RARE)
-    yield from (f"classes_{name}" for name in _CLASSES)
     yield from (f"{name}_{i}" for name in PARAMETERS for i in range(n_networks))
 
 
 _VOCABULARY = ("labels", "tags", "word_offsets", "words", "signatures", "frequent")
-_RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "signature_weight", "class_shares")
-_CLASSES = ("words", "classes")
+_RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "signature_weight")
 
 
 def start_network(

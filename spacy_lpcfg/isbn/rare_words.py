@@ -5,8 +5,7 @@ words share. The tags of a signature are smoothed towards those of the next shor
 
 A network emits such words as the unknown word of their tag. `RareWords` gives the probability of the actual word,
 P(word | tag) = P(tag | word) P(word) / P(tag), over the rare words of the treebank and the signatures of all others. A
-word that is not in the treebank has the probability of its longest signature, multiplied by P(class | tag) if there are
-word classes.
+word that is not in the treebank has the probability of its longest signature.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import numpy as np
 
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 from spacy_lpcfg.words.remembered import WordCache
 from spacy_lpcfg.words.signatures import shorter_signature, suffix_signatures
 
@@ -40,8 +38,6 @@ class RareWords:
     weights (float32, (n_names,)): Share of each name among unknown words.
     tag_weights (float32, (n_tags,)): The sums of P(tag | name) with these weights.
     signature_weight (float): Pseudo-count of the tag distribution of the next shorter signature.
-    classes (WordClasses): Classes of words that are not in the treebank.
-    class_shares (float32, (n_classes, n_tags)): P(class | tag) of these words; empty without classes.
     """
 
     names: tuple[str, ...]
@@ -51,8 +47,6 @@ class RareWords:
     weights: np.ndarray
     tag_weights: np.ndarray
     signature_weight: float
-    classes: WordClasses = NO_CLASSES
-    class_shares: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     _of_signature: dict[str, np.ndarray] = field(init=False, repr=False)
     _of_word: WordCache[tuple[list[str], np.ndarray]] = field(init=False, repr=False)
 
@@ -87,20 +81,13 @@ class RareWords:
 
     def tags_of(self, word: str, sentence_initial: bool) -> np.ndarray:
         """Return P(tag | word) for a word as an unknown word, float64 (n_tags,)."""
-        tags = self._look_up(word, sentence_initial)[1] * self._shares_of(word)
-        return tags / tags.sum()
+        return self._look_up(word, sentence_initial)[1]
 
     def log_factors(self, word: str, sentence_initial: bool) -> np.ndarray:
         """Return log P(word | unknown word of the tag) for each tag, float64 (n_tags,)."""
         known, tags = self._look_up(word, sentence_initial)
         index = self._index.get(f"w {word}", self._index[f"s {known[-1]}"])
-        return np.log(tags * self._shares_of(word) * self.weights[index] / self.tag_weights)
-
-    def _shares_of(self, word: str) -> np.ndarray | float:
-        """Return P(class | tag) for the class of a word that is not in the treebank; else 1."""
-        if self.has_word(word) or not len(self.class_shares):
-            return 1.0
-        return self.class_shares[self.classes.of(word)]
+        return np.log(tags * self.weights[index] / self.tag_weights)
 
     def _look_up(self, word: str, sentence_initial: bool) -> tuple[list[str], np.ndarray]:
         """Return known signatures and tag distribution of a word, from a bounded cache."""
@@ -142,7 +129,6 @@ def count_rare_words(
     *,
     max_rare: int,
     signature_weight: float,
-    classes: WordClasses = NO_CLASSES,
 ) -> RareWords:
     """Count the rare words and signatures of a treebank.
 
@@ -151,7 +137,7 @@ def count_rare_words(
     n_tags (int): Number of tags.
     max_rare (int): Words that occur at most `max_rare` times are rare: signatures are counted over them, and they may
         have any tag. Other words only have the tags that they are seen with.
-    signature_weight (float), classes (WordClasses): As in `RareWords`.
+    signature_weight (float): As in `RareWords`.
     """
     total: Counter[str] = Counter()
     for (word, _, _), count in seen.items():
@@ -174,11 +160,7 @@ def count_rare_words(
         for word, initial, _ in seen
         if total[word] == 1
     )
-    rare = _rare_words(table, once, n_tags, signature_weight)
-    if not classes.words:
-        return rare
-    pairs = {(word, tag) for word, _, tag in seen if total[word] <= max_rare}
-    return replace(rare, classes=classes, class_shares=classes.shares(pairs, n_tags))
+    return _rare_words(table, once, n_tags, signature_weight)
 
 
 _MIN_COUNT = 0.5

@@ -26,7 +26,6 @@ from spacy_lpcfg.isbn.rare_words import RareWords, Seen, count_rare_words
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
 from spacy_lpcfg.isbn.transitions import MODIFY, PROJECT, SHIFT
 from spacy_lpcfg.trees.tree import Tree
-from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
 
 class Candidates(NamedTuple):
@@ -198,7 +197,6 @@ def take_vocabulary(
     signature_weight: float = 2.0,
     min_signature_count: int = 10,
     min_frequent: int = 10,
-    classes: WordClasses = NO_CLASSES,
 ) -> NetworkVocabulary:
     """Collect the vocabulary of a treebank.
 
@@ -207,7 +205,6 @@ def take_vocabulary(
     max_rare, signature_weight: As in `count_rare_words`.
     min_signature_count (int): Minimum count, over rare words, of signatures that are inputs.
     min_frequent (int): Words that occur at least this often have no signatures as inputs under known tags.
-    classes (WordClasses): Classes of words that are not in the treebank.
     RAISES (ValueError): If there are no trees.
     """
     labels, seen = _count(trees)
@@ -218,9 +215,7 @@ def take_vocabulary(
     numbered = {(word, first, numbers[tag]): count for (word, first, tag), count in seen.items()}
     known = _known_words(numbered, len(tags), min_count)
     is_known = [word in known[tag] or (first and word.lower() in known[tag]) for word, first, tag in numbered]
-    rare = count_rare_words(
-        numbered, is_known, len(tags), max_rare=max_rare, signature_weight=signature_weight, classes=classes
-    )
+    rare = count_rare_words(numbered, is_known, len(tags), max_rare=max_rare, signature_weight=signature_weight)
     first_word = PROJECT + len(labels) + len(tags)
     return NetworkVocabulary(
         labels=tuple(sorted(labels)),

@@ -6,7 +6,7 @@ model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from spacy_lpcfg.trees.tree import Tree
@@ -30,7 +30,6 @@ class Learner(Protocol):
         trees: Iterable[Tree],
         *,
         held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> ParsingModel:
         """Return the model that is learned from trees.
@@ -38,11 +37,9 @@ class Learner(Protocol):
         trees (Iterable[Tree]): Read once; raw or normalised.
         held_out (Iterable[Tree] or None): Other trees, by which a learner that goes by steps chooses the best one. A
             learner without early stopping ignores them.
-        weights (sequence of float or None): How much each tree counts, finite and above 0; None if all count alike.
-            Only trees of the largest weight count as annotated by hand, see `learning.weights`.
         on_step (callable or None): Called after every step; `list.append` keeps the history. A learner without steps
             ignores it.
-        RAISES (ValueError): If there are no trees, or not one weight for each.
+        RAISES (ValueError): If there are no trees.
         """
         ...
 

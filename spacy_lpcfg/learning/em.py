@@ -107,8 +107,8 @@ class EMLearner:
     check_every: int = 1
     first_iteration: ClassVar[int] = 0
 
-    def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """Start EM, before any iteration; `trees` and `weights` as for `fit`."""
+    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
+        """Start EM, before any iteration; `trees` as for `fit`."""
         raise NotImplementedError
 
     def fit(
@@ -116,14 +116,12 @@ class EMLearner:
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees: the grammar of the last iteration, or of the one with the best F1 on held-out trees.
 
         trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
         held_out (Iterable[Tree] or None): Trees by which the number of iterations is chosen, parsed from raw words.
-        weights (sequence of float or None): How much each tree counts; None if all count alike.
         on_step (callable or None): Called after every iteration, and for a start that may be the result as step 0;
             `list.append` keeps the history.
         RAISES (ValueError): If there are no trees, or `n_iterations` is below `first_iteration`.
@@ -132,7 +130,7 @@ class EMLearner:
         golds = [tree for tree in map(clean, held_out or ()) if tree is not None]
         best, best_f1 = None, -np.inf
         clock = time.process_time()
-        fit = self.start(trees, weights)
+        fit = self.start(trees)
         for iteration in range(self.first_iteration, self.n_iterations + 1):
             log_likelihood = fit.step() if iteration else float("nan")
             seconds, f1 = time.process_time() - clock, float("nan")
@@ -193,9 +191,9 @@ class EM(EMLearner, Variants):
         check_at_least(0, noise=self.noise)
         check_at_least(1, check_every=self.check_every)
 
-    def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """Start EM at random; `trees` and `weights` as for `fit`."""
-        treebank = IndexedTreebank.read(trees, self, weights)
+    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
+        """Start EM at random; `trees` as for `fit`."""
+        treebank = IndexedTreebank.read(trees, self)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)
         start = random_start(split, self.noise, self.seed)

@@ -53,16 +53,15 @@ class Induction:
         trees: Iterable[Tree],
         *,
         held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> ParsingModel:
         """Learn from trees; `Learner.fit` has the same arguments and errors."""
         treebank, golds = list(trees), None if held_out is None else list(held_out)
-        model = self.learner.fit(treebank, held_out=golds, weights=weights, on_step=on_step)
+        model = self.learner.fit(treebank, held_out=golds, on_step=on_step)
         for _ in range(1, self.n_rounds):
             parser = model.parser()
             treebank = [parser.parse(Query(tree.words, tree.tags)).tree for tree in treebank]
-            model = self.learner.fit(treebank, held_out=golds, weights=weights, on_step=on_step)
+            model = self.learner.fit(treebank, held_out=golds, on_step=on_step)
         return model
 
 

@@ -147,9 +147,9 @@ class Pivot(EMLearner, Variants):
         check_whole(0, seed=self.seed)
         check_whole(0, n_iterations=self.n_iterations)
 
-    def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """Start EM at the parameters of the pivots (section 6.3); `trees` and `weights` as for `fit`."""
-        treebank = IndexedTreebank.read(trees, self, weights)
+    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
+        """Start EM at the parameters of the pivots (section 6.3); `trees` as for `fit`."""
+        treebank = IndexedTreebank.read(trees, self)
         return self.start_at(treebank, self.parameters(treebank))
 
     def start_at(self, treebank: IndexedTreebank, parameters: Parameters) -> EMFit:

@@ -13,7 +13,7 @@ words and decodes by minimum Bayes risk, where the second paper's takes the tags
 `decoding="max-rule"`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import add
 from types import MappingProxyType
@@ -113,23 +113,19 @@ class Spectral(Variants):
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 
         trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
-        weights (sequence of float or None): How much each tree counts; None if all count alike.
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none, or on unknown features.
         """
-        return self.estimate(trees, weights).grammar(self.smoothing)
+        return self.estimate(trees).grammar(self.smoothing)
 
-    def estimate(
-        self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None
-    ) -> "SpectralEstimate":
-        """Return the moments of trees, from which to make grammars of any smoothing; `trees`, `weights` as in `fit`."""
-        treebank = IndexedTreebank.read(trees, self, weights)
+    def estimate(self, trees: Iterable[Tree] | IndexedTreebank) -> "SpectralEstimate":
+        """Return the moments of trees, from which to make grammars of any smoothing; `trees` as in `fit`."""
+        treebank = IndexedTreebank.read(trees, self)
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices

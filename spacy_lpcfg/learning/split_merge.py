@@ -8,7 +8,7 @@ times than 2 `tokens_per_state` is not split; (3) EM is smoothed from the start,
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -91,9 +91,9 @@ class SplitMerge(EMLearner):
         check_whole(0, seed=self.seed)
         check_at_least(0, n_iterations=self.n_iterations)
 
-    def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
-        """Start EM after the last round; `trees` and `weights` as for `fit`."""
-        treebank = IndexedTreebank.read(trees, self, weights)
+    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
+        """Start EM after the last round; `trees` as for `fit`."""
+        treebank = IndexedTreebank.read(trees, self)
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are no reason to warn
         split = Split.of(treebank, 1, self.tokens_per_state)

@@ -50,17 +50,15 @@ class StepwiseEM:
         trees: Iterable[Tree],
         *,
         held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Return the grammar of the start, before any batch.
 
         trees (Iterable[Tree]): Read once; raw or normalised.
-        weights (sequence of float or None): How much each tree counts; None if all count alike.
         held_out, on_step: ignored: only `StepwiseFit` makes steps, and nothing is stopped early.
         RAISES (ValueError): If there are no trees.
         """
-        return self._begin(trees, weights).grammar()
+        return self._begin(trees).grammar()
 
     def online(self, trees: Iterable[Tree]) -> "StepwiseFit":
         """Start online learning.
@@ -71,9 +69,9 @@ class StepwiseEM:
         trees = list(trees)
         return StepwiseFit(self._begin(trees), trees, self.alpha)
 
-    def _begin(self, trees: Iterable[Tree], weights: Sequence[float] | None = None) -> EMFit:
+    def _begin(self, trees: Iterable[Tree]) -> EMFit:
         start = cast(EMLearner, self.start)
-        fit = start.start(trees, weights)
+        fit = start.start(trees)
         for _ in range(start.n_iterations):
             fit.step()
         return fit

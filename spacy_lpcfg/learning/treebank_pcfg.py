@@ -1,6 +1,6 @@
 """The treebank PCFG: relative frequencies, one state a symbol."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,17 +39,15 @@ class TreebankPCFG:
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 
         trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
-        weights (sequence of float or None): How much each tree counts; None if all count alike.
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
-        RAISES (ValueError): If there are no trees, or not one weight for each.
+        RAISES (ValueError): If there are no trees.
         """
-        treebank = IndexedTreebank.read(trees, self, weights)
+        treebank = IndexedTreebank.read(trees, self)
         n_symbols = len(treebank.nodes.symbols)
         parameters = Parameters(
             n_states=np.ones(n_symbols, dtype=np.int32),

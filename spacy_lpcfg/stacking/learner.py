@@ -8,7 +8,6 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from math import isnan
 from typing import Any
@@ -20,7 +19,7 @@ from spacy_lpcfg.checks import shown, whole
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import MANY_TREES, Learner, OnStep, Step, has_functions
 from spacy_lpcfg.learning.em import EMLearner
-from spacy_lpcfg.learning.weights import is_annotated, weighted_trees
+from spacy_lpcfg.learning.limits import learnable
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.stacking.fitting import LayerSettings, ReadSentence, fit_layer, layer_temperature
 from spacy_lpcfg.stacking.stacked import Stacked
@@ -60,7 +59,6 @@ class StackedLearner:
         trees: Iterable[Tree],
         *,
         held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Stacked:
         """Learn from trees.
@@ -69,22 +67,19 @@ class StackedLearner:
             they are.
         held_out (Iterable[Tree] or None): Trees on which a learner by EM chooses the number of iterations, which the
             learners of the folds take over.
-        weights (sequence of float or None): How much each tree counts for `learner`; None if all count alike. The
-            layer and the models of the folds learn from the trees with the largest weight alone.
         on_step (callable or None): Called after each step of `learner`.
         RAISES (ValueError): If there are no trees, or if `learner` learns no grammar.
         """
-        treebank, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=self.functions))
+        normalized = (normalize_rooted(tree, functions=self.functions) for tree in learnable(trees))
+        treebank = [tree for tree in normalized if tree is not None]
         steps: list[Any] = []
-        given = None if values is None else values.tolist()
-        model = self.learner.fit(treebank, held_out=held_out, weights=given, on_step=_both(steps.append, on_step))
+        model = self.learner.fit(treebank, held_out=held_out, on_step=_both(steps.append, on_step))
         if not isinstance(model, Grammar):
             raise ValueError(
                 f"Expected a learner of a grammar below a span layer, got {shown(self.learner)}, which "
                 f"learns a {type(model).__name__}."
             )
-        golds = treebank if values is None else [treebank[i] for i in np.flatnonzero(is_annotated(values))]
-        return self._with_layer(model, golds, self.jackknifed or _with_best_iteration(self.learner, steps))
+        return self._with_layer(model, treebank, self.jackknifed or _with_best_iteration(self.learner, steps))
 
     def _with_layer(self, model: Grammar, golds: Sequence[Tree], learner: Learner) -> Stacked:
         """Return the model with a span layer that is learned from annotated trees; `learner` is that of the folds."""

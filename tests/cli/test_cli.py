@@ -204,20 +204,6 @@ def test_cli_makes_as_many_iterations_as_asked_for(folder, tmp_path, method):
     assert "iteration 2 of " not in done.stderr
 
 
-def test_cli_takes_classes_of_words_from_text(folder, tmp_path):
-    path, model = tmp_path / "text.txt", tmp_path / "model"
-    path.write_text("One line of text.\n", encoding="utf-8")
-    learn = ("learn", "lpcfg", folder / "train.mrg", "--method", "pcfg", "--classes-from", path, "-o", model)
-    assert "Give more text" in run(*learn, code=1).stderr
-    words = " ".join(word for tree in read_trees(folder / "train.mrg") for word in normalize(tree).words)
-    path.write_text(f"{words}\n" * 3, encoding="utf-8")
-    run(*learn)
-    assert grammar_of(model).lexicon.classes.n_classes == 65
-    learner = spacy.load(model).config["components"]["lpcfg_parser"]["learner"]["settings"]
-    raw = {"@misc": "spacy-lpcfg.RawText.v1", "path": str(path), "lang": "en"}
-    assert learner["lexical"]["word_classes"]["text"] == raw
-
-
 def test_cli_learn_names_broken_trees_or_counts_them(raw, tmp_path):
     raw.write_text(RAW + BROKEN + RAW + BROKEN, encoding="utf-8")
     arguments = ("learn", "lpcfg", raw, "--method", "pcfg", "-o", tmp_path / "model")

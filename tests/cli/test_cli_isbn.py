@@ -92,15 +92,3 @@ def test_cli_isbn_parses_with_the_beam_that_it_is_told(model, folder):
 def test_cli_beam_is_of_isbn_parsers_only(pcfg_model):
     error = run("parse", pcfg_model, "-", "--beam", 5, text="Go", code=2).stderr
     assert "lpcfg_parser has no beam" in " ".join(error.split())
-
-
-def test_cli_isbn_takes_classes_of_words_from_text(folder, tmp_path):
-    path = tmp_path / "text.txt"
-    words = " ".join(word for tree in read_trees(folder / "train.mrg") for word in normalize(tree).words)
-    path.write_text(f"{words}\n" * 3, encoding="utf-8")
-    run("learn", "isbn", folder / "train.mrg", *TINY, "--classes-from", path, "-o", tmp_path / "model")
-    component = component_of(tmp_path / "model")
-    assert component.isbn.vocabulary.rare.classes.n_classes == 65
-    settings = spacy.load(tmp_path / "model").config["components"]["isbn_parser"]["model"]["word_classes"]
-    assert settings["@misc"] == "spacy-lpcfg.WordClasses.v1"
-    assert settings["text"]["path"] == str(path)

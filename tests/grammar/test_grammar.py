@@ -124,17 +124,11 @@ VALUES = unpack(
 )
 
 
-OF_LATER_FILES = {"temperature": 1.0, "local_trees.auxiliaries": ()}
-
-
-def test_missing_parts_are_named_or_have_the_defaults_of_older_files():
+def test_missing_parts_are_named():
     for name in VALUES:
         data = pack(Grammar.kind, Grammar.version, {key: value for key, value in VALUES.items() if key != name})
-        if name in OF_LATER_FILES:
-            assert Grammar.from_bytes(data).to_values()[name] == OF_LATER_FILES[name]
-        else:
-            with pytest.raises(ModelError, match=f"lacks '{name}'"):
-                Grammar.from_bytes(data)
+        with pytest.raises(ModelError, match=f"lacks '{name}'"):
+            Grammar.from_bytes(data)
 
 
 def test_check_names_the_part():

@@ -210,19 +210,6 @@ def test_learner_skips_held_out_trees_with_unknown_labels():
     assert np.isnan(seen[-1].dev)
 
 
-def test_learner_takes_trees_as_often_as_it_is_told():
-    """As if they stood there as often, but no word is the more frequent, and there are fewer passes."""
-    often = replace(QUICK, n_epochs=6).fit(TREES, weights=[0.5, 1.5, 0.5, 1.0])
-    by_hand = replace(QUICK, n_epochs=2).fit([TREES[i] for i in (0, 1, 1, 1, 2, 3, 3)])
-    assert often.networks[0].bias.tolist() == by_hand.networks[0].bias.tolist()
-    assert often.vocabulary.frequent == QUICK.fit(TREES).vocabulary.frequent
-    known = replace(QUICK, lexical=ISBNLexical(min_count=2)).fit(TREES, weights=[5.0, 5.0, 5.0, 1.0]).vocabulary.words
-    assert "barked" not in known
-    assert "cat" in known
-    with pytest.raises(ValueError, match="a weight for each of 4 trees, got 3"):
-        QUICK.fit(TREES, weights=[1, 2, 3])
-
-
 def test_learner_refuses_what_cannot_be():
     with pytest.raises(ValueError, match="Expected trees"):
         QUICK.fit([])

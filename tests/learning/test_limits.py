@@ -40,11 +40,10 @@ def test_limits_are_those_that_are_told(caplog):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
-@pytest.mark.parametrize("weights", [None, [1.0, 1.0, 1.0, 1.0, 1.0]], ids=["alike", "weighted"])
-def test_learner_leaves_out_trees_beyond_the_limits(learner, weights, caplog):
-    learned = learner.fit([*TOO_LARGE, *TREES], weights=weights)
+def test_learner_leaves_out_trees_beyond_the_limits(learner, caplog):
+    learned = learner.fit([*TOO_LARGE, *TREES])
     assert LEFT_OUT in caplog.text
-    assert learned.to_bytes() == learner.fit(TREES, weights=weights and weights[:2]).to_bytes()
+    assert learned.to_bytes() == learner.fit(TREES).to_bytes()
 
 
 def test_learner_leaves_out_trees_of_several_files(tmp_path, caplog):

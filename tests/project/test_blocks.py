@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from spacy_lpcfg.blocks import check_text
 from spacy_lpcfg.learning import LexicalSettings, Pivot, Spectral, TreebankPCFG
 
 
@@ -18,10 +17,3 @@ def test_blocks_that_are_none_are_the_defaults():
 def test_blocks_are_objects(wrong):
     with pytest.raises(ValueError, match=r"Expected lexical to be an object such as LexicalSettings\(...\), got"):
         TreebankPCFG(lexical=wrong)
-
-
-def test_a_text_is_no_list_and_no_path():
-    check_text([["No", "."]])
-    for wrong in ("raw.txt", 3, None):
-        with pytest.raises(ValueError, match=r"Expected a text as sentences of words, as spacy-lpcfg.RawText.v1"):
-            check_text(wrong)

@@ -57,12 +57,12 @@ class Bare:
 
     n_states: int = 2
 
-    def fit(self, trees, *, held_out=None, weights=None, on_step=None):
+    def fit(self, trees, *, held_out=None, on_step=None):
         raise NotImplementedError
 
 
 def test_command_takes_a_learner_without_the_settings_that_it_fills_in(monkeypatch):
     monkeypatch.setattr("spacy_lpcfg.learners.LEARNERS", (*LEARNERS, NamedLearner("bare", "Bare.", lambda: Bare)))
-    learner, config = chosen_learner("bare", ["n_states=3"], text=None, seed=1, lang="de", classes_from=None, jobs=2)
+    learner, config = chosen_learner("bare", ["n_states=3"], seed=1, lang="de", jobs=2)
     assert learner == Bare(3)
     assert config["settings"] == {"n_states": 3}

@@ -238,7 +238,7 @@ def test_scripts_consistent_gum_parses_again_what_contradicts_dependencies(sampl
 
 def test_scripts_bundle_names_texts_without_folders():
     without_folders = runpy.run_path(str(SCRIPTS / "bundle.py"))["without_folders"]
-    raw = {"@misc": "spacy-lpcfg.RawText.v1", "path": "/here/raw.txt", "lang": "en"}
+    raw = {"path": "/here/raw.txt", "lang": "en"}
     config = {"name": "distil", "text": "/here/text.txt", "seed": 0, "settings": {"lexical": {"text": raw}}}
     named = {"lexical": {"text": {**raw, "path": "raw.txt"}}}
     assert without_folders(config) == {**config, "text": "text.txt", "settings": named}

@@ -34,7 +34,6 @@ ANY_GREAT = (  # any that is not negative
     *("classifier.features", "counts", "layer.keys"),
     *("evidence.word.keys", "evidence.span.keys"),
 )
-IN_NO_OLDER_FILE = ("lexicon.class_shares", "local_trees.auxiliaries", "normalizers", "temperature")
 SAME_AGAIN = ("words", "approximations", "lexicon.terminals", "lexicon.rare_words")  # need not be distinct
 
 
@@ -163,20 +162,15 @@ def test_storage_names_what_lacks(kind):
     values = values_of(data)
     for name in values:
         others = {other: value for other, value in values.items() if other != name}
-        if not name.startswith("classes.") and name.lstrip("01.") not in IN_NO_OLDER_FILE:
-            with pytest.raises(ValueError, match=r"\w"):
-                KINDS[kind].read(pack(kind_of(data), version_of(data), others))
+        with pytest.raises(ValueError, match=r"\w"):
+            KINDS[kind].read(pack(kind_of(data), version_of(data), others))
 
 
 @pytest.mark.parametrize("kind", ["grammar", "isbn"])
 def test_storage_keeps_the_temperature(kind):
-    """In older files there is none, which is 1; numbers of numpy are numbers."""
+    """Numbers of numpy are numbers."""
     read, data = KINDS[kind].read, model(kind).to_bytes()
     assert read(replace(model(kind), temperature=np.float32(1.5)).to_bytes()).temperature == 1.5
-    older = {name: value for name, value in values_of(data).items() if not name.endswith("temperature")}
-    assert len(older) < len(values_of(data))
-    found = read(pack(kind, version_of(data), older))
-    assert (found.temperature, found.to_bytes()) == (1.0, data)
     for bad in (0, -1.0, math.nan, math.inf, "1.5", None):
         with pytest.raises(ValueError, match="temperature"):
             replace(model(kind), temperature=bad)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -61,10 +61,8 @@ def chosen_learner(
     name: str,
     settings: list[str] | None,
     *,
-    text: Path | None,
     seed: int,
     lang: str,
-    classes_from: Path | None,
     jobs: int,
     encoder: str = AUTO,
 ) -> ChosenLearner:
@@ -72,25 +70,19 @@ def chosen_learner(
 
     RAISES (BadParameter): For settings that the learner cannot have.
     """
-    from spacy import registry
-
     from spacy_lpcfg.components.training.named_learner import make_learner
 
-    with usage_errors("--text"):
-        learner_of(name).check_text(is_given=text is not None)
     values = parsed_settings(settings or ())
-    text, heads, variant = text and text.resolve(), values.pop("heads", None), str(values.pop("variant", DEFAULT))
+    heads, variant = values.pop("heads", None), str(values.pop("variant", DEFAULT))
     heads = heads and _checked_heads(str(heads))
-    classes = class_settings(classes_from, lang)
-    made, described = _with_classes(values, registry.resolve(classes)), _with_classes(values, classes)
     of_jobs = {"n_jobs": n_jobs(jobs)} if "n_jobs" in learner_of(name).parameters else {}
     with usage_errors(SET):
-        learner = make_learner(name, text, seed, lang, made | of_jobs, heads, variant, encoder)
-    config = {"@misc": "spacy-lpcfg.Learner.v1", "name": name, "text": text and str(text), "seed": seed, "lang": lang}
+        learner = make_learner(name, seed, lang, values | of_jobs, heads, variant, encoder)
+    config = {"@misc": "spacy-lpcfg.Learner.v1", "name": name, "seed": seed, "lang": lang}
     config |= {"heads": heads} if heads else {}
     config |= {"variant": variant} if variant != DEFAULT else {}
     config |= {"encoder": encoder} if encoder != AUTO else {}
-    return ChosenLearner(learner, {**config, "settings": described})
+    return ChosenLearner(learner, {**config, "settings": values})
 
 
 def parsed_settings(settings: Iterable[str]) -> dict[str, Any]:
@@ -118,21 +110,6 @@ def parsed_settings(settings: Iterable[str]) -> dict[str, Any]:
                 raise typer.BadParameter(f"{part} is given twice, as a value and as a part", param_hint=SET)
         group[name] = value
     return values
-
-
-def _with_classes(settings: Mapping[str, Any], classes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with classes of words in their part `lexical`, if there are any."""
-    if not classes:
-        return dict(settings)
-    return {**settings, "lexical": {**(settings.get("lexical") or {}), **classes}}
-
-
-def class_settings(text: Path | None, lang: str) -> dict[str, Any]:
-    """Return the settings by which a learner's config names the text."""
-    if text is None:
-        return {}
-    raw = {"@misc": "spacy-lpcfg.RawText.v1", "path": str(text.resolve()), "lang": lang}
-    return {"word_classes": {"@misc": "spacy-lpcfg.WordClasses.v1", "text": raw}}
 
 
 def _checked_heads(heads: str) -> str:

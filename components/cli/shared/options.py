@@ -39,15 +39,6 @@ TokenizerLang = Annotated[str, typer.Option("--lang", help="Language of the toke
 Variant = Annotated[
     str, typer.Option(help="The best settings, or those of a paper: paper, or the year of one where there are two.")
 ]
-ClassesFrom = Annotated[
-    Path | None,
-    typer.Option(
-        exists=True,
-        dir_okay=False,
-        metavar="TEXT",
-        help="Raw text, a sentence a line, for classes of words that the trees do not have.",
-    ),
-]
 Output = Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for what is learned.")]
 Force = Annotated[
     bool, typer.Option("--force", "-f", help="Replace the folder whatever it holds, not only what was saved there.")

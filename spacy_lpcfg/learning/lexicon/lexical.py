@@ -19,7 +19,6 @@ from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
 from spacy_lpcfg.learning.lexicon.affixes import chosen_affixes
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
-from spacy_lpcfg.words.learning import ClassLearner
 from spacy_lpcfg.words.signatures import UNKNOWN, affix_backoff, is_signature, signature_backoff
 
 SIGNATURES = ("english", "learned")
@@ -35,7 +34,6 @@ class LexicalSettings:
         (`rare_words.py`).
     chain_weight (float): Pseudo-tokens of each symbol ("NP|NNP") that are distributed over words as its tag's are.
     min_posterior (float): Emissions with less than this P(symbol | terminal) are left out.
-    word_classes (ClassLearner or None): Learner of word classes from raw text, which tell unknown words apart.
     signatures (str): Signatures of unknown words: "english", or "learned" in any language (`affixes.py`).
     RAISES (ValueError): For numbers below 0, a min_posterior that is not from 0 to 1, and other signatures.
     """
@@ -44,7 +42,6 @@ class LexicalSettings:
     signature_weight: float = 0.5
     chain_weight: float = 20.0
     min_posterior: float = 1e-4
-    word_classes: ClassLearner | None = None
     signatures: str = SIGNATURES[0]
 
     def __post_init__(self) -> None:

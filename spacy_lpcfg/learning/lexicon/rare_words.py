@@ -4,8 +4,6 @@ A signature f emits the unknown words and the rare ones that look like it. Of th
 the share of a rare word w is proportional to count(w, t) + kappa P(t | f). The share of all unknown words together is
 proportional to the same sum with the count of words seen once in place of count(w, t) (Good 1953). The latent states
 of a rare word are those of its signature.
-
-The unknown words' share is divided among word classes by P(class | t) of the words that signatures emit.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from scipy.sparse import csr_array
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.learning.lexicon.lexical import TreebankVocabulary
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons
-from spacy_lpcfg.words.classes import WordClasses
 from spacy_lpcfg.words.signatures import is_signature
 
 
@@ -59,19 +56,6 @@ def with_rare_words(
         weights=rare.weights * scale,
         vectors=rare.vectors * np.repeat(scale, np.diff(rare.vector_offsets)).astype(np.float32),
     )
-
-
-def with_classes(
-    lexicon: Lexicon, classes: WordClasses, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
-) -> Lexicon:
-    """Return the lexicon with classes of words, by which the emissions of unknown words differ.
-
-    terminal (int32, (n_nodes,)), tag_of (int, (n_preterminals,)): See `with_rare_words`.
-    """
-    leaves = _leaves_of_signatures(lexicon, nodes, terminal)
-    pairs = set(zip(nodes.word[leaves].tolist(), tag_of[nodes.symbol[leaves]].tolist(), strict=True))
-    shares = classes.shares(((nodes.words[word], tag) for word, tag in pairs), len(lexicon.tags))
-    return replace(lexicon, classes=classes, class_shares=shares)
 
 
 def _leaves_of_signatures(lexicon: Lexicon, nodes: Skeletons, terminal: np.ndarray) -> np.ndarray:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -26,13 +24,12 @@ from spacy_lpcfg.learning.lexicon.lexical import (
     count_tags,
     count_words,
 )
-from spacy_lpcfg.learning.lexicon.rare_words import with_classes, with_rare_words
+from spacy_lpcfg.learning.lexicon.rare_words import with_rare_words
 from spacy_lpcfg.learning.treebank.counts import Counts, boundary_tags, count, smoothed_roots
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import Reading, Skeletons
-from spacy_lpcfg.learning.weights import copies, is_annotated, weighted_trees
-from spacy_lpcfg.trees.transforms import normalize_rooted, split_chain
+from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.trees.tree import Tree
 
 PART_SIZE = 2_000  # trees, at least
@@ -84,7 +81,6 @@ class IndexedTreebank:
     vocabulary (TreebankVocabulary): The terminals.
     terminal (int32, (n_nodes,)): The terminal of each leaf; -1 for inner nodes.
     lexical (LexicalSettings): Settings of the terminals, and of the smoothing of emissions.
-    n_classified (int): Number of first trees from which the classifier of words learns.
     exact_tensors (bool): Whether grammars keep the tensors of rules exactly, instead of to a tolerance.
     """
 
@@ -93,23 +89,12 @@ class IndexedTreebank:
     vocabulary: TreebankVocabulary
     terminal: np.ndarray
     lexical: LexicalSettings
-    n_classified: int
     exact_tensors: bool = False
 
     @classmethod
-    def of(
-        cls,
-        nodes: Skeletons,
-        lexical: LexicalSettings,
-        *,
-        word_counts: Counter[tuple[str, bool]] | None = None,
-        n_classified: int | None = None,
-    ) -> IndexedTreebank:
+    def of(cls, nodes: Skeletons, lexical: LexicalSettings) -> IndexedTreebank:
         """Return the treebank of skeletal trees, with counts and terminals.
 
-        word_counts (Counter[tuple[str, bool]] or None): Tokens of each (word, whether it opens the sentence), by which
-            words are rare; None to count them in the nodes.
-        n_classified (int or None): None for all trees.
         RAISES (ValueError): If there are no trees.
         """
         if len(nodes.roots) == 0:
@@ -118,52 +103,28 @@ class IndexedTreebank:
                 "count). Check the path and the format of the treebank."
             )
         tags = None if lexical.signatures == SIGNATURES[0] else count_tags(nodes)
-        vocabulary = TreebankVocabulary(word_counts or count_words(nodes), lexical.rare, tags)
+        vocabulary = TreebankVocabulary(count_words(nodes), lexical.rare, tags)
         terminal = vocabulary.of_leaves(nodes)
-        n_trees = len(nodes.roots) if n_classified is None else n_classified
-        return cls(nodes, count(nodes), vocabulary, terminal, lexical, n_trees)
+        return cls(nodes, count(nodes), vocabulary, terminal, lexical)
 
     @classmethod
-    def read(
-        cls,
-        trees: Iterable[Tree] | IndexedTreebank,
-        learner: object,
-        weights: Sequence[float] | None = None,
-    ) -> IndexedTreebank:
+    def read(cls, trees: Iterable[Tree] | IndexedTreebank, learner: object) -> IndexedTreebank:
         """Return trees as a learner reads them; of a treebank that was read before, only `exact_tensors` is changed.
 
         trees (Iterable[Tree] or IndexedTreebank): Trees are read once; raw or normalised.
-        weights (sequence of float or None): How much each tree counts, see `Learner.fit`. Words are no less rare for
-            it, and the classifier is of the trees with the largest weight alone.
-        RAISES (ValueError): If there are no trees, or not one weight for each, or weights of a treebank that was read
-            before, or one that was read with other settings of the lexicon.
+        RAISES (ValueError): If there are no trees, or a treebank was read with other settings of the lexicon.
         """
         exact_tensors, lexical = rules_of(learner).exact_tensors, lexical_of(learner)
         if not isinstance(trees, IndexedTreebank):
-            return replace(cls._read(trees, learner, weights), exact_tensors=exact_tensors)
-        if weights is not None:
-            raise ValueError("Expected no weights for a treebank that was read before: give them when it is read.")
+            n_jobs: int | None = getattr(learner, "n_jobs", None)
+            nodes = read_skeletons(trees, reading_of(learner), n_jobs=n_jobs)
+            return replace(cls.of(nodes, lexical), exact_tensors=exact_tensors)
         if trees.lexical != lexical:
             raise ValueError(
                 f"Expected a treebank read with {lexical}, got one read with {trees.lexical}: give all "
                 "learners of one treebank the same settings of the lexicon."
             )
         return trees if trees.exact_tensors == exact_tensors else replace(trees, exact_tensors=exact_tensors)
-
-    @classmethod
-    def _read(cls, trees: Iterable[Tree], learner: object, weights: Sequence[float] | None) -> IndexedTreebank:
-        reading, lexical = reading_of(learner), lexical_of(learner)
-        n_jobs: int | None = getattr(learner, "n_jobs", None)
-        if weights is None:
-            return cls.of(read_skeletons(trees, reading, n_jobs=n_jobs), lexical)
-        treebank, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=reading.functions))
-        assert values is not None
-        nodes = read_skeletons(treebank, reading, n_jobs=n_jobs)
-        n_copies, n_annotated = copies(values), int(is_annotated(values).sum())
-        heaviest_first = np.argsort(-values, kind="stable")  # annotated trees are the first of the first round
-        rounds = [heaviest_first[n_copies[heaviest_first] >= n] for n in range(n_copies.max(initial=0), 0, -1)]
-        repeated = nodes.take(np.concatenate(rounds)) if rounds else nodes
-        return cls.of(repeated, lexical, word_counts=count_words(nodes), n_classified=n_annotated)
 
     def parts(self) -> Iterator[Part]:
         """Yield the trees in parts; where they are cut depends on their number alone."""
@@ -206,8 +167,7 @@ class IndexedTreebank:
         names = self.nodes.preterminals
         one_state = np.ones(len(names), dtype=np.int32)
         lexicon = build_lexicon(self.emissions, self.vocabulary, names, one_state, self.lexical)
-        nodes = self.nodes.between(0, self.n_classified)
-        words = read_words(nodes, self.terminal[: nodes.n_nodes], lexicon, self.symbol_weights)
+        words = read_words(self.nodes, self.terminal, lexicon, self.symbol_weights)
         return LogLinear().fit(words, lexicon, len(names))
 
 
@@ -256,9 +216,6 @@ def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
     lexicon = with_rare_words(
         lexicon, treebank.vocabulary, nodes, treebank.terminal, tag_of, treebank.lexical.signature_weight
     )
-    if treebank.lexical.word_classes is not None:
-        classes = treebank.lexical.word_classes.classes()
-        lexicon = with_classes(lexicon, classes, nodes, treebank.terminal, tag_of)
     before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))
     return Grammar(
         symbols=nodes.symbols,

@@ -86,20 +86,6 @@ class Skeletons:
         """Nodes with two children."""
         return np.flatnonzero(self.left != NONE)
 
-    def take(self, trees: np.ndarray) -> Skeletons:
-        """Return the given trees in the given order, repetitions included, with the symbols and words of all.
-
-        trees (int, (k,)): Indices of trees.
-        """
-        ends = self.roots + 1
-        starts = np.concatenate([[0], ends[:-1]])
-        sizes = (ends - starts)[trees]
-        new_starts = np.cumsum(sizes) - sizes
-        shift = np.repeat(new_starts - starts[trees], sizes)
-        rows = np.arange(len(shift)) - shift
-        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
-        return replace(self, **columns | {name: _shifted(columns[name], shift) for name in _NODES})
-
     def between(self, first: int, end: int) -> Skeletons:
         """Return the trees from `first` up to `end`, with the symbols and words of all; nodes are numbered from 0."""
         rows = slice(*(int(self.roots[:n_roots].max(initial=NONE)) + 1 for n_roots in (first, end)))

@@ -72,7 +72,7 @@ REFUSED = [
     ("pivot", {"pivots": {"more_inside": "rule"}}, r"Expected more_inside to be a list, got 'rule'"),
     ("pivot", {"evidence": 1}, "Expected the setting evidence to be bool | None, got 1. Its default is None."),
     ("induction", {"evidence": False}, "got 'evidence'"),
-    ("pivot", {"lexical": {"words": 3}}, "Expected a setting of lexical, got 'words'. The nearest is 'word_cl"),
+    ("pivot", {"lexical": {"words": 3}}, "Expected a setting of lexical, got 'words'. The nearest is "),
     ("pivot", {"lexical": 3}, "Expected the setting lexical to be"),
 ]
 

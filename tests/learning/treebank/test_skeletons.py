@@ -208,15 +208,3 @@ def test_tables_of_neighbouring_tags_are_distributions(sample):
         assert table.shape == (len(sample.symbols), n_tags + 1)
         assert table.min() > 0
         assert table.sum(axis=1) == pytest.approx(1.0)
-
-
-def test_taken_trees_are_those_that_are_named():
-    trees = list(parse_trees(["(S (A a) (B b))", "(S (A c) (X (B d) (C e)))", "(S (C f) (A g))"]))
-    found = skeletons(trees).take(np.array([2, 1, 1]))
-    by_hand = skeletons(trees)
-    rows = [np.flatnonzero(np.searchsorted(by_hand.roots, np.arange(by_hand.n_nodes)) == i) for i in (2, 1, 1)]
-    assert [found.words[word] for word in found.word[found.leaves]] == list("fg" + "cde" * 2)
-    assert found.symbol.tolist() == by_hand.symbol[np.concatenate(rows)].tolist()
-    assert found.roots.tolist() == [2, 7, 12]
-    assert all(found.parent[found.left[found.inner]] == found.inner)
-    assert all(found.parent[found.right[found.inner]] == found.inner)
