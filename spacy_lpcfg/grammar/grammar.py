@@ -21,7 +21,7 @@ from spacy_lpcfg.storage.container import refuse_others
 class Grammar(GrammarParameters, ParsingModel):
     """An L-PCFG with the treebank PCFG beneath it, as a model that parses; see `GrammarParameters` for the fields."""
 
-    kind, version = "grammar", 4
+    kind, version = "grammar", 5
     parser_settings = ("chart",)
     has_rule_marginals = True
 

@@ -124,7 +124,7 @@ class ISBN(ParsingModel):
     meta: dict[str, Any] = field(default_factory=dict)
     temperature: float = 1.0
 
-    kind, version = "isbn", 4
+    kind, version = "isbn", 5
     parser_settings = ("search",)
     has_n_best = True
 

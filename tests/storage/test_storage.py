@@ -275,7 +275,7 @@ def array(dtype: str, shape: list[int], data: bytes, **more: str) -> dict[str, A
 def bomb(n: int, declared: int) -> bytes:
     """An array of n zeros, compressed, that is said to have another number."""
     coded = array("uint8", [declared], zlib.compress(bytes(n), 9), coding="planes")
-    return pack("grammar", 4, {"symbols": ["a"], "n_states": coded})
+    return pack("grammar", 5, {"symbols": ["a"], "n_states": coded})
 
 
 def nested(data: bytes, n: int) -> bytes:
@@ -289,12 +289,12 @@ BOMBS = {
     "two gigabytes in two megabytes": lambda: bomb(2**31, 2**31),
     "more than is declared": lambda: bomb(2**30, 10),
     "many that are small enough": lambda: pack(
-        "grammar", 4, {f"{i}": array("uint8", [2**26], b"", coding="planes") for i in range(20)}
+        "grammar", 5, {f"{i}": array("uint8", [2**26], b"", coding="planes") for i in range(20)}
     ),
-    "a list of lists": lambda: pack("grammar", 4, {"symbols": [[]] * 20_000_000}),
+    "a list of lists": lambda: pack("grammar", 5, {"symbols": [[]] * 20_000_000}),
     "lists within lists": lambda: b"\x81\xa4body" + b"\xdd\x00\x00\xff\xff" * 9999 + bytes(2**20),
     "models within models": lambda: pack(
-        "stacked", 2, {"temperature": 1.0, "bracket_cost": 0.4, "model": nested(pack("grammar", 4, {}), 500)}
+        "stacked", 2, {"temperature": 1.0, "bracket_cost": 0.4, "model": nested(pack("grammar", 5, {}), 500)}
     ),
     "members that are small enough": lambda: pack(
         "stacked",
@@ -368,15 +368,15 @@ def test_storage_limit_may_be_another(monkeypatch, tmp_path):
 def test_storage_members_share_the_memory_of_the_whole(monkeypatch):
     """Each member may be read alone within a limit that all of them together exceed."""
     n_bytes = 10**6
-    member = pack("grammar", 4, {"symbols": np.zeros(n_bytes, np.uint8)})
+    member = pack("grammar", 5, {"symbols": np.zeros(n_bytes, np.uint8)})
     whole = unpack("stacked", 2, pack("stacked", 2, {f"member_{i}": member for i in range(3)}))
     monkeypatch.setenv(LIMIT_NAME, str(6 * n_bytes))
     first, second, third = unpack("stacked", 2, pack("stacked", 2, whole)).values()
     for data in (first, second):
-        assert len(unpack("grammar", 4, data)["symbols"]) == n_bytes
+        assert len(unpack("grammar", 5, data)["symbols"]) == n_bytes
     with pytest.raises(StorageError, match="6,000,000 are allowed"):
-        unpack("grammar", 4, third)
-    assert len(unpack("grammar", 4, member)["symbols"]) == n_bytes
+        unpack("grammar", 5, third)
+    assert len(unpack("grammar", 5, member)["symbols"]) == n_bytes
 
 
 def test_storage_says_how_many_symbols_are_too_many(monkeypatch):
