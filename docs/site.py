@@ -13,7 +13,6 @@ from typing import Any
 from latex2mathml.converter import convert
 
 MODELS = Path(__file__).parents[1] / "spacy_lpcfg" / "models"
-CARDS = ("en", "en-fast")
 KINDS = {
     "console_scripts": "Commands of the shell",
     "spacy_cli": "Commands of `python -m spacy`",
@@ -28,15 +27,13 @@ _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1
 
 
 def on_page_read_source(page: Any, config: Any) -> str | None:
-    """Return the model cards as the text of the page on the English models; None leaves other pages as they are."""
-    return cards() if page.file.src_uri == "models.md" else None
+    """Return the model card as the text of the page on the English model; None leaves other pages as they are."""
+    return card() if page.file.src_uri == "models.md" else None
 
 
-def cards() -> str:
-    """Return the model cards one after the other, with links between them as links within a page."""
-    text = "\n".join((MODELS / f"{name}.md").read_text("utf-8") for name in CARDS)
-    text = text.replace("](../../docs/", "](").replace("](en.md#", "](#")
-    return text.replace("](en-fast.md)", "](#en-fast-the-fast-english-model-of-spacy-lpcfg)")
+def card() -> str:
+    """Return the model card, with links to the pages as links within the site."""
+    return (MODELS / "en.md").read_text("utf-8").replace("](../../docs/", "](").replace("](en.md#", "](#")
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
