@@ -1,21 +1,19 @@
-"""Learning of a grammar with evidence: the grammar and the span classifier from the same trees, and their weights.
+"""Learning of a grammar with evidence: the grammar and the span classifier from the same trees.
 
-How much evidence counts, and how certain both are together, is fitted on trees that neither has learned from; then both
-learn again from all trees.
+How certain both are together is fitted on trees that neither has learned from; then both learn again from all trees.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from spacy_lpcfg.blocks import UNSET, Block, make_blocks
-from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
+from spacy_lpcfg.chart.evidence_parser import EvidenceParser
 from spacy_lpcfg.checks import SEED, shown
-from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.evidence.classifier import SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
@@ -29,11 +27,9 @@ from spacy_lpcfg.parsing.result import MIN_POSTERIOR, Posteriors
 from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
 from spacy_lpcfg.trees.tree import Tree
 
-POWERS = (0.3, 0.5, 0.8)
-"""The powers of evidence that are tried, for spans and tags alike."""
-TAUS = (0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)
+TAUS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)
 """The powers of the projection that are tried."""
-_ONE_OF, _FEWEST, _MOST = 20, 10, 300  # share and numbers of trees that the weights are fitted on
+_ONE_OF, _FEWEST, _MOST = 20, 10, 300  # share and numbers of trees that tau is fitted on
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ class EvidenceLearner:
     ) -> EvidenceGrammar:
         """Learn from trees; arguments and errors as for `Learner.fit`.
 
-        held_out (Iterable[Tree] or None): Trees to fit the weights of evidence on, besides what `learner` does with
+        held_out (Iterable[Tree] or None): Trees to fit tau of `EvidenceWeights` on, besides what `learner` does with
             them. If there are none, every twentieth tree is held out, and both learn again from all trees.
         """
         prepare = partial(normalize_rooted, functions=self.functions)
@@ -81,15 +77,13 @@ class EvidenceLearner:
         golds = [tree for tree in map(prepare, held_out or ()) if tree is not None]
         learn = partial(self._learn, _Remembering(self.encoder, {}))
         if golds:
-            model = learn(treebank, golds, on_step)
-            return replace(model, weights=fit_weights(model, golds[:_MOST]))
-        chosen = np.arange(0, len(treebank), max(_ONE_OF, len(treebank) // _MOST))
-        fitted = EvidenceWeights()
-        if len(chosen) >= _FEWEST:
-            others = np.delete(np.arange(len(treebank)), chosen).tolist()
-            model = learn([treebank[i] for i in others], None, None)
-            fitted = fit_weights(model, [treebank[i] for i in chosen.tolist()])
-        return replace(learn(treebank, None, on_step), weights=fitted)
+            return fit_tau(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1])
+        step = max(_ONE_OF, len(treebank) // _MOST)
+        if len(treebank) < step * _FEWEST:
+            return learn(treebank, None, on_step)
+        others = [tree for i, tree in enumerate(treebank) if i % step]
+        fitted = fit_tau(learn(others, None, None), treebank[::step])
+        return replace(learn(treebank, None, on_step), weights=fitted.weights)
 
     def _learn(
         self,
@@ -128,25 +122,16 @@ class _Remembering:
         return [self.known[key] for key in keys]
 
 
-def fit_weights(model: EvidenceGrammar, golds: Sequence[Tree]) -> EvidenceWeights:
-    """Return the powers with the best F1 on trees, and the power of the projection with the best likelihood.
+def fit_tau(model: EvidenceGrammar, golds: Sequence[Tree]) -> EvidenceGrammar:
+    """Return the model with the power of the projection under which the brackets of trees are likeliest.
 
     golds (sequence of Tree): Normalized trees that the model has not learned from.
     """
     bare = [strip_root(tree)[1] for tree in golds]
-    found = model.evidence.evidence([tree.words for tree in bare])
-    queries = [Query(tree.words, evidence=evidence) for tree, evidence in zip(bare, found, strict=True)]
-    parsers: Mapping[float, EvidenceParser] = {
-        power: replace(model, weights=EvidenceWeights(power, power)).parser()  # type: ignore[misc]
-        for power in POWERS
-    }
-    scores = {
-        power: evaluate(bare, [parser.parse(query).tree for query in queries]).total().fmeasure
-        for power, parser in parsers.items()
-    }
-    best = max(POWERS, key=scores.__getitem__)
-    tau = min(TAUS, key=lambda tau: _loss(parsers[best], tau, queries, bare))
-    return EvidenceWeights(best, best, tau)
+    parser = EvidenceParser(model.model, model.evidence, model.weights)
+    queries = parser.prepare([Query(tree.words) for tree in bare])
+    tau = min(TAUS, key=lambda tau: _loss(parser, tau, queries, bare))
+    return replace(model, weights=replace(model.weights, tau=tau))
 
 
 def _loss(parser: EvidenceParser, tau: float, queries: Sequence[Query], golds: Sequence[Tree]) -> float:

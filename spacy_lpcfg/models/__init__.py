@@ -7,12 +7,17 @@ from pathlib import Path
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.parsing.model import ParsingModel, model_from_disk
 
+FAST = "-fast"
+"""The end of the name of a model's grammar without evidence."""
 _FOLDER = Path(__file__).parent
 
 
 def pretrained_names() -> list[str]:
-    """Return the names of all models; that of a language alone, such as "en", is the default of the language."""
-    return sorted(path.stem for path in _FOLDER.glob("*.model"))
+    """Return the names of all models: that of a language alone, such as "en", is the default of the language, and
+    "en-fast" is its grammar without evidence.
+    """
+    names = [path.stem for path in _FOLDER.glob("*.model")]
+    return sorted(names + [name + FAST for name in names])
 
 
 def has_pretrained(name: str) -> bool:
@@ -22,7 +27,7 @@ def has_pretrained(name: str) -> bool:
 
 def pretrained_path(name: str) -> Path:
     """Return where the model of a name lies, if there is one."""
-    return _FOLDER / f"{name}.model"
+    return _FOLDER / f"{name.removesuffix(FAST)}.model"
 
 
 def pretrained_model(name: str) -> ParsingModel:
@@ -35,4 +40,5 @@ def pretrained_model(name: str) -> ParsingModel:
             f"No model {shown(name)} comes with spacy-lpcfg, which has {', '.join(pretrained_names())}. Learn one from "
             "a treebank: spacy-lpcfg learn lpcfg TREES --output DIR"
         )
-    return model_from_disk(pretrained_path(name))
+    model = model_from_disk(pretrained_path(name))
+    return model.without_evidence if name.endswith(FAST) else model
