@@ -20,6 +20,9 @@ from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.tree import Tree
 
 
+_LOWER = 0.02  # factor of the thresholds of the coarse chart, since tempering makes small probabilities larger
+
+
 @dataclass(frozen=True)
 class EvidenceWeights:
     """How much evidence counts beside a grammar, and how certain the two are together.
@@ -59,7 +62,12 @@ class EvidenceParser(Parser):
         *,
         settings: ChartSettings = ChartSettings(),
     ) -> None:
-        super().__init__(with_backoff(grammar), settings=settings, tau=weights.tau)
+        finer = replace(
+            settings,
+            threshold=settings.threshold * _LOWER,
+            edge_threshold=settings.edge_threshold * _LOWER,
+        )
+        super().__init__(with_backoff(grammar), settings=finer, tau=weights.tau)
         self._alone = Parser(grammar, settings=replace(settings, decoding="mbr"))
         self._evidence = evidence
         self._table = FactorTable(grammar, evidence.chains, evidence.tags, weights.span_power, weights.tag_power)

@@ -103,7 +103,7 @@ def test_models_english_answers_every_question_and_is_small():
     assert isinstance(model, EvidenceGrammar)
     parser = model.parser()
     assert parser.answers == ANSWERS
-    words = ["The", "ferry", "left", "."]
+    words = ["She", "saw", "the", "man", "with", "the", "telescope", "."]
     assert parser.parse(words).log_probability == pytest.approx(parser.log_probability(words), rel=0.01)
     assert len(parser.n_best(words, 3)) == 3
 
