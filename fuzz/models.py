@@ -18,6 +18,7 @@ from fuzz.choices import Choices
 from fuzz.contract import Target, expect
 from spacy_lpcfg.bracketing import CCA, Bracketer, SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
+from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical
@@ -25,7 +26,6 @@ from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.language_model.learning import AggregateEM, fit, interpolate
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.model import model_from_bytes
-from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.storage.container import Stored, compressed, kind_of, pack, unpack
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
@@ -112,7 +112,7 @@ KINDS = {
     "spectral": Kind(lambda: Spectral(n_states=2).fit(_trees()), model_from_bytes, _parse),
     "em": Kind(_em, model_from_bytes, _parse),
     "isbn": Kind(_isbn, ISBN.from_bytes, _parse_by_beam),
-    "stacked": Kind(lambda: StackedLearner(TreebankPCFG(), n_folds=2).fit(_trees()), model_from_bytes, _parse),
+    "evidence": Kind(lambda: EvidenceLearner(TreebankPCFG()).fit(_trees()), model_from_bytes, _parse),
     "metric": Kind(lambda: _bracketer("paper"), Bracketer.from_bytes, _bracket),
     "bracketer": Kind(lambda: _bracketer("default"), Bracketer.from_bytes, _bracket),
     "language_model": Kind(_language_model, LanguageModel.from_bytes, _foresee),

@@ -52,8 +52,7 @@ def _import_families() -> None:
     import spacy_lpcfg.chart.parser
     import spacy_lpcfg.evidence.grammar
     import spacy_lpcfg.induced.parser
-    import spacy_lpcfg.isbn.parser
-    import spacy_lpcfg.stacking.parser  # noqa: F401
+    import spacy_lpcfg.isbn.parser  # noqa: F401
 
 
 def _offer_families() -> None:

@@ -32,7 +32,6 @@ from spacy_lpcfg.isbn.vocabulary import take_vocabulary
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.learning import EM, Spectral
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.stacking import Stacked, StackedLearner
 from spacy_lpcfg.storage.container import Stored
 from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.words.classes import WordClasses
@@ -83,7 +82,6 @@ KINDS = {
     "grammar": Kind(Grammar.from_bytes, parse_by_chart),
     "factored": Kind(Grammar.from_bytes, parse_by_chart),
     "isbn": Kind(ISBN.from_bytes, parse_from_left),
-    "stacked": Kind(Stacked.from_bytes, parse),
     "evidence": Kind(EvidenceGrammar.from_bytes, parse),
     "features": Kind(EvidenceGrammar.from_bytes, parse),
     "induced": Kind(Induced.from_bytes, parse),
@@ -158,7 +156,6 @@ _MAKERS: dict[str, Callable[[], Stored]] = {
     "grammar": lambda: EM(n_states=3, n_iterations=2, tokens_per_state=10).fit(trees(60)),
     "factored": lambda: Spectral(n_states=6, tokens_per_state=10).fit(trees(60)),
     "isbn": some_isbn,
-    "stacked": lambda: StackedLearner(EM(n_states=3, n_iterations=2, tokens_per_state=10), n_folds=2).fit(trees(60)),
     "induced": some_induced,
     "bracketer": some_bracketer,
     "language model": some_language_model,

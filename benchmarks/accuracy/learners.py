@@ -16,9 +16,9 @@ from typing import Any
 
 from benchmarks import measure
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.parsing.model import model_from_disk
-from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import read_trees
 
 
@@ -54,7 +54,7 @@ def learners_of(m: int, seed: int) -> dict[str, Any]:
         "PCFG": TreebankPCFG(),
         f"spectral, m = {m}": Spectral(**settings),
         f"pivot, m = {m}": Pivot(**settings),
-        f"pivot with a span layer, m = {m}": StackedLearner(Pivot(**settings)),
+        f"pivot with evidence of features, m = {m}": EvidenceLearner(Pivot(**settings)),
         f"EM, m = {m}": EM(**settings),
         f"split and merge, m = {2 * m}": SplitMerge(n_states=2 * m, seed=seed),  # as many states in all
     }

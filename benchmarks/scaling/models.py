@@ -14,9 +14,9 @@ from spacy.language import Language
 from benchmarks import measure
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
+from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Pivot, Spectral
-from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import Tree, read_trees
 
 PARSERS = ("pivot", "isbn")
@@ -64,7 +64,7 @@ def learn(models: Models, name: str, path: Path) -> None:
 
 def _learner(name: str) -> Any:
     if name == "pivot":
-        return StackedLearner(Pivot())
+        return EvidenceLearner(Pivot())
     learner, _, n_states = name.rpartition("-")
     return WITH_STATES[learner](n_states=int(n_states))
 

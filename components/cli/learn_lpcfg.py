@@ -114,9 +114,8 @@ def _n_steps(learner: "Learner") -> int | None:
 def _below_layer(learner: "Learner") -> "Learner":
     """Return the learner of the grammar that evidence is added to, or the learner itself."""
     from spacy_lpcfg.evidence.learner import EvidenceLearner
-    from spacy_lpcfg.stacking import StackedLearner
 
-    return learner.learner if isinstance(learner, StackedLearner | EvidenceLearner) else learner
+    return learner.learner if isinstance(learner, EvidenceLearner) else learner
 
 
 def _learn(

@@ -14,7 +14,6 @@ from spacy_lpcfg.learners import AUTO, NONE, NamedLearner, learner_of
 from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
 from spacy_lpcfg.models.encoders import find_encoder
-from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.variants import DEFAULT
 
 _ARGUMENTS = ("seed", "lang")
@@ -65,7 +64,7 @@ def _with_evidence(learner: Any, encoder: str, lang: str, seed: int) -> Learner:
     """Return the learner of a grammar with evidence: by an encoder if there is one, or else from the treebank alone."""
     pretrained = find_encoder(encoder, lang)
     if pretrained is None:
-        return StackedLearner(learner, n_jobs=learner.n_jobs)
+        return EvidenceLearner(learner, seed=seed)
     logger.info("evidence by the encoder %s", pretrained.encoder.card.get("name", encoder))
     return EvidenceLearner(learner, *pretrained, seed=seed)
 

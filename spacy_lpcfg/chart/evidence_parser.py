@@ -19,7 +19,6 @@ from spacy_lpcfg.parsing.protocol import Answer, Sentence
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.tree import Tree
 
-
 _LOWER = 0.02  # factor of the thresholds of the coarse chart, since tempering makes small probabilities larger
 
 

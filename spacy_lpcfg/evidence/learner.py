@@ -12,10 +12,11 @@ from functools import partial
 import numpy as np
 
 from spacy_lpcfg.blocks import UNSET, Block, make_blocks
-from spacy_lpcfg.chart.evidence_parser import EvidenceParser
+from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
 from spacy_lpcfg.checks import SEED, shown
 from spacy_lpcfg.evidence.classifier import SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder
+from spacy_lpcfg.evidence.feature_learning import FeatureSettings, learn_features
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
@@ -29,30 +30,33 @@ from spacy_lpcfg.trees.tree import Tree
 
 TAUS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)
 """The powers of the projection that are tried."""
+_POWERS_OF_FEATURES = 0.3, 0.3  # lower than an encoder's, since features tell less
 _ONE_OF, _FEWEST, _MOST = 20, 10, 300  # share and numbers of trees that tau is fitted on
 
 
 @dataclass(frozen=True)
 class EvidenceLearner:
-    """Learner of a grammar whose chart takes the evidence of a pretrained encoder.
+    """Learner of a grammar whose chart takes evidence, of a pretrained encoder or of the treebank's own features.
 
     learner (Learner): Learner of the grammar.
-    encoder (Encoder): The encoder, which stays as it is.
+    encoder (Encoder or None): The encoder, which stays as it is; None for features of words alone.
     start (SpanClassifier or None): A classifier that was learned on the vectors of the encoder, to start from: then few
         trees suffice; None to start from nothing.
-    classifier (ClassifierSettings): Settings of the learner of the span classifier.
-    seed (int): Seed of the span classifier.
+    classifier (ClassifierSettings): Settings of the learner of the span classifier on an encoder's vectors.
+    features (FeatureSettings): Settings of the learner of features.
+    seed (int): Seed of the learner of evidence.
     RAISES (ValueError): If a setting is out of range.
     """
 
     learner: Learner
-    encoder: Encoder
+    encoder: Encoder | None = None
     start: SpanClassifier | None = None
     classifier: Block[ClassifierSettings] = UNSET
+    features: Block[FeatureSettings] = UNSET
     seed: int = 0
 
     def __post_init__(self) -> None:
-        make_blocks(self, classifier=ClassifierSettings())
+        make_blocks(self, classifier=ClassifierSettings(), features=FeatureSettings())
         SEED(seed=self.seed)
 
     @property
@@ -75,7 +79,7 @@ class EvidenceLearner:
         prepare = partial(normalize_rooted, functions=self.functions)
         treebank = [tree for tree in map(prepare, learnable(trees)) if tree is not None]
         golds = [tree for tree in map(prepare, held_out or ()) if tree is not None]
-        learn = partial(self._learn, _Remembering(self.encoder, {}))
+        learn = partial(self._learn, self.encoder and _Remembering(self.encoder, {}))
         if golds:
             return fit_tau(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1])
         step = max(_ONE_OF, len(treebank) // _MOST)
@@ -87,7 +91,7 @@ class EvidenceLearner:
 
     def _learn(
         self,
-        encoder: _Remembering,
+        encoder: _Remembering | None,
         treebank: Sequence[Tree],
         held_out: Sequence[Tree] | None,
         on_step: OnStep | None,
@@ -99,8 +103,11 @@ class EvidenceLearner:
                 f"a {type(grammar).__name__}."
             )
         bare = [strip_root(tree)[1] for tree in treebank]
+        if encoder is None:
+            features = learn_features(bare, settings=self.features, seed=self.seed)
+            return EvidenceGrammar(grammar, features, EvidenceWeights(*_POWERS_OF_FEATURES))
         classifier = learn_classifier(encoder, bare, settings=self.classifier, seed=self.seed, start=self.start)
-        return EvidenceGrammar(grammar, EncoderEvidence(self.encoder, classifier))
+        return EvidenceGrammar(grammar, EncoderEvidence(encoder.encoder, classifier))
 
 
 @dataclass(frozen=True, eq=False)

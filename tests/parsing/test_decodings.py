@@ -9,7 +9,6 @@ OF_KINDS = {
     "grammar": {"mbr", "max-rule", "most-probable"},
     "factored": {"mbr", "max-rule"},
     "isbn": {"mbr", "most-probable"},
-    "stacked": {"mbr", "max-rule", "most-probable"},
     "induced": {"mbr"},
 }
 TOLD = set().union(*OF_KINDS.values())

@@ -11,8 +11,8 @@ from spacy_lpcfg.isbn import BeamSettings
 from spacy_lpcfg.parsing.kinds import all_kinds, kind_of_name
 from spacy_lpcfg.parsing.model import ModelError, model_from_bytes, model_from_disk
 
-KINDS = ("evidence", "grammar", "induced", "isbn", "stacked")
-OF_GRAMMARS = ("evidence", "grammar", "stacked")
+KINDS = ("evidence", "grammar", "induced", "isbn")
+OF_GRAMMARS = ("evidence", "grammar")
 
 
 def test_kinds_are_those_of_the_families():
@@ -34,7 +34,7 @@ def test_kinds_are_all_read_by_one_function(kind, tmp_path):
 
 def test_kinds_of_other_things_are_refused():
     for kind in ("bracketer", "language model"):
-        with pytest.raises(ModelError, match=rf"that parses \(evidence, .*, stacked\), got a saved '{kind}'"):
+        with pytest.raises(ModelError, match=rf"that parses \(evidence, .*, isbn\), got a saved '{kind}'"):
             model_from_bytes(model(kind).to_bytes())
     for bad in (None, b"", "text"):
         with pytest.raises(ModelError, match="Expected"):

@@ -29,7 +29,6 @@ LAYERS = (
         "induced",
         "isbn",
         "language_model",
-        "stacking",
         "learners",
         "models",
     ),

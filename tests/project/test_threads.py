@@ -141,7 +141,6 @@ QUESTIONS: dict[str, dict[str, Question]] = {
     "grammar": {**BY_CHART, **DISTRIBUTION, **TREES},
     "pivot": {**BY_CHART, **DISTRIBUTION, **TREES},
     "spectral": BY_CHART,
-    "stacked": {**BY_CHART, **DISTRIBUTION, **TREES},
     "isbn": {**WORDS, **GIVEN, **DISTRIBUTION, "prefixes": prefixes},
     "one network": {**WORDS, **GIVEN, **DISTRIBUTION, **TREES, "prefixes": prefixes},
     "bracketer": {"bracket": lambda parser, words: parser.bracket(words, (TAGS * 2)[: len(words)], max_words=8)},

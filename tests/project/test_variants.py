@@ -14,6 +14,7 @@ from spacy.util import Config, load_config, load_model_from_config
 
 from spacy_lpcfg.bracketing import CCA, PaperAnchors, SpectralBracketer
 from spacy_lpcfg.components.training.named_learner import make_learner
+from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
 from spacy_lpcfg.language_model.learning import AggregateEM, AggregatePivot, AggregatePivotEM
@@ -21,7 +22,6 @@ from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, Spectral
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import PivotFeatures
-from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import read_trees
 
 NONE = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0)
@@ -157,8 +157,8 @@ def test_a_variant_is_refused_where_there_is_none():
 def test_a_papers_pivot_has_no_evidence():
     assert make_learner("pivot", variant="paper") == Pivot.variant("paper")
     with_layer = make_learner("pivot", variant="paper", settings={"evidence": True})
-    assert with_layer == StackedLearner(Pivot.variant("paper"))
-    assert make_learner("pivot") == StackedLearner(Pivot())
+    assert with_layer == EvidenceLearner(Pivot.variant("paper"))
+    assert make_learner("pivot") == EvidenceLearner(Pivot())
 
 
 @pytest.mark.parametrize(

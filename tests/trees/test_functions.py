@@ -10,11 +10,11 @@ from spacy.training.initialize import init_nlp
 from spacy.util import load_config
 
 from spacy_lpcfg.components.training.named_learner import make_learner
+from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.learning import Pivot, TreebankPCFG
 from spacy_lpcfg.learning.base import has_functions
-from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import Tree, clean, normalize, parse_trees
 from spacy_lpcfg.trees.transforms import category_with_functions
 
@@ -99,7 +99,7 @@ def test_functions_are_learned_by_layers_and_networks():
         Pivot(functions=True),
         ISBNLearner(n_states=8, n_epochs=40, lexical=ISBNLexical(min_count=1), functions=True),
     )
-    for learner in (StackedLearner(pivot, n_folds=2), network):
+    for learner in (EvidenceLearner(pivot), network):
         model = learner.fit(trees)
         assert all({"NP-SBJ", "NP-TMP"} <= {*each.labels} for each in model.single_models())
         assert (0, 2, "NP-SBJ") in model.parser().parse(["The", "ferry", "left", "today"]).spans

@@ -8,6 +8,7 @@ from paths import ROOT
 from spacy import registry
 from spacy.util import load_config, load_model_from_config
 
+from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.learners import LEARNERS
 from spacy_lpcfg.learning import (
     EM,
@@ -21,13 +22,12 @@ from spacy_lpcfg.learning import (
 from spacy_lpcfg.learning.induction import Induction
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import PivotFeatures
-from spacy_lpcfg.stacking import StackedLearner
 
 PLAIN = {"seed": 3, "lang": "xx"}
 LEARNED = LexicalSettings(signatures="learned")  # as for all languages but English
 GRAMMAR = {"lexical": LEARNED, **PLAIN}
 WANTED = {  # others may be added to the table
-    "pivot": StackedLearner(Pivot(**GRAMMAR)),
+    "pivot": EvidenceLearner(Pivot(**GRAMMAR)),
     "spectral": Spectral(**GRAMMAR),
     "em": EM(**GRAMMAR),
     "split-merge": SplitMerge(**GRAMMAR),
@@ -55,7 +55,7 @@ def test_signatures_of_unknown_words_are_english_for_english_alone():
 def test_settings_reach_the_learner():
     pivot = Pivot(n_states=4, features=Features(kappa=2), pivots=PivotFeatures(("rule",)), n_jobs=2, **GRAMMAR)
     settings = {"n_states": 4, "features": {"kappa": 2}, "pivots": {"more_inside": ["rule"]}, "n_jobs": 2}
-    assert made("pivot", **settings) == StackedLearner(pivot, n_jobs=2)
+    assert made("pivot", **settings) == EvidenceLearner(pivot)
     assert made("pivot", evidence=False) == Pivot(**GRAMMAR)
     assert made("induction", n_states=4, n_rounds=1) == Induction(Pivot(n_states=4, **GRAMMAR), 1)
 
@@ -97,7 +97,7 @@ def test_config_has_any_learner(name):
 
 
 def test_config_has_settings_as_overrides():
-    assert learner_of("grammar.cfg") == StackedLearner(Pivot())
+    assert learner_of("grammar.cfg") == EvidenceLearner(Pivot())
     assert learner_of("grammar.cfg", vars__settings__evidence=False) == Pivot()
     assert learner_of("grammar.cfg", vars__settings__n_states=24, vars__learner="em") == EM(n_states=24)
     started = learner_of("stepwise.cfg", vars__settings__n_states=4, system__seed=2)
