@@ -22,7 +22,6 @@ from spacy_lpcfg.isbn.events import events_of
 from spacy_lpcfg.isbn.network import PARAMETERS
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
-from spacy_lpcfg.parsing.decodings import DECODINGS, Decoding
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees
 
 NAME, ISBN_KEY = "isbn_parser", "isbn_constituents"
@@ -272,20 +271,6 @@ def test_isbn_parser_settings_change_what_it_does(nlp, with_settings):
         assert parser.parser.parser.parser.settings == replace(parser.pruning, decoding=parser.decoding)
         found.append(parser(nlp.make_doc(TEXTS[0])).spans[ISBN_KEY].attrs["log_probabilities"][0])
     assert found[1] < found[0]
-
-
-def test_isbn_parser_has_decodings_that_are_added_to_the_table(nlp, with_settings, monkeypatch):
-    class FlatDecoder:
-        def tree(self, words, posteriors, required=()):
-            return [(0, len(words), "FLAT")], posteriors.best_tags
-
-    parser = with_settings().get_pipe(NAME)
-    monkeypatch.setitem(DECODINGS, "flat", Decoding("flat", "", "", lambda model: True, lambda model: FlatDecoder()))
-    parser.decoding = "flat"
-    doc = parser(nlp.make_doc(TEXTS[0]))
-    assert {span.label_ for span in doc.spans[ISBN_KEY]} == {"FLAT"}
-    with pytest.raises(ValueError, match=r"Expected decoding to be one of .*, got 'vote'"):
-        parser.decoding = "vote"
 
 
 def test_isbn_parser_surprisal_sums_up_to_the_probability_of_the_sentence(nlp, with_settings):

@@ -25,7 +25,7 @@ def python(code: str, folder: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-LAZY = ("", ".bracketing", ".language_model", ".learning", ".words")
+LAZY = ("", ".bracketing", ".language_model", ".learning")
 
 
 def imported_for_types(source: Path) -> dict[str, str]:

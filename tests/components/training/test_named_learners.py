@@ -97,7 +97,7 @@ def test_config_has_any_learner(name):
 
 
 def test_config_has_settings_as_overrides():
-    assert learner_of("grammar.cfg") == EvidenceLearner(Pivot())
+    assert learner_of("grammar.cfg").learner == Pivot()
     assert learner_of("grammar.cfg", vars__settings__evidence=False) == Pivot()
     assert learner_of("grammar.cfg", vars__settings__n_states=24, vars__learner="em") == EM(n_states=24)
     started = learner_of("stepwise.cfg", vars__settings__n_states=4, system__seed=2)
