@@ -119,7 +119,7 @@ def mended(gum: Path, documents: list[str], strangers: list[Stranger]) -> Iterat
                 yield tree
             else:
                 n_mended += 1
-                yield better
+                yield Tree(tree.label, (better,))
     print(f"{n_crossing:,} trees contradict their dependencies; {n_mended:,} of them were replaced")
 
 

@@ -243,7 +243,7 @@ class Model(nn.Module):
         (folder / "card.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
         weights = {name.replace("/", "."): weight.detach() for name, weight in self.encoder.table.items()}
         save_file(weights, folder / "model.safetensors")
-        np.savez(folder / "classifier.npz", **self.classifier.frozen().to_values())
+        self.classifier.frozen().to_disk(folder / "classifier.bin")
 
 
 def cross_entropy(logits: Tensor, classes: Sequence[np.ndarray]) -> Tensor:

@@ -5,7 +5,7 @@
 HUB_FOLDER is as for scripts/export_encoder.py. TREES are treebanks to learn from. The encoder and a classifier of
 spans and tags over its word vectors learn together: a span is the difference of two fence posts, and gets a unary chain
 of labels or none (Kitaev and Klein 2018). After each epoch FOLDER/epochN is a HUB_FOLDER again, with the classifier
-in classifier.npz, and the scores of the best trees by the classifier alone are printed, for the first 400 trees of each
+in classifier.bin, and the scores of the best trees by the classifier alone are printed, for the first 400 trees of each
 file of --dev. At the end FOLDER/final is the last one, exported, and its scores with weights in 8 bits are printed.
 
 Needs the extra `encoder`. Set OMP_NUM_THREADS=1, since threads wait for each other, and MALLOC_MMAP_THRESHOLD_ and

@@ -13,7 +13,8 @@ from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.evidence.products import product
 from spacy_lpcfg.parsing.evidence import LARGEST_LOG_ODDS, Evidence, span_bounds
 from spacy_lpcfg.parsing.model import ModelError
-from spacy_lpcfg.storage.container import refuse_others
+from spacy_lpcfg.storage.container import pack, read_file, refuse_others, unpack
+from spacy_lpcfg.storage.files import PathLike, write_atomically
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import Consistency, are_texts, is_array
 from spacy_lpcfg.trees.transforms import join_chain, split_chain, unescape_token
@@ -43,6 +44,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
 N_CASES = 6
 EPSILON = 1e-5
 """Added to variances in layer norms."""
+_KIND, _VERSION = "span classifier", 1
 _CHUNK = 4_096  # spans whose hidden units are in memory at once
 _require = Consistency("span classifier", ModelError).require
 
@@ -120,6 +122,18 @@ class SpanClassifier:
     @cached_property
     def _floats(self) -> dict[str, np.ndarray]:
         return {name: read_only(weights.astype(np.float32)) for name, weights in self.weights.items()}
+
+    def to_disk(self, path: PathLike) -> None:
+        """Write the classifier to a file of its own."""
+        write_atomically(path, pack(_KIND, _VERSION, self.to_values()))
+
+    @classmethod
+    def from_disk(cls, path: PathLike) -> SpanClassifier:
+        """Read the classifier that `to_disk` wrote.
+
+        RAISES (ValueError): If the file is damaged or foreign. (OSError): If it cannot be read.
+        """
+        return cls.from_values(unpack(_KIND, _VERSION, read_file(path)))
 
     @property
     def width(self) -> int:

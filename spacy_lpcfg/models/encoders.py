@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from spacy_lpcfg.evidence.classifier import SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
@@ -27,7 +25,7 @@ def find_encoder(name: str, lang: str) -> PretrainedEncoder | None:
     """Return an encoder by its name; None if it is `NONE`, or `AUTO` and the package has none for the language.
 
     name (str): A folder of an exported encoder (`Encoder.from_folder`), with the classifier that it was tuned with in
-        classifier.npz if there is one; the file of a saved model that has an encoder; the name of such a model that
+        classifier.bin if there is one; the file of a saved model that has an encoder; the name of such a model that
         comes with the package; or `AUTO` or `NONE`.
     lang (str): The language for `AUTO`.
     RAISES (ValueError): If the model has no encoder, or the folder holds none. (OSError): If there is no such file.
@@ -35,7 +33,9 @@ def find_encoder(name: str, lang: str) -> PretrainedEncoder | None:
     if name == NONE or (name == AUTO and not has_pretrained(lang)):
         return None
     if Path(name).is_dir() and not has_pretrained(name):
-        return PretrainedEncoder(Encoder.from_folder(name), _classifier_of(Path(name) / "classifier.npz"))
+        path = Path(name) / "classifier.bin"
+        classifier = SpanClassifier.from_disk(path) if path.is_file() else None
+        return PretrainedEncoder(Encoder.from_folder(name), classifier)
     model = pretrained_model(lang) if name == AUTO else load(name)
     if isinstance(model, EvidenceGrammar) and isinstance(model.evidence, EncoderEvidence):
         return PretrainedEncoder(model.evidence.encoder, model.evidence.classifier)
@@ -45,12 +45,3 @@ def find_encoder(name: str, lang: str) -> PretrainedEncoder | None:
         f"Expected an encoder, in a folder with encoder.onnx and vocab.txt or in a model with evidence, got {name!r}, "
         f"which is {model.summary}."
     )
-
-
-def _classifier_of(path: Path) -> SpanClassifier | None:
-    """Read the classifier that `scripts/tune_encoder.py` leaves beside an encoder."""
-    if not path.is_file():
-        return None
-    with np.load(path, allow_pickle=False) as arrays:
-        values = {name: tuple(array.tolist()) if array.dtype.kind == "U" else array for name, array in arrays.items()}
-    return SpanClassifier.from_values(values)

@@ -16,11 +16,11 @@ def test_cli_convert_makes_trees_of_dependencies_by_a_model(pcfg_model, tmp_path
     spoken.write_text("\n".join([*lines, ""]))
     by = ("--by", pcfg_model)
     assert "1 trees; left out 0 with local trees" in run("convert", spoken, tmp_path / "out.mrg", *by).stderr
-    assert (tmp_path / "out.mrg").read_text() == "(ROOT (S (NP (DT The) (NN ferry)) (VP (VBD left))))\n"
+    assert (tmp_path / "out.mrg").read_text() == "(S (NP (DT The) (NN ferry)) (VP (VBD left)))\n"
     like = tmp_path / "like.mrg"
     for trees, n_unknown in (("(S (NP (DT a) (NN b)) (VP (VBD c)))", 0), ("(S (NN b))", 1)):
         like.write_text(trees)
-        done = run("convert", spoken, tmp_path / "liked.mrg", *by, "--like", like, code=n_unknown)
+        done = run("convert", spoken, tmp_path / "liked.mrg", *by, "--like", like, "--force", code=n_unknown)
         assert f"left out {n_unknown} with local trees" in done.stderr
     run("convert", tmp_path / "corpus", tmp_path / "out.conllu", *by)
     assert "ferry\t_\t_\tNN\t_\t3" in (tmp_path / "out.conllu").read_text()

@@ -138,7 +138,7 @@ def test_pipe_settings_limit_no_memory_of_a_network():
 
 def test_pipe_settings_without_a_limit_of_memory_are_those_of_the_library(pipes):
     pipe = spacy.blank("en").add_pipe("lpcfg_parser", config={"pretrained": "en-fast", "limits": {"max_memory": None}})
-    assert pipe.parser.parser.parser.backing.backing.settings == ChartSettings()
+    assert pipe.parser.parser.parser.settings == ChartSettings()
     assert replace(pipe.limits, max_memory=192) == pipes.get_pipe("lpcfg_parser").limits
 
 

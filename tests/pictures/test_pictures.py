@@ -335,8 +335,6 @@ def test_pictures_of_learning_have_a_curve_for_each_fit_and_network():
     isbn = [{"network": k, "epoch": e, "log_likelihood": -7.0 / e, "dev": -8.0 / e} for k in (1, 2) for e in (1, 2, 3)]
     _, dev = learning_figure({"isbn": isbn}).axes
     assert [text.get_text() for text in dev.get_legend().get_texts()] == ["isbn, network 1", "isbn, network 2"]
-    (likelihood, *_) = learning_figure({"two": [*em, *(step._replace(grammar=2) for step in em)]}).axes
-    assert [text.get_text() for text in likelihood.get_legend().get_texts()] == ["two, grammar 1", "two, grammar 2"]
     assert [len(line.get_xdata()) for line in dev.lines] == [3, 3]
 
 

@@ -159,7 +159,7 @@ def test_tune_encoder_learns_exports_and_reports(network, hub, tmp_path):
     card = json.loads((tmp_path / "out" / "final" / "card.json").read_text("utf-8"))
     assert card["tuned on"] == "trees.mrg"
     names = {path.name for path in (tmp_path / "out" / "epoch40").iterdir()}
-    assert names == {"card.json", "classifier.npz", "config.json", "model.safetensors", "tokenizer.json"}
+    assert names == {"card.json", "classifier.bin", "config.json", "model.safetensors", "tokenizer.json"}
 
 
 def test_tuning_with_the_same_seed_gives_the_same_weights(network, hub, tmp_path):

@@ -16,7 +16,6 @@ from scripts_running import SCRIPTS, run
 from serving import serving
 from spacy.util import load_config
 
-from spacy_lpcfg import load
 from spacy_lpcfg.trees import read_trees
 
 SPLITS = """# Splits
@@ -234,69 +233,6 @@ def test_scripts_consistent_gum_parses_again_what_contradicts_dependencies(sampl
     assert "1 trees contradict their dependencies; 1 of them were replaced" in output
     assert (tmp_path / "out" / "train.mrg").read_text("utf-8") == 2 * (CORRECT + "\n")
     assert "EVEN and ODD" in run("consistent_gum.py", "mend", gum, tmp_path / "out", code=2)
-
-
-def test_scripts_bundle_names_texts_without_folders():
-    without_folders = runpy.run_path(str(SCRIPTS / "bundle.py"))["without_folders"]
-    raw = {"path": "/here/raw.txt", "lang": "en"}
-    config = {"name": "distil", "text": "/here/text.txt", "seed": 0, "settings": {"lexical": {"text": raw}}}
-    named = {"lexical": {"text": {**raw, "path": "raw.txt"}}}
-    assert without_folders(config) == {**config, "text": "text.txt", "settings": named}
-    assert without_folders({"text": None, "heads": {"lang": None, "n": 0}}) == {"heads": {"n": 0}}
-
-
-def test_scripts_bundle_scores_on_other_trees(tmp_path):
-    rooted, flat = tmp_path / "rooted.mrg", tmp_path / "flat.mrg"
-    rooted.write_text("(ROOT (S (NP (PRP It)) (VP (VBZ rains)) (. .)))\n", encoding="utf-8")
-    flat.write_text("(S (PRP It) (VBZ rains) (. .))\n(S (PRP It) (VBZ rains) (NN .))\n", encoding="utf-8")
-    other_rows = runpy.run_path(str(SCRIPTS / "bundle.py"))["other_rows"]
-    assert other_rows(load("en").parser(), [rooted, flat]) == {
-        f"F1 on `{rooted.as_posix()}`": "100.00",
-        f"sentences scored of `{rooted.as_posix()}`": "1",
-        f"F1 on `{flat.as_posix()}`": "50.00",
-        f"sentences scored of `{flat.as_posix()}`": "1",
-    }
-
-
-PLAIN = """
-(S (NP (DT The) (NN clock)) (VP (VBD stopped) (PP (IN in) (NP (DT the) (NN hall)))) (. .))
-(S (NP (DT the) (NN plumber)) (VP (VBD said) (SBAR (S (NP (PRP it)) (VP (VBD worked))))) (. .))
-(S (NP (PRP She)) (VP (VBZ is) (PP (IN at) (NP (NN home)))) (. .))
-(S (NP (PRP we)) (VP (VBD had) (VP (VBN known) (PP (IN of) (NP (PRP it))))) (. .))
-(S (NP (DT A) (NN clock)) (VP (VBD stood) (PP (IN in) (NP (DT the) (NN corner)))) (. .))
-(S (NP (DT The) (NNS police)) (VP (VBP find) (NP (DT a) (JJ lost) (NN clock))) (. .))
-(S (NP (PRP We)) (VP (MD will) (VP (VB find) (NP (PRP it)))) (. .))
-(S (NP (PRP They)) (VP (VBD came) (PP (IN in) (NP (NNS boats)))) (. .))
-"""
-REWRITTEN = {
-    "quoted": r"\(SINV \(`` .+\(, ,\) \('' .\) \(VP \(VBD \w+\)\) \(NP \(DT the\) \(NN plumber\)\) \(\. \.\)\)",
-    "parted": r"\(PRN \(, ,\) .*\(, ,\)",
-    "tagged": r"\(SQ \(S \(NP \(PRP She\)\) .+ \(, ,\) \(SQ \(VBZ is\) \(RB n't\) \(NP \(PRP she\)\)\) \(\. \?\)\)",
-    "had": r"\(SBAR \(SINV \(VBD Had\) \(NP \(PRP we\)\) \(VP \(VBN known\)",
-    "so": r"\(SINV \(ADVP \(RB \w+\)\) \(VP \(VBZ is\)\) \(NP \(PRP she\)\) \(\. \.\)\)",
-    "placed": r"\(SINV \(PP \(IN In\) \(NP .+ corner\)\)\) \(VP \(VBD stood\)\) \(NP \(DT a\) \(NN clock\)\)",
-    "headline": r"\(S \(NP \(NNS Police\)\) \(VP \(VBP Find\) \(NP \(JJ Lost\) \(NN Clock\)\)\)\)",
-    "listed": r"\(VP \(VBD \w+\) \(PP \(PP \(IN in\) .+ \(PP \(IN in\) .+ \(CC \w+\) \(PP \(IN in\)",
-    "related": r"\(S \(NP \(NP \(DT The\) \(NN clock\)\) \(SBAR \(WHNP \(W\w+ \w+\)\) \(S \(VP ",
-    "asked": r"\(SBARQ \(WHNP .+\) \(SQ \(VP \(VBD stood\) .+\)\) \(\. \?\)\)",
-    "told": r"\(ROOT \(S \(VP \(VB Find\) \(NP \(PRP it\)\)\) \(\. .\)\)\)",
-    "short": r"\(S \(NP \(DT The\) \(NN clock\)\) \(VP \(VBD stopped\)",
-    "what": r"\(FRAG .*\(NP \(WDT [Ww]hat\) \(DT a\) \(JJ lost\) \(NN clock\)\) \(\. !\)\)",
-}
-
-
-def test_scripts_rewritten_trees_have_every_construction(tmp_path):
-    (tmp_path / "plain.mrg").write_text(PLAIN, encoding="utf-8")
-    output = run("rewritten_trees.py", tmp_path / "out.mrg", tmp_path / "plain.mrg", "--most", 8)
-    lines = (tmp_path / "out.mrg").read_text("utf-8").splitlines()
-    numbers = {name: int(n) for n, name in re.findall(r"(\d+) (\w+)", output)}
-    assert numbers.keys() == REWRITTEN.keys()
-    assert len(lines) == sum(numbers.values())
-    assert len(list(read_trees(tmp_path / "out.mrg"))) == len(lines)
-    for name, pattern in REWRITTEN.items():
-        assert any(re.search(pattern, line) for line in lines), name
-    again = run("rewritten_trees.py", tmp_path / "again.mrg", tmp_path / "plain.mrg", "--most", 8)
-    assert (again, (tmp_path / "again.mrg").read_text("utf-8").splitlines()) == (output, lines)
 
 
 def test_scripts_universal_fetches_a_treebank_whose_parts_are_kept_whole(tmp_path):

@@ -156,9 +156,10 @@ def test_a_variant_is_refused_where_there_is_none():
 
 def test_a_papers_pivot_has_no_evidence():
     assert make_learner("pivot", variant="paper") == Pivot.variant("paper")
-    with_layer = make_learner("pivot", variant="paper", settings={"evidence": True})
-    assert with_layer == EvidenceLearner(Pivot.variant("paper"))
-    assert make_learner("pivot") == EvidenceLearner(Pivot())
+    with_evidence = make_learner("pivot", variant="paper", settings={"evidence": True})
+    assert isinstance(with_evidence, EvidenceLearner)
+    assert with_evidence.learner == Pivot.variant("paper")
+    assert make_learner("pivot", encoder="none") == EvidenceLearner(Pivot())
 
 
 @pytest.mark.parametrize(

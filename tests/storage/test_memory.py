@@ -112,13 +112,13 @@ def test_memory_of_a_large_model_is_in_proportion_to_its_file(monkeypatch):
     monkeypatch.delenv(LIMIT_NAME, raising=False)
     grammar = stored_models.model("grammar")
     monkeypatch.setattr(reader, "LIMIT", int(grammar.parser_bytes) + 10_000)
-    stacked = stored_models.model("stacked")
-    data = stacked.to_bytes()
-    assert type(stacked).from_bytes(data).labels == stacked.labels
+    grammar = stored_models.model("grammar")
+    data = grammar.to_bytes()
+    assert type(grammar).from_bytes(data).labels == grammar.labels
     with monkeypatch.context() as small:
         small.setattr(reader, "_PER_STORED", 1)
         with pytest.raises(ValueError, match="A parser by this"):
-            type(stacked).from_bytes(data)
+            type(grammar).from_bytes(data)
 
 
 def test_memory_of_a_network_of_many_units_is_counted():

@@ -97,7 +97,7 @@ def test_functions_are_learned_by_layers_and_networks():
     trees = [*parse_trees(TREES)] * 4
     pivot, network = (
         Pivot(functions=True),
-        ISBNLearner(n_states=8, n_epochs=40, lexical=ISBNLexical(min_count=1), functions=True),
+        ISBNLearner(n_states=8, n_epochs=80, lexical=ISBNLexical(min_count=1), functions=True),
     )
     for learner in (EvidenceLearner(pivot), network):
         model = learner.fit(trees)

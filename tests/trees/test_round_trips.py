@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.components.cli.shared.formats import trees_as, write_output
 from spacy_lpcfg.components.cli.shared.tree_sources import trees_of_path
-from spacy_lpcfg.components.doc.constituents import KEY, rooted_trees, set_trees, trees
+from spacy_lpcfg.components.doc.constituents import FORMAT, KEY, rooted_trees, set_trees, trees
 from spacy_lpcfg.components.doc.extensions import register_extensions
 from spacy_lpcfg.components.training.corpus import Treebank, tree_to_doc
 from spacy_lpcfg.trees import Tree, from_nltk, write_trees
@@ -66,7 +66,7 @@ def kept(doc: Doc) -> list[Doc]:
 def test_round_trip_through_everything_that_keeps_docs(sentences):
     for doc in kept(doc_of(sentences)):
         assert trees(doc) == wanted_of(sentences)
-        assert doc.spans[KEY].attrs["format"] == 1
+        assert doc.spans[KEY].attrs["format"] == FORMAT
 
 
 @given(st.lists(unrooted, min_size=1, max_size=4))
@@ -105,7 +105,7 @@ def test_round_trip_through_views(sentence):
         assert all(child.parent == node for child in node.children)
         assert not node.children or [leaf for child in node.children for leaf in child.leaves] == list(node.leaves)
     spans = [Span(doc, span.start, span.end, span.label_) for span in doc.spans[KEY]]
-    doc.spans[KEY] = SpanGroup(doc, spans=spans, attrs={"format": 1})
+    doc.spans[KEY] = SpanGroup(doc, spans=spans, attrs={"format": FORMAT})
     assert trees(doc) == [tree]
 
 
