@@ -12,6 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import spacy
+from paths import SAMPLE
 from scripts_running import SCRIPTS, run
 from serving import serving
 from spacy.util import load_config
@@ -229,7 +230,8 @@ def test_scripts_consistent_gum_parses_again_what_contradicts_dependencies(sampl
     nlp = spacy.blank("en")
     nlp.add_pipe("lpcfg_parser").grammar = sample_grammar
     nlp.to_disk(tmp_path / "model")
-    output = run("consistent_gum.py", "mend", gum, tmp_path / "out", tmp_path / "model", tmp_path / "model")
+    models = tmp_path / "model", tmp_path / "model"
+    output = run("consistent_gum.py", "mend", gum, tmp_path / "out", *models, "--like", SAMPLE / "train.mrg")
     assert "1 trees contradict their dependencies; 1 of them were replaced" in output
     assert (tmp_path / "out" / "train.mrg").read_text("utf-8") == 2 * (CORRECT + "\n")
     assert "EVEN and ODD" in run("consistent_gum.py", "mend", gum, tmp_path / "out", code=2)
