@@ -141,14 +141,15 @@ class ISBNParser(ParsingPipe[ISBN]):
     @property
     def parser(self) -> TextParser | None:
         """The parser by the networks, within the limits of the component; None before training."""
-        settings = self.decoding, self.pruning, self.limits
+        settings = self.decoding, self.pruning, self.limits, self.output.tau
         return shim_of(self.model).parser(settings, partial(self._make_parser, *settings))
 
-    def _make_parser(self, decoding: str, search: BeamSettings, limits: Limits) -> TextParser | None:
+    def _make_parser(self, decoding: str, search: BeamSettings, limits: Limits, tau: float | None) -> TextParser | None:
         isbn = self.isbn
         if isbn is None:
             return None
-        return TextParser(isbn.parser(decoding=decoding, search=search), isbn.vocabulary.spellings).bounded(limits)
+        parser = isbn.parser(decoding=decoding, search=search, tau=tau)
+        return TextParser(parser, isbn.vocabulary.spellings).bounded(limits)
 
     # Learning
 

@@ -81,7 +81,7 @@ class GrammarState:
         return self._is_pretrained and "grammar" not in self._made
 
     def parser(
-        self, decoding: str | None, pruning: ChartSettings, limits: Limits, *, evidence: bool
+        self, decoding: str | None, pruning: ChartSettings, limits: Limits, *, evidence: bool, tau: float | None
     ) -> TextParser | None:
         """Return the parser with these settings, cached; None without a grammar."""
 
@@ -89,10 +89,11 @@ class GrammarState:
             if self.grammar is None:
                 return None
             grammar = self.grammar if evidence else self.grammar.without_evidence
-            parser = grammar.parser(decoding=decoding, **grammar.usable(chart=_within(pruning, limits)))
+            settings = grammar.usable(chart=_within(pruning, limits), tau=tau)
+            parser = grammar.parser(decoding=decoding, **settings)
             return TextParser(parser, grammar.words).bounded(limits)
 
-        return self._made.get((decoding, pruning, limits, evidence), make)
+        return self._made.get((decoding, pruning, limits, evidence, tau), make)
 
 
 class GrammarShim(ModelShim[ParsingModel]):
@@ -285,14 +286,10 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         return self.grammar.labels
 
     @property
-    def learned_temperature(self) -> float:
-        """The temperature that was learned with the grammar."""
-        return self.grammar.temperature if self.grammar else 1.0
-
-    @property
     def parser(self) -> TextParser | None:
         """The parser by the grammar, within the limits of the component; None before training."""
-        return self._state.parser(self.decoding, self.pruning, self.limits, evidence=self.evidence)
+        settings = self.decoding, self.pruning, self.limits
+        return self._state.parser(*settings, evidence=self.evidence, tau=self.output.tau)
 
     # Learning
 

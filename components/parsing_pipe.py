@@ -1,7 +1,6 @@
 """The base class of parsing components: gold trees, sentences, trees on Docs, probabilities."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import chain, count
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -25,7 +24,6 @@ from spacy_lpcfg.components.model_pipe import ModelPipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.symbol_tags import symbol_tags
 from spacy_lpcfg.components.unknown_words import UnknownWords
-from spacy_lpcfg.evaluation.calibration import tempered, tempered_tags
 from spacy_lpcfg.parsing.alternatives import best_bracketings
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
 from spacy_lpcfg.parsing.distribution import check_n_best, check_samples
@@ -153,16 +151,6 @@ class ParsingPipe(ModelPipe[ParserModel]):
         raise NotImplementedError
 
     @property
-    def learned_temperature(self) -> float:
-        """The temperature of the learned model; 1 before training."""
-        return 1.0 if self.learned is None else self.learned.temperature
-
-    @property
-    def score_temperature(self) -> float:
-        """The temperature of scores: the setting, or else the learned one."""
-        return self.learned_temperature if self.output.temperature is None else self.output.temperature
-
-    @property
     def labels(self) -> tuple[str, ...]:
         """The categories that trees may have; () before training."""
         raise NotImplementedError
@@ -260,31 +248,18 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return None if self.tags == "model" or not any(tags) else tags
 
     def _parses(self, parser: TextParser, queries: Iterable[Query]) -> Iterator[Parse]:
-        """Yield the parse of each query with tempered scores; sentences are prepared `_BATCH` at a time."""
+        """Yield the parse of each query; sentences are prepared `_BATCH` at a time."""
         for batch in in_batches(queries, _BATCH):
-            for query in parser.parser.prepare(batch):
-                parse = parser.parser.parse(query)
-                tag_scores = tempered(parse.tag_scores, self.output.tag_temperature).astype(np.float32)
-                yield replace(parse, span_scores=self._tempered(parse.span_scores), tag_scores=tag_scores)
-
-    def _tempered(self, scores: np.ndarray) -> np.ndarray:
-        """Scale scores of brackets, float32 (n,), by the temperature."""
-        return tempered(scores, self.score_temperature).astype(np.float32)
-
-    def _tempered_posteriors(self, posteriors: Posteriors) -> Posteriors:
-        scores = self._tempered(np.array([*posteriors.brackets.values()], dtype=np.float32))
-        brackets = dict(zip(posteriors.brackets, scores.tolist(), strict=True))
-        tags = [tempered_tags(of_word, self.output.tag_temperature) for of_word in posteriors.tags]
-        return replace(posteriors, brackets=brackets, tags=tags)
+            yield from map(parser.parser.parse, parser.parser.prepare(batch))
 
     # Probabilities
 
     def posteriors(self, doc: Doc) -> list[Posteriors | None]:
         """Return the posteriors of the brackets and tags that pruning left and that are likely enough.
 
-        They are tempered as the scores on the Doc are; `output.threshold` has no part in it.
+        Those of the tree on the Doc are its scores there; `output.threshold` has no part in it.
         """
-        return self._ask(doc, lambda parser, query: self._tempered_posteriors(parser.posteriors(query)))
+        return self._ask(doc, lambda parser, query: parser.posteriors(query))
 
     def n_best(self, doc: Doc, n: int, *, tag_variants: bool = True) -> list[list[Analysis] | None]:
         """Return the n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).

@@ -4,17 +4,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spacy_lpcfg.chart.settings import ChartSettings
-from spacy_lpcfg.checks import FLAG, SHARE, Check, number
-from spacy_lpcfg.evaluation.calibration import TAG_TEMPERATURE
+from spacy_lpcfg.checks import FLAG, POSITIVE, SHARE, Check
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.segmentation import Limits
-from spacy_lpcfg.storage.validation import is_temperature
 
 SetTags = bool | Literal["missing"]
 _SET_TAGS = Check(
     "'missing', true or false", lambda value: isinstance(value, bool) or (isinstance(value, str) and value == "missing")
 )
-_TEMPERATURE = number("above 0 and finite", is_temperature)
 
 
 @dataclass(frozen=True)
@@ -25,25 +22,22 @@ class Output:
         a tag, True for all, also over tags of other components, whose `pos_` and `lemma_` stay; False for none.
     surprisal (bool): Write the surprisal of each token too, instead of when `token._.surprisal` is first asked for.
     threshold (float): Score below which a span is left out; 0 keeps all.
-    temperature (float or None): The log-odds of the spans' scores are divided by it, for scores that are right as often
-        as they say (`spacy-lpcfg calibrate` finds it); 1 for the posteriors as they are, None for the model's own.
-    tag_temperature (float): Likewise of the tags' scores; models are too sure of tags in texts that are unlike those
-        they learned from, which the default makes up for.
+    tau (float or None): The power to which the probabilities of a sentence's trees are taken, normalised again, for
+        probabilities that are right as often as they say (`spacy-lpcfg calibrate` finds it): less than 1 is less sure.
+        All answers about trees go by it; None for the model's own. The tree of mbr or max-rule is the same under any.
     RAISES (ValueError): If a setting is of another type or out of range.
     """
 
     set_tags: SetTags = "missing"
     surprisal: bool = False
     threshold: float = 0.0
-    temperature: float | None = None
-    tag_temperature: float = TAG_TEMPERATURE
+    tau: float | None = None
 
     def __post_init__(self) -> None:
         _SET_TAGS(set_tags=self.set_tags)
         FLAG(surprisal=self.surprisal)
         SHARE(threshold=self.threshold)
-        _TEMPERATURE.optional(temperature=self.temperature)
-        _TEMPERATURE(tag_temperature=self.tag_temperature)
+        POSITIVE.optional(tau=self.tau)
 
 
 def make_limits(max_words: int, max_seconds: float | None = None, max_memory: float | None = None) -> Limits:

@@ -43,7 +43,7 @@ _USUAL: dict[str, list[Any]] = {
 _GROUPS = {
     "pruning": ["beam", "branching", "retry_beam", "boundary_merit", "threshold"],
     "limits": ["max_words", "max_seconds", "max_memory"],
-    "output": ["set_tags", "surprisal", "threshold", "temperature"],
+    "output": ["set_tags", "surprisal", "threshold", "tau"],
 }
 _SPACYS = "[E"  # errors of spaCy itself have a number
 

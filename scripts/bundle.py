@@ -27,7 +27,7 @@ from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
-from spacy_lpcfg.evidence.learner import fit_tau
+from spacy_lpcfg.evidence.learner import with_fitted_tau
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.models import pretrained_path
@@ -98,7 +98,7 @@ def joined(grammar: str, encoder: str, trees: list[Path]) -> EvidenceGrammar:
         )
     evidence = EncoderEvidence(found.encoder, found.classifier)
     golds = [tree for path in trees for tree in map(normalize_rooted, read_trees(path)) if tree is not None]
-    return fit_tau(EvidenceGrammar(lighter(parser.grammar), evidence), golds[:: len(golds) // MOST + 1])
+    return with_fitted_tau(EvidenceGrammar(lighter(parser.grammar), evidence), golds[:: len(golds) // MOST + 1])
 
 
 def lighter(grammar: Grammar) -> Grammar:

@@ -3,22 +3,21 @@
     python -m benchmarks.accuracy.confidence [MODEL...] --trees TREES... [--fit TREES] [--peer COMMAND] [--json FILE]
 
 MODEL is a folder that spacy.load opens, or a model of the package, such as en. Every file of TREES is a domain, of its
-name with that of its folder. Words alone are parsed. Three tables, with the component's temperatures, and 1 for the
-other parser:
+name with that of its folder. Words alone are parsed. Three tables:
 
 - calibration: the expected calibration error of brackets, tags and whole trees (ten bins), and the Brier scores of
-  brackets and tags, the mean squares of probability minus outcome; with --fit also the errors of brackets and tags
-  under the temperatures that suit those trees best;
+  brackets and tags, the mean squares of probability minus outcome; with --fit also those of the models under the tau
+  that suits those trees best;
 - selective prediction: F1 of labelled brackets (all lengths, punctuation and all brackets counted) and the share of
-  trees that are right as a whole, of the surest 50, 80, 90 and 100% of the sentences by the probability of their trees,
-  the product of the brackets' probabilities;
+  trees that are right as a whole, of the surest 50, 80, 90 and 100% of the sentences by P(tree | words);
 - thresholds: precision and recall of brackets, and accuracy and share of tags, with at least a probability.
 
 Columns with ± are standard errors, by 100 samples of the sentences with replacement.
 
 Another parser's COMMAND is run without a shell. It parses the sentences of {words}, one a line, words between spaces,
 and writes to {output} an object a line with the keys spans, tags and tag_scores, as `spacy-lpcfg parse --format jsonl`
-does; the lists are empty where it has no tree. Such sentences are the least sure ones. For the Berkeley Parser:
+does; the lists are empty where it has no tree. Such sentences are the least sure ones. Its trees have the product of
+their brackets' probabilities in place of P(tree | words). For the Berkeley Parser:
 
     java -cp BerkeleyParser-1.7.jar benchmarks/accuracy/BerkeleyPosteriors.java GRAMMAR {words} {output}
 """
@@ -28,6 +27,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -38,15 +38,9 @@ import numpy as np
 
 from benchmarks import peers
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
-from spacy_lpcfg.evaluation.calibration import (
-    DomainOutcomes,
-    fit_temperature,
-    outcomes,
-    reliability,
-    tag_outcomes,
-    tempered,
-    tree_probability,
-)
+from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+from spacy_lpcfg.evaluation.calibration import DomainOutcomes, fit_tau, outcomes, reliability
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.trees import Tree
 
@@ -55,44 +49,54 @@ THRESHOLDS = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99)
 N_SAMPLES = 100
 
 
-Temperatures = tuple[float, float]
-"""Those of brackets and of tags."""
+Parses = Callable[[list[Tree]], list[Parse]]
 
 
 class Rated(NamedTuple):
-    """A parser whose probabilities are measured."""
+    """A parser whose probabilities are measured; `fitted` is the same parser with a tau that suits other trees."""
 
     name: str
-    parses: Callable[[list[Tree]], list[Parse]]
-    temperatures: Temperatures
+    parses: Parses
+    fitted: Parses | None = None
 
     @classmethod
-    def of_model(cls, model: str) -> Rated:
+    def of_model(cls, model: str, held_out: list[Tree]) -> Rated:
         pipe = find_parser(load_pipeline(model), None)
-        parser = pipe.ready_parser()
-        temperatures = pipe.score_temperature, pipe.output.tag_temperature
-        return cls(Path(model).name, lambda golds: [parser.parse(gold.words) for gold in golds], temperatures)
+        rated = cls(Path(model).name, partial(parses_of, pipe))
+        if not held_out:
+            return rated
+        parser = pipe.ready_parser().parser
+        queries = parser.prepare([Query(gold.words) for gold in held_out])
+        fitted = find_parser(load_pipeline(model), None)
+        fitted.output = replace(fitted.output, tau=fit_tau(parser, queries, held_out))
+        return rated._replace(fitted=partial(parses_of, fitted))
 
     @classmethod
     def of_peer(cls, command: str) -> Rated:
-        return cls("peer", partial(parses_by, command), (1.0, 1.0))
+        return cls("peer", partial(parses_by, command))
+
+
+def parses_of(pipe: ParsingPipe, golds: list[Tree]) -> list[Parse]:
+    """Parse the words of gold trees by a component."""
+    parser = pipe.ready_parser().parser
+    return [parser.parse(query) for query in parser.prepare([Query(gold.words) for gold in golds])]
 
 
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("models", nargs="*", metavar="MODEL")
     arguments.add_argument("--trees", type=Path, nargs="+", required=True, metavar="TREES")
-    arguments.add_argument("--fit", type=Path, metavar="TREES", help="to fit temperatures to")
+    arguments.add_argument("--fit", type=Path, metavar="TREES", help="to fit tau on")
     arguments.add_argument("--peer", metavar="COMMAND")
     args = arguments.parse_args()
     domains = {f"{path.parent.name}/{path.stem}": measure.read_gold(path) for path in args.trees}
     held_out = measure.read_gold(args.fit) if args.fit else []
     tables: dict[str, list[measure.Row]] = {"Calibration": [], "The surest sentences": [], "Thresholds": []}
-    for rated in [*map(Rated.of_model, args.models), *([Rated.of_peer(args.peer)] if args.peer else [])]:
-        fitted = fitted_temperatures(rated, held_out) if held_out else None
+    models = [Rated.of_model(model, held_out) for model in args.models]
+    for rated in [*models, *([Rated.of_peer(args.peer)] if args.peer else [])]:
         for name, golds in domains.items():
             measure.progress(f"{rated.name} {name}")
-            rows_by_table = rows_of(rated.parses(golds), golds, rated.temperatures, fitted)
+            rows_by_table = rows_of(rated.parses(golds), golds, rated.fitted and rated.fitted(golds))
             for title, rows in zip(tables, rows_by_table, strict=True):
                 tables[title] += [{"model": rated.name, "domain": name, **row} for row in rows]
     measure.report(tables, args.json)
@@ -115,30 +119,22 @@ def read_parse(gold: Tree, line: str) -> Parse:
     scores = np.array([span["score"] for span in parse["spans"]])
     tags = parse["tags"] or [""] * len(gold.words)
     tag_scores = np.array(parse["tag_scores"] or [0.0] * len(gold.words))
-    return Parse(gold.words, tags, spans, scores, tag_scores, float("nan"), PARSED)
+    probability = float(np.prod(scores)) if spans else 0.0
+    return Parse(gold.words, tags, spans, scores, tag_scores, float("nan"), PARSED, probability)
 
 
-def fitted_temperatures(rated: Rated, golds: list[Tree]) -> Temperatures:
-    """Return the temperatures with the least calibration errors on trees."""
-    parses = rated.parses(golds)
-    return fit_temperature(*outcomes(parses, golds)), fit_temperature(*tag_outcomes(parses, golds))
-
-
-def rows_of(
-    parses: list[Parse], golds: list[Tree], temperatures: Temperatures, fitted: Temperatures | None
-) -> tuple[list[measure.Row], ...]:
-    """Return the rows of the three tables for the parses of a domain."""
+def rows_of(parses: list[Parse], golds: list[Tree], fitted: list[Parse] | None) -> tuple[list[measure.Row], ...]:
+    """Return the rows of the three tables for the parses of a domain, and for those under a fitted tau."""
     domain = DomainOutcomes.of(parses, golds)
-    calibration = calibration_errors(domain, temperatures)
+    calibration = calibration_errors(domain)
     if fitted:
-        errors = calibration_errors(domain, fitted)
-        calibration |= {f"fitted: {name}": errors[name] for name in ("brackets, %", "tags, %", "Brier, brackets")}
-    sentences = [Judged.of(*pair, temperatures[0]) for pair in zip(parses, golds, strict=True)]
+        errors = calibration_errors(DomainOutcomes.of(fitted, golds))
+        calibration |= {f"fitted: {name}": error for name, error in errors.items()}
+    sentences = [Judged.of(*pair) for pair in zip(parses, golds, strict=True)]
     selection = selected(sentences)
     calibration["± brackets, %"], selection["± F1, 50%"], selection["± F1, 100%"] = standard_errors(sentences)
-    brackets = tempered(domain.brackets[0], temperatures[0]), domain.brackets[1]
-    tags = tempered(domain.tags[0], temperatures[1]), domain.tags[1]
-    return [calibration], [selection], list(above(brackets, tags, sum(sentence.n_gold for sentence in sentences)))
+    n_gold = sum(sentence.n_gold for sentence in sentences)
+    return [calibration], [selection], list(above(domain.brackets, domain.tags, n_gold))
 
 
 class Judged(NamedTuple):
@@ -148,7 +144,7 @@ class Judged(NamedTuple):
     are_right (bool, (n_brackets,)): Whether the gold tree has them.
     n_gold (int): The number of brackets of the gold tree.
     is_right (bool): Whether the trees have the same brackets.
-    probability (float): The probability that the tree is right, 0 if it has no brackets.
+    probability (float): P(tree | words), 0 if it is not known.
     """
 
     scores: np.ndarray
@@ -158,19 +154,18 @@ class Judged(NamedTuple):
     probability: float
 
     @classmethod
-    def of(cls, parse: Parse, gold: Tree, temperature: float) -> Judged:
+    def of(cls, parse: Parse, gold: Tree) -> Judged:
         (scores, are_right), spans = outcomes([parse], [gold]), gold.spans()
-        scores = tempered(scores, temperature)
-        probability = tree_probability(scores) if parse.spans else 0.0
+        probability = 0.0 if np.isnan(parse.probability) else parse.probability
         return cls(scores, are_right, len(spans), sorted(parse.spans) == sorted(spans), probability)
 
 
-def calibration_errors(domain: DomainOutcomes, temperatures: Temperatures) -> measure.Row:
-    errors = zip(("brackets", "tags", "trees"), domain.expected_errors(*temperatures), strict=True)
+def calibration_errors(domain: DomainOutcomes) -> measure.Row:
+    errors = zip(("brackets", "tags", "trees"), domain.expected_errors(), strict=True)
     return {
         **{f"{what}, %": 100 * error for what, error in errors},
-        "Brier, brackets": brier(tempered(domain.brackets[0], temperatures[0]), domain.brackets[1]),
-        "Brier, tags": brier(tempered(domain.tags[0], temperatures[1]), domain.tags[1]),
+        "Brier, brackets": brier(*domain.brackets),
+        "Brier, tags": brier(*domain.tags),
     }
 
 

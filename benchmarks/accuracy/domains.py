@@ -18,7 +18,7 @@ from benchmarks import measure
 from scripts.gum import LEFT_OUT, split
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe
-from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
+from spacy_lpcfg.evaluation.calibration import outcomes, reliability
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.queries import edit_trees, read_rules
 from spacy_lpcfg.trees import Tree, clean, read_trees
@@ -72,8 +72,7 @@ def row(pipe: ParsingPipe, golds: list[Tree]) -> measure.Row:
         "F1 of all": evaluate(golds, tagged).scores()["evalb_f"],
         "right, %": scores["complete_match"],
         "tags, %": scores["tag_acc"],
-        "calibration error, %": 100
-        * reliability(tempered(probabilities, pipe.score_temperature), right).expected_error,
+        "calibration error, %": 100 * reliability(probabilities, right).expected_error,
     }
 
 

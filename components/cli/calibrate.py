@@ -1,8 +1,8 @@
-"""`spacy-lpcfg calibrate`: whether a parser is right as often as its scores say, and temperatures that mend it."""
+"""`spacy-lpcfg calibrate`: whether a parser is right as often as its probabilities say, and the tau that mends it."""
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -12,15 +12,12 @@ from spacy_lpcfg.components.cli.shared.pipelines import check_folder, find_parse
 from spacy_lpcfg.components.cli.shared.treebanks import read_treebank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.evaluation.calibration import DomainOutcomes, Reliability
-    from spacy_lpcfg.parsing.protocol import SentenceParser
+    from spacy_lpcfg.parsing.query import Query
     from spacy_lpcfg.trees import Tree
-
-
-_FITTED = "fitted to these trees"
-_UNCHANGED = {"temperature": 1.0, "tag_temperature": 1.0}
 
 
 @reporting_errors
@@ -30,22 +27,20 @@ def calibrate(
         list[Path], options.file_argument("TREES...", "Trees that it did not learn from; each file is a domain.")
     ],
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline with the temperatures found."),
+        Path | None, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline with the tau found.")
     ] = None,
     component: options.Component = None,
     dialect: options.Dialect = None,
     skip_bad: options.SkipBad = False,
     force: options.Force = False,
 ) -> None:
-    """Tell whether brackets, tags and whole trees are right as often as their scores say.
+    """Tell whether brackets, tags and whole trees are right as often as their probabilities say, and mend them.
 
-    The words of the trees are parsed. The expected calibration error is the mean distance between the scores and the
-    share that is right, over ten ranges of scores. The log-odds of the scores of brackets are then divided by the one
-    temperature that makes the error least on these trees, and those of tags by another: trees stay as they are. On
-    other texts the error will be larger. Of several files each is a domain, such as news or dialogue, and the sum of
-    their squared errors is made least. What is saved has the temperatures as settings of the component, which overrule
-    those of the model.
+    The words of the trees are parsed. One power, tau, of the probabilities of a sentence's trees is then chosen, under
+    which the brackets of the gold trees are likeliest: less than 1 makes all answers less sure, more than 1 surer. Of
+    several files each is a domain, such as news or dialogue, and all count alike. The expected calibration error is
+    the mean distance between probabilities and the share that is right, over ten ranges of probabilities. On other
+    texts it will be larger. What is saved has tau as a setting of the component, which goes before the model's.
 
     \b
     Example:
@@ -53,42 +48,62 @@ def calibrate(
     """
     import numpy as np
 
-    from spacy_lpcfg.evaluation.calibration import fit_shared_temperature, reliability, tempered
+    from spacy_lpcfg.evaluation.calibration import TAUS, bracket_losses, reliability
 
     if output is not None:
         output = check_folder(output, inputs=[model, *trees], force=force)
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
+    domains = [_Domain.read(pipe, path, skip_bad, dialect) for path in trees]
     parser = pipe.ready_parser().parser
-    domains = [_outcomes(parser, read_treebank([path], skip_bad, dialect)) for path in trees]
-    fitted = {
-        "temperature": fit_shared_temperature([domain.brackets for domain in domains]),
-        "tag_temperature": fit_shared_temperature([domain.tags for domain in domains]),
-    }
-    of_component = {"temperature": pipe.score_temperature, "tag_temperature": pipe.output.tag_temperature}
+    losses = [bracket_losses(parser, domain.queries, domain.golds) for domain in domains]
+    tau = TAUS[int(np.argmin(np.sum(losses, axis=0)))]
+    before = [domain.outcomes(pipe) for domain in domains]
+    pipe.output = replace(pipe.output, tau=tau)
+    after = [domain.outcomes(pipe) for domain in domains]
     if output is not None:
-        nlp.get_pipe_config(pipe.name)["output"].update(fitted)
-        pipe.output = replace(pipe.output, temperature=fitted["temperature"], tag_temperature=fitted["tag_temperature"])
+        nlp.get_pipe_config(pipe.name)["output"]["tau"] = tau
         save_pipeline(nlp, output, force=force)
         log(f"saved to {output}")
-    for name, values in (("as they are", _UNCHANGED), ("of the component", of_component), (_FITTED, fitted)):
-        errors = [domain.expected_errors(**values) for domain in domains]
-        print(f"temperatures {values['temperature']:5.3f} and of tags {values['tag_temperature']:5.3f}, {name}:")
-        for path, of_domain in zip(trees, errors, strict=True):
-            print(f"    {path.name}: expected calibration error of " + _shown(of_domain))
-        if len(trees) > 1:
-            print("    mean: expected calibration error of " + _shown(np.mean(errors, axis=0)))
-    scores, right = (np.concatenate(parts) for parts in zip(*(domain.brackets for domain in domains), strict=True))
-    _print_table(reliability(tempered(scores, fitted["temperature"]), right))
+    for name, found in (("as it is", before), (f"with tau {tau:g}, fitted to these trees", after)):
+        print(f"{name}:")
+        _print_errors(trees, [outcomes.expected_errors() for outcomes in found])
+    _print_table(reliability(*map(np.concatenate, zip(*(outcomes.brackets for outcomes in after), strict=True))))
 
 
-def _outcomes(parser: "SentenceParser", treebank: "Iterable[Tree]") -> "DomainOutcomes":
-    """Parse the words of trees, and compare the parses with the trees, normalized as for scoring."""
-    from spacy_lpcfg.evaluation.calibration import DomainOutcomes
-    from spacy_lpcfg.trees import clean
+class _Domain(NamedTuple):
+    """The sentences of a file: gold trees, normalized as for scoring, and the queries of their words."""
 
-    golds = [tree for tree in map(clean, treebank) if tree is not None]
-    return DomainOutcomes.of([parser.parse(gold.words) for gold in progress(golds, "sentences")], golds)
+    name: str
+    golds: "list[Tree]"
+    queries: "list[Query]"
+
+    @classmethod
+    def read(cls, pipe: "ParsingPipe", path: Path, skip_bad: bool, dialect: str | None) -> "_Domain":
+        from spacy_lpcfg.parsing.query import Query
+        from spacy_lpcfg.trees import clean
+
+        golds = [tree for tree in map(clean, read_treebank([path], skip_bad, dialect)) if tree is not None]
+        return cls(path.name, golds, pipe.ready_parser().parser.prepare([Query(gold.words) for gold in golds]))
+
+    def outcomes(self, pipe: "ParsingPipe") -> "DomainOutcomes":
+        """Parse the sentences, and compare the parses with the gold trees."""
+        from spacy_lpcfg.components.isbn_parser import ISBNParser
+        from spacy_lpcfg.evaluation.calibration import DomainOutcomes
+
+        parser = pipe.ready_parser().parser
+        parses = [parser.parse(query) for query in progress(self.queries, f"sentences of {self.name}")]
+        return DomainOutcomes.of(parses, self.golds, with_tags=not isinstance(pipe, ISBNParser))
+
+
+def _print_errors(trees: list[Path], errors: "Sequence[tuple[float, float, float]]") -> None:
+    """Print the expected calibration errors of each domain, and their means over several."""
+    import numpy as np
+
+    for path, of_domain in zip(trees, errors, strict=True):
+        print(f"    {path.name}: expected calibration error of " + _shown(of_domain))
+    if len(trees) > 1:
+        print("    mean: expected calibration error of " + _shown(np.mean(errors, axis=0)))
 
 
 def _shown(errors: "Sequence[float]") -> str:

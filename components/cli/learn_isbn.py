@@ -48,7 +48,7 @@ def learn_isbn(
     """Learn a parser that reads from left to right: a blank pipeline with an isbn_parser.
 
     With --dev each network is that of the pass after which these trees have the highest likelihood, and the F1 on them
-    is printed, parsed from raw words. The temperature of the probabilities is fitted to the first 200 of them. Without
+    is printed, parsed from raw words. The tau of the probabilities is fitted to the first 200 of them. Without
     --dev one of 50 trees, at most 200 in all, is left out of learning for that, unless there are fewer than 500. The
     pipeline's meta.json has the passes over the trees under "fit".
 

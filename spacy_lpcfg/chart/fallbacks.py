@@ -82,7 +82,7 @@ def _backed_off(parser: ChartParser, query: Query, forest: Forest) -> Parse | No
     wider = parser.backoff
     forest_of_wider = wider.forest(query)
     if forest_of_wider.n_items:
-        return replace(wider.decode(query, forest_of_wider), status=BACKED_OFF)
+        return replace(wider.decode(query, forest_of_wider), status=BACKED_OFF, probability=float("nan"))
     return None if forest_of_wider.is_complete or query.constraints else _cover(parser, query, SEGMENTED)
 
 

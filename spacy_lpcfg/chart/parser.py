@@ -121,8 +121,10 @@ class Parser(SentenceParser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """All questions if the grammar has probabilities of trees, otherwise state vectors alone."""
-        return ANSWERS if self.grammar.has_tree_probabilities else frozenset({"states"})
+        """All questions if the grammar has probabilities of trees, otherwise those that the projection answers."""
+        if self.grammar.has_tree_probabilities:
+            return ANSWERS
+        return frozenset({"states"} if self.tau is None else {"states", "distribution"})
 
     @property
     def is_proper(self) -> bool:
@@ -162,6 +164,20 @@ class Parser(SentenceParser):
             log_probability=self._log_probability(scores),
             status=scores.status,
         )
+
+    def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
+        """Return the posteriors of a sentence under each of several powers of one projection."""
+        query = Query.of(query)
+        forest = self.forest(query)
+        if not forest.n_items:
+            return [Posteriors.of(first_fallback(self, query, forest))] * len(taus)
+        marginals, edges, items, _ = self._marginals(forest)
+        edges, items = np.abs(edges), np.abs(items)
+        projections = (Projection(marginals.forest, edges, items, tau) for tau in taus)
+        return [
+            Posteriors(*posteriors(marginals.forest, self._labels, projection.items(), MIN_POSTERIOR))
+            for projection in projections
+        ]
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Return the most probable tag of each word without context, by look-up; words that are no terminals count as
@@ -344,7 +360,7 @@ class Parser(SentenceParser):
         Its grammar is not proper, so that "mbr" replaces the decoding "most-probable".
         """
         decoding = "mbr" if self.settings.decoding == "most-probable" else self.settings.decoding
-        return Parser(with_backoff(self.grammar), settings=replace(self.settings, decoding=decoding))
+        return Parser(with_backoff(self.grammar), settings=replace(self.settings, decoding=decoding), tau=self.tau)
 
     def tag_of_unparsed(self, word: str) -> str:
         """Return the most probable tag of a word, as the only word of a sentence that the grammar has no tree for."""
@@ -365,8 +381,8 @@ class Parser(SentenceParser):
     def decode(self, query: Query, forest: Forest) -> Parse:
         """Return the best tree of a forest that is not empty, by the decoding of the settings."""
         scores = self._scores(forest)
-        if self.settings.decoding == "most-probable" and scores.projection is None and scores.marginals.total > 0:
-            return self._most_probable(query, forest, scores)
+        if self.settings.decoding == "most-probable" and (scores.projection is not None or scores.marginals.total > 0):
+            return self._most_probable(query, scores)
         nodes = self._choose(scores)
         spans, span_scores, predicted, tag_scores = tree_brackets(
             scores.marginals.forest, self._labels, nodes, scores.posteriors
@@ -390,13 +406,15 @@ class Parser(SentenceParser):
         distribution = self._distribution(query, scores)
         return min(1.0, float(np.exp(distribution.log_share(distribution.trees.are_in(nodes)))))
 
-    def _most_probable(self, query: Query, forest: Forest, scores: ForestScores) -> Parse:
+    def _most_probable(self, query: Query, scores: ForestScores) -> Parse:
         """Return the tree of `n_best(1)` as a parse."""
         tree, _, probability = self._distribution(query, scores).n_best(1)[0]
-        posteriors_of_sentence = Posteriors(*posteriors(forest, self._labels, scores.items, MIN_POSTERIOR))
-        log_probability = scores.marginals.log_probability
+        posteriors_of_sentence = Posteriors(
+            *posteriors(scores.marginals.forest, self._labels, scores.posteriors, MIN_POSTERIOR)
+        )
+        log_probability = self._log_probability(scores)
         parse = posteriors_of_sentence.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
-        return replace(parse, probability=probability)
+        return replace(parse, probability=probability, status=scores.status)
 
     def _log_probability(self, scores: ForestScores) -> float:
         return scores.marginals.log_probability if self.is_proper else float("nan")
@@ -406,15 +424,18 @@ class Parser(SentenceParser):
         forest, gains = scores.marginals.forest, (scores.edges, scores.items)
         if self.settings.decoding == "mbr":
             gains = bracket_scores(forest, self._labels, scores.items, self.settings.bracket_cost)
-        elif self.settings.decoding == "most-probable" and scores.projection is not None:
-            return best_tree(forest, scores.projection.edge_logs(), np.zeros(forest.n_items))
         return best_tree(forest, *gains)
 
-    def _scores(self, forest: Forest) -> ForestScores:
+    def _marginals(self, forest: Forest) -> tuple[Marginals, np.ndarray, np.ndarray, str]:
+        """Return the marginals of a forest, those of its edges and items, and the status of the sentence."""
         marginals = self.marginals(forest)
-        edges, items, status = marginals.edges(), marginals.items(), PARSED
-        if not (marginals.total and np.isfinite(edges).all() and np.isfinite(items).all()):
-            edges, items, status = marginals.forest.edge_posteriors(), marginals.forest.item_posteriors(), COARSE
+        edges, items = marginals.edges(), marginals.items()
+        if marginals.total and np.isfinite(edges).all() and np.isfinite(items).all():
+            return marginals, edges, items, PARSED
+        return marginals, marginals.forest.edge_posteriors(), marginals.forest.item_posteriors(), COARSE
+
+    def _scores(self, forest: Forest) -> ForestScores:
+        marginals, edges, items, status = self._marginals(forest)
         if self.settings.absolute or self.tau is not None:
             edges, items = np.abs(edges), np.abs(items)
         projection = None if self.tau is None else Projection(marginals.forest, edges, items, self.tau)
@@ -430,9 +451,15 @@ def state_bytes(grammar: Grammar) -> np.ndarray:
     return 2 * 4 * in_blocks(grammar.n_states.astype(np.int64))
 
 
-def grammar_parser(grammar: Grammar, decoding: str, *, chart: ChartSettings = ChartSettings()) -> Parser:
-    """Make the parser of a grammar, for `Grammar.parser`; `decoding` replaces the one of the settings."""
-    return Parser(grammar, settings=replace(chart, decoding=decoding))
+def grammar_parser(
+    grammar: Grammar, decoding: str, *, chart: ChartSettings = ChartSettings(), tau: float | None = None
+) -> Parser:
+    """Make the parser of a grammar, for `Grammar.parser`; `decoding` replaces the one of the settings.
+
+    tau (float or None): Replaces the grammar's; at 1 the answers are the latent grammar's own, without a projection.
+    """
+    power = grammar.tau if tau is None else tau
+    return Parser(grammar, settings=replace(chart, decoding=decoding), tau=None if power == 1 else power)
 
 
 add_kind(Grammar.kind, Grammar.from_bytes, grammar_parser)

@@ -1,8 +1,7 @@
-"""Calibration of the probabilities of brackets, tags and trees: reliability diagrams and temperature scaling.
+"""Calibration of the probabilities of brackets, tags and trees: reliability diagrams, and the tau that mends them.
 
-Temperature scaling (Guo et al. 2017, "On calibration of modern neural networks") divides the log-odds of every
-probability by one number that is fitted on held-out trees; this keeps the order of brackets, and so the trees. Differs:
-`fit_temperature` minimizes the expected calibration error instead of maximizing the likelihood.
+All answers about the trees of a sentence are of one distribution. Its weights to the power tau, normalised, are that of
+one that is less sure (tau below 1) or surer; `fit_tau` chooses it by the likelihood of held-out trees.
 """
 
 from __future__ import annotations
@@ -12,12 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.parsing.result import Parse
+from spacy_lpcfg.parsing.protocol import SentenceParser
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import MIN_POSTERIOR, Parse, Posteriors
 from spacy_lpcfg.trees.tree import Tree
 
 N_BINS = 10
-TAG_TEMPERATURE = 2.0
-"""Temperature of tags: the one with the least error on other domains that keeps the error on GUM below 1.5%."""
+TAUS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5)
+"""The powers of the probabilities of trees that are tried."""
 _LEAST = 1e-6  # probabilities are clipped to [_LEAST, 1 - _LEAST], where their log-odds are finite
 _TEMPERATURES = np.round(np.geomspace(0.25, 4.0, 81), 3)
 
@@ -80,51 +81,33 @@ class DomainOutcomes(NamedTuple):
 
     brackets (Outcomes): As `outcomes` returns them.
     tags (Outcomes): As `tag_outcomes` returns them.
-    n_brackets (int64, (n_trees,)): The number of brackets of each tree that has any.
-    are_right (bool, (n_trees,)): Whether each of these trees has exactly the brackets of the gold tree.
+    trees (Outcomes): P(tree | words) of each tree that has one, and whether it is the gold tree.
     """
 
     brackets: Outcomes
     tags: Outcomes
-    n_brackets: np.ndarray
-    are_right: np.ndarray
+    trees: Outcomes
 
     @classmethod
-    def of(cls, parses: Sequence[Parse], golds: Sequence[Tree]) -> DomainOutcomes:
-        """Compare parses with gold trees; arguments and errors as for `outcomes`."""
+    def of(cls, parses: Sequence[Parse], golds: Sequence[Tree], *, with_tags: bool = True) -> DomainOutcomes:
+        """Compare parses with gold trees; arguments and errors as for `outcomes`.
+
+        with_tags (bool): Whether a tree has to have the gold tags to be right, as the probabilities of grammars mean
+            it; those of networks sum over tags.
+        """
         brackets, tags = outcomes(parses, golds), tag_outcomes(parses, golds)
-        pairs = [(parse.spans, gold.spans()) for parse, gold in zip(parses, golds, strict=True) if parse.spans]
-        n_brackets = np.array([len(spans) for spans, _ in pairs], dtype=np.int64)
-        are_right = np.array([sorted(spans) == sorted(expected) for spans, expected in pairs], dtype=bool)
-        return cls(brackets, tags, n_brackets, are_right)
+        known = [pair for pair in zip(parses, golds, strict=True) if not np.isnan(pair[0].probability)]
+        probabilities = np.array([parse.probability for parse, _ in known], dtype=np.float64)
+        are_right = [
+            sorted(parse.spans) == sorted(gold.spans()) and not (with_tags and list(parse.tags) != list(gold.tags))
+            for parse, gold in known
+        ]
+        return cls(brackets, tags, (probabilities, np.array(are_right, dtype=bool)))
 
-    def tree_probabilities(self, temperature: float) -> np.ndarray:
-        """Return the probability of each tree that has brackets, given their temperature, float64 (n_trees,)."""
-        scores = tempered(self.brackets[0], temperature)
-        ends = np.cumsum(self.n_brackets)
-        trees = zip(ends - self.n_brackets, ends, strict=True)
-        return np.array([tree_probability(scores[start:end]) for start, end in trees], dtype=np.float64)
-
-    def expected_errors(self, temperature: float, tag_temperature: float) -> tuple[float, float, float]:
-        """Return the expected calibration errors, in [0, 1], of brackets, tags and trees under two temperatures."""
-        (scores, are_gold), (tag_scores, are_gold_tags) = self.brackets, self.tags
-        return (
-            reliability(tempered(scores, temperature), are_gold).expected_error,
-            reliability(tempered(tag_scores, tag_temperature), are_gold_tags).expected_error,
-            reliability(self.tree_probabilities(temperature), self.are_right).expected_error,
-        )
-
-
-def tree_probability(scores: Sequence[float] | np.ndarray) -> float:
-    """Return the probability that all brackets of a tree are right: the product of their calibrated probabilities.
-
-    The product assumes that brackets are independent. It is too small since one error often brings another, and too
-    large since it leaves out that no bracket may be missing. On development trees the two balance: a power of the
-    product that is fitted is 1.0.
-
-    scores (float, (n,)): Probabilities of the brackets, at least one.
-    """
-    return float(np.prod(np.asarray(scores, dtype=np.float64)))
+    def expected_errors(self) -> tuple[float, float, float]:
+        """Return the expected calibration errors, in [0, 1], of brackets, tags and trees."""
+        brackets, tags, trees = (reliability(*outcomes_of_kind).expected_error for outcomes_of_kind in self)
+        return brackets, tags, trees
 
 
 def reliability(scores: np.ndarray, right: np.ndarray, *, n_bins: int = N_BINS) -> Reliability:
@@ -156,42 +139,54 @@ def tempered(scores: np.ndarray, temperature: float) -> np.ndarray:
     return np.where((scores <= 0) | (scores >= 1), scores, scaled)
 
 
-def tempered_tags(of_word: dict[str, float], temperature: float) -> dict[str, float]:
-    """Temper the probability of a word's likeliest tag, and scale those of its other tags so that the sum stays 1.
+def bracket_losses(
+    parser: SentenceParser, queries: Sequence[Query], golds: Sequence[Tree], taus: Sequence[float] = TAUS
+) -> np.ndarray:
+    """Return the negative log-likelihood of all brackets, present or absent, each by itself, under each power.
 
-    of_word (dict of str to float): Probabilities by tag, which sum to 1.
+    queries (sequence of Query): The sentences, prepared.
+    golds (sequence of Tree): Their gold trees, normalized as for scoring.
+    RETURNS (float64, (n_taus,)): The sum over all brackets that the model gives a probability or a gold tree has, in
+        nats, divided by the number of gold brackets.
+    RAISES (ValueError): If there are no gold brackets, or the model has no distribution over trees.
     """
-    best = max(of_word, key=of_word.__getitem__)
-    before = of_word[best]
-    if before >= 1:
-        return of_word
-    after = float(tempered(np.array([before]), temperature)[0])
-    share = (1 - after) / (1 - before)
-    return {tag: after if tag == best else p * share for tag, p in of_word.items()}
+    n_brackets = sum(len(gold.spans()) for gold in golds)
+    if not n_brackets:
+        raise ValueError("Expected brackets to fit tau on, got none: give trees with constituents.")
+    losses = np.zeros(len(taus))
+    for query, gold in zip(queries, golds, strict=True):
+        losses += [bracket_loss(posteriors, gold) for posteriors in parser.tempered_posteriors(query, taus)]
+    return losses / n_brackets
+
+
+def bracket_loss(posteriors: Posteriors, gold: Tree) -> float:
+    """Return the negative log-likelihood of the brackets of a sentence, each by itself, in nats.
+
+    A gold bracket without a posterior counts as one of `MIN_POSTERIOR`, which is the least probability of all.
+    """
+    spans = set(gold.spans())
+    p = np.array([*posteriors.brackets.values(), *(MIN_POSTERIOR for _ in spans - posteriors.brackets.keys())])
+    is_gold = np.array([span in spans for span in posteriors.brackets] + [True] * (len(p) - len(posteriors.brackets)))
+    p = np.clip(np.where(is_gold, p, 1 - p), MIN_POSTERIOR, 1)
+    return float(-np.log(p).sum())
+
+
+def fit_tau(parser: SentenceParser, queries: Sequence[Query], golds: Sequence[Tree]) -> float:
+    """Return the power of the probabilities of trees, one of `TAUS`, with the best likelihood of brackets.
+
+    Arguments and errors as for `bracket_losses`.
+    """
+    return TAUS[int(np.argmin(bracket_losses(parser, queries, golds)))]
 
 
 def fit_temperature(scores: np.ndarray, right: np.ndarray) -> float:
-    """Find the temperature with the least expected calibration error, by grid search.
+    """Find the temperature of a span layer with the least expected calibration error, by grid search.
 
     scores (float, (n,)): Probabilities of brackets, in [0, 1].
     right (bool, (n,)): Whether each bracket is in its gold tree.
     RAISES (ValueError): If there are no brackets.
     """
-    return fit_shared_temperature([(scores, right)])
-
-
-def fit_shared_temperature(domains: Sequence[Outcomes]) -> float:
-    """Find the temperature with the least sum of squared expected calibration errors of domains, by grid search.
-
-    Every domain counts alike, however large it is, and squares keep the errors of domains about equal.
-
-    domains (sequence of (float (n,), bool (n,))): The result of `outcomes` or `tag_outcomes` for each domain.
-    RAISES (ValueError): If a domain is empty, or if there is none.
-    """
-    if not domains or not all(len(scores) for scores, _ in domains):
+    if not len(scores):
         raise ValueError("Expected brackets to fit a temperature by, got none: give trees with constituents.")
-    errors = [
-        sum(reliability(tempered(scores, t), right).expected_error ** 2 for scores, right in domains)
-        for t in _TEMPERATURES
-    ]
+    errors = [reliability(tempered(scores, t), right).expected_error for t in _TEMPERATURES]
     return float(_TEMPERATURES[int(np.argmin(errors))])

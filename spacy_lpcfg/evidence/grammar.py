@@ -37,7 +37,6 @@ class EvidenceGrammar(WrappingModel):
     weights: EvidenceWeights = field(default_factory=EvidenceWeights)
 
     kind, version = "evidence", 1
-    temperature = 1.0  # the projection is tempered instead
     has_n_best = True
 
     @property
@@ -78,10 +77,16 @@ class EvidenceGrammar(WrappingModel):
         return cls(Grammar.from_bytes(values["model"]), _EVIDENCE[values["evidence"]].from_values(evidence), weights)
 
 
-def evidence_parser(model: EvidenceGrammar, decoding: str, *, chart: ChartSettings = ChartSettings()) -> EvidenceParser:
-    """Make the parser of a model, for `EvidenceGrammar.parser`; `decoding` replaces the one of the settings."""
+def evidence_parser(
+    model: EvidenceGrammar, decoding: str, *, chart: ChartSettings = ChartSettings(), tau: float | None = None
+) -> EvidenceParser:
+    """Make the parser of a model, for `EvidenceGrammar.parser`; `decoding` replaces the one of the settings.
+
+    tau (float or None): Replaces the one of the model's weights.
+    """
     settings = replace(chart, decoding=decoding)
-    return EvidenceParser(model.model, model.evidence, model.weights, settings=settings)
+    weights = model.weights if tau is None else replace(model.weights, tau=tau)
+    return EvidenceParser(model.model, model.evidence, weights, settings=settings)
 
 
 add_kind(EvidenceGrammar.kind, EvidenceGrammar.from_bytes, evidence_parser)

@@ -14,6 +14,7 @@ import numpy as np
 from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
 from spacy_lpcfg.checks import SEED, shown
+from spacy_lpcfg.evaluation.calibration import fit_tau
 from spacy_lpcfg.evidence.classifier import SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.evidence.feature_learning import FeatureSettings, learn_features
@@ -24,12 +25,9 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import Learner, OnStep, has_functions
 from spacy_lpcfg.learning.limits import learnable
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import MIN_POSTERIOR, Posteriors
 from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
 from spacy_lpcfg.trees.tree import Tree
 
-TAUS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)
-"""The powers of the projection that are tried."""
 _POWERS_OF_FEATURES = 0.3, 0.3  # lower than an encoder's, since features tell less
 _ONE_OF, _FEWEST, _MOST = 20, 10, 300  # share and numbers of trees that tau is fitted on
 
@@ -81,12 +79,12 @@ class EvidenceLearner:
         golds = [tree for tree in map(prepare, held_out or ()) if tree is not None]
         learn = partial(self._learn, self.encoder and _Remembering(self.encoder, {}))
         if golds:
-            return fit_tau(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1])
+            return with_fitted_tau(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1])
         step = max(_ONE_OF, len(treebank) // _MOST)
         if len(treebank) < step * _FEWEST:
             return learn(treebank, None, on_step)
         others = [tree for i, tree in enumerate(treebank) if i % step]
-        fitted = fit_tau(learn(others, None, None), treebank[::step])
+        fitted = with_fitted_tau(learn(others, None, None), treebank[::step])
         return replace(learn(treebank, None, on_step), weights=fitted.weights)
 
     def _learn(
@@ -129,7 +127,7 @@ class _Remembering:
         return [self.known[key] for key in keys]
 
 
-def fit_tau(model: EvidenceGrammar, golds: Sequence[Tree]) -> EvidenceGrammar:
+def with_fitted_tau(model: EvidenceGrammar, golds: Sequence[Tree]) -> EvidenceGrammar:
     """Return the model with the power of the projection under which the brackets of trees are likeliest.
 
     golds (sequence of Tree): Normalized trees that the model has not learned from.
@@ -137,19 +135,4 @@ def fit_tau(model: EvidenceGrammar, golds: Sequence[Tree]) -> EvidenceGrammar:
     bare = [strip_root(tree)[1] for tree in golds]
     parser = EvidenceParser(model.model, model.evidence, model.weights)
     queries = parser.prepare([Query(tree.words) for tree in bare])
-    tau = min(TAUS, key=lambda tau: _loss(parser, tau, queries, bare))
-    return replace(model, weights=replace(model.weights, tau=tau))
-
-
-def _loss(parser: EvidenceParser, tau: float, queries: Sequence[Query], golds: Sequence[Tree]) -> float:
-    """Return the negative log-likelihood of all brackets of sentences, each by itself, under a power."""
-    parser.tau = tau
-    return sum(_loss_of(parser.posteriors(query), tree) for query, tree in zip(queries, golds, strict=True))
-
-
-def _loss_of(posteriors: Posteriors, gold: Tree) -> float:
-    spans = set(gold.spans())
-    p = np.array([*posteriors.brackets.values(), *(MIN_POSTERIOR for _ in spans - posteriors.brackets.keys())])
-    is_gold = np.array([span in spans for span in posteriors.brackets] + [True] * (len(p) - len(posteriors.brackets)))
-    p = np.clip(np.where(is_gold, p, 1 - p), MIN_POSTERIOR, 1)
-    return float(-np.log(p).sum())
+    return replace(model, weights=replace(model.weights, tau=fit_tau(parser, queries, bare)))

@@ -20,7 +20,7 @@ from spacy_lpcfg.storage.validation import (
     are_within,
     is_array,
     is_moderate,
-    is_temperature,
+    is_positive,
 )
 from spacy_lpcfg.words.signatures import UNKNOWN
 
@@ -62,8 +62,8 @@ def has_type(name: str, value: object) -> bool:
         return isinstance(value, tuple) and all(type(text) is str for text in value)
     if name in _TEXTS:
         return are_texts(value)
-    if name == "temperature":
-        return is_temperature(value)
+    if name == "tau":
+        return is_positive(value)
     if name in _VALUES:
         return type(value) is _VALUES[name]
     return isinstance(value, np.ndarray) and value.ndim > 0

@@ -22,7 +22,7 @@ class Grammar(GrammarParameters, ParsingModel):
     """An L-PCFG with the treebank PCFG beneath it, as a model that parses; see `GrammarParameters` for the fields."""
 
     kind, version = "grammar", 5
-    parser_settings = ("chart",)
+    parser_settings = ("chart", "tau")
     has_rule_marginals = True
 
     @property
@@ -38,7 +38,7 @@ class Grammar(GrammarParameters, ParsingModel):
     @property
     def has_n_best(self) -> bool:
         """Whether its parser can list the most probable trees."""
-        return self.has_tree_probabilities
+        return self.has_tree_probabilities or self.tau != 1
 
     @property
     def parser_bytes(self) -> float:
@@ -61,7 +61,7 @@ class Grammar(GrammarParameters, ParsingModel):
 
     def to_values(self) -> dict[str, Any]:
         """Return all parts of the grammar by the names under which they are stored."""
-        arrays = {name: getattr(self, name) for name in _FIELDS} | {"temperature": float(self.temperature)}
+        arrays = {name: getattr(self, name) for name in _FIELDS} | {"tau": float(self.tau)}
         tensors = {f"tensors.{name}": getattr(self.tensors, name) for name in _TENSORS}
         lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}
         classifier = {f"classifier.{name}": getattr(self.classifier, name) for name in _CLASSIFIER}
@@ -99,7 +99,7 @@ _FIELDS = (
     "is_proper",
     "tags_before",
     "tags_after",
-    "temperature",
+    "tau",
 )
 _TENSORS = ("shapes", "forms", "ranks", "exact", "factors", "scales", "kept", "entries", "rests")
 _LEXICON = (

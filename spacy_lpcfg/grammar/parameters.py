@@ -11,7 +11,7 @@ from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.tensors import Tensors
-from spacy_lpcfg.parsing.model import check_temperature
+from spacy_lpcfg.parsing.model import check_positive
 from spacy_lpcfg.trees.transforms import split_chain
 
 
@@ -39,9 +39,9 @@ class GrammarParameters:
     classifier (Classifier): The classifier of words in their context, for pruning.
     tags_before, tags_after (float64, (n_symbols, n_tags + 1)): P(tag of the word before, after | symbol); the last
         column is for the sentence's edge.
-    temperature (float): Divisor of the log-odds of posteriors that makes them calibrated. Parsers return posteriors
-        undivided; components divide those that they write as scores.
-    RAISES (ModelError): On a temperature that is not finite and above 0.
+    tau (float): Power of the weights of the projection that parsers answer from, see `Projection`; 1 for the latent
+        grammar's own answers, without a projection. It makes probabilities of trees, brackets and tags calibrated.
+    RAISES (ModelError): On a tau that is not finite and above 0.
     """
 
     symbols: tuple[str, ...]
@@ -59,10 +59,10 @@ class GrammarParameters:
     classifier: Classifier
     tags_before: np.ndarray
     tags_after: np.ndarray
-    temperature: float = 1.0
+    tau: float = 1.0
 
     def __post_init__(self) -> None:
-        check_temperature(self.temperature)
+        check_positive("tau", self.tau)
 
     @property
     def n_symbols(self) -> int:

@@ -102,7 +102,6 @@ class Induced(ParsingModel):
     labels = (BRACKET, SENTENCE)
     parser_settings = ()
     root_label = ""
-    temperature = 1.0
 
     @property
     def summary(self) -> str:

@@ -18,13 +18,17 @@ class Derivations:
 
     analyses (list of (tuple of (start, end, label), list of int)): Brackets in pre-order and tag ids of each
         derivation.
-    logs (float64, (n_derivations,)): Log-probabilities of the derivations, in nats.
+    logs (float64, (n_derivations,)): Log-probabilities of the derivations with the words, in nats.
+    tau (float): Derivations have shares proportional to their probabilities to this power: a beam holds too few of them
+        to tell how likely a tree is, so that their own probabilities are too sure.
     """
 
-    def __init__(self, analyses: list[tuple[Spans, list[int]]], logs: np.ndarray) -> None:
+    def __init__(self, analyses: list[tuple[Spans, list[int]]], logs: np.ndarray, tau: float = 1.0) -> None:
         self.analyses = analyses
         self.logs = logs
+        self.tau = tau
         self.log_probability = log_sum(logs)
+        self.log_shares = tau * logs - log_sum(tau * logs)
 
     def __bool__(self) -> bool:
         return bool(self.analyses)
@@ -34,12 +38,17 @@ class Derivations:
         if not constraints:
             return self
         allowed = [i for i, (spans, _) in enumerate(self.analyses) if constraints.allow(spans)]
-        return Derivations([self.analyses[i] for i in allowed], self.logs[allowed])
+        return Derivations([self.analyses[i] for i in allowed], self.logs[allowed], self.tau)
+
+    def tempered(self, tau: float) -> Derivations:
+        """Return the same derivations with shares under another power."""
+        return Derivations(self.analyses, self.logs, tau)
 
     def trees(self) -> list[tuple[Spans, list[int], float]]:
-        """Return brackets, most probable tags and log-probability of each distinct tree, best first."""
+        """Return brackets, likeliest tags and ln P(words) + ln P(tree | words) of each distinct tree, best first."""
         logs_of_tree: dict[Spans, tuple[list[int], list[float]]] = {}
-        for (spans, tags), log_probability in zip(self.analyses, self.logs.tolist(), strict=True):
+        logs = (self.log_shares + self.log_probability).tolist()
+        for (spans, tags), log_probability in zip(self.analyses, logs, strict=True):
             logs_of_tree.setdefault(spans, (tags, []))[1].append(log_probability)
         trees = [(spans, tags, log_sum(logs)) for spans, (tags, logs) in logs_of_tree.items()]
         return sorted(trees, key=lambda tree: -tree[2])
@@ -90,7 +99,7 @@ class Derivations:
         return posteriors
 
     def _shares(self) -> np.ndarray:
-        return np.exp(self.logs - self.log_probability)
+        return np.exp(self.log_shares)
 
 
 def log_sum(logs: np.ndarray | Sequence[float]) -> float:

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_whole
-from spacy_lpcfg.evaluation.calibration import fit_temperature, outcomes
+from spacy_lpcfg.evaluation.calibration import fit_tau
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining, check_sizes
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
@@ -32,6 +32,7 @@ from spacy_lpcfg.isbn.training import Epoch
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
 from spacy_lpcfg.learning.base import MANY_TREES, OnStep
 from spacy_lpcfg.learning.limits import learnable
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.transforms import clean, normalize, strip_root
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
@@ -173,14 +174,14 @@ def fit_calibrated(
     held_out: Iterable[Tree] | None = None,
     on_step: OnStep | None = None,
 ) -> ISBN:
-    """Learn networks, and fit the temperature of their posteriors to trees that they did not learn from.
+    """Learn networks, and fit their tau on trees that they did not learn from.
 
     A beam holds too few trees to tell how likely a bracket is, so that the posteriors of networks are too sure.
 
     trees (iterable of Tree): As for `ISBNLearner.fit`.
-    held_out (iterable of Tree or None): As for `ISBNLearner.fit`. The temperature is fitted to the first 200 of them.
+    held_out (iterable of Tree or None): As for `ISBNLearner.fit`. Tau is fitted on the first 200 of them.
         Without them, one of 50 trees is left out of learning, but not more than 200. With fewer than 500 trees that
-        would be too few, and the temperature is 1.
+        would be too few, and tau is 1.
     """
     treebank, golds = list(trees), list(held_out or ())
     if golds:
@@ -192,18 +193,18 @@ def fit_calibrated(
         golds = treebank[step - 1 :: step]
         del treebank[step - 1 :: step]
         isbn = learner.fit(treebank, on_step=on_step)
-    return replace(isbn, temperature=_temperature(isbn, golds[:_MOST], functions=learner.functions))
+    return replace(isbn, tau=_tau(isbn, golds[:_MOST], functions=learner.functions))
 
 
-def _temperature(isbn: ISBN, trees: Iterable[Tree], *, functions: bool) -> float:
-    """Return the temperature of least calibration error on trees, from their words; 1 if they have no brackets."""
+def _tau(isbn: ISBN, trees: Iterable[Tree], *, functions: bool) -> float:
+    """Return the tau under which the brackets of trees, parsed from their words, are likeliest; 1 without brackets."""
     golds = [tree for tree in (clean(tree, functions=functions) for tree in trees) if tree is not None]
-    parser = isbn.parser()
-    scores, right = outcomes([parser.parse(gold.words) for gold in golds], golds)
-    return fit_temperature(scores, right) if len(scores) else 1.0
+    if not any(gold.spans() for gold in golds):
+        return 1.0
+    return fit_tau(isbn.parser(), [Query(gold.words) for gold in golds], golds)
 
 
-_ONE_OF, _FEWEST, _MOST = 50, 10, 200  # trees that are left out for the temperature
+_ONE_OF, _FEWEST, _MOST = 50, 10, 200  # trees that are left out for tau
 
 
 def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple[list[Tree], str]:

@@ -20,7 +20,7 @@ from spacy_lpcfg.isbn.checking import (
 from spacy_lpcfg.isbn.rare_words import RareWords
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
-from spacy_lpcfg.parsing.model import ModelError, ParsingModel, check_temperature
+from spacy_lpcfg.parsing.model import ModelError, ParsingModel, check_positive
 from spacy_lpcfg.storage.container import read_meta, refuse_others
 
 FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP = "feed-forward", "mean-field", "mean-field-step"
@@ -113,19 +113,18 @@ class ISBN(ParsingModel):
     networks (tuple[Network, ...]): Networks of this vocabulary and these relations; several decide by the geometric
         mean of their distributions of each decision.
     meta (dict): How it was learned.
-    temperature (float): Divisor of the log-odds of posteriors, see `fit_calibrated`.
-    RAISES (ModelError): If the sizes of the networks do not fit, or if the temperature is not finite
-        and above 0.
+    tau (float): Power of the weights of the derivations in the beam, see `Derivations` and `fit_calibrated`.
+    RAISES (ModelError): If the sizes of the networks do not fit, or if tau is not finite and above 0.
     """
 
     vocabulary: NetworkVocabulary
     relations: Relations
     networks: tuple[Network, ...]
     meta: dict[str, Any] = field(default_factory=dict)
-    temperature: float = 1.0
+    tau: float = 1.0
 
     kind, version = "isbn", 5
-    parser_settings = ("search",)
+    parser_settings = ("search", "tau")
     has_n_best = True
 
     def __post_init__(self) -> None:
@@ -140,7 +139,7 @@ class ISBN(ParsingModel):
                     f"Expected networks of {sizes} latent relations, inputs and outcomes, as the vocabulary and the "
                     f"relations have, got one of {found_sizes}."
                 )
-        check_temperature(self.temperature)
+        check_positive("tau", self.tau)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -179,7 +178,7 @@ class ISBN(ParsingModel):
         values |= {"approximations": [network.approximation for network in self.networks]}
         for i, network in enumerate(self.networks):
             values |= {f"{name}_{i}": array for name, array in network.parameters.items()}
-        return {**values, "temperature": float(self.temperature), "meta": srsly.json_dumps(self.meta)}
+        return {**values, "tau": float(self.tau), "meta": srsly.json_dumps(self.meta)}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> ISBN:
@@ -193,7 +192,7 @@ class ISBN(ParsingModel):
         relations = Relations(values["latent"], values["decisions"])
         networks = _networks(values, vocabulary, relations)
         refuse_others(values, _names(len(networks)))
-        return cls(vocabulary, relations, networks, _meta(values["meta"]), values["temperature"])
+        return cls(vocabulary, relations, networks, _meta(values["meta"]), values["tau"])
 
     @property
     def parser_bytes(self) -> float:
@@ -221,7 +220,7 @@ def _meta(text: Any) -> dict[str, Any]:
 
 def _names(n_networks: int) -> Iterator[str]:
     """Yield the names of all parts of a model."""
-    yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta", "temperature")
+    yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta", "tau")
     yield from (f"rare_{name}" for name in _RARE)
     yield from (f"{name}_{i}" for name in PARAMETERS for i in range(n_networks))
 

@@ -42,13 +42,16 @@ class IncrementalParser(SentenceParser):
 
     isbn (ISBN): The model.
     settings (BeamSettings): Search and decoding.
+    tau (float or None): Power of the weights of the derivations found, see `Derivations`; None for the model's. All
+        answers about trees go by it; log-probabilities of words, surprisal and prefixes do not.
     """
 
     kind = "a belief network"
 
-    def __init__(self, isbn: ISBN, *, settings: BeamSettings = BeamSettings()) -> None:
+    def __init__(self, isbn: ISBN, *, settings: BeamSettings = BeamSettings(), tau: float | None = None) -> None:
         self.isbn = isbn
         self.settings = settings
+        self.tau = isbn.tau if tau is None else tau
         self._networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
         self._idle: list[Search] = []
         self._max_bytes = limit()  # for the vectors of a search
@@ -157,6 +160,15 @@ class IncrementalParser(SentenceParser):
         posteriors = Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags])
         return SentenceReading(posteriors, status=GLUED)
 
+    def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
+        """Return the posteriors over the derivations that one search finds, under each of several powers."""
+        query = Query.of(query)
+        found = self._derivations(query, self.settings)
+        found = found.satisfying(query.constraints) or found
+        if not found:
+            return [self.posteriors(query)] * len(taus)
+        return [found.tempered(tau).posteriors(self.isbn.tags) for tau in taus]
+
     def start(self) -> Prefix:
         """Return the empty prefix, to which words can be pushed one by one."""
         return Prefix(self, Search(self._networks, self.settings), (), 0.0, 0.0)
@@ -207,7 +219,7 @@ class IncrementalParser(SentenceParser):
         if not self._advance(search, query):
             return Derivations([], np.zeros(0))
         search.finish()
-        derivations = Derivations(search.final_derivations(), search.final_log_probabilities())
+        derivations = Derivations(search.final_derivations(), search.final_log_probabilities(), self.tau)
         if settings == self.settings:
             self._give_back(search)
         return derivations
@@ -227,8 +239,9 @@ class IncrementalParser(SentenceParser):
             best, numbers, _ = derivations.trees()[0]
             spans, tags = list(best), [self.isbn.tags[tag] for tag in numbers]
         else:
-            spans = mbr_brackets(posteriors.brackets, len(query.words), cost=self.settings.bracket_cost)
-            tags = posteriors.best_tags
+            own = posteriors if self.tau == 1 else derivations.tempered(1.0).posteriors(self.isbn.tags)
+            spans = mbr_brackets(own.brackets, len(query.words), cost=self.settings.bracket_cost)
+            tags = own.best_tags
         return Parse(
             words=query.words,
             tags=with_given(tags, query.certain_tags),
@@ -317,7 +330,7 @@ class Prefix:
             raise ValueError("Expected a word at least before the end of a sentence; push one.")
         search = self._search.copy()
         search.finish()
-        derivations = Derivations(search.final_derivations(), search.final_log_probabilities())
+        derivations = Derivations(search.final_derivations(), search.final_log_probabilities(), self._parser.tau)
         if not derivations:
             return Finished(self._parser._glued(Query(self.words)), bits(self.log_probability, -np.inf))
         after = min(self.log_probability, derivations.log_probability)
@@ -341,9 +354,14 @@ def bits(before: float, after: float) -> float:
     return (before - after) / np.log(2) if after > -np.inf else np.inf
 
 
-def network_parser(isbn: ISBN, decoding: str, *, search: BeamSettings = BeamSettings()) -> IncrementalParser:
-    """Return the parser that `ISBN.parser` makes; `decoding` goes before that of the settings."""
-    return IncrementalParser(isbn, settings=replace(search, decoding=decoding))
+def network_parser(
+    isbn: ISBN, decoding: str, *, search: BeamSettings = BeamSettings(), tau: float | None = None
+) -> IncrementalParser:
+    """Return the parser that `ISBN.parser` makes.
+
+    decoding (str), tau (float or None): Replace those of the settings and of the model.
+    """
+    return IncrementalParser(isbn, settings=replace(search, decoding=decoding), tau=tau)
 
 
 add_kind(ISBN.kind, ISBN.from_bytes, network_parser)

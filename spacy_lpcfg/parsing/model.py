@@ -12,7 +12,7 @@ from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.storage.container import StorageError, Stored, kind_of, pack, read_file, unpack
 from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.storage.reader import check_room
-from spacy_lpcfg.storage.validation import is_temperature
+from spacy_lpcfg.storage.validation import is_positive
 
 
 class ModelError(ValueError):
@@ -58,10 +58,6 @@ class ParsingModel(Stored):
             """The artificial root of the trees that were learned from; "" if they had none."""
 
         @property
-        def temperature(self) -> float:
-            """Divisor of the log-odds of posteriors, by which these are right as often as they say."""
-
-        @property
         def words(self) -> frozenset[str]:
             """All names under which the model knows words."""
 
@@ -103,8 +99,8 @@ class ParsingModel(Stored):
         """Return the parser by this model.
 
         decoding (str or None): One of `decodings`, None for the first; it goes before that of the settings.
-        settings (ChartSettings, BeamSettings or None): How grammars (`chart`) and networks (`search`) prune; None for
-            the defaults.
+        settings (ChartSettings, BeamSettings, float or None): How grammars (`chart`) and networks (`search`) prune, and
+            the power of the probabilities of trees (`tau`); None for the defaults and the model's tau.
         RAISES (ValueError): If the model cannot be decoded so, or has no use for one of the settings.
         """
         name = decoding or self.decodings[0]
@@ -230,10 +226,10 @@ def model_from_disk(path: PathLike) -> ParsingModel:
     return model_from_bytes(read_file(path))
 
 
-def check_temperature(temperature: object) -> None:
-    """Check that a value is a valid temperature for scores.
+def check_positive(name: str, value: object) -> None:
+    """Check that a number of a model, such as tau, is finite and above 0.
 
-    RAISES (ModelError): If it is not a finite number above 0.
+    RAISES (ModelError): If it is not.
     """
-    if not is_temperature(temperature):
-        raise ModelError(f"Expected a temperature above 0 that is finite, got {temperature!r:.50}.")
+    if not is_positive(value):
+        raise ModelError(f"Expected {name} to be a number above 0 that is finite, got {value!r:.50}.")

@@ -96,6 +96,13 @@ class SentenceParser(ABC):
         """
         return self.read(query).posteriors
 
+    def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
+        """Return the posteriors of a sentence under each of several powers of the probabilities of trees.
+
+        RAISES (ValueError): If the model has no distribution over trees that a power could be taken of.
+        """
+        raise ValueError(f"Expected a model whose trees have probabilities, got {self.kind}: nothing to temper.")
+
     def distribution(self, query: Sentence) -> Distribution:
         """Return the distribution P(tree | words); empty if the model has no tree over the whole sentence."""
         self.require("distribution")

@@ -21,6 +21,7 @@ from spacy_lpcfg.parsing.result import (
     Analysis,
     Distribution,
     Parse,
+    Posteriors,
     StateVectors,
     with_given,
     worst_status,
@@ -190,6 +191,13 @@ class SegmentingParser(SentenceParser):
         if self._fits(query):
             return self.parser.read(query)
         return SentenceReading.of(self.parse(query))
+
+    def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
+        """Return the parser's posteriors under several powers; if the sentence is cut, the scores of its tree."""
+        query = Query.of(query)
+        if self._fits(query):
+            return self.parser.tempered_posteriors(query, taus)
+        return [Posteriors.of(self.parse(query))] * len(taus)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Return a frequent tag of each word without context, by the parser of the pieces."""

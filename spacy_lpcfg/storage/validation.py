@@ -43,7 +43,7 @@ def is_number(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) <= LARGEST
 
 
-def is_temperature(value: Any) -> bool:
+def is_positive(value: Any) -> bool:
     """Return whether a value is a number (not a bool) above 0 and at most `LARGEST`."""
     return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= LARGEST
 

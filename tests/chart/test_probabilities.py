@@ -122,20 +122,19 @@ def test_states_are_of_the_trees_that_the_pipe_writes(learned):
         isbn.get_pipe("isbn_parser").states(tokenized(isbn))
 
 
-@pytest.mark.parametrize("temperature", [0.6, 1.0, 1.8])
+@pytest.mark.parametrize("tau", [0.5, 1.0, 1.5])
 @pytest.mark.parametrize("name", PIPES)
-def test_posteriors_of_chosen_brackets_are_their_scores(learned, name, temperature):
-    nlp = pipeline(learned, name, output={"temperature": temperature})
-    raw = pipeline(learned, name, output={"temperature": 1.0}).get_pipe(name).posteriors(tokenized(nlp))[0]
+def test_posteriors_of_chosen_brackets_are_their_scores(learned, name, tau):
+    nlp = pipeline(learned, name, output={"tau": tau})
+    raw = pipeline(learned, name, output={"tau": 1.0}).get_pipe(name).posteriors(tokenized(nlp))[0]
     doc, pipe = tokenized(nlp), nlp.get_pipe(name)
     first = pipe.posteriors(doc)[0]
     group = pipe(doc).spans[key_of(name)]
     scores = [score for span, score in zip(group, group.attrs["scores"], strict=True) if span.sent.start == 0]
     chosen = [(span.start, span.end, span.label_) for span in group if span.sent.start == 0]
     assert [first.brackets[bracket] for bracket in chosen] == pytest.approx(scores, abs=1e-4)
-    assert first.tags == raw.tags
-    for bracket, p in raw.brackets.items():
-        assert (first.brackets[bracket] == pytest.approx(p)) == (temperature == 1 or p in (0, 0.5, 1))
+    differ = [p for bracket, p in raw.brackets.items() if first.brackets.get(bracket, 0) != pytest.approx(p, abs=1e-4)]
+    assert bool(differ) == (tau != 1)
 
 
 @pytest.mark.parametrize("name", PIPES)

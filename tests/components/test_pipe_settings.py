@@ -14,7 +14,6 @@ from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
-from spacy_lpcfg.evaluation.calibration import tempered
 from spacy_lpcfg.parsing.segmentation import Limits
 
 TEXT = "The old man saw the ferry, and nobody waited."
@@ -56,7 +55,7 @@ BAD_IN_GROUPS = {
         "set_tags": ["yes", 1, None],
         "surprisal": ["no", None],
         "threshold": [nan, 2, -1, "0.5", None],
-        "temperature": [nan, inf, 0, -1, 1e300, "1", True],
+        "tau": [nan, inf, 0, -1, "1", True],
     },
     ("lpcfg_parser", "pruning"): {
         "threshold": [2, nan, None],
@@ -160,9 +159,9 @@ def test_pipe_settings_take_effect_when_assigned():
     parser.limits = replace(parser.limits, max_words=150, max_memory=1e-3)
     assert nlp(TEXT).spans["constituents"].attrs["status"] == ["segmented"]
     parser.limits = replace(parser.limits, max_memory=100)
-    parser.output = Output(temperature=1.0)
-    scores = tempered(nlp(TEXT).spans["constituents"].attrs["scores"], 2.0)
-    parser.output = Output(threshold=0.75, temperature=2.0)
+    parser.output = Output(tau=0.5)
+    scores = nlp(TEXT).spans["constituents"].attrs["scores"]
+    parser.output = Output(tau=0.5, threshold=0.75)
     assert nlp(TEXT).spans["constituents"].attrs["scores"] == pytest.approx(scores[scores >= 0.75], abs=1e-6)
     assert 0 < (scores >= 0.75).sum() < len(scores)
     parser.output = Output(set_tags=False)

@@ -1,17 +1,22 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from spacy_lpcfg.evaluation.calibration import (
+    TAUS,
     DomainOutcomes,
-    fit_shared_temperature,
+    bracket_loss,
+    bracket_losses,
+    fit_tau,
     fit_temperature,
     outcomes,
     reliability,
     tag_outcomes,
     tempered,
-    tempered_tags,
 )
-from spacy_lpcfg.parsing.result import PARSED, Parse
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import MIN_POSTERIOR, PARSED, Parse, Posteriors
 from spacy_lpcfg.trees import Tree
 
 GOLD = Tree.from_spans(["It", "works"], ["PRP", "VBZ"], [(0, 2, "S"), (0, 1, "NP")])
@@ -70,44 +75,39 @@ def test_outcomes_of_parses():
         outcomes([parse], [])
 
 
-def test_shared_temperature_counts_domains_alike():
-    domains = [drawn(1.0, n=90_000), drawn(2.0, n=9_000, seed=1)]
-    shared = fit_shared_temperature(domains)
-    assert 1.2 < shared < 1.8
-    assert fit_temperature(*map(np.concatenate, zip(*domains, strict=True))) < shared
-    with pytest.raises(ValueError, match="Expected brackets"):
-        fit_shared_temperature([*domains, (np.zeros(0), np.zeros(0, dtype=bool))])
-
-
-def test_tags_share_what_the_likeliest_one_leaves():
-    tempered_by = tempered_tags({"NN": 0.9, "JJ": 0.08, "VB": 0.02}, 2.0)
-    assert tempered_by == pytest.approx({"NN": 0.75, "JJ": 0.2, "VB": 0.05})
-    assert tempered_tags({"NN": 1.0}, 2.0) == {"NN": 1.0}
-
-
 def test_outcomes_of_tags_and_whole_trees():
-    right = parse_of(GOLD.spans(), [0.8, 0.5], [0.9, 0.6])
-    wrong = parse_of([(0, 2, "S")], [0.7], [1.0, 0.3], tags=GOLD.tags)
-    bare = Parse(["Go"], ["VB"], [], np.zeros(0), np.array([0.9]), 0.0, PARSED)
-    parses, golds = [right, wrong, bare], [GOLD, GOLD, Tree.from_spans(["Go"], ["VB"], [])]
-    domain = DomainOutcomes.of(parses, golds)
-    assert domain.tree_probabilities(1.0) == pytest.approx([0.4, 0.7])
-    assert domain.tree_probabilities(0.5) == pytest.approx([0.5 * 16 / 17, 49 / 58])
-    assert domain.are_right.tolist() == [True, False]
-    scores, are_right = tag_outcomes(parses, golds)
-    assert scores == pytest.approx([0.9, 0.6, 1.0, 0.3, 0.9])
-    assert are_right.tolist() == [True, False, True, True, True]
-
-
-def test_expected_errors_of_a_domain_are_those_of_tempered_parses():
-    parse = parse_of(GOLD.spans(), [0.8, 0.6], [0.9, 0.6])
-    domain = DomainOutcomes.of([parse], [GOLD])
-    assert domain.expected_errors(1.0, 1.0) == pytest.approx((0.3, 0.35, 0.52))
-    assert domain.expected_errors(0.5, 2.0) == pytest.approx(
-        (
-            1 - np.mean(tempered(parse.span_scores, 0.5)),
-            np.mean([0.25, tempered(parse.tag_scores, 2.0)[1]]),
-            1 - np.prod(tempered(parse.span_scores, 0.5)),
-        )
+    right = replace(parse_of(GOLD.spans(), [0.8, 0.5], [0.9, 0.6], tags=GOLD.tags), probability=0.4)
+    other_tag = replace(parse_of(GOLD.spans(), [0.8, 0.5], [0.9, 0.6]), probability=0.3)
+    wrong = replace(parse_of([(0, 2, "S")], [0.7], [1.0, 0.3], tags=GOLD.tags), probability=0.2)
+    unknown = parse_of(GOLD.spans(), [0.8, 0.5], [0.9, 0.6])
+    parses = [right, other_tag, wrong, unknown]
+    domain = DomainOutcomes.of(parses, [GOLD] * 4)
+    assert domain.trees[0].tolist() == [0.4, 0.3, 0.2]
+    assert domain.trees[1].tolist() == [True, False, False]
+    assert DomainOutcomes.of(parses, [GOLD] * 4, with_tags=False).trees[1].tolist() == [True, True, False]
+    scores, are_right = tag_outcomes(parses, [GOLD] * 4)
+    assert scores == pytest.approx([0.9, 0.6, 0.9, 0.6, 1.0, 0.3, 0.9, 0.6])
+    assert are_right.tolist() == [True, True, True, False, True, True, True, False]
+    assert domain.expected_errors() == pytest.approx(
+        (reliability(*domain.brackets).expected_error, reliability(scores, are_right).expected_error, 1.1 / 3)
     )
-    assert DomainOutcomes.of([], []).expected_errors(1.0, 1.0) == (0, 0, 0)
+    assert DomainOutcomes.of([], []).expected_errors() == (0, 0, 0)
+
+
+class Tempered:
+    """A parser that knows one sentence with a right bracket and a wrong one, by the powers that it is asked for."""
+
+    def tempered_posteriors(self, query, taus):
+        return [Posteriors({(0, 2, "S"): 1 - 0.1 * tau, (0, 1, "VP"): 0.2 * tau}, []) for tau in taus]
+
+
+def test_bracket_losses_by_hand():
+    gold = Tree.from_spans(GOLD.words, GOLD.tags, [(0, 2, "S")])
+    (loss, twice) = bracket_losses(Tempered(), [Query(GOLD.words)], [gold], (1.0, 2.0))
+    assert loss == pytest.approx(-np.log(0.9 * 0.8))
+    assert twice == pytest.approx(-np.log(0.8 * 0.6))
+    assert fit_tau(Tempered(), [Query(GOLD.words)], [gold]) == min(TAUS)
+    missing = Posteriors({(0, 2, "S"): 1.0}, [])
+    assert bracket_loss(missing, GOLD) == pytest.approx(-np.log(MIN_POSTERIOR))
+    with pytest.raises(ValueError, match="got none"):
+        fit_tau(Tempered(), [], [])

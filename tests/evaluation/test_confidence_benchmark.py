@@ -34,18 +34,18 @@ def random_domain(n_sentences=37, seed=0):
     for _ in range(n_sentences):
         spans, gold = ([(0, 5, "S"), *((*span, rng.choice(["A", "B"])) for span in inner)] for _ in range(2))
         scores = rng.random(len(spans))
-        parses.append(Parse(words, tags, spans, scores, rng.random(5), 0.0, PARSED))
+        parses.append(Parse(words, tags, spans, scores, rng.random(5), 0.0, PARSED, rng.random()))
         golds.append(Tree.from_spans(words, tags, gold))
     return parses, golds
 
 
 def judged(parses, golds):
-    return [Judged.of(parse, gold, 1.0) for parse, gold in zip(parses, golds, strict=True)]
+    return [Judged.of(parse, gold) for parse, gold in zip(parses, golds, strict=True)]
 
 
 def surest_by_sorting(parses, golds, share):
     """F1 and the share of right trees of the likeliest sentences, with sets and a sort."""
-    pairs = sorted(zip(parses, golds, strict=True), key=lambda pair: -np.prod(pair[0].span_scores))
+    pairs = sorted(zip(parses, golds, strict=True), key=lambda pair: -pair[0].probability)
     pairs = pairs[: round(len(pairs) * share / 100)]
     brackets = [{(index, *span) for index, (parse, _) in enumerate(pairs) for span in parse.spans}]
     brackets.append({(index, *span) for index, (_, gold) in enumerate(pairs) for span in gold.spans()})
@@ -85,5 +85,6 @@ def test_peer_writes_what_parse_writes(tmp_path):
     parse, none = parses_by(f"cp '{tmp_path / 'parses'}' {{output}}", [GOLD, GOLD])
     assert dict(zip(parse.spans, parse.span_scores, strict=True)) == {(0, 4, "S"): 0.9, (0, 2, "NP"): 0.8}
     assert parse.tags == GOLD.tags
+    assert (parse.probability, none.probability) == (pytest.approx(0.72), 0.0)
     assert none.spans == []
     assert none.tag_scores.tolist() == [0, 0, 0, 0]

@@ -222,20 +222,18 @@ def test_learner_refuses_what_cannot_be():
             replace(settings, **{name: value})
 
 
-def test_temperature_is_fitted_to_trees_that_nothing_is_learned_from(monkeypatch):
+def test_tau_is_fitted_to_trees_that_nothing_is_learned_from(monkeypatch):
     """Held-out trees, or those that are left out of learning; with too few trees it is 1."""
     seen = []
-    monkeypatch.setattr(
-        "spacy_lpcfg.isbn.learning.fit_temperature", lambda scores, right: seen.append(len(right)) or 2.5
-    )
+    monkeypatch.setattr("spacy_lpcfg.isbn.learning.fit_tau", lambda *given: seen.append(given) or 0.25)
     calibrated = fit_calibrated(QUICK, TREES, held_out=TREES[1:3])
     learned = QUICK.fit(TREES, held_out=TREES[1:3])
-    assert (calibrated.temperature, learned.temperature) == (2.5, 1.0)
-    assert replace(calibrated, temperature=1.0).to_bytes() == learned.to_bytes()
+    assert (calibrated.tau, learned.tau) == (0.25, 1.0)
+    assert replace(calibrated, tau=1.0).to_bytes() == learned.to_bytes()
     assert fit_calibrated(QUICK, TREES).to_bytes() == QUICK.fit(TREES).to_bytes()
     assert len(seen) == 1
     many = replace(QUICK, n_epochs=1)
     calibrated = fit_calibrated(many, TREES * 125)
-    assert (calibrated.temperature, calibrated.meta["n_trees"]) == (2.5, 490)
+    assert (calibrated.tau, calibrated.meta["n_trees"]) == (0.25, 490)
     assert len(seen) == 2
-    assert ISBN.from_bytes(calibrated.to_bytes()).temperature == 2.5
+    assert ISBN.from_bytes(calibrated.to_bytes()).tau == 0.25

@@ -167,15 +167,15 @@ def test_storage_names_what_lacks(kind):
 
 
 @pytest.mark.parametrize("kind", ["grammar", "isbn"])
-def test_storage_keeps_the_temperature(kind):
+def test_storage_keeps_the_tau(kind):
     """Numbers of numpy are numbers."""
     read, data = KINDS[kind].read, model(kind).to_bytes()
-    assert read(replace(model(kind), temperature=np.float32(1.5)).to_bytes()).temperature == 1.5
+    assert read(replace(model(kind), tau=np.float32(1.5)).to_bytes()).tau == 1.5
     for bad in (0, -1.0, math.nan, math.inf, "1.5", None):
-        with pytest.raises(ValueError, match="temperature"):
-            replace(model(kind), temperature=bad)
-        with pytest.raises(ModelError, match="temperature"):
-            read(repacked(data, temperature=bad))
+        with pytest.raises(ValueError, match="tau"):
+            replace(model(kind), tau=bad)
+        with pytest.raises(ModelError, match="tau"):
+            read(repacked(data, tau=bad))
 
 
 @pytest.mark.parametrize("kind", KINDS)
