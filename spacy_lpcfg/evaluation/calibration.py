@@ -20,7 +20,6 @@ N_BINS = 10
 TAUS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5)
 """The powers of the probabilities of trees that are tried."""
 _LEAST = 1e-6  # probabilities are clipped to [_LEAST, 1 - _LEAST], where their log-odds are finite
-_TEMPERATURES = np.round(np.geomspace(0.25, 4.0, 81), 3)
 
 
 class Reliability(NamedTuple):
@@ -124,21 +123,6 @@ def reliability(scores: np.ndarray, right: np.ndarray, *, n_bins: int = N_BINS) 
     return Reliability(counts, confidences, accuracies)
 
 
-def tempered(scores: np.ndarray, temperature: float) -> np.ndarray:
-    """Divide the log-odds of probabilities by a temperature.
-
-    scores (float, (n,)): Probabilities in [0, 1]; 0 and 1 stay as they are.
-    temperature (float): Above 1 for less confident probabilities, below 1 for more confident ones.
-    RETURNS (float64, (n,)): The scaled probabilities, equal to `scores` if the temperature is 1.
-    """
-    if temperature == 1:
-        return scores.astype(np.float64)
-    inside = np.clip(scores, _LEAST, 1 - _LEAST, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        scaled = 1 / (1 + ((1 - inside) / inside) ** (1 / temperature))
-    return np.where((scores <= 0) | (scores >= 1), scores, scaled)
-
-
 def bracket_losses(
     parser: SentenceParser, queries: Sequence[Query], golds: Sequence[Tree], taus: Sequence[float] = TAUS
 ) -> np.ndarray:
@@ -177,16 +161,3 @@ def fit_tau(parser: SentenceParser, queries: Sequence[Query], golds: Sequence[Tr
     Arguments and errors as for `bracket_losses`.
     """
     return TAUS[int(np.argmin(bracket_losses(parser, queries, golds)))]
-
-
-def fit_temperature(scores: np.ndarray, right: np.ndarray) -> float:
-    """Find the temperature of a span layer with the least expected calibration error, by grid search.
-
-    scores (float, (n,)): Probabilities of brackets, in [0, 1].
-    right (bool, (n,)): Whether each bracket is in its gold tree.
-    RAISES (ValueError): If there are no brackets.
-    """
-    if not len(scores):
-        raise ValueError("Expected brackets to fit a temperature by, got none: give trees with constituents.")
-    errors = [reliability(tempered(scores, t), right).expected_error for t in _TEMPERATURES]
-    return float(_TEMPERATURES[int(np.argmin(errors))])

@@ -9,11 +9,9 @@ from spacy_lpcfg.evaluation.calibration import (
     bracket_loss,
     bracket_losses,
     fit_tau,
-    fit_temperature,
     outcomes,
     reliability,
     tag_outcomes,
-    tempered,
 )
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import MIN_POSTERIOR, PARSED, Parse, Posteriors
@@ -27,13 +25,6 @@ def parse_of(spans, scores, tag_scores, tags=("PRP", "NN")):
     return Parse(GOLD.words, list(tags), spans, np.array(scores), np.array(tag_scores), 0.0, PARSED)
 
 
-def drawn(temperature, n=200_000, seed=0):
-    """Probabilities that are off by a temperature, and outcomes."""
-    rng = np.random.default_rng(seed)
-    true = rng.beta(2, 1, n)
-    return tempered(true, 1 / temperature), rng.random(n) < true
-
-
 def test_reliability_by_hand():
     found = reliability(np.array([0.05, 0.91, 0.97, 1.0, 0.5]), np.array([False, True, True, False, True]))
     assert found.counts.tolist() == [1, 0, 0, 0, 0, 1, 0, 0, 0, 3]
@@ -41,29 +32,6 @@ def test_reliability_by_hand():
     assert found.confidences[[0, 5, 9]] == pytest.approx([0.05, 0.5, 0.96])
     assert found.expected_error == pytest.approx((0.05 + 0.5 + 3 * (0.96 - 2 / 3)) / 5)
     assert reliability(np.zeros(0), np.zeros(0, bool)).expected_error == 0
-
-
-def test_temperature_keeps_order_and_ends():
-    scores = np.array([0.0, 0.2, 0.5, 0.9, 1.0], dtype=np.float32)
-    flat, sharp = tempered(scores, 2.0), tempered(scores, 0.5)
-    assert flat[[0, 2, 4]] == pytest.approx([0, 0.5, 1])
-    assert (np.diff(flat) > 0).all()
-    assert flat[3] < 0.9 < sharp[3]
-    assert tempered(flat, 0.5) == pytest.approx(scores, abs=1e-6)
-    assert tempered(scores, 1.0) == pytest.approx(scores)
-
-
-@pytest.mark.parametrize("temperature", [0.6, 1.0, 1.7])
-def test_temperature_is_found(temperature):
-    scores, right = drawn(temperature)
-    found = fit_temperature(scores, right)
-    assert found == pytest.approx(temperature, rel=0.05)
-    assert reliability(tempered(scores, found), right).expected_error < 0.004
-
-
-def test_temperature_wants_brackets():
-    with pytest.raises(ValueError, match="got none"):
-        fit_temperature(np.zeros(0), np.zeros(0, bool))
 
 
 def test_outcomes_of_parses():
