@@ -56,11 +56,11 @@ def test_kinds_make_parsers_where_only_the_model_is_imported(kind, tmp_path):
 def test_kinds_take_only_settings_that_they_have_a_use_for():
     chart, search = ChartSettings(beam=0.0), BeamSettings(beam=2)
     for kind in KINDS:
-        settings = model(kind).usable(chart=chart, search=search)
+        settings = model(kind).usable(chart=chart, search=search, tau=1.0)
         assert {*settings} == {*model(kind).parser_settings}
         assert model(kind).parser(**settings).parse(SENTENCE).tree.words == SENTENCE
     for kind in OF_GRAMMARS:
-        with pytest.raises(ValueError, match=r"by this model, which are chart, got search: leave them out"):
+        with pytest.raises(ValueError, match=r"by this model, which are chart and tau, got search: leave them out"):
             model(kind).parser(chart=chart, search=search)
-    with pytest.raises(ValueError, match="by this model, which are search, got chart: leave them out"):
+    with pytest.raises(ValueError, match="by this model, which are search and tau, got chart: leave them out"):
         model("isbn").parser(chart=chart)
