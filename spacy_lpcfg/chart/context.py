@@ -100,12 +100,12 @@ class ContextModel:
             scores = evidence.symbol_logs
         tag_factors = _with_given(tag_factors, extra, tags, tag_weight)
         around = np.zeros((len(words) + 2, tag_factors.shape[1] + 1))
-        *rows, around[1:-1, :-1] = emissions(
+        first_row, rows, row_scales, around[1:-1, :-1] = emissions(
             scores, tag_factors, extra, terminals, tag_threshold, self._lexicon, self._tag_of, self._tag_terminals
         )
         around[[0, -1], -1] = 1.0
         before, after = _product(around[:-1], self._before), _product(around[1:], self._after)
-        return SentenceContext(*rows, before, after, may_begin, may_end)
+        return SentenceContext(first_row, rows, row_scales, before, after, may_begin, may_end)
 
     @cached_property
     def _unseen(self) -> np.ndarray:

@@ -77,7 +77,7 @@ class EvidenceLearner:
         prepare = partial(normalize_rooted, functions=self.functions)
         treebank = [tree for tree in map(prepare, learnable(trees)) if tree is not None]
         golds = [tree for tree in map(prepare, held_out or ()) if tree is not None]
-        learn = partial(self._learn, self.encoder and _Remembering(self.encoder, {}))
+        learn = partial(self._learn, None if self.encoder is None else _Remembering(self.encoder, {}))
         if golds:
             return with_fitted_tau(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1])
         step = max(_ONE_OF, len(treebank) // _MOST)
