@@ -3,7 +3,7 @@
     python -m benchmarks.accuracy.treebanks TREES... [--lang CODE] [--dialect NAME] [--heads NAME...]
         [--tags fine coarse] [--seeds N...] [--json FILE]
 
-TREES are files, or folders of them. For each seed 2,500 trees are drawn, from which a pivot grammar without span layer
+TREES are files, or folders of them. For each seed 2,500 trees are drawn, from which a pivot grammar without evidence
 learns, and 1,300 others, of at most 40 words, which it parses from raw words. Measures F1 and tags (EVALB, COLLINS.prm)
 and the CPU seconds of both, under each table of head rules and with each kind of tags. Beside the names of tables there
 are "first" and "last" child, and "learned" (`head_learning.py`), from the same 2,500 trees. Trees of more than 60 words

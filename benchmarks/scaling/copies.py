@@ -3,7 +3,7 @@
     python -m benchmarks.scaling.copies TREES [--sizes N...] [--files N] [--tasks read pcfg pivot] [--json FILE]
 
 TREES is a file of trees. For each size a folder of so many files is made, with as many trees in all, and read as
-`TreeFiles` (the dialect guessed file by file), counted (pcfg), and learned from (pivot without a span layer), each in a
+`TreeFiles` (the dialect guessed file by file), counted (pcfg), and learned from (pivot without evidence), each in a
 process of its own. Measures CPU seconds, reading included, and the most memory that the process held; the powers are
 those of the largest size and the one before. There are no new words and rules in copies, as there would be in text.
 """

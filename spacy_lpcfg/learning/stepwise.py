@@ -25,7 +25,7 @@ class StepwiseEM:
     """Learner that starts as another one does, and then learns from batches of the trees.
 
     start (Learner): Learner by EM, which makes its iterations over all trees before the first batch. Of a learner with
-        a span layer, which needs whole treebanks, only the grammar's learner is used.
+        evidence, which needs whole treebanks, only the grammar's learner is used.
     alpha (float): Batch k, from 0, moves the counts a share of (k + 2)^-alpha towards its own.
 
     RAISES (ValueError): For another learner, or unless 0.5 < alpha <= 1, where stepwise EM converges.

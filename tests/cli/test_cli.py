@@ -102,7 +102,7 @@ def test_cli_learns_spectrally_and_tunes(folder, tmp_path):
 
 
 def test_cli_learns_what_the_library_learns(folder, model, tmp_path):
-    """By default the pivot algorithm, with a span layer."""
+    """By default the pivot algorithm, with evidence."""
     run("learn", "lpcfg", folder / "train.mrg", "--set", "n_states=2", "--seed", 3, "-o", tmp_path / "two")
     trees = list(read_trees(folder / "train.mrg"))
     pivot, two = Pivot(n_states=2, seed=3), ("--set", "n_states=2", "--seed", 3)
