@@ -19,7 +19,6 @@ from spacy_lpcfg.trees.tree import Tree
 N_BINS = 10
 TAUS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5)
 """The powers of the probabilities of trees that are tried."""
-_LEAST = 1e-6  # probabilities are clipped to [_LEAST, 1 - _LEAST], where their log-odds are finite
 
 
 class Reliability(NamedTuple):

@@ -153,7 +153,7 @@ def test_cli_parse_marginals_are_those_of_the_component(pcfg_model, parses):
 
 
 def test_cli_parse_marginals_are_tempered_as_scores_are():
-    """By the grammar that comes with the package, whose temperature is not 1."""
+    """By the grammar that comes with the package, whose tau is not 1."""
     found = json_in(run("parse", "en", "-", "--marginals", "--format", "jsonl", text=TEXT).stdout)
     for each in found:
         spans = {(one["start"], one["end"], one["label"]): one["score"] for one in each["marginals"]["spans"]}
