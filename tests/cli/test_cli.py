@@ -17,7 +17,7 @@ from typer.main import get_command
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.cli.shared.learner_options import parsed_settings
 from spacy_lpcfg.components.doc.constituents import rooted_trees
-from spacy_lpcfg.evidence.learner import EvidenceLearner
+from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.learning import EM, Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import dependencies, normalize, parse_trees, read_trees, to_latex
 from spacy_lpcfg.trees.dependencies import NO_HEAD
@@ -106,7 +106,8 @@ def test_cli_learns_what_the_library_learns(folder, model, tmp_path):
     run("learn", "lpcfg", folder / "train.mrg", "--set", "n_states=2", "--seed", 3, "-o", tmp_path / "two")
     trees = list(read_trees(folder / "train.mrg"))
     pivot, two = Pivot(n_states=2, seed=3), ("--set", "n_states=2", "--seed", 3)
-    assert grammar_of(tmp_path / "two").to_bytes() == EvidenceLearner(pivot).fit(trees).to_bytes()
+    with_evidence = make_learner("pivot", seed=3, settings={"n_states": 2})
+    assert grammar_of(tmp_path / "two").to_bytes() == with_evidence.fit(trees).to_bytes()
     run("learn", "lpcfg", folder / "train.mrg", *two, "--set", "evidence=false", "-o", tmp_path / "without")
     assert grammar_of(tmp_path / "without").to_bytes() == pivot.fit(trees).to_bytes()
     settings = ("--method", "spectral", "--set", "n_states=2", "--seed", 3)
@@ -147,9 +148,10 @@ def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, method, lear
     assert [round(step["f1"], 2) for step in nlp.meta["fit"] if step["f1"] is not None] == scores
     assert {step["iteration"] for step in nlp.meta["fit"]} >= set(numbers)
     trees = list(read_trees(folder / "hundred.mrg"))
-    again = learner(n_states=2, n_iterations=best)
-    again = EvidenceLearner(again).fit(trees) if method == "pivot" else again.fit(trees)
-    assert grammar_of(tmp_path / method).to_bytes() == again.to_bytes()
+    again = learner(n_states=2, n_iterations=best).fit(trees)
+    learned = grammar_of(tmp_path / method)
+    assert learned.without_evidence.to_bytes() == again.to_bytes()
+    assert (learned is learned.without_evidence) == (method != "pivot")
 
 
 @pytest.mark.parametrize("method", ["spectral", "pivot"])

@@ -58,7 +58,7 @@ def test_cli_bracketer_learns_from_parts_of_speech(tmp_path):
         console_script(), "learn", "bracketer", tmp_path / "docs.spacy",
         "--attr", "pos", "--variant", "paper", "-o", tmp_path / "new" / "m",
     )  # fmt: skip
-    assert f"learned from 600 sentences, {sum(map(len, docs))} tokens" in done.stdout
+    assert f"learned from 600 sentences, {sum(map(len, docs)):,} tokens" in done.stdout
     assert spacy.load(tmp_path / "new" / "m").get_pipe("spectral_bracketer").attr == "pos"
 
 

@@ -154,7 +154,7 @@ def test_commands_init_labels(folder, paths):
     assert {"S", "NP", "VP"} <= set(labels)
 
 
-@pytest.mark.parametrize("name", ["grammar", "stepwise", "isbn", "bracketer", "language_model", "english"])
+@pytest.mark.parametrize("name", ["grammar", "stepwise", "isbn", "bracketer", "language_model"])
 def test_commands_debug_shipped_configs_as_they_are(name, tmp_path, capsys):
     """With and without paths; what fails, ends in a SystemExit."""
     config = ROOT / "configs" / f"{name}.cfg"
