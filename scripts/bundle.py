@@ -155,8 +155,9 @@ def scores(parser: SentenceParser, path: Path) -> dict[str, str]:
 
 
 def tree_error(parses: list[Parse], golds: list[Tree]) -> float:
-    """Return the expected calibration error of the probabilities of whole trees, in [0, 1]."""
-    pairs = [(p.probability, {*p.spans} == {*gold.spans()}) for p, gold in zip(parses, golds, strict=True)]
+    """Return the expected calibration error of the probabilities of whole trees with their tags, in [0, 1]."""
+    are_right = [({*p.spans}, p.tags) == ({*gold.spans()}, gold.tags) for p, gold in zip(parses, golds, strict=True)]
+    pairs = [(parse.probability, is_right) for parse, is_right in zip(parses, are_right, strict=True)]
     known = np.array([pair for pair in pairs if np.isfinite(pair[0])])
     return reliability(known[:, 0], known[:, 1].astype(bool)).expected_error
 
