@@ -30,14 +30,6 @@ def bracket_scores(
 def posteriors(
     forest: Forest, table: LabelTable, marginals: NDArray[np.float64], least: float
 ) -> tuple[dict[Span, float], list[dict[str, float]]]: ...
-def expected_scores(
-    forest: Forest,
-    table: LabelTable,
-    brackets: NDArray[np.int32],
-    p: NDArray[np.float64],
-    of_tags: NDArray[np.float64],
-    cost: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def tree_brackets(
     forest: Forest, table: LabelTable, nodes: NDArray[np.int32], marginals: NDArray[np.float64]
 ) -> tuple[list[tuple[int, int, int]], NDArray[np.float64], list[int], NDArray[np.float64]]: ...

@@ -7,11 +7,9 @@ in its chain, as in NP|VP|NP.
 
 import numpy as np
 
-from cython.operator cimport dereference
 from libc.math cimport INFINITY, fabs
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t
 from libcpp.algorithm cimport sort
-from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
 
@@ -222,39 +220,6 @@ def bracket_scores(Forest forest, LabelTable table, const double[::1] marginals,
             for e in range(forest.first_edge[item], forest.first_edge[item + 1]):
                 edges[e] = items[item]
     return np.asarray(edges), np.asarray(items)
-
-
-def expected_scores(Forest forest, LabelTable table, const int32_t[:, ::1] brackets, const double[::1] p,
-                    const double[:, ::1] of_tags, double cost):
-    """Return scores as `bracket_scores` does, by probabilities from any source.
-
-    brackets (int32, (n, 3)): start, end and label of those that have a probability; p (float64, (n,)): of each.
-    of_tags (float64, (n_words, n_tags)): probabilities of the tags of the words.
-    """
-    cdef double[::1] edges = np.empty(forest.edges.size()), items = np.zeros(forest.items.size())
-    cdef unordered_map[uint64_t, double] of_bracket
-    cdef unordered_map[uint64_t, double].iterator entry
-    cdef uint64_t cell, n_labels = len(table.label_names)
-    cdef Item node
-    cdef int item, c, e, k
-    with nogil:
-        for k in range(<int>p.shape[0]):
-            of_bracket[cell_key(brackets[k, 0], brackets[k, 1], forest.n_words) * n_labels + brackets[k, 2]] = p[k]
-        for item in range(<int>forest.items.size()):
-            node = forest.items[item]
-            cell = cell_key(node.start, node.end, forest.n_words) * n_labels
-            for c in range(table.offsets[node.symbol], table.offsets[node.symbol + 1]):
-                entry = of_bracket.find(cell + table.labels[c])
-                items[item] += (dereference(entry).second if entry != of_bracket.end() else 0) - cost
-            if node.row >= 0:
-                items[item] += of_tags[node.start, table.tag_of[node.symbol]]
-            for e in range(forest.first_edge[item], forest.first_edge[item + 1]):
-                edges[e] = items[item]
-    return np.asarray(edges), np.asarray(items)
-
-
-cdef inline uint64_t cell_key(int start, int end, int n_words) noexcept nogil:
-    return <uint64_t>start * (n_words + 1) + end
 
 
 def posteriors(Forest forest, LabelTable table, const double[::1] marginals, double least):

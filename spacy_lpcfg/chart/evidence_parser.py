@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spacy_lpcfg.chart._fine import words_log_probability
+from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.factors import Factors, FactorTable
 from spacy_lpcfg.chart.parser import ForestScores, Parser
 from spacy_lpcfg.chart.settings import ChartSettings
@@ -91,6 +92,12 @@ class EvidenceParser(Parser):
         lacking = [query for query in queries if query.evidence is None]
         found = iter(self._evidence.evidence([query.words for query in lacking]))
         return [query if query.evidence else replace(query, evidence=next(found)) for query in queries]
+
+    def forest(self, query: Sentence) -> Forest:
+        """Return the pruned chart of a sentence; its evidence is computed once for all attempts."""
+        query = Query.of(query)
+        is_short = len(query.words) <= self._most_words
+        return super().forest(self.prepare([query])[0] if is_short else query)
 
     def factors(self, query: Query) -> Factors:
         """Return the factors of a sentence's evidence."""

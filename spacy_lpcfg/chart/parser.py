@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import isqrt
 from typing import NamedTuple
@@ -14,14 +14,14 @@ from spacy_lpcfg.arrays import in_blocks
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
-from spacy_lpcfg.chart._forest import Forest, LabelTable, best_tree, bracket_scores, posteriors, tree_brackets
+from spacy_lpcfg.chart._forest import Forest, best_tree, bracket_scores, posteriors, tree_brackets
 from spacy_lpcfg.chart._projection import Projection
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, constraint_mask, tree_mask
 from spacy_lpcfg.chart.context import ContextModel, SentenceContext
 from spacy_lpcfg.chart.distribution import ForestDistribution, ForestTrees, LatentDistribution, ProjectedDistribution
 from spacy_lpcfg.chart.factors import Factors
 from spacy_lpcfg.chart.fallbacks import first_fallback
-from spacy_lpcfg.chart.forest_mbr import forest_mbr, label_table
+from spacy_lpcfg.chart.labels import label_table
 from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, EXHAUSTIVE, MOST_CELL_BYTES, ChartSettings
 from spacy_lpcfg.chart.states import states_of
@@ -45,26 +45,6 @@ from spacy_lpcfg.parsing.result import (
 from spacy_lpcfg.trees.transforms import basic_category, normalize
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.signatures import is_in_capitals
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ForestReading(SentenceReading):
-    """The posteriors of a sentence under a grammar, with the forest that they were computed from.
-
-    grammar (Grammar): The grammar of the forest.
-    labels (LabelTable): Labels and tags of its symbols.
-    words (sequence of str): The words of the sentence.
-    forest (Forest): The forest, with at least one tree.
-    """
-
-    grammar: Grammar
-    labels: LabelTable
-    words: Sequence[str]
-    forest: Forest
-
-    def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse:
-        """Return the tree of the forest with the least expected loss by given posteriors."""
-        return forest_mbr(self.forest, self.grammar, self.labels, self.words, posteriors, bracket_cost=bracket_cost)
 
 
 class ForestScores(NamedTuple):
@@ -147,7 +127,7 @@ class Parser(SentenceParser):
         return self.decode(query, forest) if forest.n_items else first_fallback(self, query, forest)
 
     def read(self, query: Sentence) -> SentenceReading:
-        """Return the posteriors of a sentence, with the pruned forest."""
+        """Return the posteriors of a sentence."""
         query = Query.of(query)
         forest = self.forest(query)
         if not forest.n_items:
@@ -155,14 +135,8 @@ class Parser(SentenceParser):
         scores = self._scores(forest)
         forest = scores.marginals.forest
         posteriors_of_sentence = Posteriors(*posteriors(forest, self._labels, scores.posteriors, MIN_POSTERIOR))
-        return ForestReading(
-            posteriors=posteriors_of_sentence,
-            grammar=self.grammar,
-            labels=self._labels,
-            words=query.words,
-            forest=forest,
-            log_probability=self._log_probability(scores),
-            status=scores.status,
+        return SentenceReading(
+            posteriors_of_sentence, log_probability=self._log_probability(scores), status=scores.status
         )
 
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:

@@ -54,7 +54,7 @@ class ClassifierSettings:
 
 
 class WordEncoder(Protocol):
-    """What vectors are taken from: an `Encoder`."""
+    """Interface of an encoder of words, such as `Encoder`."""
 
     @property
     def width(self) -> int: ...
