@@ -1,0 +1,503 @@
+"""Rewrite trees as constructions that a treebank has too rarely for a model to learn them.
+
+    python scripts/rewritten_trees.py OUTPUT TREES... [--most N] [--seed S]
+
+Reads files of bracketed trees in the style of the Penn Treebank, makes new trees of their parts, at most N (200)
+of each construction below, and writes them to OUTPUT, a tree a line:
+
+    quoted     "It works," said the plumber.         SINV over the quotation
+    parted     "It works," she said, "if you wait."  PRN over who speaks; also It works, I think, if you wait.
+    tagged     It works, does n't it?                SQ over sentence and question
+    had        Had we known, it would work.          SBAR over SINV
+    so         So do we.                             SINV
+    placed     In the corner stood a clock.          SINV
+    headline   Police Find Lost Clock                without articles and forms of be
+    listed     They came by car, by bus or on foot.  three phrases of one kind
+    related    The dog that bit him was found.       SBAR with a subject of its own
+    asked      Which train leaves first?             SBARQ whose question word is the subject
+    told       Turn left at the corner.              sentences without a subject
+    short      The clock stopped.                    subjects and verbs alone
+    what       What a clock!                         FRAG
+    small      They painted the clock green.         VP over verb and S of subject and predicate
+    joined     The clock stopped, we left.           S over two sentences
+    gapped     He wound the clock and she the watch. S over two phrases, without a verb
+    more       The more it rains, the less we walk.  SBAR over X and S, and X before a sentence
+
+A sentence need not make sense: it teaches the shapes of trees, and its words stay beside the tags that they had.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from spacy_lpcfg.trees import Tree, clean, read_trees, write_trees
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SPEAKING = words("added asked called cried explained insisted muttered replied said shouted told whispered")
+THINKING = ("I think", "I suppose", "it seems", "you know", "she thought", "he said", "they say", "it turned out")
+STRAIGHT = ('`` "', "'' \"")
+QUOTES = (STRAIGHT, STRAIGHT, STRAIGHT, ("`` ``", "'' ''"), ("`` “", "'' ”"), ("`` ‘", "'' ’"))
+SAYING = ("said", "said", "asked", "cried", "explained", "muttered", "replied", "shouted", "whispered", "added")
+JOINING = ("CC and", "CC and", "CC but", "CC so")
+PRESENT_SAYING = ("Says", "Say", "Insists", "Warns", "Claims")
+LENGTHS = range(3, 22)
+ARTICLES = words("a an the")
+FINITE = words("VBD VBZ VBP")
+FINITE_PRESENT = words("VBZ VBP MD")
+AUXILIARIES = words("is are was were has have had do does did 's 're 've can could will would should must")
+CONTRACTED = words("is are was were has have had do does did could would should")
+FULL_FORMS = {"'s": "is", "'re": "are", "'ve": "have"}
+BE = words("is are was were")
+PRONOUNS = words("he she it we you they")
+NOUNS = words("NN NNS NNP NNPS")
+MAKING = {
+    "ADJP": ("made make", "made make", "found find", "kept keep", "left leave", "painted paint", "considered consider"),
+    "NP": ("named name", "called call", "made make", "elected elect", "appointed appoint", "considered consider"),
+}
+GREATER = (
+    "JJR bigger",
+    "JJR higher",
+    "JJR smaller",
+    "JJR older",
+    "JJR better",
+    "JJR longer",
+    "JJR lower",
+    "JJR warmer",
+)
+RATHER = ("RBR more", "RBR more", "RBR less", "RBR longer", "RBR better", "RBR faster", "RBR harder")
+STANDING = words("is are was were stands stood lies lay sat hung lived came hangs sits comes lives")
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("output", type=Path, metavar="OUTPUT")
+    arguments.add_argument("trees", type=Path, nargs="+", metavar="TREES")
+    arguments.add_argument("--most", type=int, default=200, metavar="N")
+    arguments.add_argument("--seed", type=int, default=0, metavar="S")
+    args = arguments.parse_args()
+    trees = [tree for path in args.trees for tree in map(clean, read_trees(path)) if tree is not None]
+    rewritten = rewrite(trees, args.most, random.Random(args.seed))
+    write_trees(args.output, (Tree("ROOT", (tree,)) for of_one in rewritten.values() for tree in of_one))
+    print(", ".join(f"{len(of_one):,} {name}" for name, of_one in rewritten.items()))
+
+
+class Stock(NamedTuple):
+    """Plain sentences, and the subjects of verbs of speaking in them."""
+
+    sentences: list[Tree]
+    speakers: list[Tree]
+
+
+def rewrite(trees: Iterable[Tree], most: int, rng: random.Random) -> dict[str, list[Tree]]:
+    """Return up to `most` new trees of each construction, by its name."""
+    sentences = [tree for tree in trees if tree.label == "S" and len(tree.words) in LENGTHS and is_plain(tree)]
+    rng.shuffle(sentences)
+    speakers = [subject for subject, verb in map(parts, sentences) if verb.children[0].word in SPEAKING]
+    stock = Stock(sentences, speakers or [pronoun("she")])
+    rewritten: dict[str, list[Tree]] = defaultdict(list)
+    for name, construct in CONSTRUCTIONS.items():
+        for sentence in sentences:
+            if len(rewritten[name]) == most:
+                break
+            tree = construct(sentence, rng, stock)
+            if tree is not None:
+                rewritten[name].append(tree)
+    return dict(rewritten)
+
+
+# The parts of a sentence -------------------------------------------------------------------------
+
+
+def is_plain(tree: Tree) -> bool:
+    """Return whether a sentence has one subject, one verb phrase with a finite verb first, and at most a full stop."""
+    labels = [child.label for child in tree.children]
+    if labels.count("NP") != 1 or labels.count("VP") != 1 or labels.index("NP") > labels.index("VP"):
+        return False
+    verb = parts(tree)[1].children[0]
+    marks = {child.label for child in tree.children if child.is_leaf} - {".", ","}
+    return verb.label in FINITE | {"MD"} and not marks and all(word not in "\"''``“”‘’?!" for word in tree.words)
+
+
+def parts(tree: Tree) -> tuple[Tree, Tree]:
+    """Return subject and verb phrase of a plain sentence."""
+    return tuple(next(child for child in tree.children if child.label == label) for label in ("NP", "VP"))  # type: ignore[return-value]
+
+
+def without_end(tree: Tree) -> tuple[Tree, ...]:
+    """Return the children of a sentence but for its full stop."""
+    return tree.children[:-1] if tree.children[-1].label == "." else tree.children
+
+
+def leaf(text: str) -> Tree:
+    """Return a leaf from tag and word, "NN clock"."""
+    tag, word = text.split(" ")
+    return Tree(tag, word=word)
+
+
+def pronoun(word: str) -> Tree:
+    return Tree("NP", (Tree("PRP", word=word),))
+
+
+def respelled(tree: Tree, spell: Callable[[str, str, bool], str]) -> Tree:
+    """Return a tree with other words: spell(word, tag, whether it is the first)."""
+    first = iter([True])
+    return tree.fold(
+        lambda node, children: (
+            Tree(node.label, children)
+            if children
+            else Tree(node.label, word=spell(node.word or "", node.label, next(first, False)))
+        )
+    )
+
+
+def capitalized(tree: Tree) -> Tree:
+    return respelled(tree, lambda word, _, first: word[:1].upper() + word[1:] if first else word)
+
+
+def lowered(tree: Tree) -> Tree:
+    """Return a tree whose first word begins in lower case, unless it is a name or "I"."""
+    return respelled(
+        tree,
+        lambda word, tag, first: word[:1].lower() + word[1:] if first and tag[:3] != "NNP" and word != "I" else word,
+    )
+
+
+COMMA, STOP, QUESTION = leaf(", ,"), leaf(". ."), leaf(". ?")
+
+
+# Constructions: each returns a new tree, or None if the sentence does not suit -------------------
+
+Construct = Callable[[Tree, random.Random, Stock], "Tree | None"]
+
+
+def quoted(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    speaker = lowered(rng.choice(stock.speakers))
+    if speaker.children[0].label == "PRP":
+        return None
+    start, end = map(leaf, rng.choice(QUOTES))
+    verb = Tree("VP", (Tree("VBD", word=rng.choice(SAYING)),))
+    return Tree("SINV", (start, Tree("S", without_end(sentence)), COMMA, end, verb, speaker, STOP))
+
+
+def parted(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Part a sentence before or within its verb phrase, or join another sentence to it."""
+    has_quotes = rng.random() < 0.7
+    start, end = map(leaf, rng.choice(QUOTES))
+    before, after = ((COMMA, end), (COMMA, start)) if has_quotes else ((COMMA,), (COMMA,))
+    between = Tree("PRN", (*before, _speech(rng, stock) if has_quotes else _thought(rng), *after))
+    if rng.random() < 0.3:
+        other = lowered(Tree("S", without_end(rng.choice(stock.sentences))))
+        whole: tuple[Tree, ...] = (Tree("S", without_end(sentence)), between, leaf(rng.choice(JOINING)), other)
+    else:
+        whole = _with(between, without_end(sentence), rng)
+    return Tree("S", (start, *whole, STOP, end) if has_quotes else (*whole, STOP))
+
+
+def _with(between: Tree, children: tuple[Tree, ...], rng: random.Random) -> tuple[Tree, ...]:
+    """Put a phrase before the last child of the verb phrase, if that may be moved; else before the verb phrase."""
+    place = [child.label for child in children].index("VP")
+    verbs = children[place].children
+    if verbs[-1].label in {"PP", "SBAR", "ADVP"} and rng.random() < 0.7:
+        return *children[:place], Tree("VP", (*verbs[:-1], between, verbs[-1])), *children[place + 1 :]
+    return *children[:place], between, *children[place:]
+
+
+def _speech(rng: random.Random, stock: Stock) -> Tree:
+    """Return "she said", or "said the plumber"."""
+    verb = Tree("VP", (Tree("VBD", word=rng.choice(SAYING)),))
+    speaker = lowered(rng.choice(stock.speakers))
+    if speaker.children[0].label == "PRP" or rng.random() < 0.5:
+        return Tree("S", (speaker, verb))
+    return Tree("SINV", (verb, speaker))
+
+
+def _thought(rng: random.Random) -> Tree:
+    who, verb, *particle = rng.choice(THINKING).split()
+    tag = "VBZ" if verb == "seems" else "VBD" if verb in {"thought", "said", "turned"} else "VBP"
+    particles = [Tree("PRT", (Tree("RP", word=word),)) for word in particle]
+    return Tree("S", (pronoun(who), Tree("VP", (Tree(tag, word=verb), *particles))))
+
+
+def tagged(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    subject, verbs = parts(sentence)
+    word = subject.words[-1].lower()
+    verb = verbs.children[0]
+    if len(subject.words) != 1 or word not in PRONOUNS:
+        return None
+    is_negative = any(other in {"not", "n't", "never"} for other in sentence.words)
+    auxiliary = FULL_FORMS.get(verb.word or "", verb.word or "")
+    if auxiliary not in AUXILIARIES:
+        auxiliary = {"VBD": "did", "VBZ": "does", "VBP": "do"}.get(verb.label, "")
+    if not auxiliary or (not is_negative and auxiliary not in CONTRACTED):
+        return None
+    negation = () if is_negative else (Tree("RB", word="n't"),)
+    question = Tree("SQ", (Tree(verb.label, word=auxiliary), *negation, pronoun(word)))
+    return Tree("SQ", (Tree("S", without_end(sentence)), COMMA, question, QUESTION))
+
+
+def had(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Put the verb of a sentence before its subject, and "would" after that of the main clause."""
+    subject, verbs = parts(sentence)
+    verb, *others = verbs.children
+    if verb.word not in {"had", "were", "should"} or not others or len(sentence.words) > 12:
+        return None
+    if others[0].label == "RB" or (verb.word == "had" and others[-1].label != "VP"):
+        return None
+    condition = Tree("SINV", (Tree(verb.label, word=(verb.word or "").capitalize()), lowered(subject), *others))
+    would = Tree("MD", word=rng.choice(["would", "would", "could", "might"]))
+    have = Tree(
+        "VP",
+        (leaf("VB have"), Tree("VP", (leaf(rng.choice(["VBN stayed", "VBN left", "VBN changed", "VBN waited"])),))),
+    )
+    who = pronoun(rng.choice(["I", "we", "she", "he", "they", "it"]))
+    return Tree("S", (Tree("SBAR", (condition,)), COMMA, who, Tree("VP", (would, have)), STOP))
+
+
+def so(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    verb = parts(sentence)[1].children[0]
+    word = FULL_FORMS.get(verb.word or "", verb.word)
+    subject = lowered(parts(sentence)[0])
+    if word not in AUXILIARIES or len(subject.words) > 2:
+        return None
+    first = Tree("ADVP", (Tree("RB", word=rng.choice(["So", "So", "Neither"])),))
+    return Tree("SINV", (first, Tree("VP", (Tree(verb.label, word=word),)), subject, STOP))
+
+
+def placed(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    subject, verbs = parts(sentence)
+    if subject.children[0].label in {"PRP", "EX", "DT"} and len(subject.children) == 1:
+        return None
+    labels = [child.label for child in verbs.children]
+    if labels[1:] not in (["PP"], ["ADJP"], ["VP"]) or verbs.children[0].word not in STANDING:
+        return None
+    if labels[1] != "PP" and (verbs.children[0].word not in BE or rng.random() < 0.8):
+        return None
+    if len(verbs.words) > 8:
+        return None
+    first, verb = capitalized(verbs.children[1]), Tree("VP", (verbs.children[0],))
+    return Tree("SINV", (first, verb, lowered(subject), STOP))
+
+
+def headline(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Leave out articles and full stop, and forms of "be" before a participle; capitalize words."""
+    subject, verbs = parts(sentence)
+    is_passive = verbs.children[0].word in BE and verbs.children[-1].label == "VP"
+    may_stand = verbs.children[0].word in {"will", "can"} or verbs.children[0].word not in AUXILIARIES
+    is_present = verbs.children[0].label in FINITE_PRESENT and may_stand
+    if not (is_passive or is_present) or (subject.children[0].label in {"PRP", "EX", "DT"} and len(subject.words) == 1):
+        return None
+    verb_phrase = verbs.children[-1] if is_passive else verbs
+    pruned = _without_articles(Tree("S", (subject, verb_phrase)))
+    if pruned is None or [child.label for child in pruned.children] != ["NP", "VP"]:
+        return None
+    titled = respelled(pruned, lambda word, tag, _: word if tag in {"IN", "CC", "TO"} else word[:1].upper() + word[1:])
+    if rng.random() < 0.8:
+        return capitalized(titled)
+    who = Tree("NP", (leaf(rng.choice(["NN Minister", "NN Study", "NNS Police", "NN Report", "NNS Experts"])),))
+    tag = "VBP" if who.words[0][-1] == "s" or who.words[0] == "Police" else "VBZ"
+    says = Tree("VP", (Tree(tag, word=rng.choice(PRESENT_SAYING)),))
+    return Tree("S", (capitalized(titled), COMMA, who, says))
+
+
+def _without_articles(tree: Tree) -> Tree | None:
+    def pruned(node: Tree, children: list[Tree | None]) -> Tree | None:
+        if node.is_leaf:
+            return None if (node.word or "").lower() in ARTICLES and node.label == "DT" else node
+        left = [child for child in children if child is not None]
+        return Tree(node.label, left) if left else None
+
+    return tree.fold(pruned)
+
+
+def listed(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Make three phrases of the last one: two of its label, about as long, come from other sentences."""
+    verbs = parts(sentence)[1]
+    last = verbs.children[-1]
+    if last.label not in {"PP", "NP", "ADJP", "VP"} or len(last.words) > 5 or len(verbs.children) < 2:
+        return None
+    others = [
+        verb.children[-1]
+        for _, verb in map(parts, rng.sample(stock.sentences, min(200, len(stock.sentences))))
+        if verb.children[-1].label == last.label and len(verb.children[-1].words) <= 5
+    ]
+    alike = [other for other in others if other.tags[0] == last.tags[0]][:2]
+    if len(alike) < 2:
+        return None
+    conjunction = leaf(rng.choice(["CC and", "CC or"]))
+    marks = (COMMA,) if rng.random() < 0.4 else ()
+    three = Tree(last.label, (last, COMMA, alike[0], *marks, conjunction, alike[1]))
+    verb_phrase = Tree("VP", (*verbs.children[:-1], three))
+    whole = [verb_phrase if child is verbs else child for child in without_end(sentence)]
+    return Tree("S", (*whole, STOP))
+
+
+def related(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Put the verb phrase of another sentence into a relative clause of the subject, before the verb phrase."""
+    subject, verbs = parts(sentence)
+    clause = parts(rng.choice(stock.sentences))[1]
+    is_noun = subject.tags[-1] in {"NN", "NNS"} and all(child.is_leaf for child in subject.children)
+    if not is_noun or len(subject.words) > 3 or len(clause.words) > 6 or (clause.words[0] or "'")[0] == "'":
+        return None
+    word = rng.choice(["WDT that", "WDT that", "WDT which", "WP who"])
+    relative = Tree("SBAR", (Tree("WHNP", (leaf(word),)), Tree("S", (clause,))))
+    return Tree("S", (capitalized(Tree("NP", (subject, relative))), verbs, STOP))
+
+
+def asked(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    subject, verbs = parts(sentence)
+    if verbs.words[0][0] == "'" or len(verbs.words) > 12:
+        return None
+    first: tuple[Tree, ...] = (leaf(rng.choice(["WP Who", "WP What"])),)
+    noun = subject.children[-1]
+    if verbs.children[0].label == "VBP" and noun.label != "NNS":
+        return None
+    if noun.label == "NNS" and rng.random() < 0.7:
+        many = Tree("WHADJP", (leaf("WRB How"), leaf("JJ many")))
+        first = (rng.choice([leaf("WDT Which"), leaf("WDT What"), many]), noun)
+    elif noun.label == "NN" and rng.random() < 0.7:
+        first = (rng.choice([leaf("WDT Which"), leaf("WP$ Whose")]), noun)
+    return Tree("SBARQ", (Tree("WHNP", first), Tree("SQ", (verbs,)), QUESTION))
+
+
+def told(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Make a command of a verb phrase in the base form."""
+    for node in sentence.nodes():
+        is_long = 2 <= len(node.words) <= 10
+        if (
+            node.label == "VP"
+            and is_long
+            and node.children[0].label == "VB"
+            and node.words[0] not in AUXILIARIES | {"be"}
+        ):
+            return Tree("S", (capitalized(node), leaf(rng.choice([". .", ". .", ". !"]))))
+    return None
+
+
+def short(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Keep the subject without what stands behind its noun, and the verb, if it has no objects."""
+    subject, verbs = parts(sentence)
+    verb, *others = verbs.children
+    if (
+        verb.word in AUXILIARIES
+        or verb.label not in FINITE
+        or any(child.label not in {"PP", "ADVP"} for child in others)
+    ):
+        return None
+    core = subject.children[0] if subject.children[0].label == "NP" else subject
+    if any(not child.is_leaf for child in core.children) or core.children[0].label == "PRP":
+        return None
+    noun_phrase = [child for child in core.children if child.label not in {"JJ", "JJR", "JJS", "CD"}]
+    noun_phrase = noun_phrase or list(core.children)
+    if rng.random() < 0.3 and noun_phrase[-1].label == "NNS":
+        noun_phrase = noun_phrase[-1:]
+    adverb = [child for child in others if child.label == "ADVP" and len(child.words) == 1][:1]
+    phrase = [child for child in others if child.label == "PP"][:1] if rng.random() < 0.4 else []
+    return Tree("S", (capitalized(Tree("NP", noun_phrase)), Tree("VP", (verb, *adverb, *phrase)), STOP))
+
+
+def what(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Make an exclamation of a phrase such as "a beautiful garden"."""
+    for node in sentence.nodes():
+        tags = [child.label for child in node.children]
+        if node.label == "NP" and tags in (["DT", "JJ", "NN"], ["DT", "NN"]) and node.children[0].word in {"a", "an"}:
+            has_start = rng.random() < 0.4
+            start = (Tree("INTJ", (leaf(rng.choice(["UH Wow", "UH Oh", "UH Ah"])),)), COMMA) if has_start else ()
+            word = Tree("WDT", word="what" if has_start else "What")
+            return Tree("FRAG", (*start, Tree("NP", (word, *node.children)), leaf(". !")))
+    return None
+
+
+def small(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Put a verb before subject and predicate of a sentence with "be", or before its subject and a name."""
+    subject, verbs = parts(sentence)
+    labels = [child.label for child in verbs.children]
+    if verbs.words[0] not in BE or labels[1:] not in (["ADJP"], ["NP"]) or subject.tags[-1] not in NOUNS:
+        return None
+    predicate = verbs.children[1]
+    if labels[1] == "NP" and rng.random() < 0.7:
+        predicate = another(stock, rng, lambda name, _: set(name.tags) == {"NNP"} and len(name.words) < 3)[0]
+    if len(subject.words) > 3 or len(predicate.words) > 4:
+        return None
+    past, base = rng.choice(MAKING[labels[1]]).split()
+    clause = Tree("S", (lowered(subject), predicate))
+    if rng.random() < 0.6:
+        verb_phrase = Tree("VP", (Tree("VBD", word=past), clause))
+    else:
+        auxiliary = leaf(rng.choice(["MD will", "MD should", "MD can", "MD could"]))
+        verb_phrase = Tree("VP", (auxiliary, Tree("VP", (Tree("VB", word=base), clause))))
+    who = another(stock, rng, lambda who, _: len(who.words) < 3)[0]
+    return Tree("S", (capitalized(who), verb_phrase, STOP))
+
+
+def joined(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    other = Tree("S", another(stock, rng, lambda who, verbs: len(who.words) < 3 and len(verbs.words) < 6))
+    if len(sentence.words) > 8:
+        return None
+    mark = rng.choice([COMMA, COMMA, leaf(": ;")])
+    return Tree("S", (Tree("S", without_end(sentence)), mark, lowered(other), STOP))
+
+
+def gapped(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Coordinate a sentence of subject, verb and noun phrase with a subject and a noun phrase of another one."""
+
+    def suits(subject: Tree, verbs: Tree) -> bool:
+        is_short = len(subject.words) < 4 and len(verbs.words) < 7
+        return (
+            is_short
+            and verbs.words[0] not in BE
+            and verbs.words[0][0] not in "'’"
+            and [child.label for child in verbs.children[1:]] == ["NP"]
+        )
+
+    if len(without_end(sentence)) > 2 or not suits(*parts(sentence)):
+        return None
+    subject, verbs = another(stock, rng, suits)
+    marks = (COMMA,) if rng.random() < 0.3 else ()
+    rest = Tree("S", (lowered(subject), verbs.children[1]))
+    return Tree("S", (Tree("S", without_end(sentence)), *marks, leaf("CC and"), rest, STOP))
+
+
+def more(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Put comparatives before two short sentences, or before their subjects alone."""
+
+    def suits(subject: Tree, verbs: Tree) -> bool:
+        is_short = len(subject.words) < 4 and len(verbs.words) < 5
+        return is_short and verbs.words[0] not in BE and not set(verbs.tags) & {"JJ", "JJR", "JJS", "RB", "RBR"}
+
+    if len(without_end(sentence)) > 2 or not suits(*parts(sentence)):
+        return None
+    subject, verbs = map(lowered, parts(sentence))
+    other, other_verbs = map(lowered, another(stock, rng, suits))
+    is_bare = subject.tags[-1] in NOUNS and other.tags[-1] in NOUNS
+    words = GREATER if is_bare else RATHER
+    first, second = (Tree("X", (Tree("DT", word=word), leaf(rng.choice(words)))) for word in ("The", "the"))
+    if is_bare:
+        return Tree("S", (Tree("SBAR", (first, subject)), COMMA, second, other, STOP))
+    return Tree("S", (Tree("SBAR", (first, Tree("S", (subject, verbs)))), COMMA, second, other, other_verbs, STOP))
+
+
+def another(stock: Stock, rng: random.Random, suits: Callable[[Tree, Tree], bool]) -> tuple[Tree, Tree]:
+    """Return subject and verb phrase of a sentence drawn at random for which suits(subject, verb phrase) holds."""
+    return next(pair for pair in map(parts, rng.sample(stock.sentences, len(stock.sentences))) if suits(*pair))
+
+
+CONSTRUCTIONS: dict[str, Construct] = {
+    construct.__name__: construct
+    for construct in (
+        *(quoted, parted, tagged, had, so, placed, headline, listed, related, asked, told, short, what),
+        *(small, joined, gapped, more),
+    )
+}
+
+
+if __name__ == "__main__":
+    main()
