@@ -6,6 +6,7 @@ Reads files of bracketed trees in the style of the Penn Treebank, makes new tree
 of each construction below, and writes them to OUTPUT, a tree a line:
 
     quoted     "It works," said the plumber.         SINV over the quotation
+    spoken     "Where is it?" he asked.              S or SINV over a whole sentence; also "Where is it?"
     parted     "It works," she said, "if you wait."  PRN over who speaks; also It works, I think, if you wait.
     tagged     It works, does n't it?                SQ over sentence and question
     had        Had we known, it would work.          SBAR over SINV
@@ -91,18 +92,21 @@ def main() -> None:
 
 
 class Stock(NamedTuple):
-    """Plain sentences, and the subjects of verbs of speaking in them."""
+    """Plain sentences, the subjects of verbs of speaking in them, and sentences of any kind that somebody may say."""
 
     sentences: list[Tree]
     speakers: list[Tree]
+    said: list[Tree]
 
 
 def rewrite(trees: Iterable[Tree], most: int, rng: random.Random) -> dict[str, list[Tree]]:
     """Return up to `most` new trees of each construction, by its name."""
-    sentences = [tree for tree in trees if tree.label == "S" and len(tree.words) in LENGTHS and is_plain(tree)]
+    trees = [tree for tree in trees if len(tree.words) in LENGTHS and not is_quoted(tree)]
+    sentences = [tree for tree in trees if tree.label == "S" and is_plain(tree)]
+    said = [tree for tree in trees if tree.children and tree.children[-1].label == "."]
     rng.shuffle(sentences)
     speakers = [subject for subject, verb in map(parts, sentences) if verb.children[0].word in SPEAKING]
-    stock = Stock(sentences, speakers or [pronoun("she")])
+    stock = Stock(sentences, speakers or [pronoun("she")], said)
     rewritten: dict[str, list[Tree]] = defaultdict(list)
     for name, construct in CONSTRUCTIONS.items():
         for sentence in sentences:
@@ -124,7 +128,11 @@ def is_plain(tree: Tree) -> bool:
         return False
     verb = parts(tree)[1].children[0]
     marks = {child.label for child in tree.children if child.is_leaf} - {".", ","}
-    return verb.label in FINITE | {"MD"} and not marks and all(word not in "\"''``“”‘’?!" for word in tree.words)
+    return verb.label in FINITE | {"MD"} and not marks and not {"?", "!"} & set(tree.words)
+
+
+def is_quoted(tree: Tree) -> bool:
+    return any(word in "\"''``“”‘’" for word in tree.words)
 
 
 def parts(tree: Tree) -> tuple[Tree, Tree]:
@@ -186,6 +194,21 @@ def quoted(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     start, end = map(leaf, rng.choice(QUOTES))
     verb = Tree("VP", (Tree("VBD", word=rng.choice(SAYING)),))
     return Tree("SINV", (start, Tree("S", without_end(sentence)), COMMA, end, verb, speaker, STOP))
+
+
+def spoken(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Quote a sentence of any kind, alone or with the one who says it."""
+    said = rng.choice(stock.said)
+    start, end = map(leaf, rng.choice(QUOTES))
+    if rng.random() < 0.4:
+        return Tree(said.label, (start, *said.children, end))
+    is_question = said.children[-1].word == "?"
+    quote = (said,) if said.children[-1].word in "?!" else (Tree(said.label, without_end(said)), COMMA)
+    speaker = lowered(rng.choice(stock.speakers))
+    verb = Tree("VP", (Tree("VBD", word="asked" if is_question else rng.choice(SAYING)),))
+    if speaker.children[0].label == "PRP" or rng.random() < 0.5:
+        return Tree("S", (start, *quote, end, speaker, verb, STOP))
+    return Tree("SINV", (start, *quote, end, verb, speaker, STOP))
 
 
 def parted(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
@@ -493,7 +516,7 @@ def another(stock: Stock, rng: random.Random, suits: Callable[[Tree, Tree], bool
 CONSTRUCTIONS: dict[str, Construct] = {
     construct.__name__: construct
     for construct in (
-        *(quoted, parted, tagged, had, so, placed, headline, listed, related, asked, told, short, what),
+        *(quoted, spoken, parted, tagged, had, so, placed, headline, listed, related, asked, told, short, what),
         *(small, joined, gapped, more),
     )
 }
