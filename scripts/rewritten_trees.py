@@ -509,8 +509,9 @@ def more(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
 
 
 def another(stock: Stock, rng: random.Random, suits: Callable[[Tree, Tree], bool]) -> tuple[Tree, Tree]:
-    """Return subject and verb phrase of a sentence drawn at random for which suits(subject, verb phrase) holds."""
-    return next(pair for pair in map(parts, rng.sample(stock.sentences, len(stock.sentences))) if suits(*pair))
+    """Return subject and verb phrase of a sentence drawn at random, of those for which suits(subject, verbs) if any."""
+    drawn = map(parts, rng.sample(stock.sentences, len(stock.sentences)))
+    return next((pair for pair in drawn if suits(*pair)), parts(stock.sentences[0]))
 
 
 CONSTRUCTIONS: dict[str, Construct] = {

@@ -237,6 +237,56 @@ def test_scripts_consistent_gum_parses_again_what_contradicts_dependencies(sampl
     assert "EVEN and ODD" in run("consistent_gum.py", "mend", gum, tmp_path / "out", code=2)
 
 
+PLAIN = """
+(S (NP (DT The) (NN clock)) (VP (VBD stopped) (PP (IN in) (NP (DT the) (NN hall)))) (. .))
+(S (NP (DT the) (NN plumber)) (VP (VBD said) (SBAR (S (NP (PRP it)) (VP (VBD worked))))) (. .))
+(S (NP (PRP She)) (VP (VBZ is) (PP (IN at) (NP (NN home)))) (. .))
+(S (NP (PRP we)) (VP (VBD had) (VP (VBN known) (PP (IN of) (NP (PRP it))))) (. .))
+(S (NP (DT A) (NN clock)) (VP (VBD stood) (PP (IN in) (NP (DT the) (NN corner)))) (. .))
+(S (NP (DT The) (NNS police)) (VP (VBP find) (NP (DT a) (JJ lost) (NN clock))) (. .))
+(S (NP (PRP We)) (VP (MD will) (VP (VB find) (NP (PRP it)))) (. .))
+(S (NP (PRP They)) (VP (VBD came) (PP (IN in) (NP (NNS boats)))) (. .))
+(S (NP (DT The) (NN door)) (VP (VBD was) (ADJP (JJ green))) (. .))
+(S (NP (PRP He)) (VP (VBD wound) (NP (DT the) (NN clock))) (. .))
+(S (NP (DT The) (NN plumber)) (VP (VBD left)) (. .))
+"""
+REWRITTEN = {
+    "quoted": r"\(SINV \(`` .+\(, ,\) \('' .\) \(VP \(VBD \w+\)\) \(NP \(DT the\) \(NN plumber\)\) \(\. \.\)\)",
+    "spoken": r"\(S(INV)? \(`` .\) \(SBARQ .+ \(\. \?\)\) \('' .\) .*\(VBD asked\)",
+    "parted": r"\(PRN \(, ,\) .*\(, ,\)",
+    "tagged": r"\(SQ \(S \(NP \(PRP She\)\) .+ \(, ,\) \(SQ \(VBZ is\) \(RB n't\) \(NP \(PRP she\)\)\) \(\. \?\)\)",
+    "had": r"\(SBAR \(SINV \(VBD Had\) \(NP \(PRP we\)\) \(VP \(VBN known\)",
+    "so": r"\(SINV \(ADVP \(RB \w+\)\) \(VP \(VBZ is\)\) \(NP \(PRP she\)\) \(\. \.\)\)",
+    "placed": r"\(SINV \(PP \(IN In\) \(NP .+ corner\)\)\) \(VP \(VBD stood\)\) \(NP \(DT a\) \(NN clock\)\)",
+    "headline": r"\(S \(NP \(NNS Police\)\) \(VP \(VBP Find\) \(NP \(JJ Lost\) \(NN Clock\)\)\)\)",
+    "listed": r"\(VP \(VBD \w+\) \(PP \(PP \(IN in\) .+ \(PP \(IN in\) .+ \(CC \w+\) \(PP \(IN in\)",
+    "related": r"\(S \(NP \(NP \(DT The\) \(NN clock\)\) \(SBAR \(WHNP \(W\w+ \w+\)\) \(S \(VP ",
+    "asked": r"\(SBARQ \(WHNP .+\) \(SQ \(VP \(VBD stood\) .+\)\) \(\. \?\)\)",
+    "told": r"\(ROOT \(S \(VP \(VB Find\) \(NP \(PRP it\)\)\) \(\. .\)\)\)",
+    "short": r"\(S \(NP \(DT The\) \(NN clock\)\) \(VP \(VBD stopped\)",
+    "what": r"\(FRAG .*\(NP \(WDT [Ww]hat\) \(DT a\) \(JJ lost\) \(NN clock\)\) \(\. !\)\)",
+    "small": r"\(VP \(VBD? \w+\) \(S \(NP \(DT the\) \(NN door\)\) \(ADJP \(JJ green\)\)\)\)",
+    "joined": r"\(S \(S \(NP .+\) \([,:] [,;]\) \(S \(NP .+ \(\. \.\)\)",
+    "gapped": r"\(S \(S \(NP \(PRP He\)\) \(VP .+ \(CC and\) \(S \(NP [^V]+\) \(NP [^V]+ \(\. \.\)",
+    "more": r"\(SBAR \(X \(DT The\) \(\w+ \w+\)\) .+ \(, ,\) \(X \(DT the\) ",
+}
+
+
+def test_scripts_rewritten_trees_have_every_construction(tmp_path):
+    question = "(SBARQ (WHADVP (WRB Where)) (SQ (VBZ is) (NP (PRP it))) (. ?))\n"
+    (tmp_path / "plain.mrg").write_text(PLAIN + 20 * question, encoding="utf-8")
+    output = run("rewritten_trees.py", tmp_path / "out.mrg", tmp_path / "plain.mrg", "--most", 8)
+    lines = (tmp_path / "out.mrg").read_text("utf-8").splitlines()
+    numbers = {name: int(n) for n, name in re.findall(r"(\d+) (\w+)", output)}
+    assert numbers.keys() == REWRITTEN.keys()
+    assert len(lines) == sum(numbers.values())
+    assert len(list(read_trees(tmp_path / "out.mrg"))) == len(lines)
+    for name, pattern in REWRITTEN.items():
+        assert any(re.search(pattern, line) for line in lines), name
+    again = run("rewritten_trees.py", tmp_path / "again.mrg", tmp_path / "plain.mrg", "--most", 8)
+    assert (again, (tmp_path / "again.mrg").read_text("utf-8").splitlines()) == (output, lines)
+
+
 def test_scripts_universal_fetches_a_treebank_whose_parts_are_kept_whole(tmp_path):
     name = "UD_Tamil-TTB"
     pinned = runpy.run_path(str(SCRIPTS / "universal.py"))["UNIVERSAL"][name]
