@@ -23,6 +23,12 @@ of each construction below, and writes them to OUTPUT, a tree a line:
     joined     The clock stopped, we left.           S over two sentences
     gapped     He wound the clock and she the watch. S over two phrases, without a verb
     more       The more it rains, the less we walk.  SBAR over X and S, and X before a sentence
+    believed   Who do you think will come?           SBAR below the verb of a question for the subject
+    by_then    By the time we left, it was closed.   NP over "the time" and SBAR
+    facts      The fact that it rains is no excuse.  NP over a noun and the SBAR that tells it
+    done       We had the clock repaired.            VP over verb and S of noun phrase and participle
+    seen       We watched the clock stop.            VP over verb and S of noun phrase and infinitive
+    left_out   It should work, but it doesn't.       S whose VP has no more than an auxiliary
 
 A sentence need not make sense: it teaches the shapes of trees, and its words stay beside the tags that they had.
 """
@@ -32,7 +38,7 @@ from __future__ import annotations
 import argparse
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,6 +65,7 @@ CONTRACTED = words("is are was were has have had do does did could would should"
 FULL_FORMS = {"'s": "is", "'re": "are", "'ve": "have"}
 BE = words("is are was were")
 PRONOUNS = words("he she it we you they")
+OBJECTS = {"I": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 NOUNS = words("NN NNS NNP NNPS")
 MAKING = {
     "ADJP": ("made make", "made make", "found find", "kept keep", "left leave", "painted paint", "considered consider"),
@@ -75,6 +82,9 @@ GREATER = (
     "JJR warmer",
 )
 RATHER = ("RBR more", "RBR more", "RBR less", "RBR longer", "RBR better", "RBR faster", "RBR harder")
+BELIEVING = ("VB think", "VB think", "VB say", "VB believe", "VB suppose", "VB expect", "VB hope")
+TELLING = ("NN fact", "NN fact", "NN idea", "NN claim", "NN news", "NN thought", "NN feeling", "NN hope")
+PERCEIVING = ("saw see", "watched watch", "heard hear", "felt feel", "made make", "let let", "helped help", "had have")
 STANDING = words("is are was were stands stood lies lay sat hung lived came hangs sits comes lives")
 
 
@@ -508,6 +518,86 @@ def more(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     return Tree("S", (Tree("SBAR", (first, Tree("S", (subject, verbs)))), COMMA, second, other, other_verbs, STOP))
 
 
+def believed(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    subject, verbs = parts(sentence)
+    if verbs.words[0][0] in "'’" or len(verbs.words) > 10:
+        return None
+    first: tuple[Tree, ...] = (leaf(rng.choice(["WP Who", "WP Who", "WP What"])),)
+    if subject.tags[-1] in {"NN", "NNS"} and rng.random() < 0.3:
+        first = (leaf("WDT Which"), subject.children[-1])
+    auxiliary, who = rng.choice(["VBP do", "VBP do", "VBD did"]), rng.choice(["you", "you", "they", "we"])
+    believe = Tree("VP", (leaf(rng.choice(BELIEVING)), Tree("SBAR", (Tree("S", (verbs,)),))))
+    return Tree("SBARQ", (Tree("WHNP", first), Tree("SQ", (leaf(auxiliary), pronoun(who), believe)), QUESTION))
+
+
+def by_then(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    subject, verbs = another(stock, rng, lambda who, verbs: len(who.words) < 5 and len(verbs.words) < 10)
+    clause = Tree("SBAR", (Tree("S", (lowered(subject), verbs)),))
+    time = Tree("NP", (Tree("NP", (leaf("DT the"), leaf("NN time"))), clause))
+    first, last = leaf("IN By"), lowered(Tree("S", without_end(sentence))).children
+    if rng.random() < 0.3:
+        return Tree("S", (*without_end(sentence), Tree("PP", (leaf("IN by"), time)), STOP))
+    return Tree("S", (Tree("PP", (first, time)), COMMA, *last, STOP))
+
+
+def facts(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Make the subject of another sentence, or of "means that" a third one, of a noun that a sentence tells."""
+    subject, verbs = another(stock, rng, lambda who, verbs: who.tags[-1] in NOUNS and len(verbs.words) < 8)
+    if len(sentence.words) > 9:
+        return None
+    told = Tree("SBAR", (leaf("IN that"), lowered(Tree("S", without_end(sentence)))))
+    fact = Tree("NP", (leaf("DT The"), leaf(rng.choice(TELLING)), told))
+    if rng.random() < 0.4:
+        meant = Tree("SBAR", (leaf("IN that"), Tree("S", (lowered(subject), verbs))))
+        means = (leaf("VBZ does"), leaf(rng.choice(["RB not", "RB n't"])), Tree("VP", (leaf("VB mean"), meant)))
+        verbs = Tree("VP", rng.choice([means, (leaf("VBZ means"), meant)]))
+    return Tree("S", (fact, verbs, STOP))
+
+
+def done(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Put "have" or "get" before the subject and the participle of a passive sentence."""
+    subject, verbs = parts(sentence)
+    labels = [child.label for child in verbs.children]
+    if verbs.words[0] not in BE or labels[1:] != ["VP"] or verbs.children[1].tags[0] != "VBN":
+        return None
+    return _caused(subject, verbs.children[1], rng, stock, ("had have", "had have", "got get", "wanted want"))
+
+
+def seen(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Put a verb of perceiving or causing before the subject and the infinitive of a sentence."""
+    subject, verbs = parts(sentence)
+    labels = [child.label for child in verbs.children]
+    if labels != ["MD", "VP"] or verbs.children[1].children[0].label != "VB" or verbs.words[1] in {"be", "have"}:
+        return None
+    return _caused(subject, verbs.children[1], rng, stock, PERCEIVING)
+
+
+def _caused(subject: Tree, verbs: Tree, rng: random.Random, stock: Stock, causing: Sequence[str]) -> Tree | None:
+    """Return a sentence whose verb, past and base form in one string, has a clause of subject and verbs."""
+    if len(subject.words) > 4 or len(verbs.words) > 9 or subject.tags[0] == "EX":
+        return None
+    past, base = rng.choice(causing).split()
+    whom = respelled(lowered(subject), lambda word, tag, _: OBJECTS.get(word, word) if tag == "PRP" else word)
+    clause = Tree("S", (whom, verbs))
+    verb_phrase = Tree("VP", (Tree("VBD", word=past), clause))
+    if rng.random() < 0.4:
+        inner = Tree("VP", (Tree("VB", word=base), clause))
+        verb_phrase = Tree("VP", (leaf(rng.choice(["MD will", "MD must", "MD can", "MD should"])), inner))
+    who = another(stock, rng, lambda who, _: len(who.words) < 3)[0]
+    return Tree("S", (capitalized(who), verb_phrase, STOP))
+
+
+def left_out(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Join a sentence by "but" or "and" to a subject and an auxiliary."""
+    who = lowered(another(stock, rng, lambda who, _: len(who.words) < 4)[0])
+    verb = rng.choice(["VBD did", "VBZ does", "MD will", "MD would", "MD could", "MD ca", "VBD was", "VBZ has"])
+    is_negative = verb == "MD ca" or rng.random() < 0.6
+    verbs = Tree("VP", (leaf(verb), *([leaf("RB n't")] if is_negative else [])))
+    conjunction = leaf(rng.choice(["CC but", "CC but", "CC and"]))
+    whole = (Tree("S", without_end(sentence)), COMMA, conjunction, Tree("S", (who, verbs)))
+    return Tree("S", (*whole, STOP)) if len(sentence.words) < 10 else None
+
+
 def another(stock: Stock, rng: random.Random, suits: Callable[[Tree, Tree], bool]) -> tuple[Tree, Tree]:
     """Return subject and verb phrase of a sentence drawn at random, of those for which suits(subject, verbs) if any."""
     drawn = map(parts, rng.sample(stock.sentences, len(stock.sentences)))
@@ -518,7 +608,7 @@ CONSTRUCTIONS: dict[str, Construct] = {
     construct.__name__: construct
     for construct in (
         *(quoted, spoken, parted, tagged, had, so, placed, headline, listed, related, asked, told, short, what),
-        *(small, joined, gapped, more),
+        *(small, joined, gapped, more, believed, by_then, facts, done, seen, left_out),
     )
 }
 

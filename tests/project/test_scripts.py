@@ -249,6 +249,7 @@ PLAIN = """
 (S (NP (DT The) (NN door)) (VP (VBD was) (ADJP (JJ green))) (. .))
 (S (NP (PRP He)) (VP (VBD wound) (NP (DT the) (NN clock))) (. .))
 (S (NP (DT The) (NN plumber)) (VP (VBD left)) (. .))
+(S (NP (DT The) (NN key)) (VP (VBD was) (VP (VBN found))) (. .))
 """
 REWRITTEN = {
     "quoted": r"\(SINV \(`` .+\(, ,\) \('' .\) \(VP \(VBD \w+\)\) \(NP \(DT the\) \(NN plumber\)\) \(\. \.\)\)",
@@ -269,13 +270,19 @@ REWRITTEN = {
     "joined": r"\(S \(S \(NP .+\) \([,:] [,;]\) \(S \(NP .+ \(\. \.\)\)",
     "gapped": r"\(S \(S \(NP \(PRP He\)\) \(VP .+ \(CC and\) \(S \(NP [^V]+\) \(NP [^V]+ \(\. \.\)",
     "more": r"\(SBAR \(X \(DT The\) \(\w+ \w+\)\) .+ \(, ,\) \(X \(DT the\) ",
+    "believed": r"\(SBARQ \(WHNP .+\) \(SQ \(VB. \w+\) \(NP \(PRP \w+\)\) \(VP \(VB \w+\) \(SBAR \(S \(VP ",
+    "by_then": r"\(PP \(IN By\) \(NP \(NP \(DT the\) \(NN time\)\) \(SBAR \(S ",
+    "facts": r"\(S \(NP \(DT The\) \(NN \w+\) \(SBAR \(IN that\) \(S .+ \(\. \.\)\)\)",
+    "done": r"\(VP \(VBD? \w+\) \(S \(NP \(DT the\) \(NN key\)\) \(VP \(VBN found\)\)\)\)",
+    "seen": r"\(VP \(VBD? \w+\) \(S \(NP \(PRP us\)\) \(VP \(VB find\) ",
+    "left_out": r"\(, ,\) \(CC \w+\) \(S \(NP [^V]+\) \(VP \((VB.|MD) \w+\)( \(RB n't\))?\)\) \(\. \.\)",
 }
 
 
 def test_scripts_rewritten_trees_have_every_construction(tmp_path):
     question = "(SBARQ (WHADVP (WRB Where)) (SQ (VBZ is) (NP (PRP it))) (. ?))\n"
-    (tmp_path / "plain.mrg").write_text(PLAIN + 20 * question, encoding="utf-8")
-    output = run("rewritten_trees.py", tmp_path / "out.mrg", tmp_path / "plain.mrg", "--most", 8)
+    (tmp_path / "plain.mrg").write_text(3 * PLAIN + 40 * question, encoding="utf-8")
+    output = run("rewritten_trees.py", tmp_path / "out.mrg", tmp_path / "plain.mrg", "--most", 30)
     lines = (tmp_path / "out.mrg").read_text("utf-8").splitlines()
     numbers = {name: int(n) for n, name in re.findall(r"(\d+) (\w+)", output)}
     assert numbers.keys() == REWRITTEN.keys()
@@ -283,7 +290,7 @@ def test_scripts_rewritten_trees_have_every_construction(tmp_path):
     assert len(list(read_trees(tmp_path / "out.mrg"))) == len(lines)
     for name, pattern in REWRITTEN.items():
         assert any(re.search(pattern, line) for line in lines), name
-    again = run("rewritten_trees.py", tmp_path / "again.mrg", tmp_path / "plain.mrg", "--most", 8)
+    again = run("rewritten_trees.py", tmp_path / "again.mrg", tmp_path / "plain.mrg", "--most", 30)
     assert (again, (tmp_path / "again.mrg").read_text("utf-8").splitlines()) == (output, lines)
 
 
