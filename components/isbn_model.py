@@ -9,7 +9,6 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -98,15 +97,6 @@ def _make_network(n_states: int, approximation: str, weight_decay: float, n_jobs
         attrs={"approximation": approximation, "dropout_rate": 0.0, "n_trees": 0},
         ops=NumpyOps(),
     )
-
-
-def read_isbn(path: Path) -> Callable[[], ISBN]:
-    """Make the reader `spacy-lpcfg.read_isbn.v1`.
-
-    path (Path): A file written by `ISBN.to_disk`.
-    RETURNS (callable): Function that reads the networks, or raises ModelError for any other file.
-    """
-    return partial(ISBN.from_disk, path)
 
 
 class ISBNModel(StoredModel):

@@ -159,23 +159,18 @@ class ISBNParser(ParsingPipe[ISBN]):
         *,
         nlp: Language | None = None,
         labels: list[str] | None = None,
-        isbn: Callable[[], ISBN] | None = None,
     ) -> None:
-        """Collect the vocabulary of the reference trees and draw random parameters; or take learned networks.
+        """Collect the vocabulary of the reference trees and draw random parameters.
 
         get_examples (callable): Returns the whole training corpus.
         nlp (Language): The pipeline, for its training settings.
         labels (list of str): Categories that trees may have; None allows all.
-        isbn (callable): Returns ready networks with the settings of the model; the examples are not used.
 
         Without trees in the examples the networks that are already there stay.
         RAISES (ValueError): If there are neither trees nor networks, if the corpus is streamed, or if the treebank has
             other categories.
         """
-        if isbn is not None:
-            self.isbn = isbn()
-        else:
-            self._start(self.gold_trees(get_examples()), nlp)
+        self._start(self.gold_trees(get_examples()), nlp)
         self.check_learned(labels)
 
     def _start(self, treebank: Iterable[Tree], nlp: Language | None) -> None:

@@ -79,7 +79,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
 
     error = LanguageModelError
     checks: ClassVar[Mapping[str, Check]] = {
-        "learner": instance_of("a learner of language models: spacy-lpcfg.LanguageModelLearner.v1", SentenceLearner),
+        "learner": instance_of("a learner of language models, such as lm of spacy-lpcfg.Learner.v1", SentenceLearner),
         "spans_key": TEXT,
     }
 
@@ -191,7 +191,7 @@ Language.factory(
     "language_model",
     func=LanguageModelPipe,
     assigns=["doc.spans", "doc.sents", "token.is_sent_start", "token._.surprisal"],
-    default_config={"learner": {"@misc": "spacy-lpcfg.LanguageModelLearner.v1"}, "spans_key": KEY},
+    default_config={"learner": {"@misc": "spacy-lpcfg.Learner.v1", "name": "lm"}, "spans_key": KEY},
     default_score_weights={"token_probability": 1.0, "perplexity": None},
 )
 

@@ -28,6 +28,7 @@ from spacy_lpcfg.components.made_once import MadeOnce
 from spacy_lpcfg.components.model_pipe import ModelShim, check_not_streamed, model_holder
 from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe, TextParser
 from spacy_lpcfg.components.settings import Output
+from spacy_lpcfg.learners import learner_of
 from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner, values_of_steps
 from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names
 from spacy_lpcfg.parsing.decodings import check_decoding
@@ -146,9 +147,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     name (str): The name of the component in it.
     pretrained (str or None): The model that the component begins with, one of `models.pretrained_names()`; None for
         the model of the pipeline's language, if there is one. It is read when it is first needed.
-    learner (Learner, OnlineLearner, str or None): The learner of the grammar, from the trees under `spans_key`. A name
-        of `spacy_lpcfg.learners`, such as "pivot", is short for {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"}
-        with the pipeline's language. None is {"@misc": "spacy-lpcfg.Pivot.v1"}.
+    learner (Learner, OnlineLearner or str): The learner of the grammar, from the trees under `spans_key`. A name of
+        `spacy_lpcfg.learners`, such as "pivot", is short for {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"}
+        with the pipeline's language.
     decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says; None for the
         first that the grammar has. A decoding that the grammar lacks is refused when either of them changes.
     evidence (bool): Whether a grammar with evidence parses with it; without, the grammar alone is faster and less
@@ -164,11 +165,12 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     """
 
     error = ModelError
+    _learner: Learner | OnlineLearner | str
     what = "grammar"
     command = "lpcfg"
     checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
-        "learner": instance_of("a learner, such as spacy-lpcfg.Spectral.v1", Learner, OnlineLearner),
+        "learner": instance_of("a learner, such as spacy-lpcfg.Learner.v1, or its name", Learner, OnlineLearner, str),
         "evidence": FLAG,
         "tags": one_of(*_TAG_WEIGHTS),
         "pruning": instance_of("made by spacy-lpcfg.Pruning.v1", ChartSettings),
@@ -179,7 +181,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         nlp: Language,
         name: str,
         pretrained: str | None,
-        learner: Learner | OnlineLearner | str | None,
+        learner: Learner | OnlineLearner | str,
         spans_key: str,
         decoding: str | None,
         evidence: bool,
@@ -190,18 +192,10 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         output: Output,
         scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
-        lang = nlp.lang or ""
-        model = model_holder("lpcfg", GrammarShim(_pretrained(pretrained, lang)))
+        self._lang = nlp.lang or ""
+        model = model_holder("lpcfg", GrammarShim(_pretrained(pretrained, self._lang)))
         super().__init__(nlp.vocab, model, name)
-        self._learner: Learner | OnlineLearner | None = None
-        if isinstance(learner, str):
-            from spacy_lpcfg.components.training.named_learner import (
-                make_learner,  # with all learners: parsing does without
-            )
-
-            learner = make_learner(learner, lang=lang or "en")
-        if learner is not None:
-            self.learner = learner
+        self.learner = learner
         self.spans_key = spans_key
         self.evidence = evidence
         self.decoding = decoding
@@ -216,15 +210,17 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def learner(self) -> Learner | OnlineLearner:
-        """The learner of the grammar."""
-        if self._learner is None:
-            from spacy_lpcfg.learning.pivot import Pivot  # which parsing does without
+        """The learner of the grammar; one that is set by its name is made when it is first asked for."""
+        if isinstance(self._learner, str):
+            from spacy_lpcfg.components.training.named_learner import make_learner  # which parsing does without
 
-            self._learner = Pivot()
+            self._learner = make_learner(self._learner, lang=self._lang or "en")
         return self._learner
 
     @learner.setter
-    def learner(self, learner: Learner | OnlineLearner) -> None:
+    def learner(self, learner: Learner | OnlineLearner | str) -> None:
+        if isinstance(learner, str):
+            learner_of(learner)
         self._learner = learner
 
     @property
@@ -406,7 +402,7 @@ Language.factory(
     assigns=ASSIGNS,
     default_config={
         "pretrained": None,
-        "learner": None,
+        "learner": "pivot",
         "spans_key": KEY,
         "decoding": None,
         "evidence": True,

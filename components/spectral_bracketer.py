@@ -8,7 +8,6 @@ their own, all with the label `LABEL`, so that what reads trees reads them as we
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -53,15 +52,6 @@ class BracketLearner(Protocol):
     def fit(
         self, sentences: Sentences, *, seed: int = 0, progress: Callable[[str, int], None] | None = None
     ) -> Bracketer: ...
-
-
-def read_bracketer(path: Path) -> Callable[[], Bracketer]:
-    """Create the reader `spacy-lpcfg.read_bracketer.v1`, which loads a bracketer.
-
-    path (Path): A file written by `Bracketer.to_disk`.
-    RETURNS (callable): Function that returns the bracketer, or raises BracketerError for any other file.
-    """
-    return partial(Bracketer.from_disk, path)
 
 
 class DocBrackets(NamedTuple):
@@ -111,7 +101,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
 
     error = BracketerError
     checks: ClassVar[Mapping[str, Check]] = {
-        "learner": instance_of("a learner of brackets, such as spacy-lpcfg.SpectralBracketer.v1", BracketLearner),
+        "learner": instance_of("a learner of brackets, such as bracketer of spacy-lpcfg.Learner.v1", BracketLearner),
         "spans_key": TEXT,
         "attr": one_of(*get_args(Attr)),
         "seed": SEED,
@@ -169,16 +159,14 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         labels: list[str] | None = None,
         mapping: dict[str, str] | None = None,
         sentences: Sentences | None = None,
-        bracketer: Callable[[], Bracketer] | None = None,
     ) -> None:
-        """Learn from the tags of the reference Docs, or of a text, or take a learned bracketer.
+        """Learn from the tags of the reference Docs, or of a text.
 
         get_examples (callable): Returns the whole training corpus; it is read several times.
         nlp (Language): The pipeline, for its training settings.
         labels (list of str): Has to hold `LABEL`, if it is not None.
         mapping (dict of str to str): Universal tags of tags not known otherwise; None keeps those that are there.
         sentences (callable): Returns a tagged text to learn from instead; it is called several times.
-        bracketer (callable): Returns a ready bracketer; nothing is learned.
 
         Without words in the text, or without tags, a bracketer that is already there stays.
         RAISES (ValueError): If there are neither words nor a bracketer, if the corpus is streamed, or if there is too
@@ -189,9 +177,6 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
             raise ValueError(f"Expected {LABEL!r} among the labels, which all brackets have, but got {shown(labels)}.")
         if mapping is not None:
             self.mapping = mapping
-        if bracketer is not None:
-            self.learned = bracketer()
-            return
         text = sentences or partial(self._text, get_examples)
         if self._has_words(text):
             if sentences is None:
@@ -200,7 +185,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         if self.learned is None:
             raise ValueError(
                 f"{self.name!r} found no text to learn from: no reference Doc has a word. Read the corpus with "
-                "spacy-lpcfg.TaggedText.v1, or give a ready bracketer in [initialize.components]."
+                "spacy-lpcfg.TaggedText.v1."
             )
 
     def learn(self, sentences: Sentences, *, progress: Callable[[str, int], None] | None = None) -> None:
@@ -312,7 +297,7 @@ Language.factory(
     func=SpectralBracketerPipe,
     assigns=["doc.spans", "doc.sents", "token.is_sent_start"],
     default_config={
-        "learner": {"@misc": "spacy-lpcfg.SpectralBracketer.v1"},
+        "learner": {"@misc": "spacy-lpcfg.Learner.v1", "name": "bracketer"},
         "spans_key": KEY,
         "attr": "pos",
         "seed": 0,

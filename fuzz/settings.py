@@ -19,13 +19,14 @@ from spacy_lpcfg.parsing.decodings import DECODINGS
 _SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
 _WORDS = ["The", "ferry", "was", "late", ",", "and", "nobody", "waited", "."]
 _CHEAP: dict[str, dict[str, Any]] = {
-    "lpcfg_parser": {"learner": {"@misc": "spacy-lpcfg.EM.v1", "n_states": 2}},
+    "lpcfg_parser": {"learner": {"@misc": "spacy-lpcfg.Learner.v1", "name": "em", "settings": {"n_states": 2}}},
     "isbn_parser": {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 2}},
     "spectral_bracketer": {
         "attr": "tag",
         "learner": {
-            "@misc": "spacy-lpcfg.SpectralBracketer.v1",
-            "embedding": {"@misc": "spacy-lpcfg.CCA.v1", "size": 10},
+            "@misc": "spacy-lpcfg.Learner.v1",
+            "name": "bracketer",
+            "settings": {"embedding": {"size": 10}},
         },
     },
 }

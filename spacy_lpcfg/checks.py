@@ -157,3 +157,15 @@ def check_one_of(what: str, value: str, choices: Iterable[str], defaults: Mappin
         raise ValueError(
             f"Expected {what}, got {shown(value)}. The nearest is {near!r}{default} of {', '.join(names)}."
         )
+
+
+def make_tuples(settings: object, *names: str) -> None:
+    """Make tuples of the named fields of a frozen dataclass: of lists, as configs have them, or of a mapping's values.
+
+    RAISES (ValueError): If a field is a string.
+    """
+    for name in names:
+        values = getattr(settings, name)
+        if isinstance(values, str):
+            raise ValueError(f"Expected {name} to be a list, got {values!r}: put it into brackets.")
+        object.__setattr__(settings, name, tuple(values.values() if isinstance(values, Mapping) else values))

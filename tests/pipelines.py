@@ -19,7 +19,7 @@ LEARNED = {"lpcfg_parser": "grammar", "isbn_parser": "isbn", "spectral_bracketer
 """The attribute of each component that holds what it has learned."""
 
 PCFG = {"learner": "pcfg"}
-_START = {"@misc": "spacy-lpcfg.EM.v1", "n_states": 2, "n_iterations": 0}
+_START = {"@misc": "spacy-lpcfg.Learner.v1", "name": "em", "settings": {"n_states": 2, "n_iterations": 0}}
 STEPWISE = {"learner": {"@misc": "spacy-lpcfg.StepwiseEM.v1", "start": _START}}
 """Settings of an `lpcfg_parser` that learns quickly: all at once, or a batch after the other."""
 

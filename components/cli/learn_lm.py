@@ -113,7 +113,9 @@ def _add_model(nlp: "Language", model: "LanguageModel", learner: "LanguageModelL
     """Add a `language_model` with the settings of the learner."""
     from spacy_lpcfg.components.language_model import LanguageModelPipe
 
-    config = {"learner": {"@misc": "spacy-lpcfg.LanguageModelLearner.v1", **asdict(learner)}}
+    settings = asdict(learner)
+    seed = settings.pop("seed")
+    config = {"learner": {"@misc": "spacy-lpcfg.Learner.v1", "name": "lm", "seed": seed, "settings": settings}}
     component = nlp.add_pipe("language_model", config=config)
     assert isinstance(component, LanguageModelPipe)
     component.learned = model

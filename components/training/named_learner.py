@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import is_dataclass, replace
 from inspect import Parameter, formatannotation
-from types import NoneType
-from typing import Any, get_args, get_origin
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 from spacy.util import logger
 
@@ -35,7 +35,7 @@ def make_learner(
     seed (int): Seed of learners that draw at random.
     lang (str): Language of the head rules; signatures of unknown words are learned for all but "en".
     settings (dict): Settings of the learner by name; all have defaults. A part of the settings, such as `lexical`, is a
-        block of the config, or a dict of the values that differ from the default part.
+        dict of the values that differ from the default part.
     heads (str or None): Table or file of the head rules, see `spacy_lpcfg.trees.head_rules`; None for the language's.
     variant (str or int): "default", or for a learner of papers "paper" or the year of one; `settings` change single
         values of it.
@@ -108,12 +108,18 @@ def _changed(name: str, part: Any, values: Mapping[str, Any]) -> Any:
     defaults = vars(part)
     for key in values:
         check_one_of(f"a setting of {name}", key, defaults, defaults)
-    return replace(part, **values)
+    return replace(part, **{key: _value(key, defaults[key], value) for key, value in values.items()})
+
+
+def _value(name: str, default: Any, value: Any) -> Any:
+    """Return the value of a setting; a mapping for a part changes single values of the default part."""
+    return _changed(name, default, value) if isinstance(value, Mapping) and is_dataclass(default) else value
 
 
 def _kinds(parameter: Parameter) -> tuple[Any, ...]:
     """Return the types that a setting may have."""
-    kinds = get_args(parameter.annotation) if NoneType in get_args(parameter.annotation) else (parameter.annotation,)
+    annotation = parameter.annotation
+    kinds = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     return tuple(get_origin(kind) or kind for kind in kinds)
 
 

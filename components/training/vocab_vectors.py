@@ -13,7 +13,7 @@ from spacy_lpcfg.bracketing.embeddings import Chunks, Embedding, EmbeddingError
 class VocabVectors:
     """The vectors that the vocabulary of a pipeline holds when a `spectral_bracketer` is initialized.
 
-    In a config `spacy-lpcfg.VocabVectors.v1`, in place of `spacy-lpcfg.CCA.v1`.
+    In a config `spacy-lpcfg.VocabVectors.v1`, the setting `embedding` of the learner "bracketer".
 
     size (int): As in `spacy_lpcfg.bracketing.GivenVectors`.
     """
@@ -29,7 +29,7 @@ class VocabVectors:
         if not rows:
             raise EmbeddingError(
                 "Expected a vocabulary with a vector for each word, but this one has none: set [initialize] vectors to "
-                "a pipeline with vectors, such as en_core_web_md, or learn others with spacy-lpcfg.CCA.v1."
+                "a pipeline with vectors, such as en_core_web_md, or leave out `embedding`: then they are learned."
             )
         return GivenVectors(tuple(rows), to_numpy(vocab.vectors.data)[list(rows.values())], self.size)
 

@@ -19,7 +19,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.bracketing.anchors import PaperAnchors, TagAnchors, TagGroups
 from spacy_lpcfg.bracketing.bracketer import Bracketer
 from spacy_lpcfg.bracketing.covariances import covariances, shared_covariances
@@ -61,8 +60,8 @@ class SpectralBracketer(Variants):
         `joblib.parallel_config`, or 1. The result does not depend on it.
     """
 
-    embedding: Block[Embedder] = UNSET
-    anchors: Block[TagAnchors] = UNSET
+    embedding: Embedder = CCA()
+    anchors: TagAnchors = TagGroups()
     m: int = 10
     gamma: float = 0.4
     n_distances: int = 40
@@ -87,7 +86,6 @@ class SpectralBracketer(Variants):
     )
 
     def __post_init__(self) -> None:
-        make_blocks(self, embedding=CCA(), anchors=TagGroups())
         if self.self_training is True:
             object.__setattr__(self, "self_training", SelfTraining())
         check_at_least(0, min_pairs=self.min_pairs)

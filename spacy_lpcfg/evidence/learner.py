@@ -11,7 +11,6 @@ from functools import partial
 
 import numpy as np
 
-from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
 from spacy_lpcfg.checks import SEED, shown
 from spacy_lpcfg.evaluation.calibration import fit_tau
@@ -49,12 +48,11 @@ class EvidenceLearner:
     learner: Learner
     encoder: Encoder | None = None
     start: SpanClassifier | None = None
-    classifier: Block[ClassifierSettings] = UNSET
-    features: Block[FeatureSettings] = UNSET
+    classifier: ClassifierSettings = ClassifierSettings()
+    features: FeatureSettings = FeatureSettings()
     seed: int = 0
 
     def __post_init__(self) -> None:
-        make_blocks(self, classifier=ClassifierSettings(), features=FeatureSettings())
         SEED(seed=self.seed)
 
     @property

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from spacy_lpcfg.blocks import UNSET, Block, make_blocks, make_tuples
 from spacy_lpcfg.bracketing.baselines.binary_trees import Span, best_tree
 from spacy_lpcfg.bracketing.bracketer import Brackets
 from spacy_lpcfg.bracketing.induced_tags import InducedTags, TagLearner, is_mark
 from spacy_lpcfg.bracketing.learner import SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.checks import check_whole, make_tuples
 from spacy_lpcfg.induced.model import Induced, InducedGrammar
 from spacy_lpcfg.induced.reestimation import Reestimation
 from spacy_lpcfg.learning.base import ModelLearned, OnStep
@@ -33,7 +32,7 @@ class Unsupervised:
 
     n_classes (sequence of int): Numbers of word classes, one for each grammar.
     n_rounds (int): Rounds of learning; the first one is from the trees of bracketers.
-    reestimation (Reestimation): Learner of the grammars.
+    reestimation (Reestimation): Learner of the grammars; `seed` goes before its own.
     seed (int): Seed of bracketers and grammars. Nothing in word classes is random: each seed but 0 leaves out another
         tenth of the text that they are learned from.
     RAISES (ValueError): For no numbers of classes, or less than one round.
@@ -41,12 +40,11 @@ class Unsupervised:
 
     n_classes: Sequence[int] = (32, 64, 128)
     n_rounds: int = 2
-    reestimation: Block[Reestimation] = UNSET
+    reestimation: Reestimation = Reestimation()
     seed: int = 0
 
     def __post_init__(self) -> None:
         make_tuples(self, "n_classes")
-        make_blocks(self, reestimation=Reestimation(seed=self.seed))
         check_whole(0, seed=self.seed)
         check_whole(1, n_rounds=self.n_rounds)
         if not self.n_classes:
@@ -68,12 +66,13 @@ class Unsupervised:
         sample = [words for words in sample if 2 < len(words) <= self.reestimation.max_words]
         starts = [self._start(n_classes, sentences, sample) for n_classes in self.n_classes]
         n_grammars, model = 0, None
+        reestimation = replace(self.reestimation, seed=self.seed)
         for _ in range(self.n_rounds):
             spans_of_all = None if model is None else [best_tree(spans) for spans in model.posteriors(sample)]
             members = []
             for tags, first in starts:
                 trees = map(_tree, sample, map(tags.fine, sample), spans_of_all or first)
-                members.append(InducedGrammar(tags, self.reestimation.fit(list(trees))))
+                members.append(InducedGrammar(tags, reestimation.fit(list(trees))))
                 n_grammars += 1
                 if on_step:
                     on_step(ModelLearned(n_grammars, self.n_rounds * len(starts)))

@@ -14,8 +14,7 @@ from operator import add
 
 import numpy as np
 
-from spacy_lpcfg.blocks import make_tuples
-from spacy_lpcfg.checks import POSITIVE, check_at_least, check_whole
+from spacy_lpcfg.checks import POSITIVE, check_at_least, check_whole, make_tuples
 from spacy_lpcfg.induced.lexical import LexicalPCFG, Vocabulary, batches
 from spacy_lpcfg.induced.simple_pcfg import SimplePCFG, expect
 from spacy_lpcfg.trees.tree import Tree

@@ -21,7 +21,6 @@ from math import isnan
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
-from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.evaluation.calibration import fit_tau
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
@@ -83,9 +82,9 @@ class ISBNLearner(Variants):
     approximation: str = FEED_FORWARD
     n_networks: int = 1
     n_epochs: int | None = None
-    training: Block[ISBNTraining] = UNSET
-    lexical: Block[ISBNLexical] = UNSET
-    relations: Block[Relations] = UNSET
+    training: ISBNTraining = ISBNTraining()
+    lexical: ISBNLexical = ISBNLexical()
+    relations: Relations = Relations()
     seed: int = 0
     n_jobs: int = 1
     functions: bool = False
@@ -94,7 +93,6 @@ class ISBNLearner(Variants):
         check_approximation(self.approximation)
         check_whole(0, seed=self.seed)
         check_sizes(n_states=self.n_states, n_networks=self.n_networks, n_epochs=self.n_epochs, n_jobs=self.n_jobs)
-        make_blocks(self, training=ISBNTraining(), lexical=ISBNLexical(), relations=Relations())
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {

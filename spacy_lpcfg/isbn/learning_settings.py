@@ -23,7 +23,7 @@ _NEVER = sys.maxsize  # the `min_signature_count` of a vocabulary without signat
 
 @dataclass(frozen=True)
 class ISBNTraining:
-    """Settings of gradient ascent, in a config `spacy-lpcfg.ISBNTraining.v1`.
+    """Settings of gradient ascent.
 
     batch_size (int or None): Trees of a step; None for one for each 8,400 words of the treebank, but from 5 to 20:
         larger steps cost less.
@@ -75,7 +75,7 @@ class ISBNTraining:
 
 @dataclass(frozen=True)
 class ISBNLexical:
-    """Settings of the words that a network knows, in a config `spacy-lpcfg.ISBNLexical.v1`.
+    """Settings of the words that a network knows.
 
     min_count (int or None): Words seen less often with a tag are unknown to it; None for 3, for 5 in a treebank of
         fewer than 50,000 words, which says too little of each, and for 6 in one of 400,000 words or more, so that a

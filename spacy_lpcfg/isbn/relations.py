@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.checks import shown
+from spacy_lpcfg.checks import make_tuples, shown
 from spacy_lpcfg.isbn.transitions import ATTACH, MODIFY, PROJECT, SHIFT
 
 NONE = -1
@@ -60,6 +60,7 @@ class Relations:
     decisions: tuple[str, ...] = ("previous", "top.introduced", "last_shift", "top.left_terminal")
 
     def __post_init__(self) -> None:
+        make_tuples(self, "latent", "decisions")
         for names in (self.latent, self.decisions):
             codes(names)
             if len(set(names)) < len(names):

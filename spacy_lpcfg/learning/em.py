@@ -20,7 +20,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_at_least, check_whole
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -170,13 +169,13 @@ class EM(EMLearner, Variants):
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: Block[StateSmoothing] = UNSET
-    lexical: Block[LexicalSettings] = UNSET
+    smoothing: StateSmoothing = StateSmoothing()
+    lexical: LexicalSettings = LexicalSettings()
     tokens_per_state: float = 20.0
     noise: float = float(np.log(3.0))
     check_every: int = 5
     lang: str = "en"
-    rules: Block[RuleSettings] = UNSET
+    rules: RuleSettings = RuleSettings()
 
     first_iteration: ClassVar[int] = 1
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
@@ -184,7 +183,6 @@ class EM(EMLearner, Variants):
     )
 
     def __post_init__(self) -> None:
-        make_blocks(self, smoothing=StateSmoothing(), lexical=LexicalSettings(), rules=RuleSettings())
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
         check_whole(0, n_iterations=self.n_iterations)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.bracketing.bracketer import Brackets
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.learning.base import Learner, OnStep
@@ -73,7 +72,8 @@ class PivotInduction:
     n_rounds (int): As in `Induction`.
     seed (int): Seed of all that is random.
     lang (str): Language, table or file of the head rules, see `head_rules`.
-    lexical (LexicalSettings): Settings of the terminals; by default signatures of unknown words suit `lang`.
+    lexical (LexicalSettings or None): Settings of the terminals; None for the defaults, with the signatures of unknown
+        words that suit `lang`.
     functions (bool): Whether categories have their functions, as NP-SBJ.
     n_jobs (int or None): As in `Pivot`.
     """
@@ -82,14 +82,12 @@ class PivotInduction:
     n_rounds: int = 2
     seed: int = 0
     lang: str = "en"
-    lexical: Block[LexicalSettings] = UNSET
+    lexical: LexicalSettings | None = None
     functions: bool = False
     n_jobs: int | None = None
-
-    def __post_init__(self) -> None:
-        make_blocks(self, lexical=LexicalSettings(signatures=signatures_of(self.lang)))
 
     def learner(self) -> Induction:
         """Return the learner that these settings make."""
         of_grammar = {name: value for name, value in vars(self).items() if name != "n_rounds"}
+        of_grammar["lexical"] = self.lexical or LexicalSettings(signatures=signatures_of(self.lang))
         return Induction(Pivot(**of_grammar), self.n_rounds)

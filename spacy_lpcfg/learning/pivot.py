@@ -32,8 +32,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from spacy_lpcfg.blocks import UNSET, Block, make_blocks, make_tuples
-from spacy_lpcfg.checks import check_at_least, check_shares, check_whole, shown
+from spacy_lpcfg.checks import check_at_least, check_shares, check_whole, make_tuples, shown
 from spacy_lpcfg.learning.em import EMFit, EMLearner
 from spacy_lpcfg.learning.latent.merging import merge_states
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
@@ -64,7 +63,7 @@ TO_CONVERGENCE = ConvexEM(max_iterations=1_000, tolerance=1e-6)
 
 @dataclass(frozen=True)
 class PivotFeatures:
-    """The pivot features, and how states and rules are found by them, in a config `spacy-lpcfg.PivotFeatures.v1`.
+    """The pivot features, and how states and rules are found by them.
 
     more_inside, more_outside (sequence of str): Pivot features beside the rule below a node and the one above it, of
         `features.INSIDE` and `features.OUTSIDE` (section 6.2); leaves have only their rule a -> x inside.
@@ -85,11 +84,10 @@ class PivotFeatures:
     shrink: float = 5.0
     precision: float = 1e-4
     prior: float = 1.0
-    em: Block[ConvexEM] = UNSET
+    em: ConvexEM = ConvexEM()
     merge: float = 0.0
 
     def __post_init__(self) -> None:
-        make_blocks(self, em=ConvexEM())
         make_tuples(self, "more_inside", "more_outside")
         check_at_least(0, shrink=self.shrink, prior=self.prior, precision=self.precision)
         check_shares(merge=self.merge)
@@ -121,13 +119,13 @@ class Pivot(EMLearner, Variants):
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: Block[StateSmoothing] = UNSET
-    lexical: Block[LexicalSettings] = UNSET
-    features: Block[Features] = UNSET
-    pivots: Block[PivotFeatures] = UNSET
+    smoothing: StateSmoothing = StateSmoothing(rare_words=3.0)
+    lexical: LexicalSettings = LexicalSettings()
+    features: Features = Features()
+    pivots: PivotFeatures = PivotFeatures()
     tokens_per_state: float = 40.0
     lang: str = "en"
-    rules: Block[RuleSettings] = UNSET
+    rules: RuleSettings = RuleSettings()
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {
@@ -141,8 +139,6 @@ class Pivot(EMLearner, Variants):
     )
 
     def __post_init__(self) -> None:
-        make_blocks(self, smoothing=StateSmoothing(rare_words=3.0), lexical=LexicalSettings(), rules=RuleSettings())
-        make_blocks(self, features=Features(), pivots=PivotFeatures())
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
         check_whole(0, n_iterations=self.n_iterations)

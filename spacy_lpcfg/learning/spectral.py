@@ -21,7 +21,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import check_at_least, check_shares
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -85,12 +84,12 @@ class Spectral(Variants):
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: Block[Smoothing] = UNSET
-    lexical: Block[LexicalSettings] = UNSET
-    features: Block[Features] = UNSET
+    smoothing: Smoothing = Smoothing()
+    lexical: LexicalSettings = LexicalSettings()
+    features: Features = Features()
     tokens_per_state: float = 40.0
     lang: str = "en"
-    rules: Block[RuleSettings] = UNSET
+    rules: RuleSettings = RuleSettings()
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {
@@ -105,7 +104,6 @@ class Spectral(Variants):
     )
 
     def __post_init__(self) -> None:
-        make_blocks(self, smoothing=Smoothing(), lexical=LexicalSettings(), rules=RuleSettings(), features=Features())
         self._projector()  # checks its settings
 
     def fit(

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_at_least, check_shares, check_whole
 from spacy_lpcfg.learning.em import EMFit, EMLearner, random_factors, random_start
 from spacy_lpcfg.learning.latent.merging import merge_states
@@ -30,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Rounds:
-    """The rounds of splitting and merging, in a config `spacy-lpcfg.Rounds.v1`.
+    """The rounds of splitting and merging.
 
     merge (float): Share of the splits of a round that is undone by as many merges.
     noise (float): The counts of the two halves of a state differ by factors e^u, u uniform in [-noise, noise].
@@ -78,15 +77,14 @@ class SplitMerge(EMLearner):
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: Block[StateSmoothing] = UNSET
-    lexical: Block[LexicalSettings] = UNSET
+    smoothing: StateSmoothing = StateSmoothing()
+    lexical: LexicalSettings = LexicalSettings()
     tokens_per_state: float = 10.0
-    rounds: Block[Rounds] = UNSET
+    rounds: Rounds = Rounds()
     lang: str = "en"
-    rules: Block[RuleSettings] = UNSET
+    rules: RuleSettings = RuleSettings()
 
     def __post_init__(self) -> None:
-        make_blocks(self, smoothing=StateSmoothing(), lexical=LexicalSettings(), rules=RuleSettings(), rounds=Rounds())
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
         check_at_least(0, n_iterations=self.n_iterations)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
@@ -25,14 +24,11 @@ class TreebankPCFG:
     n_jobs (int or None): Processes that read the trees; None for those of `joblib.parallel_config`, or 1.
     """
 
-    lexical: Block[LexicalSettings] = UNSET
+    lexical: LexicalSettings = LexicalSettings()
     lang: str = "en"
-    rules: Block[RuleSettings] = UNSET
+    rules: RuleSettings = RuleSettings()
     n_jobs: int | None = None
     functions: bool = False
-
-    def __post_init__(self) -> None:
-        make_blocks(self, lexical=LexicalSettings(), rules=RuleSettings())
 
     def fit(
         self,

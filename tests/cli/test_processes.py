@@ -18,7 +18,7 @@ WORDS = ["The", "ferry", "was", "late", "."]
 
 @pytest.fixture(scope="module")
 def nlp():
-    nlp = pipeline_of("lpcfg_parser", learner={"@misc": "spacy-lpcfg.TreebankPCFG.v1"})
+    nlp = pipeline_of("lpcfg_parser", learner="pcfg")
     examples = list(treebank(60)(nlp))
     nlp.initialize(lambda: examples)
     return nlp

@@ -15,7 +15,8 @@ from spacy_lpcfg.trees import read_trees
 
 SENTENCES = [tree.words for tree in read_trees(SAMPLE / "train.mrg")]
 TEXT = "We missed the old ferry. She was here."
-LEARNER = {"@misc": "spacy-lpcfg.LanguageModelLearner.v1", "method": "em", "n_states": 4, "n_iterations": 2, "rare": 0}
+SETTINGS = {"method": "em", "n_states": 4, "n_iterations": 2, "rare": 0}
+LEARNER = {"@misc": "spacy-lpcfg.Learner.v1", "name": "lm", "settings": SETTINGS}
 
 
 def examples(nlp, sentences=SENTENCES):

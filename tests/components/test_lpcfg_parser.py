@@ -52,18 +52,18 @@ def test_parser_parses_as_the_library_does_with_what_it_learned(nlp):
         assert doc._.constituency[0].probability == pytest.approx(wanted.probability)
 
 
-EM_OF_PIVOTS = {"@misc": "spacy-lpcfg.ConvexEM.v1", "max_iterations": 100, "tolerance": 1e-8}
-PIVOTS = {"@misc": "spacy-lpcfg.PivotFeatures.v1", "precision": 1e-6, "em": EM_OF_PIVOTS, "more_inside": ["head_tag"]}
-LEXICAL = {"lexical": {"@misc": "spacy-lpcfg.LexicalSettings.v1", "rare": 1}}
+EM_OF_PIVOTS = {"max_iterations": 100, "tolerance": 1e-8}
+PIVOTS = {"precision": 1e-6, "em": EM_OF_PIVOTS, "more_inside": ["head_tag"]}
+LEXICAL = {"lexical": {"rare": 1}}
 MADE_LEXICAL = {"lexical": LexicalSettings(rare=1)}
-STATES = {"n_iterations": 2, "smoothing": {"@misc": "spacy-lpcfg.StateSmoothing.v1", "rules": 0.1}, **LEXICAL}
-MADE_STATES = {"n_iterations": 2, "smoothing": StateSmoothing(0.1), **MADE_LEXICAL}
+STATES = {"n_iterations": 2, "smoothing": {"rules": 0.1}, **LEXICAL, "evidence": False}
+MADE_STATES = {"n_iterations": 2, "smoothing": StateSmoothing(0.1, rare_words=3.0), **MADE_LEXICAL}
 LEARNERS = {
-    "Spectral": (
-        {"smoothing": {"@misc": "spacy-lpcfg.Smoothing.v1", "c": 1.0, "nu": 0.1}, **LEXICAL},
+    "spectral": (
+        {"smoothing": {"c": 1.0, "nu": 0.1}, **LEXICAL},
         Spectral(smoothing=Smoothing(1.0, 0.1), **MADE_LEXICAL),
     ),
-    "Pivot": (
+    "pivot": (
         {"pivots": PIVOTS, **STATES},
         Pivot(pivots=PivotFeatures(precision=1e-6, em=ConvexEM(100, 1e-8), more_inside=("head_tag",)), **MADE_STATES),
     ),
@@ -73,15 +73,15 @@ LEARNERS = {
 @pytest.mark.parametrize("name", LEARNERS)
 def test_parser_learners_are_those_of_the_library(name):
     settings, learner = LEARNERS[name]
-    nlp = pipeline(learner={"@misc": f"spacy-lpcfg.{name}.v1", **settings})
+    nlp = pipeline(learner={"@misc": "spacy-lpcfg.Learner.v1", "name": name, "settings": settings})
     again = spacy.blank("en").from_config(Config().from_str(nlp.config.to_str()))
     assert nlp.get_pipe("lpcfg_parser").learner == again.get_pipe("lpcfg_parser").learner == learner
 
 
 def test_parser_leaves_the_steps_of_em_in_the_meta_of_the_pipeline(tmp_path):
     nlp = spacy.blank("xx")
-    settings = {"@misc": "spacy-lpcfg.EM.v1", "n_states": 2, "n_iterations": 3}
-    nlp.add_pipe("lpcfg_parser", config={"learner": settings})
+    learner = {"@misc": "spacy-lpcfg.Learner.v1", "name": "em", "settings": {"n_states": 2, "n_iterations": 3}}
+    nlp.add_pipe("lpcfg_parser", config={"learner": learner})
     nlp.initialize(lambda: treebank(150)(nlp))
     nlp.to_disk(tmp_path)
     steps = spacy.load(tmp_path).meta["fit"]
@@ -120,7 +120,7 @@ def test_parser_adds_up_losses_of_batches(stepwise):
     found = [nlp.update(examples[at : at + 20], losses=losses)["lpcfg_parser"] for at in (0, 20)]
     assert 0 < found[0] < found[1] == losses["lpcfg_parser"]
     with pytest.raises(ValueError, match="derives from EMLearner as start"):
-        pipeline(learner={**STEPWISE["learner"], "start": {"@misc": "spacy-lpcfg.Spectral.v1"}})
+        pipeline(learner={**STEPWISE["learner"], "start": {"@misc": "spacy-lpcfg.Learner.v1", "name": "spectral"}})
 
 
 def test_parser_trained_before_learns_nothing_more_and_says_so(stepwise):

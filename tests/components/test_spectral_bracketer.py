@@ -11,9 +11,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
 
-from spacy_lpcfg.bracketing import CCA, Brown, PaperAnchors, SelfTraining, SpectralBracketer, TagGroups
+from spacy_lpcfg.bracketing import CCA, SelfTraining, SpectralBracketer
 from spacy_lpcfg.bracketing.embeddings import EmbeddingError
-from spacy_lpcfg.bracketing.sequences import SequenceSettings
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.components.doc.constituents import doc_constituency, trees
@@ -23,7 +22,7 @@ from spacy_lpcfg.components.training.tagged_text import TaggedText, tagged_doc
 from spacy_lpcfg.components.training.vocab_vectors import VocabVectors
 from spacy_lpcfg.trees import parse_trees
 
-SETTINGS = {"m": 3, "embedding": {"@misc": "spacy-lpcfg.CCA.v1", "size": 10}}
+SETTINGS = {"m": 3, "embedding": {"size": 10}}
 LEARNER = {"@misc": "spacy-lpcfg.Learner.v1", "name": "bracketer", "variant": "paper", "settings": SETTINGS}
 SENTENCES = [
     "Ilse/NNP opened/VBD the/DT bakery/NN at/IN five/CD ,/, because/IN men/NNS wanted/VBD bread/NN ./.",
@@ -64,7 +63,7 @@ def docs_of(nlp) -> list[Doc]:
 
 
 def test_bracketer_brackets_as_the_library_does_with_what_it_learned(nlp):
-    learner = SpectralBracketer.variant("paper", m=3, embedding=CCA(size=10))
+    learner = SpectralBracketer.variant("paper", m=3, embedding=CCA(size=10, roots=False))
     sentences = [sentence for _, sentence in zip(range(300), read_tagged(SAMPLE / "train.mrg"), strict=False)]
     library = learner.fit(lambda: sentences)
     for sentence in sentences[:20]:
@@ -122,15 +121,12 @@ def test_bracketer_takes_a_text_of_its_own(nlp, tmp_path):
 
 
 def test_bracketer_learner_is_that_of_the_library():
-    make = registry.misc.get("spacy-lpcfg.SpectralBracketer.v1")
-    assert make() == SpectralBracketer.variant("default")
     by_name = registry.misc.get("spacy-lpcfg.Learner.v1")
+    assert by_name("bracketer") == SpectralBracketer.variant("default")
     assert by_name("bracketer", variant="paper", settings={"m": 4}) == SpectralBracketer.variant("paper", m=4)
-    assert make(self_training=False).self_training is False
-    for part in (CCA, Brown, PaperAnchors, TagGroups, SelfTraining, SequenceSettings):
-        assert registry.misc.get(f"spacy-lpcfg.{part.__name__}.v1")() == part()
-    rounds = registry.misc.get("spacy-lpcfg.SelfTraining.v1")(n_rounds=2)
-    assert make(self_training=rounds) == SpectralBracketer(self_training=SelfTraining(n_rounds=2))
+    assert by_name("bracketer", settings={"self_training": False}).self_training is False
+    rounds = by_name("bracketer", settings={"self_training": {"n_rounds": 2}})
+    assert rounds == SpectralBracketer(self_training=SelfTraining(n_rounds=2))
     with pytest.raises(ValueError, match="Expected a variant of SpectralBracketer"):
         by_name("bracketer", variant="best")
 

@@ -55,10 +55,6 @@ def test_unsupervised_learns_again_from_what_all_chose(text, learned):
     assert difference(learned[0]) < difference(once)
 
 
-def test_unsupervised_seeds_differ():
-    assert Unsupervised(seed=3).reestimation == Reestimation(seed=3)
-
-
 def test_without_marks_leaves_words():
     text = [["``", "Go", ",", "100", "%", "!"], ["."], ["-LRB-", "a", "-RRB-"]]
     assert list(without_marks(text)) == [("Go", "100", "%"), ("a",)]

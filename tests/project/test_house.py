@@ -55,6 +55,14 @@ def test_house_packages_are_the_folders_with_python_files():
     assert folders == {package.replace("spacy_lpcfg.components", "components") for package in packages}
 
 
+def test_house_registered_names_are_written_by_a_config_a_page_or_a_component():
+    """What only its own docstring names, nobody needs."""
+    files = [*(ROOT / "configs").glob("*.cfg"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "components").glob("*_*.py")]
+    written = "".join(path.read_text("utf-8") for path in files)
+    names = [each.name for each in REGISTERED if each.group != "spacy_factories"]
+    assert [name for name in names if name not in written] == []
+
+
 def test_house_citation_is_of_this_version():
     assert srsly.read_yaml(ROOT / "CITATION.cff")["version"] == SETUP["metadata"]["version"]
 

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from configparser import ConfigParser
-from dataclasses import dataclass, fields, is_dataclass
-from inspect import signature
+from dataclasses import asdict, dataclass
 
 import pytest
 from commands import run
 from paths import ROOT
+from thinc.api import Config
 
 from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner
+from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.learners import LEARNERS, NamedLearner, learner_of, learners_of
 
-SETUP = ConfigParser()
-SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
-REGISTERED = SETUP["options.entry_points"]["spacy_misc"]
-CLASSES = [entry.load() for entry in LEARNERS if hasattr(entry.load(), "fit")]  # the others are recipes of learners
+WITH_CLASSES = [entry for entry in LEARNERS if hasattr(entry.load(), "fit")]  # the others are recipes of learners
 
 
-@pytest.mark.parametrize("learner", CLASSES, ids=lambda learner: learner.__name__)
-def test_class_of_the_table_is_registered_as_it_is(learner):
-    assert f" = {learner.__module__}:{learner.__name__}\n" in f"{REGISTERED}\n"
-    assert is_dataclass(learner)
-
-
-@pytest.mark.parametrize("learner", CLASSES, ids=lambda learner: learner.__name__)
-def test_defaults_of_a_class_can_be_written_into_a_config(learner):
-    """Texts, numbers, None, and tuples of texts; a block is None, and the learner that is made has it."""
-    defaults = [each.default for each in signature(learner).parameters.values()]
-    assert all(default is None or isinstance(default, str | int | float | tuple) for default in defaults)
-    made = learner()
-    blocks = [each.name for each in fields(learner) if is_dataclass(getattr(made, each.name))]
-    assert all(getattr(learner(**{name: getattr(made, name)}), name) == getattr(made, name) for name in blocks)
+@pytest.mark.parametrize("entry", WITH_CLASSES, ids=lambda entry: entry.name)
+def test_config_can_describe_every_setting(entry):
+    """Texts, numbers, None, lists, and parts of them make the learner whose values they are."""
+    default = entry.load()()
+    values = {key: value for key, value in asdict(default).items() if key not in ("seed", "lang")}
+    settings = Config({"learner": {"settings": values}}).from_str(Config({"learner": {"settings": values}}).to_str())
+    without_evidence = {"evidence": False} if entry.takes_evidence else {}
+    made = make_learner(entry.name, settings={**settings["learner"]["settings"], **without_evidence})
+    assert made == default
 
 
 def test_entries_have_names_of_their_own():

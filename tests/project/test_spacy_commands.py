@@ -43,8 +43,9 @@ pipeline = ["lpcfg_parser"]
 factory = "lpcfg_parser"
 
 [components.lpcfg_parser.learner]
-@misc = "spacy-lpcfg.Spectral.v1"
-n_states = 2
+@misc = "spacy-lpcfg.Learner.v1"
+name = "spectral"
+settings = {"n_states": 2}
 
 [corpora]
 

@@ -124,12 +124,9 @@ def test_config_has_settings_beside_a_variant():
     features = Features(inside=("rule",), outside=("rule_above",))
     wanted = Spectral.variant("2012", features=features, smoothing=Smoothing(c=15.0, nu=1.0))
     assert learner_of("lpcfg_parser", {**paper, "settings": settings}) == wanted
-    settings["smoothing"] = {"@misc": "spacy-lpcfg.Smoothing.v1", "c": 15.0}
-    wanted = Spectral.variant("2012", features=features, smoothing=Smoothing(c=15.0))
-    assert learner_of("lpcfg_parser", {**paper, "settings": settings}) == wanted
     for kappa in (None, 0.0):
-        features = {"@misc": "spacy-lpcfg.Features.v1", "kappa": kappa}
-        found = learner_of("lpcfg_parser", {"@misc": "spacy-lpcfg.Spectral.v1", "features": features})
+        spectral = {"@misc": "spacy-lpcfg.Learner.v1", "name": "spectral", "settings": {"features": {"kappa": kappa}}}
+        found = learner_of("lpcfg_parser", spectral)
         assert found == Spectral(features=Features(kappa=kappa))
 
 

@@ -12,8 +12,7 @@ from operator import add
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from spacy_lpcfg.blocks import make_tuples
-from spacy_lpcfg.checks import check_at_least, check_whole
+from spacy_lpcfg.checks import check_at_least, check_whole, make_tuples
 from spacy_lpcfg.learning.latent.state_numbers import check_states, max_states
 from spacy_lpcfg.learning.moments.estimation import Projections
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
@@ -27,7 +26,7 @@ _MIN_SINGULAR = 1e-4  # share of the largest singular value under which a direct
 
 @dataclass(frozen=True)
 class Features:
-    """The features of nodes by which they are projected, in a config `spacy-lpcfg.Features.v1`.
+    """The features of nodes by which they are projected.
 
     inside, outside, leaf (sequence of str): Feature templates of `features.INSIDE` for nodes with children, of
         `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.

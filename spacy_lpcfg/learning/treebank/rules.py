@@ -7,7 +7,7 @@ from spacy_lpcfg.checks import check_whole
 
 @dataclass(frozen=True)
 class RuleSettings:
-    """Settings of how rules are made and stored, in a config `spacy-lpcfg.RuleSettings.v1`.
+    """Settings of how rules are made and stored.
 
     markov (int): Number of siblings that an "@" symbol of the binarization remembers.
     exact_tensors (bool): Whether the grammar stores the tensors of rules exactly, instead of to a tolerance.

@@ -20,6 +20,7 @@ from spacy_lpcfg.learning import (
     TreebankPCFG,
 )
 from spacy_lpcfg.learning.induction import Induction
+from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import PivotFeatures
 
@@ -53,8 +54,14 @@ def test_signatures_of_unknown_words_are_english_for_english_alone():
 
 
 def test_settings_reach_the_learner():
-    pivot = Pivot(n_states=4, features=Features(kappa=2), pivots=PivotFeatures(("rule",)), n_jobs=2, **GRAMMAR)
-    settings = {"n_states": 4, "features": {"kappa": 2}, "pivots": {"more_inside": ["rule"]}, "n_jobs": 2}
+    pivots = PivotFeatures(("rule",), em=ConvexEM(tolerance=0.5))
+    pivot = Pivot(n_states=4, features=Features(kappa=2), pivots=pivots, n_jobs=2, **GRAMMAR)
+    settings = {
+        "n_states": 4,
+        "features": {"kappa": 2},
+        "pivots": {"more_inside": ["rule"], "em": {"tolerance": 0.5}},
+        "n_jobs": 2,
+    }
     assert made("pivot", **settings) == EvidenceLearner(pivot, seed=3)
     assert made("pivot", evidence=False) == Pivot(**GRAMMAR)
     assert made("induction", n_states=4, n_rounds=1) == Induction(Pivot(n_states=4, **GRAMMAR), 1)
@@ -116,4 +123,4 @@ def test_component_takes_the_name_of_a_learner(tmp_path):
 
 
 def test_component_has_the_pivot_algorithm_by_default():
-    assert spacy.blank("en").add_pipe("lpcfg_parser").learner == Pivot()
+    assert spacy.blank("de").add_pipe("lpcfg_parser").learner == make_learner("pivot", lang="de")
