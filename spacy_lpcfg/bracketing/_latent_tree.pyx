@@ -92,7 +92,7 @@ cdef class Workspace:
         for length in range(n + 1):
             self.inverse.push_back(1.0 / max(length, 1))
 
-    cdef double minimal(self, const Distances* d, int split, vector[int]& spans, vector[double]& edges) noexcept nogil:
+    cdef double minimal(self, const Distances* d, int split, vector[int]& spans, vector[double]& edges) except? -1 nogil:
         """Return the cost of the best tree of n >= 2 words, and collect its spans in pre-order.
 
         spans: Filled with i, j of every span of two or more words but the whole sentence.
@@ -131,18 +131,18 @@ cdef class Workspace:
                     best_k[0], best_m[0] = k, m
         return least
 
-    cdef void trace_half(self, const Distances* d, const double* best, int s, int t, int k, double length,
-                         vector[int]& spans, vector[double]& edges) noexcept nogil:
+    cdef int trace_half(self, const Distances* d, const double* best, int s, int t, int k, double length,
+                        vector[int]& spans, vector[double]& edges) except -1 nogil:
         """Collect the spans of a half [s, t), which splits at k, below an edge of this length."""
         if t - s < 2:
-            return
+            return 0
         spans.push_back(s)
         spans.push_back(t)
         edges.push_back(length)
         self.trace(d, best, s, t, s, k, t, spans, edges)
         self.trace(d, best, s, t, k, t, s, spans, edges)
 
-    cdef void half(self, const Distances* d, int s, int t, double* best) noexcept nogil:
+    cdef int half(self, const Distances* d, int s, int t, double* best) except -1 nogil:
         """Compute the costs of the best subtrees within [s, t), with the edge above them, for every parent."""
         cdef int h = t - s, length, i, j, x
         self.slopes.resize(h + 1)
@@ -200,13 +200,13 @@ cdef class Workspace:
             offset[x - s] = 0.25 * inverse[n - j + x]
             level[x - s] = -0.5 * mean_outside(d, x, i, x, j) - score
 
-    cdef void trace(self, const Distances* d, const double* best, int s, int t, int i, int j, int x,
-                    vector[int]& spans, vector[double]& edges) noexcept nogil:
+    cdef int trace(self, const Distances* d, const double* best, int s, int t, int i, int j, int x,
+                   vector[int]& spans, vector[double]& edges) except -1 nogil:
         """Collect the spans of the best subtree of [i, j) below the parent x, in pre-order."""
         cdef int h = t - s, k, chosen = i + 1
         cdef double least = INFINITY, cost
         if j == i + 1:
-            return
+            return 0
         for k in range(i + 1, j):
             cost = edge(d, i, k, j, x) + best[place(h, i - s, k - s, j - s)] + best[place(h, k - s, j - s, i - s)]
             if cost < least:

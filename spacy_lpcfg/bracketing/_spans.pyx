@@ -10,6 +10,8 @@ from libc.math cimport INFINITY, exp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
+from spacy_lpcfg.vectors cimport fill
+
 # Bits of a symbol's flags, by which `is_left_out` finds brackets that treebanks do not annotate.
 cpdef enum:
     NOMINAL = 1
@@ -192,9 +194,9 @@ cdef class SpanScores:
         while size < 2 * <size_t>keys.shape[0]:
             size *= 2
         self.mask = size - 1
-        self.keys.assign(size, 0)
-        self.values.assign(size, 0)
-        self.used.assign(size, 0)
+        fill(self.keys, size, 0)
+        fill(self.values, size, 0)
+        fill(self.used, size, 0)
         self.unseen_yield, self.unseen_context = unseen_yield, unseen_context
         for k in range(256):
             self.flags[k] = flags[k]
@@ -238,12 +240,12 @@ cdef class SpanScores:
             return True
         return end == j + 1 and (self.flags[symbols[j - 1]] & self.flags[symbols[j]] & NOMINAL) != 0
 
-    cdef void outline(self, const double* scores, const double* chart, const uint8_t* symbols, int n, int i, int j,
-                      int start, int end, vector[int]& spans, vector[double]& span_scores) noexcept nogil:
+    cdef int outline(self, const double* scores, const double* chart, const uint8_t* symbols, int n, int i, int j,
+                     int start, int end, vector[int]& spans, vector[double]& span_scores) except -1 nogil:
         """Collect the spans of the best tree of [i, j), whose parent is [start, end), in pre-order, with scores."""
         cdef int split
         if j - i < 2:
-            return
+            return 0
         if not self.is_left_out(symbols, i, j, start, end):
             spans.push_back(i)
             spans.push_back(j)

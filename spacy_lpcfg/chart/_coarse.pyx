@@ -13,6 +13,7 @@ from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
 from spacy_lpcfg.chart._forest cimport Edge, Forest, Item
+from spacy_lpcfg.vectors cimport fill
 
 cdef extern from *:
     """
@@ -66,8 +67,8 @@ cdef class RuleTable:
         cdef int r
         self.n_symbols = grammar.n_symbols
         self.n_blocks = (self.n_symbols + 63) // 64
-        self.partners.assign(self.n_symbols * self.n_blocks, 0)
-        self.pair_offsets.assign(<int64_t>self.n_symbols * self.n_symbols + 1, 0)
+        fill(self.partners, self.n_symbols * self.n_blocks, 0)
+        fill(self.pair_offsets, <int64_t>self.n_symbols * self.n_symbols + 1, 0)
         a_b_c = grammar.rules[ids].T
         for r in ids[np.lexsort((a_b_c[0], a_b_c[2], a_b_c[1]))]:
             b, c = rules[r, 1], rules[r, 2]
@@ -86,8 +87,8 @@ cdef class CoarseGrammar:
     cdef int n_blocks
     cdef RuleTable all_rules
     cdef RuleTable open_rules            # those of symbols from binarisation, which yield no constituent
-    cdef vector[double] roots
-    cdef vector[double] priors
+    cdef const double[::1] roots
+    cdef const double[::1] priors
     cdef const int32_t[::1] row_symbols
     cdef const double[::1] row_weights
     cdef const int32_t[::1] tag_of
@@ -157,13 +158,13 @@ cdef class _Chart:
 
     def __cinit__(self, CoarseGrammar grammar):
         self.grammar = grammar
-        self.sums.assign(grammar.n_symbols, 0)
-        self.right_inside.assign(grammar.n_symbols, 0)
-        self.right_item.assign(grammar.n_symbols, 0)
-        self.item_of.assign(grammar.n_symbols, -1)
-        self.merits.assign(grammar.n_symbols, 0)
-        self.cell_factors.assign(grammar.n_symbols, 1)
-        self.summed.assign(grammar.n_blocks, 0)
+        fill(self.sums, grammar.n_symbols, 0)
+        fill(self.right_inside, grammar.n_symbols, 0)
+        fill(self.right_item, grammar.n_symbols, 0)
+        fill(self.item_of, grammar.n_symbols, -1)
+        fill(self.merits, grammar.n_symbols, 0)
+        fill(self.cell_factors, grammar.n_symbols, 1)
+        fill(self.summed, grammar.n_blocks, 0)
 
     cdef int clear(self, int n) except -1 nogil:
         """Make room for a sentence of n words, in the memory of the one before where it is enough."""
@@ -174,14 +175,10 @@ cdef class _Chart:
         self.scales.clear()
         self.factors.clear()
         self.applications.clear()
-        self.first_item.clear()
-        self.first_item.resize(self.n_cells, 0)
-        self.end_item.clear()
-        self.end_item.resize(self.n_cells, 0)
-        self.exponents.clear()
-        self.exponents.resize(self.n_cells, 0)
-        self.present.clear()
-        self.present.resize(<int64_t>self.n_cells * self.grammar.n_blocks, 0)
+        fill(self.first_item, self.n_cells, 0)
+        fill(self.end_item, self.n_cells, 0)
+        fill(self.exponents, self.n_cells, 0)
+        fill(self.present, <int64_t>self.n_cells * self.grammar.n_blocks, 0)
 
     cdef int cell(self, int start, int end) noexcept nogil:
         return start * (self.n + 1) + end
@@ -193,7 +190,7 @@ cdef class _Chart:
         return self.span_factors[start * self.n - start * (start - 1) // 2 + end - start - 1, self.columns[symbol]]
 
     cdef int add_item(self, int start, int end, int symbol, int row, double inside, double scale,
-                       double factor) except -1 nogil:
+                      double factor) except -1 nogil:
         cdef Item item
         item.start, item.end, item.symbol, item.row = start, end, symbol, row
         self.item_of[symbol] = <int32_t>self.items.size()
@@ -352,8 +349,7 @@ cdef class _Chart:
         cdef int cell = self.cell(0, self.n)
         cdef int k
         cdef double total = 0
-        self.outside.clear()
-        self.outside.resize(self.items.size(), 0)
+        fill(self.outside, self.items.size(), 0)
         for k in range(self.first_item[cell], self.end_item[cell]):
             self.outside[k] = self.grammar.roots[self.items[k].symbol]
             total += self.outside[k] * self.inside[k]
@@ -393,8 +389,7 @@ cdef class _Chart:
     cdef int keep_items(self, Forest forest, double total, double threshold) except -1 nogil:
         cdef size_t k
         cdef double posterior
-        self.new_item.clear()
-        self.new_item.resize(self.items.size(), -1)
+        fill(self.new_item, self.items.size(), -1)
         for k in range(self.items.size()):
             posterior = self.inside[k] * self.outside[k] / total
             if posterior > 0 and posterior >= threshold:
@@ -431,8 +426,7 @@ cdef class _Chart:
         cdef size_t e, k, n = forest.items.size()
         cdef int32_t place
         cdef Edge edge
-        forest.first_edge.clear()
-        forest.first_edge.resize(n + 1, 0)
+        fill(forest.first_edge, n + 1, 0)
         for e in range(self.kept.size()):
             forest.first_edge[self.kept[e].target + 1] += 1
         for k in range(n):

@@ -6,6 +6,8 @@ from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
+from spacy_lpcfg.vectors cimport fill
+
 
 def emissions(
     const float[:, ::1] scores,
@@ -43,7 +45,7 @@ def emissions(
     for i in range(n):
         candidates.clear()
         weights.clear()
-        has_tag.assign(n_tags, False)
+        fill(has_tag, n_tags, False)
         for r in range(offsets[terminals[i]], offsets[terminals[i] + 1]):
             t = tag_of[symbols[r]]
             has_tag[t] = True

@@ -18,6 +18,7 @@ from libcpp.vector cimport vector
 from spacy_lpcfg.chart._forest cimport Edge, Forest, Item, as_array
 from spacy_lpcfg.simd cimport (
     LANES, add_outer, add_rows, add_sparse_rows, mix_rows, mix_sparse_rows, outer, pass_down, power_of_two)
+from spacy_lpcfg.vectors cimport fill
 
 from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.tensors import FACTORED, SPARSE
@@ -188,9 +189,9 @@ cdef class Marginals:
         cdef vector[int32_t] stack, states, nodes
         cdef Scratch scratch
         cdef int item, state, left, right, n_drawn = 1
-        scratch.pairs.assign(self.pairs.size(), 0)
-        scratch.one_hot.assign(self.grammar.max_states, 0)
-        scratch.buffer.assign(self.grammar.max_states, 0)
+        fill(scratch.pairs, self.pairs.size(), 0)
+        fill(scratch.one_hot, self.grammar.max_states, 0)
+        fill(scratch.buffer, self.grammar.max_states, 0)
         with nogil:
             self.draw_root(uniforms[0], &item, &state)
             stack.push_back(item)
@@ -226,8 +227,8 @@ cdef class Marginals:
                     item[0], state[0] = root, h
                     point -= weight
 
-    cdef void draw_edge(self, double uniform, int item, int state, int* left, int* right, int* pair,
-                        Scratch& scratch) noexcept nogil:
+    cdef int draw_edge(self, double uniform, int item, int state, int* left, int* right, int* pair,
+                       Scratch& scratch) except -1 nogil:
         """An edge of an item in a state, and states of its children as left * max_states + right."""
         cdef double point, total = 0
         cdef int e, chosen = -1
@@ -281,22 +282,22 @@ cdef class Marginals:
         cdef Edge edge = self.forest.edges[e]
         return ldexp(1.0, self.exponents[edge.left] + self.exponents[edge.right] - self.exponents[edge.target])
 
-    cdef void allocate(self) noexcept nogil:
+    cdef int allocate(self) except -1 nogil:
         cdef size_t k, n = self.forest.items.size()
-        self.offsets.assign(n + 1, 0)
+        fill(self.offsets, n + 1, 0)
         for k in range(n):
             self.offsets[k + 1] = self.offsets[k] + in_blocks(self.grammar.n_states[self.forest.items[k].symbol])
-        self.inside.assign(self.offsets[n], 0)
-        self.outside.assign(self.offsets[n], 0)
-        self.exponents.assign(n, NOTHING)
-        self.item_marginals.assign(n, 0)
-        self.edge_marginals.assign(self.forest.edges.size(), 0)
-        self.pairs.assign(self.grammar.max_states * self.grammar.max_states, 0)
-        self.buffer.assign(self.grammar.max_states, 0)
-        self.buffer_2.assign(self.grammar.max_states, 0)
-        self.left_buffer.assign(self.grammar.max_states, 0)
-        self.right_buffer.assign(self.grammar.max_states, 0)
-        self.scratch.assign(LANES * self.grammar.max_states, 0)
+        fill(self.inside, self.offsets[n], 0)
+        fill(self.outside, self.offsets[n], 0)
+        fill(self.exponents, n, NOTHING)
+        fill(self.item_marginals, n, 0)
+        fill(self.edge_marginals, self.forest.edges.size(), 0)
+        fill(self.pairs, self.grammar.max_states * self.grammar.max_states, 0)
+        fill(self.buffer, self.grammar.max_states, 0)
+        fill(self.buffer_2, self.grammar.max_states, 0)
+        fill(self.left_buffer, self.grammar.max_states, 0)
+        fill(self.right_buffer, self.grammar.max_states, 0)
+        fill(self.scratch, LANES * self.grammar.max_states, 0)
 
     cdef void normalize(self, int item, int exponent) noexcept nogil:
         """Bring the largest entry of an inside vector to [0.5, 1); note the exponent taken out."""

@@ -12,6 +12,8 @@ from libc.stdint cimport int32_t
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
+from spacy_lpcfg.vectors cimport fill
+
 
 # The forest ---------------------------------------------------------------------------------------
 
@@ -25,12 +27,12 @@ cdef class Forest:
     def n_edges(self):
         return self.edges.size()
 
-    cdef bint has_tree(self) noexcept nogil:
+    cdef bint has_tree(self) except -1 nogil:
         """Whether the edges hold a tree over the whole sentence."""
         cdef vector[char] stands
         cdef int item, e
         cdef size_t k
-        stands.assign(self.items.size(), False)
+        fill(stands, self.items.size(), False)
         for item in range(<int>self.items.size()):
             stands[item] = self.items[item].row >= 0
             for e in range(self.first_edge[item], self.first_edge[item + 1]):
@@ -46,7 +48,7 @@ cdef class Forest:
         cdef size_t e
         cdef vector[char] allowed
         allowed.assign(&is_allowed[0], &is_allowed[0] + is_allowed.shape[0])
-        is_kept.assign(self.edges.size(), False)
+        fill(is_kept, self.edges.size(), False)
         for e in range(self.edges.size()):
             is_kept[e] = (
                 allowed[self.edges[e].target] and allowed[self.edges[e].left] and allowed[self.edges[e].right]
@@ -61,7 +63,7 @@ cdef class Forest:
         cdef Py_ssize_t k, e = 0
         cdef size_t r
         part.n_words, part.log_probability, part.is_complete = self.n_words, self.log_probability, self.is_complete
-        place.assign(self.items.size(), -1)
+        fill(place, self.items.size(), -1)
         with nogil:
             for k in range(items.shape[0]):
                 place[items[k]] = <int32_t>k
@@ -138,8 +140,8 @@ def best_tree(Forest forest, const double[::1] edge_scores, const double[::1] it
     cdef double score
     cdef Edge edge
     with nogil:
-        best.assign(forest.items.size(), -INFINITY)
-        choice.assign(forest.items.size(), -1)
+        fill(best, forest.items.size(), -INFINITY)
+        fill(choice, forest.items.size(), -1)
         for item in range(<int>forest.items.size()):
             if forest.items[item].row >= 0:
                 best[item] = item_scores[item]
@@ -325,11 +327,11 @@ cdef class CellSums:
 
     def __init__(self, LabelTable table):
         self.table = table
-        self.of_label.assign(len(table.label_names), 0)
-        self.depth.assign(len(table.label_names), 0)
-        self.of_tag.assign(len(table.tag_names), 0)
+        fill(self.of_label, len(table.label_names), 0)
+        fill(self.depth, len(table.label_names), 0)
+        fill(self.of_tag, len(table.tag_names), 0)
 
-    cdef int sum(self, Forest forest, int first, const double* marginals) noexcept nogil:
+    cdef int sum(self, Forest forest, int first, const double* marginals) except -1 nogil:
         """Sum the marginals (n_items,) over the cell that begins with an item; return the end of the cell."""
         cdef int item = first
         cdef int32_t number
@@ -344,7 +346,7 @@ cdef class CellSums:
             item += 1
         return item
 
-    cdef void add(self, const Item& item, double marginal) noexcept nogil:
+    cdef int add(self, const Item& item, double marginal) except -1 nogil:
         cdef int c, first = self.table.offsets[item.symbol]
         cdef int32_t label, tag
         for c in range(first, self.table.offsets[item.symbol + 1]):
@@ -359,7 +361,7 @@ cdef class CellSums:
             self.tags.push_back(tag)
             self.of_tag[tag] += marginal
 
-    cdef void add_brackets(self, const Item& cell, double least, vector[Bracket]& brackets) noexcept nogil:
+    cdef int add_brackets(self, const Item& cell, double least, vector[Bracket]& brackets) except -1 nogil:
         """Add the brackets of the cell that are likely enough."""
         cdef Bracket new
         for new.label in self.labels:

@@ -14,6 +14,7 @@ from libcpp.vector cimport vector
 
 from spacy_lpcfg.chart._fine cimport FineGrammar, Tensor, apply_core, in_blocks
 from spacy_lpcfg.simd cimport LANES, Sparse, add_outer, add_sparse_last, mix_rows, outer
+from spacy_lpcfg.vectors cimport fill
 
 
 cdef struct Rule:
@@ -46,7 +47,7 @@ cdef class RuleIndex:
     """Binary rules by their left child, then by their left-hand side."""
 
     cdef int n_symbols
-    cdef vector[int32_t] offsets  # (n_symbols + 1,)
+    cdef const int32_t[::1] offsets   # (n_symbols + 1,)
     cdef vector[Rule] rules
 
     def __init__(self, grammar):
@@ -102,11 +103,11 @@ cdef class PrefixChart:
             self.places.push_back(place)
             place += in_blocks(grammar.n_states[a])
         self.size = <int>place
-        self.sums.assign(index.n_symbols, 0)
-        self.right_place.assign(index.n_symbols, -1)
-        self.pairs.assign(grammar.max_states * grammar.max_states, 0)
-        self.scratch.assign(LANES * grammar.max_states, 0)
-        self.mixed.assign(grammar.max_states, 0)
+        fill(self.sums, index.n_symbols, 0)
+        fill(self.right_place, index.n_symbols, -1)
+        fill(self.pairs, grammar.max_states * grammar.max_states, 0)
+        fill(self.scratch, LANES * grammar.max_states, 0)
+        fill(self.mixed, grammar.max_states, 0)
         self.n = 0
 
     def predict(self, const double[::1] weights):
@@ -136,7 +137,7 @@ cdef class PrefixChart:
                 self.complete()
         return total
 
-    cdef double push_word(self, int terminal, const double[::1] tag_factors) noexcept nogil:
+    cdef double push_word(self, int terminal, const double[::1] tag_factors) except -1 nogil:
         cdef int row, symbol, h, m
         cdef int start = self.n
         cdef double factor, total = 0
@@ -177,7 +178,7 @@ cdef class PrefixChart:
     cdef vector[Complete]* cell(self, int start, int end) noexcept nogil:
         return &self.cells[end * (end - 1) // 2 + start]
 
-    cdef void complete(self) noexcept nogil:
+    cdef int complete(self) except -1 nogil:
         """Constituents of several words that end with the last word, the shortest first."""
         cdef int start, split
         for start in range(self.n - 2, -1, -1):
@@ -186,7 +187,7 @@ cdef class PrefixChart:
                 self.combine(start, split)
             self.close(start)
 
-    cdef void combine(self, int start, int split) noexcept nogil:
+    cdef int combine(self, int start, int split) except -1 nogil:
         """All applications of rules to constituents [start, split) and [split, n)."""
         cdef vector[Complete]* lefts = self.cell(start, split)
         cdef vector[Complete]* rights = self.cell(split, self.n)
@@ -213,7 +214,7 @@ cdef class PrefixChart:
         for k in range(rights.size()):
             self.right_place[rights[0][k].symbol] = -1
 
-    cdef void close(self, int start) noexcept nogil:
+    cdef int close(self, int start) except -1 nogil:
         """The constituents [start, n) that are likely enough, with their vectors."""
         cdef size_t k, kept = 0, first
         cdef int symbol
@@ -234,7 +235,7 @@ cdef class PrefixChart:
                 self.add_constituent(start, first, k)
                 first = k
 
-    cdef void add_constituent(self, int start, size_t first, size_t end) noexcept nogil:
+    cdef int add_constituent(self, int start, size_t first, size_t end) except -1 nogil:
         """The constituent that some applications make, with one target."""
         cdef Complete constituent
         cdef const Tensor* tensor
@@ -271,7 +272,7 @@ cdef class PrefixChart:
         values_ = np.empty(self.grammar.state_offsets[self.index.n_symbols])
         cdef double[::1] values = values_
         with nogil:
-            self.next.assign(self.size, 0)
+            fill(self.next, self.size, 0)
             for a in range(self.index.n_symbols):
                 self.siblings_of(a)
         for a in range(self.index.n_symbols):
@@ -354,7 +355,7 @@ def child_matrices(FineGrammar grammar, full, const int32_t[::1] rules, const do
     cdef double[:, ::1] to_left = left, to_right = right
     if n > first:
         with nogil:
-            matrix.assign(grammar.max_states * grammar.max_states, 0)
+            fill(matrix, grammar.max_states * grammar.max_states, 0)
             for k in range(rules.shape[0]):
                 a, b, c = places[symbols[rules[k], 0]], places[symbols[rules[k], 1]], places[symbols[rules[k], 2]]
                 add_children(

@@ -12,6 +12,7 @@ from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from spacy_lpcfg.chart._forest cimport Edge, Forest, as_array
+from spacy_lpcfg.vectors cimport fill
 
 
 cdef class Projection:
@@ -38,13 +39,13 @@ cdef class Projection:
             self.inside_pass()
             self.outside_pass()
 
-    cdef void weigh(self, const double* edges, const double* items, double tau) noexcept nogil:
+    cdef int weigh(self, const double* edges, const double* items, double tau) except -1 nogil:
         """Logs of the weights of edges and roots."""
         cdef size_t k
         cdef int item, e
         cdef double total
-        self.logs.assign(self.forest.edges.size(), -INFINITY)
-        self.root_logs.assign(self.forest.items.size(), -INFINITY)
+        fill(self.logs, self.forest.edges.size(), -INFINITY)
+        fill(self.root_logs, self.forest.items.size(), -INFINITY)
         for item in range(<int>self.forest.items.size()):
             total = 0
             for e in range(self.forest.first_edge[item], self.forest.first_edge[item + 1]):
@@ -60,12 +61,12 @@ cdef class Projection:
             if items[item] > 0:
                 self.root_logs[item] = tau * log(items[item] / total)
 
-    cdef void inside_pass(self) noexcept nogil:
+    cdef int inside_pass(self) except -1 nogil:
         cdef int item, e, first, end
         cdef double largest, total
         cdef Edge edge
-        self.inside.assign(self.forest.items.size(), -INFINITY)
-        self.shares.assign(self.forest.edges.size(), 0)
+        fill(self.inside, self.forest.items.size(), -INFINITY)
+        fill(self.shares, self.forest.edges.size(), 0)
         for item in range(<int>self.forest.items.size()):
             if self.forest.items[item].row >= 0:
                 self.inside[item] = 0
@@ -87,18 +88,18 @@ cdef class Projection:
                 self.shares[e] /= total
             self.inside[item] = largest + log(total)
 
-    cdef void outside_pass(self) noexcept nogil:
+    cdef int outside_pass(self) except -1 nogil:
         cdef size_t k
         cdef int item, e
         cdef double largest = -INFINITY, total = 0
-        self.item_marginals.assign(self.forest.items.size(), 0)
-        self.edge_marginals.assign(self.forest.edges.size(), 0)
+        fill(self.item_marginals, self.forest.items.size(), 0)
+        fill(self.edge_marginals, self.forest.edges.size(), 0)
         self.log_total = -INFINITY
         for k in range(self.forest.roots.size()):
             item = self.forest.roots[k]
             largest = max(largest, self.root_logs[item] + self.inside[item])
         if largest == -INFINITY:
-            return
+            return 0
         for k in range(self.forest.roots.size()):
             item = self.forest.roots[k]
             total += exp(self.root_logs[item] + self.inside[item] - largest)
@@ -136,7 +137,7 @@ cdef class Projection:
         cdef int item, e
         cdef double largest, total
         cdef Edge edge
-        inside.assign(self.forest.items.size(), -INFINITY)
+        fill(inside, self.forest.items.size(), -INFINITY)
         for item in range(<int>self.forest.items.size()):
             if not is_allowed[item]:
                 continue

@@ -150,7 +150,7 @@ cdef class Pass:
 
     # Sequences side by side: what they need of a matrix at the same place is one product
 
-    cdef int64_t take(self, Numbers& sequences, int64_t first, int64_t stride) noexcept nogil:
+    cdef int64_t take(self, Numbers& sequences, int64_t first, int64_t stride) except -1 nogil:
         """Take the sequences first, first + stride, ...; the positions of the longest."""
         cdef int64_t most = 0
         while first < self.n_sequences:
@@ -159,8 +159,8 @@ cdef class Pass:
             first += stride
         return most
 
-    cdef void positions_at(self, Numbers& positions, Numbers& firsts, const Numbers& sequences,
-                           int64_t place) noexcept nogil:
+    cdef int positions_at(self, Numbers& positions, Numbers& firsts, const Numbers& sequences,
+                          int64_t place) except -1 nogil:
         """The positions at a place of the sequences, of those that have it, and where these sequences begin."""
         cdef int64_t i, begin
         positions.clear()
@@ -173,7 +173,7 @@ cdef class Pass:
 
     # Forward
 
-    cdef void go_forward(self, int64_t first, int64_t stride) noexcept nogil:
+    cdef int go_forward(self, int64_t first, int64_t stride) except -1 nogil:
         cdef int64_t place, p, i
         cdef int h
         cdef Workspace workspace
@@ -192,7 +192,7 @@ cdef class Pass:
                     for h in range(self.width):
                         self.passed[p, h] = self.means[p, h] * self.keep[p, h]
 
-    cdef void enter(self, const Numbers& positions, const Numbers& firsts, float* thetas) noexcept nogil:
+    cdef int enter(self, const Numbers& positions, const Numbers& firsts, float* thetas) except -1 nogil:
         """Compute the first thetas of positions, whose sequences begin at `firsts`."""
         cdef int64_t i, p, r, earlier
         cdef vector[float*] targets
@@ -213,8 +213,8 @@ cdef class Pass:
             add_averages(targets.data(), sources.data(), &self.transposed[r, 0, 0], <int>targets.size(), self.n_states,
                          self.n_states)
 
-    cdef void decide_in_turn(self, int64_t p, float* theta, vector[float]& logits,
-                             Workspace& workspace) noexcept nogil:
+    cdef int decide_in_turn(self, int64_t p, float* theta, vector[float]& logits,
+                            Workspace& workspace) except -1 nogil:
         """Take the decisions of a position of a mean field one by one, each of which changes theta and means."""
         cdef int64_t k
         cdef float* means = &self.means[p, 0]
@@ -228,6 +228,7 @@ cdef class Pass:
             memcpy(&self.before[k, 0], means, self.width * sizeof(float))
             log_total = softmax(logits.data(), q, means, choice)
             self.log_probabilities[k] = logits[self.chosen(k)] - log_total
+            workspace.fit(choice)
             if self.approximation == MEAN_FIELD_STEP:
                 step(theta, q, choice, self.chosen(k), workspace)
                 sigmoid(means, theta, self.n_states)
@@ -236,7 +237,7 @@ cdef class Pass:
                 q = &self.settled[self.outcome_offsets[k]]
                 settle(theta, means, logits.data(), q, choice, self.chosen(k), EXACT, workspace)
 
-    cdef void decide_group(self, int64_t group) noexcept nogil:
+    cdef int decide_group(self, int64_t group) except -1 nogil:
         """Compute decisions over the same outcomes under feed-forward means, and `pulls`, their gradients by these."""
         cdef const int32_t* choices = &self.group_choices[self.group_offsets[group]]
         cdef int64_t n = self.group_offsets[group + 1] - self.group_offsets[group], i, k
@@ -262,7 +263,7 @@ cdef class Pass:
 
     # Backward
 
-    cdef void go_backward(self, int64_t first, int64_t stride) noexcept nogil:
+    cdef int go_backward(self, int64_t first, int64_t stride) except -1 nogil:
         cdef int64_t place, i, r, earlier
         cdef Workspace workspace
         cdef Numbers sequences, positions, firsts
@@ -283,7 +284,7 @@ cdef class Pass:
                 add_averages(targets.data(), sources.data(), &self.latent_weights[r, 0, 0], <int>targets.size(),
                              self.n_states, self.n_states)
 
-    cdef void leave(self, int64_t p, Workspace& workspace) noexcept nogil:
+    cdef int leave(self, int64_t p, Workspace& workspace) except -1 nogil:
         """Compute the gradient by a position's first theta from that by its passed means, which is complete."""
         cdef int64_t k
         cdef int h
@@ -301,7 +302,7 @@ cdef class Pass:
         if self.approximation != FEED_FORWARD:
             self.undo_in_turn(p, g, workspace)
 
-    cdef void undo_in_turn(self, int64_t p, float* g, Workspace& workspace) noexcept nogil:
+    cdef int undo_in_turn(self, int64_t p, float* g, Workspace& workspace) except -1 nogil:
         """The adjoint of `decide_in_turn`: g is by theta after the decisions, and becomes that before them."""
         cdef int64_t k
         cdef Choice choice
@@ -311,6 +312,7 @@ cdef class Pass:
         for k in range(self.choice_offsets[p + 1] - 1, self.choice_offsets[p] - 1, -1):
             choice = self.choice(k)
             q, turns = &self.distributions[self.outcome_offsets[k]], &self.turns[self.outcome_offsets[k]]
+            workspace.fit(choice)
             if self.approximation == MEAN_FIELD_STEP:
                 memcpy(&self.pulls[k, 0], g, self.width * sizeof(float))
                 step_adjoint(g, turns, self.means_before(k), q, choice, workspace)
@@ -324,7 +326,7 @@ cdef class Pass:
 
     # Gradients by the parameters
 
-    cdef void collect_outcomes(self, int64_t group) noexcept nogil:
+    cdef int collect_outcomes(self, int64_t group) except -1 nogil:
         """Add the gradient by the outcome weights and biases of a group of choices."""
         cdef int64_t i, k, offset
         cdef vector[const float*] coefficients, vectors
@@ -347,7 +349,7 @@ cdef class Pass:
         add_outer_products(&self.by_outcomes[first, 0], coefficients.data(), vectors.data(), <int>vectors.size(),
                            n_outcomes, self.n_states)
 
-    cdef void collect_latent(self, int64_t relation) noexcept nogil:
+    cdef int collect_latent(self, int64_t relation) except -1 nogil:
         """Add the gradient by the latent weights of a relation."""
         cdef int64_t sequence, p, first, earlier
         cdef vector[const float*] coefficients, vectors

@@ -43,7 +43,8 @@ struct Choice {
 /* A number of units, rounded up to whole blocks of LANES */
 INLINED int padded(int n_states) { return (n_states + LANES - 1) / LANES * LANES; }
 
-/* Vectors of one thread, by number, and the outcomes that count at the moment. It grows as needed. */
+/* Vectors of one thread, by number, and the outcomes that count at the moment. `fit` makes room for a choice; callers
+   do it, since no exception passes through the clones below. */
 struct Workspace {
     std::vector<float> room;
     std::vector<int32_t> active;
@@ -400,7 +401,6 @@ INLINED void scales_of(float *scales, const float *means, int width) {
 /* "mean-field-step": one natural gradient step, theta += W[chosen] - sum q W */
 SIMD_CLONES static inline void step(float *theta, const float *q, const Choice &choice, int chosen,
                                     Workspace &workspace) {
-    workspace.fit(choice);
     float *average = workspace.row(0);
     const float *own = choice.weights + (size_t)chosen * workspace.width;
     mix(average, q, choice.weights, choice.n_outcomes, choice.n_states);
@@ -434,7 +434,6 @@ INLINED void newton(float *direction, const float *gradient, const float *averag
 SIMD_CLONES static inline int settle(float *theta, float *means, float *logits, float *q, const Choice &choice,
                                      int chosen, float tolerance, Workspace &workspace) {
     const int max_steps = 50, max_halvings = 16;
-    workspace.fit(choice);
     const int width = workspace.width;
     float *prior = workspace.row(6), *average = workspace.row(7), *gradient = workspace.row(8);
     float *direction = workspace.row(9), *start = workspace.row(10), forcing = workspace.forcing;
@@ -470,7 +469,6 @@ SIMD_CLONES static inline int settle(float *theta, float *means, float *logits, 
 
 /* sum_d q[d] W[d], which is left in row 7 of the workspace */
 INLINED float *average_of(const float *q, const Choice &choice, Workspace &workspace) {
-    workspace.fit(choice);
     mix(workspace.row(7), q, choice.weights, choice.n_outcomes, choice.n_states);
     return workspace.row(7);
 }

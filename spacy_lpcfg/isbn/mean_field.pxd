@@ -15,6 +15,7 @@ cdef extern from "mean_field.h" namespace "isbn" nogil:
     cppclass Workspace:
         float forcing
         float negligible
+        void fit(const Choice& choice) except +   # before a choice of a new size; the functions below allocate nothing
     int padded(int n_states)
     void sigmoid(float* means, const float* theta, int n_states)
     void add_products(float*const* targets, const float* matrix, const float*const* sources, int n_pairs, int n_rows,

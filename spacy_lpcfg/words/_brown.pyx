@@ -4,6 +4,8 @@ from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
+from spacy_lpcfg.vectors cimport fill
+
 
 cdef inline double n_log_n(int64_t n) noexcept nogil:
     return n * log(<double>n) if n > 1 else 0
@@ -20,9 +22,9 @@ cdef struct Word:
     int64_t right
 
 
-cdef void neighbours(const int32_t[::1] offsets, const int32_t[::1] words, const int64_t[::1] counts,
-                     const int32_t[::1] classes, int word, vector[int64_t]& by_class, vector[int]& used,
-                     int64_t* total, int64_t* itself) noexcept nogil:
+cdef int neighbours(const int32_t[::1] offsets, const int32_t[::1] words, const int64_t[::1] counts,
+                    const int32_t[::1] classes, int word, vector[int64_t]& by_class, vector[int]& used,
+                    int64_t* total, int64_t* itself) except -1 nogil:
     """Count how often each class stands beside a word, the word itself excluded; `used` are the classes that do."""
     cdef int k, c
     total[0] = itself[0] = 0
@@ -88,8 +90,8 @@ def exchange(
     cdef Word word
     cdef double value, most
     with nogil:
-        after.assign(n, 0)
-        before.assign(n, 0)
+        fill(after, n, 0)
+        fill(before, n, 0)
         for w in range(n_words):
             neighbours(after_offsets, after_words, after_counts, classes, w, after, used_after, &word.left,
                        &word.itself)

@@ -77,10 +77,10 @@ cdef class SentenceWords:
     cdef vector[Candidate] candidates
     cdef vector[int32_t] signature_rows
     cdef vector[float] inputs                 # (n, n_decisions, width): sums of the rows of a Shift
-    cdef void clear(self) noexcept nogil
+    cdef int clear(self) except -1 nogil
     cdef void add(self, candidates)
     cdef void copy_to(self, SentenceWords new)
-    cdef void compute_inputs(self, int candidate) noexcept nogil
+    cdef int compute_inputs(self, int candidate) except -1 nogil
 
     cdef inline const float* input(self, int candidate, int relation) noexcept nogil:
         """The sum of the rows of a Shift, which `compute_inputs` has made."""
@@ -104,5 +104,5 @@ cdef class Scorer:
     cdef void to_logs(self, float* logits, int n, const uint8_t* allowed) noexcept nogil
     cdef double log_word(self, int outcome, int first, int end, const float* means) noexcept nogil
     cdef void add_all_logits(self, int first, int end, const float* means, float* logits) noexcept nogil
-    cdef void update(self, int stage, int first, int end, const uint8_t* allowed, int chosen, float* theta,
-                     const float* means) noexcept nogil
+    cdef int update(self, int stage, int first, int end, const uint8_t* allowed, int chosen, float* theta,
+                    const float* means) except -1 nogil

@@ -11,6 +11,7 @@ from libc.string cimport memcpy, memset
 
 from spacy_lpcfg.isbn.mean_field cimport (
     FEED_FORWARD, MEAN_FIELD_STEP, add_inputs, add_logits, log_sum_exp, padded, settle, sigmoid, softmax, step)
+from spacy_lpcfg.vectors cimport copy
 
 from spacy_lpcfg.isbn.likelihood import pad
 from spacy_lpcfg.isbn.network import APPROXIMATIONS
@@ -56,7 +57,7 @@ cdef class Networks:
         latent = parameters["latent_weights"]
         table.n_states, table.width = network.n_states, padded(network.n_states)
         table.approximation, table.start = APPROXIMATIONS.index(network.approximation), self.model.width
-        table.latent_weights = self.floats(np.concatenate([latent, *(latent[[r]] + latent[[s]] for r, s in couples)]))
+        table.latent_weights = self.floats(np.concatenate([latent, *[latent[[r]] + latent[[s]] for r, s in couples]]))
         table.outcome_weights = self.floats(parameters["outcome_weights"])
         table.outcome_bias = self.floats(parameters["outcome_bias"])
         self.model.width += table.width
@@ -95,7 +96,7 @@ cdef class SentenceWords:
         self.networks, self.model = networks, &networks.model
         self.clear()
 
-    cdef void clear(self) noexcept nogil:
+    cdef int clear(self) except -1 nogil:
         self.offsets.clear()
         self.candidates.clear()
         self.signature_rows.clear()
@@ -122,10 +123,12 @@ cdef class SentenceWords:
 
     cdef void copy_to(self, SentenceWords new):
         """Give another object these words."""
-        new.offsets, new.candidates = self.offsets, self.candidates
-        new.signature_rows, new.inputs = self.signature_rows, self.inputs
+        copy(new.offsets, self.offsets)
+        copy(new.candidates, self.candidates)
+        copy(new.signature_rows, self.signature_rows)
+        copy(new.inputs, self.inputs)
 
-    cdef void compute_inputs(self, int candidate) noexcept nogil:
+    cdef int compute_inputs(self, int candidate) except -1 nogil:
         """Compute the sums of the rows of a Shift, for each decision relation, unless they are there."""
         cdef const Model* n = self.model
         cdef size_t start = self.inputs.size()
@@ -135,11 +138,11 @@ cdef class SentenceWords:
         cdef int32_t rows[3]
         cdef int r
         if candidate == NONE or self.candidates[candidate].input != NONE:
-            return
+            return 0
+        self.inputs.resize(start + n.n_decisions * n.width)
         own = &self.candidates[candidate]
         own.input = <int32_t>(start / (n.n_decisions * n.width))
         rows[0], rows[1], rows[2] = SHIFT, n.n_actions + own.tag, own.outcome
-        self.inputs.resize(start + n.n_decisions * n.width)
         for r in range(n.n_decisions):
             sums, weights = &self.inputs[start + <size_t>r * n.width], n.decision_weights + <size_t>r * n.n_rows * n.width
             add_inputs(sums, weights, rows, 3, n.width)
@@ -218,8 +221,8 @@ cdef class Scorer:
             add_logits(logits, means + table.start, 1.0 / self.model.n_networks,
                        choice_of(table[0], first, end, NULL))
 
-    cdef void update(self, int stage, int first, int end, const uint8_t* allowed, int chosen, float* theta,
-                     const float* means) noexcept nogil:
+    cdef int update(self, int stage, int first, int end, const uint8_t* allowed, int chosen, float* theta,
+                    const float* means) except -1 nogil:
         """Change theta by a decision among a range, which was taken by these means."""
         cdef const Model* n = self.model
         cdef Choice choice
@@ -234,6 +237,7 @@ cdef class Scorer:
                 softmax(&self.logits[0], &self.spare_q[0], means + table.start, choice)
             else:
                 memcpy(&self.spare_q[0], &self.q[<size_t>stage * n.max_outcomes], (end - first) * sizeof(float))
+            self.workspace.fit(choice)
             if table.approximation == MEAN_FIELD_STEP:
                 step(theta + table.start, &self.spare_q[0], choice, chosen - first, self.workspace)
             else:

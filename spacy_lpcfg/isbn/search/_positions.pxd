@@ -46,17 +46,17 @@ cdef class History:
     cdef vector[int32_t] free_slots
     cdef vector[int32_t] seen                 # of each cell: when its slots were last found live
     cdef int now
-    cdef Hypothesis start(self) noexcept nogil
+    cdef int start(self, Hypothesis& start) except -1 nogil
     cdef void copy_to(self, History new, const vector[Hypothesis]& beam)
-    cdef int32_t new_branch(self, int32_t previous, int32_t action, int32_t candidate, int32_t slot) noexcept nogil
-    cdef State after(self, const State& state, int action, int32_t candidate, int32_t slot) noexcept nogil
-    cdef int32_t new_cell(self, const Cell& cell) noexcept nogil
-    cdef int32_t stack_word(self, int32_t top, int32_t branch) noexcept nogil
-    cdef int32_t apply(self, int32_t top, int action, int32_t branch) noexcept nogil
+    cdef int32_t new_branch(self, int32_t previous, int32_t action, int32_t candidate, int32_t slot) except -1 nogil
+    cdef int after(self, const State& state, int action, int32_t candidate, int32_t slot, State& new) except -1 nogil
+    cdef int32_t new_cell(self, const Cell& cell) except -1 nogil
+    cdef int32_t stack_word(self, int32_t top, int32_t branch) except -1 nogil
+    cdef int32_t apply(self, int32_t top, int action, int32_t branch) except -1 nogil
     cdef int32_t resolve(self, const State& state, int depth, int field) noexcept nogil
-    cdef int32_t new_slot(self) noexcept nogil
-    cdef void give_back_slots(self, const vector[Hypothesis]& beam) noexcept nogil
-    cdef void find_live_slots(self, const vector[Hypothesis]& beam) noexcept nogil
+    cdef int32_t new_slot(self) except -1 nogil
+    cdef int give_back_slots(self, const vector[Hypothesis]& beam) except -1 nogil
+    cdef int find_live_slots(self, const vector[Hypothesis]& beam) except -1 nogil
     cdef void find_live(self, int32_t branch) noexcept nogil
     cdef bint lacks_product(self, int32_t slot, int32_t product) noexcept nogil
 
@@ -94,22 +94,22 @@ cdef class Positions:
     cdef vector[float] means
     cdef vector[float] log_probabilities      # (max_outcomes,)
     cdef void begin(self) noexcept nogil
-    cdef int of_hypothesis(self, const Hypothesis& hypothesis) noexcept nogil
-    cdef int after(self, int parent, int action) noexcept nogil
-    cdef int add(self, State& state, int parent) noexcept nogil
+    cdef int of_hypothesis(self, const Hypothesis& hypothesis) except -1 nogil
+    cdef int after(self, int parent, int action) except -1 nogil
+    cdef int add(self, State& state, int parent) except -1 nogil
     cdef const float* means_of(self, int s) noexcept nogil
-    cdef int32_t new_theta(self) noexcept nogil
-    cdef void compute(self, State& state) noexcept nogil
-    cdef void find_summands(self, const State& state) noexcept nogil
-    cdef void add_products(self, const State& state) noexcept nogil
-    cdef void find_products(self, const State& state) noexcept nogil
-    cdef void want(self, int32_t branch, int32_t product) noexcept nogil
-    cdef void make_products(self, int product, const int32_t* slots, int n) noexcept nogil
-    cdef void add_inputs(self, const State& state) noexcept nogil
-    cdef int32_t unsettled_slot(self, const float* theta) noexcept nogil
-    cdef void settle_branch(self, int32_t branch, int parent) noexcept nogil
-    cdef void settle_action(self, int32_t branch, int parent) noexcept nogil
-    cdef void settle_word(self, int32_t branch) noexcept nogil
+    cdef int32_t new_theta(self) except -1 nogil
+    cdef int compute(self, State& state) except -1 nogil
+    cdef int find_summands(self, const State& state) except -1 nogil
+    cdef int add_products(self, const State& state) except -1 nogil
+    cdef int find_products(self, const State& state) except -1 nogil
+    cdef int want(self, int32_t branch, int32_t product) except -1 nogil
+    cdef int make_products(self, int product, const int32_t* slots, int n) except -1 nogil
+    cdef int add_inputs(self, const State& state) except -1 nogil
+    cdef int32_t unsettled_slot(self, const float* theta) except -1 nogil
+    cdef int settle_branch(self, int32_t branch, int parent) except -1 nogil
+    cdef int settle_action(self, int32_t branch, int parent) except -1 nogil
+    cdef int settle_word(self, int32_t branch) except -1 nogil
 
     cdef inline float* theta_at(self, int32_t number) noexcept nogil:
         return &self.thetas[<size_t>number * self.model.width]

@@ -19,6 +19,7 @@ from spacy_lpcfg.isbn.mean_field cimport add_products, sum_vectors
 from spacy_lpcfg.isbn.search._networks cimport (
     ACTIONS, CONTEXT, INTRODUCED, LEAF, LEFT_CHILD, LEFT_TERMINAL, MODIFY, NONE, N_FIELDS, PROJECT, RIGHT_CHILD,
     ROOT, SHIFT, WORD, Model, NetworkTable, Networks, Scorer, SentenceWords)
+from spacy_lpcfg.vectors cimport copy, fill
 
 cdef uint32_t UNSETTLED = <uint32_t>1 << 31    # in place of means a slot has their logits before the word
 
@@ -37,10 +38,9 @@ cdef class History:
         self.networks, self.model = networks, &networks.model
         self.stride = <size_t>self.model.width * (1 + self.model.n_products)
 
-    cdef Hypothesis start(self) noexcept nogil:
-        """Begin a sentence, in the memory of the one before: the hypothesis before its first word."""
+    cdef int start(self, Hypothesis& start) except -1 nogil:
+        """Begin a sentence, in the memory of the one before; set the hypothesis before its first word."""
         cdef Cell root
-        cdef Hypothesis start
         cdef int f
         self.cells.clear()
         self.branches.clear()
@@ -52,16 +52,18 @@ cdef class History:
         start.log_probability = 0
         start.state.branch = start.state.last_shift = start.state.slot = start.state.theta = NONE
         start.state.cell, start.state.n_projected = self.new_cell(root), 0
-        return start
 
     cdef void copy_to(self, History new, const vector[Hypothesis]& beam):
         """Give another history this past, with those slots that a beam may still read."""
         cdef vector[int32_t] number
         cdef int slot
         cdef size_t b
-        new.cells, new.branches, new.seen, new.now = self.cells, self.branches, self.seen, self.now
+        copy(new.cells, self.cells)
+        copy(new.branches, self.branches)
+        copy(new.seen, self.seen)
+        new.now = self.now
         self.find_live_slots(beam)
-        number.assign(self.in_slot.size(), NONE)
+        fill(number, self.in_slot.size(), NONE)
         for slot in range(<int>self.in_slot.size()):
             if self.is_live[slot]:
                 number[slot] = new.new_slot()
@@ -71,35 +73,34 @@ cdef class History:
             if new.branches[b].slot != NONE:
                 new.branches[b].slot = number[new.branches[b].slot]
 
-    cdef int32_t new_branch(self, int32_t previous, int32_t action, int32_t candidate, int32_t slot) noexcept nogil:
+    cdef int32_t new_branch(self, int32_t previous, int32_t action, int32_t candidate, int32_t slot) except -1 nogil:
         cdef Branch branch
         branch.previous, branch.action, branch.candidate, branch.slot = previous, action, candidate, slot
         self.branches.push_back(branch)
         return <int32_t>self.branches.size() - 1
 
-    cdef State after(self, const State& state, int action, int32_t candidate, int32_t slot) noexcept nogil:
-        """The state after a step, without means so far.
+    cdef int after(self, const State& state, int action, int32_t candidate, int32_t slot, State& new) except -1 nogil:
+        """Set the state after a step, without means so far.
 
         candidate (int): of Shift; slot (int): of the means at the step, or NONE until they are computed.
         """
-        cdef State new = state
         new.branch = self.new_branch(state.branch, action, candidate, slot)
+        new.last_shift = new.branch if action == SHIFT else state.last_shift
         if action == SHIFT:
-            new.cell, new.last_shift = self.stack_word(state.cell, new.branch), new.branch
+            new.cell = self.stack_word(state.cell, new.branch)
         else:
             new.cell = self.apply(state.cell, action, new.branch)
         new.n_projected = state.n_projected + 1 if action >= PROJECT else 0
         new.slot = new.theta = NONE
-        return new
 
     # The stack
 
-    cdef int32_t new_cell(self, const Cell& cell) noexcept nogil:
+    cdef int32_t new_cell(self, const Cell& cell) except -1 nogil:
         self.cells.push_back(cell)
         self.seen.push_back(0)
         return <int32_t>self.cells.size() - 1
 
-    cdef int32_t stack_word(self, int32_t top, int32_t branch) noexcept nogil:
+    cdef int32_t stack_word(self, int32_t top, int32_t branch) except -1 nogil:
         """The top of the stack after Shift."""
         cdef Cell cell = self.cells[top]
         cdef int f
@@ -111,7 +112,7 @@ cdef class History:
         cell.fields[INTRODUCED] = cell.fields[LEFT_TERMINAL] = branch
         return self.new_cell(cell)
 
-    cdef int32_t apply(self, int32_t top, int action, int32_t branch) noexcept nogil:
+    cdef int32_t apply(self, int32_t top, int action, int32_t branch) except -1 nogil:
         """The top of the stack after Attach, Modify or Project."""
         cdef Cell cell = self.cells[top]
         if action < PROJECT:
@@ -138,19 +139,19 @@ cdef class History:
 
     # Slots
 
-    cdef int32_t new_slot(self) noexcept nogil:
+    cdef int32_t new_slot(self) except -1 nogil:
         cdef int32_t slot
         if self.free_slots.empty():
             slot = <int32_t>self.in_slot.size()
+            self.slots.resize((slot + 1) * self.stride)
             self.in_slot.push_back(0)
-            self.slots.resize(self.slots.size() + self.stride)
         else:
             slot = self.free_slots.back()
             self.free_slots.pop_back()
             self.in_slot[slot] = 0
         return slot
 
-    cdef void give_back_slots(self, const vector[Hypothesis]& beam) noexcept nogil:
+    cdef int give_back_slots(self, const vector[Hypothesis]& beam) except -1 nogil:
         cdef int slot
         self.find_live_slots(beam)
         self.free_slots.clear()
@@ -158,12 +159,12 @@ cdef class History:
             if not self.is_live[slot]:
                 self.free_slots.push_back(slot)
 
-    cdef void find_live_slots(self, const vector[Hypothesis]& beam) noexcept nogil:
+    cdef int find_live_slots(self, const vector[Hypothesis]& beam) except -1 nogil:
         """Mark the slots that a beam may still read."""
         cdef size_t i
         cdef int32_t cell
         cdef int f
-        self.is_live.assign(self.in_slot.size(), 0)
+        fill(self.is_live, self.in_slot.size(), 0)
         self.now += 1
         for i in range(beam.size()):
             self.find_live(beam[i].state.branch)
@@ -205,18 +206,19 @@ cdef class Positions:
         self.states.clear()
         self.n_thetas = 0
 
-    cdef int of_hypothesis(self, const Hypothesis& hypothesis) noexcept nogil:
+    cdef int of_hypothesis(self, const Hypothesis& hypothesis) except -1 nogil:
         """The number of the state that a hypothesis of the beam is in."""
         cdef State state = hypothesis.state
         state.n_projected = 0
         return self.add(state, NONE)
 
-    cdef int after(self, int parent, int action) noexcept nogil:
+    cdef int after(self, int parent, int action) except -1 nogil:
         """The number of the state after another one and an action."""
-        cdef State state = self.history.after(self.states[parent], action, NONE, self.states[parent].slot)
+        cdef State state
+        self.history.after(self.states[parent], action, NONE, self.states[parent].slot, state)
         return self.add(state, parent)
 
-    cdef int add(self, State& state, int parent) noexcept nogil:
+    cdef int add(self, State& state, int parent) except -1 nogil:
         if self.model.settles and state.branch != NONE:
             self.settle_branch(state.branch, parent)
         self.compute(state)
@@ -230,7 +232,7 @@ cdef class Positions:
         self.scorer.sigmoids(&self.means[0], self.theta_at(self.states[s].theta))
         return &self.means[0]
 
-    cdef int32_t new_theta(self) noexcept nogil:
+    cdef int32_t new_theta(self) except -1 nogil:
         self.n_thetas += 1
         if self.thetas.size() < <size_t>self.n_thetas * self.model.width:
             self.thetas.resize(<size_t>self.n_thetas * self.model.width)
@@ -238,7 +240,7 @@ cdef class Positions:
 
     # Before any decision
 
-    cdef void compute(self, State& state) noexcept nogil:
+    cdef int compute(self, State& state) except -1 nogil:
         """Compute the means of the position at a state; only their theta, where decisions change the means."""
         cdef float* theta = &self.theta[0]
         if self.model.settles:
@@ -251,14 +253,14 @@ cdef class Positions:
         if not self.model.settles:
             self.scorer.sigmoids(self.history.means(state.slot), theta)
 
-    cdef void find_summands(self, const State& state) noexcept nogil:
+    cdef int find_summands(self, const State& state) except -1 nogil:
         """Point to the vectors whose sum is theta at the position of a state."""
         self.summands.clear()
         self.summands.push_back(self.model.bias)
         self.add_products(state)
         self.add_inputs(state)
 
-    cdef void add_products(self, const State& state) noexcept nogil:
+    cdef int add_products(self, const State& state) except -1 nogil:
         """Point to the products by latent relations."""
         self.find_products(state)
         for wanted in self.wanted:
@@ -267,7 +269,7 @@ cdef class Positions:
             self.summands.push_back(
                 self.history.means(wanted.first) + <size_t>(1 + wanted.second) * self.model.width)
 
-    cdef void find_products(self, const State& state) noexcept nogil:
+    cdef int find_products(self, const State& state) except -1 nogil:
         """Collect the slots and numbers of the products by latent relations; those of a couple that meets in one branch
         are one product."""
         cdef const Model* n = self.model
@@ -285,10 +287,10 @@ cdef class Positions:
             if self.related[r] != NONE and not done >> r & 1:
                 self.want(self.related[r], r)
 
-    cdef void want(self, int32_t branch, int32_t product) noexcept nogil:
+    cdef int want(self, int32_t branch, int32_t product) except -1 nogil:
         self.wanted.push_back(pair[int32_t, int32_t](self.history.branches[branch].slot, product))
 
-    cdef void make_products(self, int product, const int32_t* slots, int n) noexcept nogil:
+    cdef int make_products(self, int product, const int32_t* slots, int n) except -1 nogil:
         """Multiply a matrix with the means in n slots, and put the products there."""
         cdef const NetworkTable* table
         cdef float* means
@@ -305,7 +307,7 @@ cdef class Positions:
             add_products(self.targets.data(), table.latent_weights + <size_t>product * table.n_states * table.width,
                          self.sources.data(), n, table.n_states, table.n_states)
 
-    cdef void add_inputs(self, const State& state) noexcept nogil:
+    cdef int add_inputs(self, const State& state) except -1 nogil:
         """Point to the rows of the decisions that decision relations lead to."""
         cdef const Model* n = self.model
         cdef Branch branch
@@ -325,14 +327,14 @@ cdef class Positions:
 
     # After all decisions, where they change the means
 
-    cdef int32_t unsettled_slot(self, const float* theta) noexcept nogil:
+    cdef int32_t unsettled_slot(self, const float* theta) except -1 nogil:
         """A slot for the means after a Shift, which has theta before the word for now."""
         cdef int32_t slot = self.history.new_slot()
         self.history.in_slot[slot] = UNSETTLED
         memcpy(self.history.means(slot), theta, self.model.width * sizeof(float))
         return slot
 
-    cdef void settle_branch(self, int32_t branch, int parent) noexcept nogil:
+    cdef int settle_branch(self, int32_t branch, int parent) except -1 nogil:
         """Compute the means of a position after all decisions of its step, unless they are there.
 
         parent (int): the state at the position, unless the step is a Shift.
@@ -346,10 +348,10 @@ cdef class Positions:
             self.history.in_slot[slot] = 0
             self.settle_word(branch)
         else:
-            return
+            return 0
         self.scorer.sigmoids(self.history.means(slot), &self.theta[0])
 
-    cdef void settle_action(self, int32_t branch, int parent) noexcept nogil:
+    cdef int settle_action(self, int32_t branch, int parent) except -1 nogil:
         """Leave in scratch theta after the action of a branch, which was taken at the state parent."""
         cdef int n_actions = self.model.n_actions
         cdef const uint8_t* mask = self.history.mask(self.states[parent].cell)
@@ -360,7 +362,7 @@ cdef class Positions:
         self.scorer.decide(ACTIONS, 0, n_actions, mask, means, &self.log_probabilities[0])
         self.scorer.update(ACTIONS, 0, n_actions, mask, self.history.branches[branch].action, theta, means)
 
-    cdef void settle_word(self, int32_t branch) noexcept nogil:
+    cdef int settle_word(self, int32_t branch) except -1 nogil:
         """Leave in scratch theta after the word of a branch."""
         cdef Branch own = self.history.branches[branch]
         cdef int tag = self.words.candidates[own.candidate].tag

@@ -17,13 +17,18 @@ cimport cython
 from libc.math cimport INFINITY, exp
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy
-from libcpp.algorithm cimport pop_heap, push_heap, sort
 from libcpp.vector cimport vector
 
 from spacy_lpcfg.isbn.mean_field cimport mix, product_of
 from spacy_lpcfg.isbn.search._networks cimport (
     ACTIONS, ATTACH, DONE, NONE, PROJECT, SHIFT, TAG, Model, NetworkTable, Networks, Scorer, SentenceWords)
 from spacy_lpcfg.isbn.search._positions cimport History, Hypothesis, Positions, State, constituents_of
+from spacy_lpcfg.vectors cimport copy, fill
+
+cdef extern from "<algorithm>" namespace "std" nogil:    # in libcpp they may raise; of numbers they do not
+    void pop_heap[Iterator, Compare](Iterator first, Iterator end, Compare compare)
+    void push_heap[Iterator, Compare](Iterator first, Iterator end, Compare compare)
+    void sort[Iterator, Compare](Iterator first, Iterator end, Compare compare)
 
 cdef double ROUNDING = 1e-4      # more than that of single floats adds to a bound
 
@@ -67,11 +72,11 @@ cdef class Beam:
         self.shifted.clear()
         self.best_shift = -INFINITY
 
-    cdef void put(self, double log_probability, int32_t state, int32_t action) noexcept nogil:
+    cdef int put(self, double log_probability, int32_t state, int32_t action) except -1 nogil:
         """Put a step on the agenda, if it is possible."""
         cdef Item item
         if not log_probability > -INFINITY:
-            return
+            return 0
         item.log_probability, item.state, item.action = log_probability, state, action
         self.agenda.push_back(item)
         push_heap(self.agenda.begin(), self.agenda.end(), is_worse)
@@ -93,7 +98,7 @@ cdef class Beam:
         self.shifted.pop_back()
         return theta
 
-    cdef void keep(self, const Shifted& new) noexcept nogil:
+    cdef int keep(self, const Shifted& new) except -1 nogil:
         """Add a Shift to a beam that has room for it."""
         self.shifted.push_back(new)
         push_heap(self.shifted.begin(), self.shifted.end(), is_better)
@@ -145,12 +150,12 @@ cdef class Tangents:
         self.networks, self.model = networks, &networks.model
         self.tag_weights.resize(self.model.first_word - self.model.n_actions)
 
-    cdef void begin(self, int first, int end) noexcept nogil:
+    cdef int begin(self, int first, int end) except -1 nogil:
         """Begin a word that has these candidates: none has tangents yet."""
         self.first = first
         self.slopes.clear()
         self.intercepts.clear()
-        self.number_of.assign(end - first, NONE)
+        fill(self.number_of, end - first, NONE)
 
     cdef double bound(self, int candidate, int which, const float* means) noexcept nogil:
         """An upper bound at some means of log P of a word under its tag (which = 0), or of both (1)."""
@@ -158,8 +163,8 @@ cdef class Tangents:
         cdef int width = self.model.width
         return self.intercepts[number] + product_of(&self.slopes[number * width], means, width) + ROUNDING
 
-    cdef void draw(self, int candidate, int tag, int outcome, const float* means, double log_word,
-                   const float* word_weights, const float* log_tags) noexcept nogil:
+    cdef int draw(self, int candidate, int tag, int outcome, const float* means, double log_word,
+                  const float* word_weights, const float* log_tags) except -1 nogil:
         """Draw the tangents of a candidate at some means.
 
         log_word: of the word under its tag; word_weights: proportional to P of all words of the tag.
@@ -242,14 +247,14 @@ cdef class Expansion:
         self.tag_theta.resize(n.width)
         self.tag_means.resize(n.width)
 
-    cdef void begin(self, int first, int end) noexcept nogil:
+    cdef int begin(self, int first, int end) except -1 nogil:
         """Begin the search for a word that has these candidates."""
         self.first, self.end = first, end
         self.tangents.begin(first, end)
 
     # Actions
 
-    cdef void expand(self, int s, double log_probability, bint is_end) noexcept nogil:
+    cdef int expand(self, int s, double log_probability, bint is_end) except -1 nogil:
         """Score what may come after a state."""
         cdef int32_t cell = self.positions.states[s].cell
         cdef const uint8_t* mask = self.history.mask(cell)
@@ -258,7 +263,7 @@ cdef class Expansion:
             self.log_shift = 0
             if not is_end:
                 self.shift(s, log_probability, means, NULL)
-            return
+            return 0
         self.score_actions(s, means, is_end)
         self.log_shift = self.log_actions[SHIFT]
         if self.log_actions[SHIFT] > -INFINITY:
@@ -269,7 +274,7 @@ cdef class Expansion:
             self.log_actions[ATTACH] = -INFINITY
         self.follow_actions(s, log_probability)
 
-    cdef void follow_actions(self, int s, double log_probability) noexcept nogil:
+    cdef int follow_actions(self, int s, double log_probability) except -1 nogil:
         """Put the likeliest actions on the agenda."""
         cdef int i, best
         for i in range(self.branching):
@@ -301,7 +306,7 @@ cdef class Expansion:
 
     # Shifts
 
-    cdef void shift(self, int s, double log_probability, const float* means, const uint8_t* mask) noexcept nogil:
+    cdef int shift(self, int s, double log_probability, const float* means, const uint8_t* mask) except -1 nogil:
         """Score the next word after a state under each of its tags.
 
         log_probability (float): with that of the action, which was decided on by the means, unless mask is NULL.
@@ -310,7 +315,7 @@ cdef class Expansion:
         cdef float* theta = &self.action_theta[0]
         cdef size_t i
         if not self.may_shift(log_probability, means):
-            return
+            return 0
         if n.settles:
             memcpy(theta, self.positions.theta_at(self.positions.states[s].theta), n.width * sizeof(float))
             if mask != NULL:
@@ -336,7 +341,7 @@ cdef class Expansion:
                 return True
         return False
 
-    cdef void order_candidates(self) noexcept nogil:
+    cdef int order_candidates(self) except -1 nogil:
         """Order the candidates by the probabilities of their tags, the greatest first."""
         cdef int c, i
         self.order.clear()
@@ -348,14 +353,14 @@ cdef class Expansion:
                 i -= 1
             self.order[i] = c
 
-    cdef void shift_as(self, int s, int c, double log_probability, const float* means) noexcept nogil:
+    cdef int shift_as(self, int s, int c, double log_probability, const float* means) except -1 nogil:
         """Score a Shift with a candidate; means and action_theta are those before its tag."""
         if self.model.settles:
             self.shift_by_decisions(s, c, log_probability, means)
         else:
             self.shift_by_tangents(s, c, log_probability, means)
 
-    cdef void shift_by_tangents(self, int s, int c, double log_probability, const float* means) noexcept nogil:
+    cdef int shift_by_tangents(self, int s, int c, double log_probability, const float* means) except -1 nogil:
         """Score a Shift where decisions do not change means, without a softmax over words if tangents rule it out."""
         cdef int tag = self.words.candidates[c].tag, outcome = self.words.candidates[c].outcome
         cdef int first = self.model.word_offsets[tag], end = self.model.word_offsets[tag + 1]
@@ -363,14 +368,14 @@ cdef class Expansion:
         if end > first + 1:
             if self.tangents.are_drawn(c) and not (
                     log_probability + log_word + self.tangents.bound(c, 0, means) > self.beam.threshold()):
-                return
+                return 0
             own = self.scorer.log_word(outcome, first, end, means)
             if self.beam.is_full() and not self.tangents.are_drawn(c):
                 self.tangents.draw(c, tag, outcome, means, own, &self.scorer.logits[0], &self.log_tags[0])
             log_word += own
         self.keep(s, c, log_probability, log_word, NULL)
 
-    cdef void shift_by_decisions(self, int s, int c, double log_probability, const float* means) noexcept nogil:
+    cdef int shift_by_decisions(self, int s, int c, double log_probability, const float* means) except -1 nogil:
         """Score a Shift where the tag changes the means by which the word is decided on."""
         cdef const Model* n = self.model
         cdef int tag = self.words.candidates[c].tag
@@ -384,13 +389,13 @@ cdef class Expansion:
             log_word += self.scorer.log_word(self.words.candidates[c].outcome, first, end, &self.tag_means[0])
         self.keep(s, c, log_probability, log_word, theta)
 
-    cdef void keep(self, int s, int c, double log_probability, double log_word, const float* theta) noexcept nogil:
+    cdef int keep(self, int s, int c, double log_probability, double log_word, const float* theta) except -1 nogil:
         """Put a Shift in the beam, if it is likely enough; theta is that before the word, or NULL."""
         cdef Shifted new
         self.beam.best_shift = max(self.beam.best_shift, log_word + self.log_shift)
         new.log_probability, new.state, new.candidate = log_probability + log_word, s, c
         if not new.log_probability > self.beam.threshold():
-            return
+            return 0
         new.theta = self.beam.make_room()
         if theta != NULL:
             if new.theta == NONE:
@@ -440,7 +445,8 @@ cdef class Search:
         self.hypotheses.clear()
         self.finished.clear()
         self.n_shifted = 0
-        self.hypotheses.push_back(self.history.start())
+        self.hypotheses.resize(1)
+        self.history.start(self.hypotheses[0])
         self.history.give_back_slots(self.hypotheses)
 
     def copy(self):
@@ -448,7 +454,8 @@ cdef class Search:
         cdef Search new = Search(self.networks, self.settings)
         self.words.copy_to(new.words)
         self.history.copy_to(new.history, self.hypotheses)
-        new.hypotheses, new.n_shifted = self.hypotheses, self.n_shifted
+        copy(new.hypotheses, self.hypotheses)
+        new.n_shifted = self.n_shifted
         return new
 
     # What callers ask for
@@ -502,7 +509,7 @@ cdef class Search:
 
     # The search for the next word, or for the end
 
-    cdef void go_on(self, bint is_end) noexcept nogil:
+    cdef int go_on(self, bint is_end) except -1 nogil:
         """Look for the best ways to shift the next word, or to end.
 
         Something is always found unless no number is left (nan): a Shift is scored wherever it is allowed, which is
@@ -515,7 +522,7 @@ cdef class Search:
         elif self.finished.empty():
             self.complete()
 
-    cdef void begin(self, bint is_end) noexcept nogil:
+    cdef int begin(self, bint is_end) except -1 nogil:
         """Put the hypotheses of the beam on an empty agenda."""
         cdef int i
         self.beam.begin()
@@ -526,7 +533,7 @@ cdef class Search:
         for i in range(<int>self.hypotheses.size()):
             self.beam.put(self.hypotheses[i].log_probability, -1 - i, NONE)
 
-    cdef void explore(self, bint is_end) noexcept nogil:
+    cdef int explore(self, bint is_end) except -1 nogil:
         """Take steps from the agenda, best first, until none of those that are left can matter."""
         cdef Item item
         cdef int n
@@ -547,13 +554,13 @@ cdef class Search:
             return self.beam.threshold() - self.beam.best_shift - self.beam.margin
         return -INFINITY if self.finished.empty() else self.finished[0].log_probability - self.final_margin
 
-    cdef int enter(self, const Item& item) noexcept nogil:
+    cdef int enter(self, const Item& item) except -1 nogil:
         """Take a step; the number of the state after it."""
         if item.state < 0:
             return self.positions.of_hypothesis(self.hypotheses[-1 - item.state])
         return self.positions.after(item.state, item.action)
 
-    cdef void keep_shifted(self) noexcept nogil:
+    cdef int keep_shifted(self) except -1 nogil:
         """The best Shifts become the beam."""
         cdef Shifted shifted
         cdef State state
@@ -567,7 +574,7 @@ cdef class Search:
             state, slot = self.positions.states[shifted.state], self.positions.states[shifted.state].slot
             if shifted.theta != NONE:
                 slot = self.positions.unsettled_slot(self.positions.theta_at(shifted.theta))
-            new.state = self.history.after(state, SHIFT, shifted.candidate, slot)
+            self.history.after(state, SHIFT, shifted.candidate, slot, new.state)
             new.log_probability = shifted.log_probability
             self.hypotheses.push_back(new)
         self.n_shifted += 1
@@ -575,14 +582,14 @@ cdef class Search:
 
     # The end
 
-    cdef void end(self, const Item& item) noexcept nogil:
+    cdef int end(self, const Item& item) except -1 nogil:
         """Note a finished hypothesis."""
         cdef Hypothesis new
         new.log_probability, new.state = item.log_probability, self.positions.states[item.state]
         new.state.branch = self.history.new_branch(new.state.branch, ATTACH, NONE, NONE)
         self.finished.push_back(new)
 
-    cdef void complete(self) noexcept nogil:
+    cdef int complete(self) except -1 nogil:
         """End each hypothesis of the beam by the most likely steps."""
         cdef Item item
         cdef int i
@@ -594,7 +601,7 @@ cdef class Search:
                 self.end(item)
         sort(self.finished.begin(), self.finished.end(), is_likelier)
 
-    cdef bint take_best(self, Item* item) noexcept nogil:
+    cdef bint take_best(self, Item* item) except -1 nogil:
         """Take a step, and replace it by the most likely next one; whether there is one."""
         cdef State state
         item.state = self.enter(item[0])

@@ -1,10 +1,17 @@
 """Kernels that find no more memory raise MemoryError, and do not end the process."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
+import failing_allocations
 import pytest
 
+import spacy_lpcfg
+
+PACKAGE = Path(spacy_lpcfg.__file__).parent
+KERNELS = sorted(PACKAGE.rglob("*.pyx"))
 EIGHT_MEGABYTES = """
 import resource
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
@@ -33,3 +40,25 @@ def test_chart_without_memory_is_an_error():
     error, tree = done.stdout.splitlines()
     assert error == "MemoryError std::bad_alloc"
     assert tree.startswith("(S ")
+
+
+@pytest.mark.skipif(failing_allocations.COMPILER is None, reason="needs Linux and a C++ compiler")
+def test_any_allocation_may_fail():
+    """And each kernel can be used afterwards."""
+    counts = failing_allocations.run()
+    assert len(counts) == 17
+    assert counts == {name: (n, n) for name, (n, _) in counts.items()}
+
+
+@pytest.mark.parametrize("source", KERNELS, ids=lambda path: path.stem)
+def test_no_error_is_swallowed(source):
+    """Cython writes off the error of a `noexcept` function that allocates, or that calls one which may raise."""
+    built = [path for path in source.parent.glob(f"{source.stem}.*") if path.suffix in (".so", ".pyd")]
+    assert built
+    assert all(b"PyErr_WriteUnraisable" not in path.read_bytes() for path in built)
+
+
+@pytest.mark.parametrize("source", KERNELS, ids=lambda path: path.stem)
+def test_all_allocations_are_declared_to_raise(source):
+    """As `assign` of a number of elements is not: `fill` of `vectors.pxd` takes its place."""
+    assert not re.findall(r"\w+\.assign\((?!.*\.begin\(\)|&)", source.read_text("utf-8"))
