@@ -33,6 +33,7 @@ _CUT = (
     "A sentence of %s words is split into %s pieces of at most %s words, which are parsed apart. Further long "
     "sentences are split likewise, without a message."
 )
+_DONE = "%s of %s pieces of a sentence are parsed."
 logger = logging.getLogger(__name__)
 
 
@@ -165,6 +166,7 @@ class SegmentingParser(SentenceParser):
             if start and self.max_seconds is not None and thread_time() - begin >= self.max_seconds:
                 return [*parses, self._without_brackets(query.part(start, len(query.words)))], True
             parses.append(self.parser.parse(query.part(start, end)))
+            logger.info(_DONE, len(parses), len(ends))
             start = end
         return parses, False
 

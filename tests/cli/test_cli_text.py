@@ -152,6 +152,27 @@ def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, monkeypatch, pcfg_m
     assert totals == [None, 2, 100, None]
 
 
+def test_cli_parse_says_how_much_is_left_of_a_long_sentence(monkeypatch, pcfg_model):
+    class Bar:
+        n, is_closed = 0, False
+
+        def __init__(self, items):
+            self.total = len(items)
+
+        def update(self):
+            self.n += 1
+
+        def close(self):
+            self.is_closed = True
+
+    bars: list[Bar] = []
+    console = sys.modules["spacy_lpcfg.components.cli.shared.console"]
+    monkeypatch.setattr(console, "progress", lambda items, *_: bars.append(Bar(items)) or bars[-1])
+    stderr = run("parse", pcfg_model, "-", "--input", "tokens", text="the cat " * 200).stderr
+    assert "A sentence of 400 words is split into 3 pieces of at most 150 words" in stderr
+    assert [(bar.n, bar.total, bar.is_closed) for bar in bars] == [(3, 3, True)]
+
+
 def test_cli_tells_surprisal_by_a_language_model(language_model):
     words = spacy.load(language_model).get_pipe("language_model").language_model.vocabulary.words[2:5]
     text = " ".join(words)

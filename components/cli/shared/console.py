@@ -44,7 +44,7 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
     def reporting(*args: Any, **kwargs: Any) -> None:
         interrupted = Event()
         try:
-            with _plain_warnings(), _noticing(interrupted), careful_stdout():
+            with _plain_warnings(), _progress_of_pieces(), _noticing(interrupted), careful_stdout():
                 command(*args, **kwargs)
         except BrokenPipeError:  # the program that reads our output has seen enough
             settle(sys.stdout)
@@ -197,6 +197,43 @@ def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
         yield tell
     finally:
         for bar in bars.values():
+            bar.close()
+
+
+@contextmanager
+def _progress_of_pieces() -> Iterator[None]:
+    """Show a bar for each sentence that is parsed in many pieces in the block."""
+    logger, handler = logging.getLogger("spacy_lpcfg.parsing.segmentation"), _PieceBars(logging.INFO)
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+        handler.close_all()
+
+
+class _PieceBars(logging.Handler):
+    """Bars by thread, moved by what `SegmentingParser` logs: the numbers of parsed pieces, and of all of a sentence."""
+
+    def __init__(self, level: int) -> None:
+        super().__init__(level)
+        self.bars: dict[int | None, Any] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno != logging.INFO or not isinstance(record.args, tuple):
+            return
+        n, n_pieces = record.args
+        if n == 1:
+            self.bars[record.thread] = progress(range(n_pieces), "pieces")
+        self.bars[record.thread].update()
+        if n == n_pieces:
+            self.bars.pop(record.thread).close()
+
+    def close_all(self) -> None:
+        for bar in self.bars.values():
             bar.close()
 
 
