@@ -48,13 +48,15 @@ def read_gallery() -> list[Sentence]:
 
 
 def parsed(nlp: Language, sentence: Sentence) -> Tree:
-    """Return a pipeline's tree of a text that is one sentence."""
+    """Return a pipeline's tree of a text that is one sentence, with gold tags: EVALB refuses trees whose tags tell
+    other words to be punctuation, such as HYPH and ":" for a hyphen, and the verdict is about brackets.
+    """
     tokens = nlp.make_doc(sentence.text)
     spaces = [bool(token.whitespace_) for token in tokens]
     starts = [i == 0 for i in range(len(tokens))]
     doc = nlp(Doc(nlp.vocab, [token.text for token in tokens], spaces, sent_starts=starts))
     (tree,) = trees_of(doc)
-    return Tree.from_spans(sentence.tree.words, tree.tags, tree.spans())
+    return Tree.from_spans(sentence.tree.words, sentence.tree.tags, tree.spans())
 
 
 def verdict(gold: Tree, tree: Tree) -> str:
