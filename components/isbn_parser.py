@@ -31,6 +31,7 @@ from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.learning import count_words
 from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.decodings import decodings_of
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.segmentation import Limits
@@ -148,7 +149,7 @@ class ISBNParser(ParsingPipe[ISBN]):
         isbn = self.isbn
         if isbn is None:
             return None
-        parser = isbn.parser(decoding=decoding, search=search, tau=tau)
+        parser = make_parser(isbn, decoding=decoding, search=search, tau=tau)
         return TextParser(parser, isbn.vocabulary.spellings).bounded(limits)
 
     # Learning

@@ -30,9 +30,11 @@ from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingP
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.learners import learner_of
 from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner, values_of_steps
-from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names
+from spacy_lpcfg.models import has_pretrained, pretrained_names
+from spacy_lpcfg.models.kinds import make_parser, model_from_bytes, model_from_disk, usable_settings
+from spacy_lpcfg.models.loading import pretrained_model
 from spacy_lpcfg.parsing.decodings import check_decoding
-from spacy_lpcfg.parsing.model import ModelError, ParsingModel, model_from_bytes, model_from_disk
+from spacy_lpcfg.parsing.model import ModelError, ParsingModel
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree
 
@@ -90,8 +92,8 @@ class GrammarState:
             if self.grammar is None:
                 return None
             grammar = self.grammar if evidence else self.grammar.without_evidence
-            settings = grammar.usable(chart=_within(pruning, limits), tau=tau)
-            parser = grammar.parser(decoding=decoding, **settings)
+            settings = usable_settings(grammar, chart=_within(pruning, limits), tau=tau)
+            parser = make_parser(grammar, decoding=decoding, **settings)
             return TextParser(parser, grammar.words).bounded(limits)
 
         return self._made.get((decoding, pruning, limits, evidence, tau), make)

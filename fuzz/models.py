@@ -25,7 +25,7 @@ from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.language_model.learning import AggregateEM, fit, interpolate
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
-from spacy_lpcfg.parsing.model import model_from_bytes
+from spacy_lpcfg.models.kinds import make_parser, model_from_bytes, usable_settings
 from spacy_lpcfg.storage.container import Stored, compressed, kind_of, pack, unpack
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
@@ -78,7 +78,7 @@ def _language_model() -> LanguageModel:
 
 
 def _parse(model: Any) -> None:
-    _check_parser(model.parser(**model.usable(search=BEAM)))
+    _check_parser(make_parser(model, **usable_settings(model, search=BEAM)))
 
 
 def _parse_by_beam(model: ISBN) -> None:

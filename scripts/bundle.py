@@ -32,6 +32,7 @@ from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.models import pretrained_path
 from spacy_lpcfg.models.encoders import find_encoder
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Parse
@@ -53,7 +54,7 @@ SCORES = {
 FIRST_PARSE = """
 import time
 import spacy, spacy_lpcfg.components.lpcfg_parser
-from spacy_lpcfg.models import pretrained_model
+from spacy_lpcfg.models.loading import pretrained_model
 start = time.process_time()
 pretrained_model({name!r})
 read = time.process_time() - start
@@ -79,7 +80,7 @@ def main() -> None:
     path = pretrained_path(args.name)
     write_atomically(path, compressed(model.to_bytes()))
     rows = {**file_rows(path), "tau": f"{model.weights.tau:g}", **cost_rows(args.name)}
-    for parser, how in ((model.parser(), ""), (model.model.parser(), ", without evidence")):
+    for parser, how in ((make_parser(model), ""), (make_parser(model.model), ", without evidence")):
         for trees in args.trees:
             rows |= {f"`{trees.as_posix()}`{how}: {name}": value for name, value in scores(parser, trees).items()}
     table = "".join(f"| {name} | {value} |\n" for name, value in {"": "", "---": "---", **rows}.items())

@@ -25,6 +25,7 @@ from pathlib import Path
 from gum import LEFT_OUT, split
 
 from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
 from spacy_lpcfg.queries import edit_trees, read_rules
@@ -61,7 +62,10 @@ def main() -> None:
     else:
         models = [find_lpcfg_parser(load_pipeline(path))[1] for path in args.models]
         even, odd = (
-            Stranger(DependencyAnnotator(model), local_trees_of([args.folder / f"{half}.mrg", *args.like]))
+            Stranger(
+                DependencyAnnotator(model, make_parser(model)),
+                local_trees_of([args.folder / f"{half}.mrg", *args.like]),
+            )
             for model, half in zip(models, HALVES, strict=True)
         )
         strangers = [(odd, even)[i % 2] for i in range(len(documents))]

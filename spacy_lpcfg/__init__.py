@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.isbn.learning import ISBNLearner as ISBNLearner
     from spacy_lpcfg.learning.pivot import Pivot as Pivot
     from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG as TreebankPCFG
+    from spacy_lpcfg.models.kinds import make_parser as make_parser
     from spacy_lpcfg.models.loading import load as load
     from spacy_lpcfg.trees.brackets import parse_trees as parse_trees
     from spacy_lpcfg.trees.brackets import write_trees as write_trees
@@ -47,24 +48,6 @@ def _refuse_bare_sources() -> None:
 _refuse_bare_sources()
 
 
-def _import_families() -> None:
-    """Import the parsers of all kinds of models; each module enters its kinds into the table of kinds."""
-    import spacy_lpcfg.chart.parser
-    import spacy_lpcfg.evidence.grammar
-    import spacy_lpcfg.induced.parser
-    import spacy_lpcfg.isbn.parser  # noqa: F401
-
-
-def _offer_families() -> None:
-    """Tell the table of kinds how to import the families: only this module is above them all."""
-    from spacy_lpcfg.parsing.kinds import import_families_by
-
-    import_families_by(_import_families)
-
-
-_offer_families()
-
-
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
     from spacy_lpcfg.lazy import lazy_names
 
@@ -77,6 +60,7 @@ if not TYPE_CHECKING:  # else mypy would take any name for one that is there
             "isbn.learning": ["ISBNLearner"],
             "learning.pivot": ["Pivot"],
             "learning.treebank_pcfg": ["TreebankPCFG"],
+            "models.kinds": ["make_parser"],
             "models.loading": ["load"],
             "trees.brackets": ["parse_trees", "write_trees"],
             "trees.reading": ["read_trees"],

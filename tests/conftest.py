@@ -114,10 +114,10 @@ def _names_no_file(config):
 @pytest.fixture(scope="session", autouse=True)
 def _share_bundled_models():
     """Read each model that comes with the package once: it takes a second, and models do not change."""
-    from spacy_lpcfg import models
+    from spacy_lpcfg.models import loading
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "model_from_disk", cache(models.model_from_disk))
+        patch.setattr(loading, "model_from_disk", cache(loading.model_from_disk))
         yield
 
 

@@ -31,6 +31,7 @@ from spacy_lpcfg.isbn.network import APPROXIMATIONS, start_network
 from spacy_lpcfg.isbn.vocabulary import take_vocabulary
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.learning import EM, Spectral
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.storage.container import Stored
 from spacy_lpcfg.trees import clean, read_trees
@@ -50,7 +51,7 @@ class Kind(NamedTuple):
 
 def parse(model: Stored) -> None:
     """Parse by the model's own parser."""
-    parser = model.parser()
+    parser = make_parser(model)
     for words in (SENTENCE, ["#"] * 5):
         assert parser.parse(words).tree.words == words
 

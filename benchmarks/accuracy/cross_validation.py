@@ -21,6 +21,7 @@ from benchmarks.accuracy.levers import LEVERS, variants
 from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learning import Pivot
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
@@ -55,7 +56,7 @@ def split(trees: Sequence[Tree], fold: int, n_folds: int, most: int) -> tuple[li
 
 def f1(model: ParsingModel, settings: ChartSettings, golds: list[Tree]) -> float:
     """Return the F1 of a model's trees for the words of gold trees."""
-    parser = model.parser(decoding=settings.decoding, chart=settings)
+    parser = make_parser(model, decoding=settings.decoding, chart=settings)
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
 

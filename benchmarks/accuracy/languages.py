@@ -32,7 +32,7 @@ from benchmarks.speed import parsers as speed
 from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learners import learners_of
-from spacy_lpcfg.parsing.model import model_from_disk
+from spacy_lpcfg.models.kinds import make_parser, model_from_disk
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
 
 
@@ -69,7 +69,7 @@ def learn(name: str, lang: str, trees: Path, model: Path) -> None:
 def parse(model: Path, dev: Path) -> measure.Row:
     """Parse the words of trees, and score the parses."""
     golds = measure.read_gold(dev)
-    parses, seconds = measure.parse_all(model_from_disk(model).parser(), golds, "model")
+    parses, seconds = measure.parse_all(make_parser(model_from_disk(model)), golds, "model")
     return scored(golds, [parse.tree for parse in parses], seconds)
 
 

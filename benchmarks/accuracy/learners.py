@@ -18,7 +18,7 @@ from benchmarks import measure
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
-from spacy_lpcfg.parsing.model import model_from_disk
+from spacy_lpcfg.models.kinds import make_parser, model_from_disk
 from spacy_lpcfg.trees import read_trees
 
 
@@ -86,7 +86,7 @@ def parsing_row(grammar_path: Path, gold_path: Path, tags: str) -> measure.Row:
 def parse(grammar_path: Path, gold_path: Path, tags: str) -> measure.Row:
     """Parse the sentences of a treebank and score the trees."""
     golds = measure.read_gold(gold_path)
-    parses, seconds = measure.parse_all(model_from_disk(grammar_path).parser(), golds, tags)
+    parses, seconds = measure.parse_all(make_parser(model_from_disk(grammar_path)), golds, tags)
     scores = evaluate(golds, [parse.tree for parse in parses]).scores()
     return {
         "F1": scores["evalb_f"],

@@ -15,6 +15,7 @@ from pathlib import Path
 from benchmarks import measure
 from benchmarks.accuracy.levers import read_model
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.noise import KINDS
 
@@ -25,7 +26,7 @@ def main() -> None:
     arguments.add_argument("trees", type=Path, metavar="TREES")
     args = arguments.parse_args()
     golds = measure.read_gold(args.trees)
-    parser = read_model(args.model).parser()
+    parser = make_parser(read_model(args.model))
     rows = [{"letters": "as they are", **row(parser, golds)}]
     for kind in KINDS:
         measure.progress(kind.__name__)

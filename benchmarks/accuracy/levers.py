@@ -26,7 +26,8 @@ from benchmarks import measure
 from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.evaluation.evalb import evaluate
-from spacy_lpcfg.parsing.model import ParsingModel, model_from_disk
+from spacy_lpcfg.models.kinds import make_parser, model_from_disk
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.result import BACKED_OFF, GLUED, Parse
 from spacy_lpcfg.trees import Tree
 
@@ -55,11 +56,11 @@ def main() -> None:
     args = arguments.parse_args()
     golds = measure.read_gold(args.trees)
     model = read_model(args.model)
-    default = model.parser()
+    default = make_parser(model)
     rows = []
     for name, settings in variants(args.levers or LEVERS):
         measure.progress(name)
-        parser = model.parser(decoding=settings.decoding, chart=settings)
+        parser = make_parser(model, decoding=settings.decoding, chart=settings)
         rows.append({"settings": name, **row(parser, default, golds, args.tags)})
     measure.report({f"{len(golds)} sentences of {args.trees}, tags: {args.tags}": rows}, args.json)
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from benchmarks import measure
 from benchmarks.accuracy.levers import read_model
 from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import PARSED
 
@@ -36,7 +37,7 @@ def main() -> None:
     args = arguments.parse_args()
     tables = {}
     for path in args.models:
-        parsers = {name: read_model(path).parser(decoding=name) for name in ("most-probable", *OTHERS)}
+        parsers = {name: make_parser(read_model(path), decoding=name) for name in ("most-probable", *OTHERS)}
         words = parsed_words(parsers["mbr"], args.trees, args.sentences)
         measure.progress(f"{path}: {len(words)} sentences")
         tables[f"{path}: {len(words)} sentences of {args.trees}"] = rows(parsers, words, args.wide)

@@ -20,6 +20,7 @@ from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.learning import EM, Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.models.encoders import find_encoder
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree
@@ -38,7 +39,7 @@ def main() -> None:
     for name, learner in learners(args.states, args.seed):
         measure.progress(name)
         model = EvidenceGrammar(learner.fit(train), evidence)
-        alone, together = model.model.parser(), model.parser()
+        alone, together = make_parser(model.model), make_parser(model)
         rows.append({"grammar": name, **scores(alone, golds, "alone"), **scores(together, golds, "with evidence")})
     measure.report({f"{args.dev}, learned from {args.train}": rows}, args.json)
 

@@ -24,6 +24,7 @@ from benchmarks.accuracy.head_learning import learned_heads, lines_of
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learning import LexicalSettings, Pivot
 from spacy_lpcfg.learning.lexicon.lexical import signatures_of
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.trees import Tree, TreeFiles, clean, normalize
 from spacy_lpcfg.trees.heads import TABLES
 from spacy_lpcfg.trees.tags import with_coarse_tags
@@ -61,7 +62,7 @@ def row(train: list[Tree], others: list[Tree], heads: str, lang: str, names: mea
     with tempfile.TemporaryDirectory() as folder:
         start = time.process_time()
         learner = Pivot(lang=table(heads, train, Path(folder)), lexical=LexicalSettings(signatures=signatures_of(lang)))
-        parser = learner.fit(train).parser()
+        parser = make_parser(learner.fit(train))
         learned = time.process_time()
         parses = [parser.parse(gold.words).tree for gold in golds]
     scores = evaluate(golds, parses).scores()

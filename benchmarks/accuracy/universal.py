@@ -19,6 +19,7 @@ from pathlib import Path
 from benchmarks import measure
 from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu
 from spacy_lpcfg.trees.phrases import phrases_of
 from spacy_lpcfg.trees.phrases.heads import dependency_heads
@@ -44,7 +45,7 @@ def row(folder: Path) -> measure.Row:
     golds = [phrases_of(sentence).tree for sentence in sentences]
     learned_from = [phrases_of(sentence).tree for sentence in read_conllu(train)]
     start = time.process_time()
-    parser = make_learner("pivot", lang="dependencies").fit(learned_from).parser()
+    parser = make_parser(make_learner("pivot", lang="dependencies").fit(learned_from))
     middle = time.process_time()
     parses = [parser.parse(gold.words).tree for gold in golds]
     end = time.process_time()

@@ -37,6 +37,7 @@ from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Spectral
 from spacy_lpcfg.learning.em import held_out_f1
 from spacy_lpcfg.learning.pivot import TO_CONVERGENCE, PivotFeatures
 from spacy_lpcfg.learning.spectral import NO_SMOOTHING
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.trees import read_trees
 
 DECODINGS = {"model": "mbr", "given": "max-rule"}
@@ -148,7 +149,7 @@ class Comparison:
         return {tags: self.f1(grammar, tags) for tags in self.args.tags}
 
     def f1(self, grammar: Grammar, tags: str) -> float:
-        parses, _ = measure.parse_all(grammar.parser(decoding=DECODINGS[tags]), self.test, tags)
+        parses, _ = measure.parse_all(make_parser(grammar, decoding=DECODINGS[tags]), self.test, tags)
         return evaluate(self.test, [parse.tree for parse in parses]).scores()["evalb_f"]
 
 

@@ -44,6 +44,7 @@ from spacy_lpcfg.induced.learner import Unsupervised
 from spacy_lpcfg.induced.model import Induced
 from spacy_lpcfg.learning import Pivot
 from spacy_lpcfg.learning.induction import Induction, bracketed_tree
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import read_trees
 
@@ -100,7 +101,7 @@ def learned(
         for s in grammar_text
         if 2 < len(s.words) <= 50
     ]
-    parser = Induction(Pivot(n_states=16, seed=seed)).fit(trees).parser()
+    parser = make_parser(Induction(Pivot(n_states=16, seed=seed)).fit(trees))
 
     def parsed(sentence: TaggedSentence) -> Spans:
         tree = parser.parse(Query(sentence.words, views.of_grammar(sentence))).tree
@@ -120,7 +121,7 @@ def unsupervised(
         for n_classes, member in zip(learner.n_classes, model.members, strict=True):
             systems[f"simple PCFG of {n_classes} classes, round {n_rounds}"] = partial(binary_tree, Induced((member,)))
         systems[f"simple PCFGs together, round {n_rounds}, binary trees"] = partial(binary_tree, model)
-    parser = model.parser()
+    parser = make_parser(model)
     systems["simple PCFGs together"] = lambda s: [(start, end) for start, end, _ in parser.parse(s.words).spans]
     return systems
 

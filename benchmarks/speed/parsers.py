@@ -40,6 +40,7 @@ from spacy_lpcfg.evaluation.evalb import Sentence, evaluate, read_evalb
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.tensors import FACTORED, SPARSE, Tensors
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.trees import Tree, clean
 from spacy_lpcfg.trees.transforms import unescape_token
 
@@ -107,7 +108,7 @@ def pass_rows(model: Path, golds: list[Tree]) -> list[measure.Row]:
     grammar = component(spacy.load(model)).learned
     if not isinstance(grammar, Grammar):
         return []
-    parser = grammar.parser()
+    parser = make_parser(grammar)
     parser.parse(golds[0].words)
     seconds, n_multiply_adds = np.zeros(4), 0
     per_group, per_edge = multiply_adds(parser.grammar.tensors)

@@ -176,12 +176,13 @@ def _read_dependencies(
     files: Iterable[str], by: str, like: Sequence[Path], n_jobs: int, on_error: "OnError"
 ) -> Iterator["Tree"]:
     """Yield a model's trees for sentences with dependencies, without those that have local trees unlike `like`."""
+    from spacy_lpcfg.models.kinds import make_parser
     from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
     from spacy_lpcfg.trees import normalize, read_trees
     from spacy_lpcfg.trees.local_trees import LocalTrees
 
     _, model = find_lpcfg_parser(load_pipeline(by))
-    annotator = DependencyAnnotator(model)
+    annotator = DependencyAnnotator(model, make_parser(model))
     known = LocalTrees.of_trees(filter(None, map(normalize, read_trees(like)))) if like else None
     n_kept = n_unknown = n_none = 0
     sentences = chain.from_iterable(_sentences_of(file, on_error) for file in files)

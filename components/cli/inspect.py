@@ -75,11 +75,11 @@ def inspect(
 
 
 def _members(pipe: "ParsingPipe") -> list["ParsingModel"]:
-    """Return the grammars and networks by which a component parses."""
+    """Return the grammar or the networks by which a component parses."""
     from spacy_lpcfg.components.isbn_parser import ISBNParser
 
     model = pipe.isbn if isinstance(pipe, ISBNParser) else pipe.learned
-    return list(cast("ParsingModel", model).single_models())
+    return [cast("ParsingModel", model).without_evidence]
 
 
 def _sizes(member: "ParsingModel") -> Details:

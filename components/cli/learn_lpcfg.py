@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -82,7 +83,9 @@ def learn_lpcfg(
         learned = _learn(learner, train, held_out, reach)
     config = {**config, "settings": {**config["settings"], **learned.settings}}
     add_parser(nlp, learned.grammar, config, learned.meta)
-    save_measured(nlp, output, learned.grammar.parser, held_out, force=force)
+    from spacy_lpcfg.models.kinds import make_parser
+
+    save_measured(nlp, output, partial(make_parser, learned.grammar), held_out, force=force)
 
 
 def _refuse_unused_seed(context: typer.Context, method: str) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import check_output
@@ -87,14 +86,12 @@ def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Itera
     from spacy_lpcfg.chart.sampling import sample_trees
     from spacy_lpcfg.grammar import Grammar
 
-    models = cast("ParsingModel", pipe.learned).single_models()
-    grammars = [model for model in models if isinstance(model, Grammar)]
-    if len(grammars) != 1:
+    grammar = cast("ParsingModel", pipe.learned).without_evidence
+    if not isinstance(grammar, Grammar):
         raise ValueError(
-            f"{pipe.name!r} has {counted(len(grammars), 'grammar')}, but sentences are drawn from one: name a FILE "
-            "with sentences to draw trees of"
+            f"{pipe.name!r} has no grammar to draw sentences from: name a FILE with sentences to draw trees of"
         )
-    return islice(sample_trees(grammars[0], seed=seed, max_words=max_words), n)
+    return islice(sample_trees(grammar, seed=seed, max_words=max_words), n)
 
 
 def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, seed: int) -> "Iterator[Tree | None]":

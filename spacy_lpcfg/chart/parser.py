@@ -29,7 +29,6 @@ from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.parsing.distribution import ListedDistribution
-from spacy_lpcfg.parsing.kinds import add_kind
 from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import (
@@ -428,12 +427,9 @@ def state_bytes(grammar: Grammar) -> np.ndarray:
 def grammar_parser(
     grammar: Grammar, decoding: str, *, chart: ChartSettings = ChartSettings(), tau: float | None = None
 ) -> Parser:
-    """Make the parser of a grammar, for `Grammar.parser`; `decoding` replaces the one of the settings.
+    """Make the parser of a grammar, for `make_parser`; `decoding` replaces the one of the settings.
 
     tau (float or None): Replaces the grammar's; at 1 the answers are the latent grammar's own, without a projection.
     """
     power = grammar.tau if tau is None else tau
     return Parser(grammar, settings=replace(chart, decoding=decoding), tau=None if power == 1 else power)
-
-
-add_kind(Grammar.kind, Grammar.from_bytes, grammar_parser)

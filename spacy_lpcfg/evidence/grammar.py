@@ -13,8 +13,7 @@ from spacy_lpcfg.evidence.features import FeatureEvidence
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.grammar.backoff import backoff_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.parsing.kinds import add_kind
-from spacy_lpcfg.parsing.model import ModelError, WrappingModel
+from spacy_lpcfg.parsing.model import ModelError, ParsingModel
 from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.storage.validation import is_number
 
@@ -24,7 +23,7 @@ _EVIDENCE: Mapping[str, type[EncoderEvidence] | type[FeatureEvidence]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class EvidenceGrammar(WrappingModel):
+class EvidenceGrammar(ParsingModel):
     """A grammar whose chart takes evidence, see `EvidenceParser`.
 
     model (Grammar): The grammar, which alone answers questions about the probabilities of words.
@@ -37,12 +36,32 @@ class EvidenceGrammar(WrappingModel):
     weights: EvidenceWeights = field(default_factory=EvidenceWeights)
 
     kind, version = "evidence", 1
-    has_n_best = True
+    has_rule_marginals = has_n_best = True
 
     @property
     def without_evidence(self) -> Grammar:
         """The grammar alone."""
         return self.model
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Categories of constituents."""
+        return self.model.labels
+
+    @property
+    def root_label(self) -> str:
+        """The artificial root of the trees that the grammar learned from; "" if they had none."""
+        return self.model.root_label
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All names under which the grammar knows words."""
+        return self.model.words
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Part-of-speech tags of the grammar."""
+        return self.model.tags
 
     @property
     def summary(self) -> str:
@@ -80,13 +99,10 @@ class EvidenceGrammar(WrappingModel):
 def evidence_parser(
     model: EvidenceGrammar, decoding: str, *, chart: ChartSettings = ChartSettings(), tau: float | None = None
 ) -> EvidenceParser:
-    """Make the parser of a model, for `EvidenceGrammar.parser`; `decoding` replaces the one of the settings.
+    """Make the parser of a model, for `make_parser`; `decoding` replaces the one of the settings.
 
     tau (float or None): Replaces the one of the model's weights.
     """
     settings = replace(chart, decoding=decoding)
     weights = model.weights if tau is None else replace(model.weights, tau=tau)
     return EvidenceParser(model.model, model.evidence, weights, settings=settings)
-
-
-add_kind(EvidenceGrammar.kind, EvidenceGrammar.from_bytes, evidence_parser)

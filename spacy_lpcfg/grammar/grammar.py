@@ -22,7 +22,6 @@ class Grammar(GrammarParameters, ParsingModel):
     """An L-PCFG with the treebank PCFG beneath it, as a model that parses; see `GrammarParameters` for the fields."""
 
     kind, version = "grammar", 5
-    parser_settings = ("chart", "tau")
     has_rule_marginals = True
 
     @property

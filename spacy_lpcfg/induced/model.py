@@ -100,7 +100,6 @@ class Induced(ParsingModel):
     kind, version = "induced", 1
     bracket_cost = 0.42
     labels = (BRACKET, SENTENCE)
-    parser_settings = ()
     root_label = ""
 
     @property

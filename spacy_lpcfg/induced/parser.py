@@ -10,7 +10,6 @@ import numpy as np
 from spacy_lpcfg.bracketing.flat_brackets import without_flat
 from spacy_lpcfg.bracketing.induced_tags import is_mark
 from spacy_lpcfg.induced.model import BRACKET, SENTENCE, Induced
-from spacy_lpcfg.parsing.kinds import add_kind
 from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.protocol import Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
@@ -83,6 +82,3 @@ class InducedParser(SentenceParser):
 def induced_parser(model: Induced, decoding: str) -> SegmentingParser:
     """Return the parser of a model, which splits long sentences; `mbr` is the only decoding."""
     return SegmentingParser(InducedParser(model), max_words=_MAX_WORDS)
-
-
-add_kind(Induced.kind, Induced.from_bytes, induced_parser)

@@ -26,6 +26,7 @@ from spacy_lpcfg.evaluation.calibration import fit_tau
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining, check_sizes
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
+from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.training import Epoch
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
@@ -199,7 +200,7 @@ def _tau(isbn: ISBN, trees: Iterable[Tree], *, functions: bool) -> float:
     golds = [tree for tree in (clean(tree, functions=functions) for tree in trees) if tree is not None]
     if not any(gold.spans() for gold in golds):
         return 1.0
-    return fit_tau(isbn.parser(), [Query(gold.words) for gold in golds], golds)
+    return fit_tau(IncrementalParser(isbn), [Query(gold.words) for gold in golds], golds)
 
 
 _ONE_OF, _FEWEST, _MOST = 50, 10, 200  # trees that are left out for tau

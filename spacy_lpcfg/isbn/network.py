@@ -124,7 +124,6 @@ class ISBN(ParsingModel):
     tau: float = 1.0
 
     kind, version = "isbn", 5
-    parser_settings = ("search", "tau")
     has_n_best = True
 
     def __post_init__(self) -> None:

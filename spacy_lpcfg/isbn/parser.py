@@ -18,7 +18,6 @@ from spacy_lpcfg.isbn.relations import codes
 from spacy_lpcfg.isbn.search import Networks, Search
 from spacy_lpcfg.isbn.settings import MAX_IDLE_BYTES, BeamSettings
 from spacy_lpcfg.parsing.distribution import ListedDistribution, check_n_best
-from spacy_lpcfg.parsing.kinds import add_kind
 from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
@@ -357,11 +356,8 @@ def bits(before: float, after: float) -> float:
 def network_parser(
     isbn: ISBN, decoding: str, *, search: BeamSettings = BeamSettings(), tau: float | None = None
 ) -> IncrementalParser:
-    """Return the parser that `ISBN.parser` makes.
+    """Return the parser by networks, for `make_parser`.
 
     decoding (str), tau (float or None): Replace those of the settings and of the model.
     """
     return IncrementalParser(isbn, settings=replace(search, decoding=decoding), tau=tau)
-
-
-add_kind(ISBN.kind, ISBN.from_bytes, network_parser)

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from spacy_lpcfg.chart.parser import grammar_parser
 from spacy_lpcfg.checks import check_at_least, check_whole
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -29,6 +30,7 @@ from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split, 
 from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, LexicalSettings
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.parsing.decodings import MBR
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
@@ -90,7 +92,7 @@ class EMFit:
 
 def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
     """Return the F1 of a grammar in percent, on clean trees that it parses from raw words."""
-    parser = grammar.parser(decoding="mbr")
+    parser = grammar_parser(grammar, MBR)
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
 

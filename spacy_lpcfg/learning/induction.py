@@ -11,11 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from spacy_lpcfg.bracketing.bracketer import Brackets
+from spacy_lpcfg.chart.parser import grammar_parser
 from spacy_lpcfg.checks import check_whole
-from spacy_lpcfg.learning.base import Learner, OnStep
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
 from spacy_lpcfg.learning.pivot import Pivot
-from spacy_lpcfg.parsing.model import ParsingModel
+from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
+from spacy_lpcfg.parsing.decodings import MBR
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.tree import Tree
 
@@ -35,13 +38,13 @@ def bracketed_tree(words: Sequence[str], tags: Sequence[str], brackets: Brackets
 class Induction:
     """Learner of a grammar from trees that nobody annotated, such as those of `bracketed_tree`.
 
-    learner (Learner): Learner of the grammar, whose latent states take the place of categories.
+    learner (Pivot or TreebankPCFG): Learner of the grammar, whose latent states take the place of categories.
     n_rounds (int): Rounds of learning; from the second on, from the trees by which the last grammar parses the given
         tags.
     RAISES (ValueError): For less than one round.
     """
 
-    learner: Learner = field(default_factory=Pivot)
+    learner: Pivot | TreebankPCFG = field(default_factory=Pivot)
     n_rounds: int = 2
 
     def __post_init__(self) -> None:
@@ -53,15 +56,15 @@ class Induction:
         *,
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
-    ) -> ParsingModel:
+    ) -> Grammar:
         """Learn from trees; `Learner.fit` has the same arguments and errors."""
         treebank, golds = list(trees), None if held_out is None else list(held_out)
-        model = self.learner.fit(treebank, held_out=golds, on_step=on_step)
+        grammar = self.learner.fit(treebank, held_out=golds, on_step=on_step)
         for _ in range(1, self.n_rounds):
-            parser = model.parser()
+            parser = grammar_parser(grammar, MBR)
             treebank = [parser.parse(Query(tree.words, tree.tags)).tree for tree in treebank]
-            model = self.learner.fit(treebank, held_out=golds, on_step=on_step)
-        return model
+            grammar = self.learner.fit(treebank, held_out=golds, on_step=on_step)
+        return grammar
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.learners import AUTO, NONE
-from spacy_lpcfg.models import has_pretrained, pretrained_model
-from spacy_lpcfg.models.loading import load
+from spacy_lpcfg.models import has_pretrained
+from spacy_lpcfg.models.loading import load, pretrained_model
 
 
 class PretrainedEncoder(NamedTuple):

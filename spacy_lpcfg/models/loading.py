@@ -4,9 +4,25 @@ from __future__ import annotations
 
 import os
 
-from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names
-from spacy_lpcfg.parsing.model import ParsingModel, model_from_bytes
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.models import FAST, has_pretrained, pretrained_names, pretrained_path
+from spacy_lpcfg.models.kinds import model_from_bytes, model_from_disk
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.storage.container import read_file
+
+
+def pretrained_model(name: str) -> ParsingModel:
+    """Return the model of a name that comes with the package, read anew.
+
+    RAISES (ValueError): If there is none.
+    """
+    if not has_pretrained(name):
+        raise ValueError(
+            f"No model {shown(name)} comes with spacy-lpcfg, which has {', '.join(pretrained_names())}. Learn one from "
+            "a treebank: spacy-lpcfg learn lpcfg TREES --output DIR"
+        )
+    model = model_from_disk(pretrained_path(name))
+    return model.without_evidence if name.endswith(FAST) else model
 
 
 def load(name: str | os.PathLike[str]) -> ParsingModel:

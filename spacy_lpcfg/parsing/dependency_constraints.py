@@ -127,13 +127,14 @@ def _is_subject(relation: str) -> bool:
 class DependencyAnnotator:
     """Parses sentences so that their trees respect known dependencies.
 
-    model (ParsingModel): Parses under constraints, and tags the words whose tag it does not have.
+    model (ParsingModel): Its words and tags are those of the trees.
+    parser (SentenceParser): The parser by the model, which tags the words whose tag the model does not have.
     """
 
-    def __init__(self, model: ParsingModel) -> None:
+    def __init__(self, model: ParsingModel, parser: SentenceParser) -> None:
         self._words = model.words
         self._tags = frozenset(model.tags)
-        self._parser: SentenceParser = model.parser()
+        self._parser = parser
 
     def trees(self, sentences: Iterable[DependencySentence], *, n_jobs: int = 1) -> Iterator[Tree | None]:
         """Yield the tree of each sentence; None where no tree respects the dependencies.

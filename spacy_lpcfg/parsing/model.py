@@ -1,16 +1,12 @@
-"""The contract of models, which learners return and files hold; each makes a parser."""
+"""The contract of models that parse, which learners return and files hold."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from spacy_lpcfg.checks import shown
 from spacy_lpcfg.parsing.decodings import check_decoding, decodings_of
-from spacy_lpcfg.parsing.kinds import all_kinds, kind_of_name
-from spacy_lpcfg.parsing.protocol import SentenceParser
-from spacy_lpcfg.storage.container import StorageError, Stored, kind_of, pack, read_file, unpack
-from spacy_lpcfg.storage.files import PathLike
+from spacy_lpcfg.storage.container import Stored, pack, unpack
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import is_positive
 
@@ -23,11 +19,10 @@ AnyModel = TypeVar("AnyModel", bound="ParsingModel")
 
 
 class ParsingModel(Stored):
-    """A model that makes parsers: a grammar, with or without evidence, or a network; it never changes.
+    """A model that parses: a grammar, with or without evidence, or a network; it never changes.
 
-    kind (str): The name of its kind in files, under which `parsing.kinds` has it.
+    kind (str): The name of its kind in files; `models.kinds.KINDS` has the parser of each kind.
     version (int): The number of the format in which it is saved.
-    parser_settings (collection of str): The keyword arguments of `parser` that its parser has a use for.
     has_rule_marginals, has_n_best (bool): See `Decodable`.
     """
 
@@ -35,9 +30,6 @@ class ParsingModel(Stored):
     version: ClassVar[int]
 
     if TYPE_CHECKING:  # attributes of some models, and properties of others
-
-        @property
-        def parser_settings(self) -> Collection[str]: ...
 
         @property
         def has_rule_marginals(self) -> bool: ...
@@ -83,36 +75,9 @@ class ParsingModel(Stored):
         """The model itself, or if it is a grammar with evidence the grammar alone."""
         return self
 
-    def single_models(self) -> tuple[ParsingModel, ...]:
-        """Return the grammars and networks that it is made of."""
-        return (self,)
-
     def check_decoding(self, decoding: str) -> None:
         """Raise ValueError if the model's parser does not have the decoding."""
         check_decoding(decoding, self.decodings)
-
-    def usable(self, **settings: Any) -> dict[str, Any]:
-        """Return the settings that are among `parser_settings`."""
-        return {name: value for name, value in settings.items() if name in self.parser_settings}
-
-    def parser(self, *, decoding: str | None = None, **settings: Any) -> SentenceParser:
-        """Return the parser by this model.
-
-        decoding (str or None): One of `decodings`, None for the first; it goes before that of the settings.
-        settings (ChartSettings, BeamSettings, float or None): How grammars (`chart`) and networks (`search`) prune, and
-            the power of the probabilities of trees (`tau`); None for the defaults and the model's tau.
-        RAISES (ValueError): If the model cannot be decoded so, or has no use for one of the settings.
-        """
-        name = decoding or self.decodings[0]
-        self.check_decoding(name)
-        useless = [setting for setting in settings if setting not in self.parser_settings]
-        if useless:
-            raise ValueError(
-                f"Expected settings of a parser by this model, which are {' and '.join(self.parser_settings)}, "
-                f"got {', '.join(useless)}: leave them out."
-            )
-        given = {setting: value for setting, value in settings.items() if value is not None}
-        return kind_of_name(self.kind).make_parser(self, name, **given)
 
     # Storage
 
@@ -149,81 +114,6 @@ class ParsingModel(Stored):
             raise ModelError(f"This {cls.kind} model lacks {error}: copy or learn it again.") from error
         except ValueError as error:
             raise ModelError(str(error)) from error
-
-
-class WrappingModel(ParsingModel):
-    """A model that wraps another, from which it takes labels, words, decodings and single models.
-
-    model (ParsingModel): The inner model.
-    """
-
-    model: ParsingModel
-
-    @property
-    def parser_settings(self) -> Collection[str]:
-        """Settings of the inner model's parser."""
-        return self.model.parser_settings
-
-    @property
-    def has_rule_marginals(self) -> bool:
-        """Whether the inner model has marginals of rules."""
-        return self.model.has_rule_marginals
-
-    @property
-    def has_n_best(self) -> bool:
-        """Whether the inner model has most probable trees."""
-        return self.model.has_n_best
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Categories of constituents."""
-        return self.model.labels
-
-    @property
-    def root_label(self) -> str:
-        """Root label of the inner model."""
-        return self.model.root_label
-
-    @property
-    def words(self) -> frozenset[str]:
-        """All names under which the model knows words."""
-        return self.model.words
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """Part-of-speech tags of the inner model."""
-        return self.model.tags
-
-    def single_models(self) -> tuple[ParsingModel, ...]:
-        """Return the grammars and networks of the inner model."""
-        return self.model.single_models()
-
-
-# Reading models of any kind ----------------------------------------------------------------------
-
-
-def model_from_bytes(data: Any) -> ParsingModel:
-    """Return the model that the `to_bytes` of any kind of model wrote.
-
-    RAISES (ModelError): On bytes that are damaged, foreign, of another format or inconsistent.
-    """
-    try:
-        name = kind_of(data)
-        model: ParsingModel = kind_of_name(name).read(data)
-    except StorageError as error:
-        raise ModelError(str(error)) from error
-    except KeyError as error:
-        expected = ", ".join(sorted(all_kinds()))
-        raise ModelError(f"Expected a saved model that parses ({expected}), got a saved {shown(name)}.") from error
-    return model
-
-
-def model_from_disk(path: PathLike) -> ParsingModel:
-    """Return the model that the `to_disk` of any kind of model wrote; same errors as `model_from_bytes`.
-
-    RAISES (StorageError): For too large a file. (OSError): If there is no such file.
-    """
-    return model_from_bytes(read_file(path))
 
 
 def check_positive(name: str, value: object) -> None:

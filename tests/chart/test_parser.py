@@ -17,6 +17,7 @@ from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
 from spacy_lpcfg.chart._coarse import build_forest
 from spacy_lpcfg.chart._forest import posteriors
 from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Posteriors
@@ -383,7 +384,7 @@ def test_parse_needs_words_and_a_tag_for_each(parser, words, tags):
 
 def test_most_probable_tree_is_the_first_of_n_best(golds):
     grammar = Pivot(n_states=4, n_iterations=1).fit(golds[:20])
-    parser = grammar.parser(decoding="most-probable")
+    parser = make_parser(grammar, decoding="most-probable")
     n_other = 0
     for gold in golds[:20]:
         parse, best = parser.parse(gold.words), parser.n_best(gold.words, 1)
@@ -393,7 +394,7 @@ def test_most_probable_tree_is_the_first_of_n_best(golds):
         assert parse.span_scores == pytest.approx([posteriors.get(span, 0.0) for span in parse.spans], abs=1e-6)
         n_other += Parser(grammar).parse(gold.words).tree != parse.tree
     assert n_other > 0
-    tiny = tiny_parser(["Sss D N", "D ant", "N bee"]).grammar.parser(decoding="most-probable")
+    tiny = make_parser(tiny_parser(["Sss D N", "D ant", "N bee"]).grammar, decoding="most-probable")
     assert tiny.parse(["ant", "bee"]).status == "parsed"
     assert tiny.parse(["bee", "ant", "bee"]).status in ("backed-off", "glued")  # no tree that could be probable
 
@@ -401,7 +402,7 @@ def test_most_probable_tree_is_the_first_of_n_best(golds):
 def test_most_probable_tree_needs_one_proper_grammar(golds):
     spectral = Spectral(n_states=2).fit(golds)
     with pytest.raises(ValueError, match=r"got 'most-probable'. The most probable tree needs one proper grammar"):
-        spectral.parser(decoding="most-probable")
+        make_parser(spectral, decoding="most-probable")
 
 
 def test_parser_reads_capitals_as_if_each_word_opened_the_sentence():

@@ -15,7 +15,7 @@ from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import tag_terminal
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.models import pretrained_path
-from spacy_lpcfg.parsing.model import model_from_disk
+from spacy_lpcfg.models.kinds import model_from_disk
 from spacy_lpcfg.words.signatures import UNKNOWN
 
 ANYTHING = "*"  # a word that stands for all words

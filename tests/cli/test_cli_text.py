@@ -11,7 +11,8 @@ from commands import BROKEN, SAMPLE, run, stderr_of
 
 from spacy_lpcfg.components.cli.shared import inputs
 from spacy_lpcfg.components.cli.shared.files import is_text, looks_like_path
-from spacy_lpcfg.models import pretrained_model, pretrained_names
+from spacy_lpcfg.models import pretrained_names
+from spacy_lpcfg.models.loading import pretrained_model
 from spacy_lpcfg.trees import parse_trees, write_trees
 
 FERRY = "The old ferry was sold."

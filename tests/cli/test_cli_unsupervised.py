@@ -10,6 +10,7 @@ import spacy
 from commands import run, trees_in
 
 from spacy_lpcfg import load
+from spacy_lpcfg.models.kinds import make_parser
 
 pytestmark = pytest.mark.slow
 
@@ -42,4 +43,4 @@ def test_cli_unsupervised_learns_a_pipeline(text, tmp_path):
     nlp = spacy.load(model)
     nlp.get_pipe("lpcfg_parser").grammar.to_disk(tmp_path / "file")
     words = [token.text for token in doc]
-    assert load(tmp_path / "file").parser().parse(words).tree.spans() == tree.spans()
+    assert make_parser(load(tmp_path / "file")).parse(words).tree.spans() == tree.spans()

@@ -5,6 +5,7 @@ import pytest
 from stored_models import SENTENCE, model
 
 from spacy_lpcfg.bracketing.flat_brackets import without_flat
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
 
@@ -13,7 +14,7 @@ WORDS = [word for word in SENTENCE if word != "."]
 
 
 def test_parser_has_posteriors_of_spans():
-    brackets = INDUCED.parser().posteriors(SENTENCE).brackets
+    brackets = make_parser(INDUCED).posteriors(SENTENCE).brackets
     by_hand = INDUCED.posteriors([WORDS])[0]
     assert brackets.pop((0, len(SENTENCE), "S")) == 1.0
     assert {name for _, _, name in brackets} == {"X"}
@@ -24,7 +25,7 @@ def test_parser_has_posteriors_of_spans():
 
 def test_parser_leaves_punctuation_between_words():
     """Brackets are those of the words alone, and neither begin nor end with a mark."""
-    parser, marked = INDUCED.parser(), ["``", *WORDS[:4], ",", *WORDS[4:], "."]
+    parser, marked = make_parser(INDUCED), ["``", *WORDS[:4], ",", *WORDS[4:], "."]
     place = {i: i + 1 + (i >= 4) for i in range(len(WORDS))}
     of_words = {(place[i], place[j - 1] + 1): p for (i, j, _), p in parser.posteriors(WORDS).brackets.items()}
     of_marked = {(i, j): p for (i, j, name), p in parser.posteriors(marked).brackets.items() if name == "X"}
@@ -33,8 +34,8 @@ def test_parser_leaves_punctuation_between_words():
 
 
 def test_parser_chooses_the_tree_by_posteriors():
-    parse = INDUCED.parser().parse(SENTENCE)
-    brackets = INDUCED.parser().posteriors(SENTENCE).brackets
+    parse = make_parser(INDUCED).parse(SENTENCE)
+    brackets = make_parser(INDUCED).posteriors(SENTENCE).brackets
     assert parse.spans[0] == (0, len(SENTENCE), "S")
     np.testing.assert_allclose(parse.span_scores, [brackets[span] for span in parse.spans], rtol=1e-6)
     assert parse.span_scores.min() > INDUCED.bracket_cost
@@ -44,17 +45,17 @@ def test_parser_chooses_the_tree_by_posteriors():
 
 @pytest.mark.parametrize("words", [["Go"], [","], [",", "."], ["go", "home"], ["go", ",", "home", "!"]])
 def test_parser_brackets_nothing_within_two_words(words):
-    assert INDUCED.parser().parse(words).spans == [(0, len(words), "S")]
+    assert make_parser(INDUCED).parse(words).spans == [(0, len(words), "S")]
 
 
 def test_parser_parses_long_sentences_in_pieces():
-    parse = INDUCED.parser().parse(WORDS * 20)
+    parse = make_parser(INDUCED).parse(WORDS * 20)
     assert parse.status == "segmented"
     assert parse.tree.words == WORDS * 20
 
 
 def test_parser_takes_constraints():
-    parser = INDUCED.parser()
+    parser = make_parser(INDUCED)
     likely = [(i, j, name) for (i, j, name), p in parser.posteriors(SENTENCE).brackets.items() if 0.05 < p < 0.4]
     for span in likely[:3]:
         parse = parser.parse(Query(SENTENCE, constraints=Constraints(required=(span,))))

@@ -7,6 +7,7 @@ import pytest
 from spacy_lpcfg.bracketing import Brackets
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.learning.induction import Induction, bracketed_tree
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.trees import Tree, parse_trees
 
 
@@ -30,8 +31,8 @@ def test_induction_learns_from_its_own_trees():
     trees = treebank(40, 20)
     once, twice = (Induction(TreebankPCFG(), n_rounds=n).fit(trees) for n in (1, 2))
     wrong = next(iter(parse_trees("(S (D the) (X (N a) (V e)))")))
-    assert once.parser().tree_log_probability(wrong) > twice.parser().tree_log_probability(wrong)
-    parse = twice.parser().parse(["the", "a", "e"]).tree
+    assert make_parser(once).tree_log_probability(wrong) > make_parser(twice).tree_log_probability(wrong)
+    parse = make_parser(twice).parse(["the", "a", "e"]).tree
     assert {(start, end) for start, end, _ in parse.spans()} == {(0, 3), (0, 2)}
 
 

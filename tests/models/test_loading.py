@@ -7,7 +7,8 @@ import pytest
 from stored_models import model
 
 from spacy_lpcfg import load
-from spacy_lpcfg.models import has_pretrained, pretrained_model
+from spacy_lpcfg.models import has_pretrained
+from spacy_lpcfg.models.loading import pretrained_model
 
 
 def test_loading_reads_what_comes_with_the_package(tmp_path, monkeypatch):

@@ -10,7 +10,9 @@ from pipelines import SAMPLE, pipeline_of, treebank
 from spacy_lpcfg.components.doc.constituents import KEY, trees
 from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
-from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names, pretrained_path
+from spacy_lpcfg.models import has_pretrained, pretrained_names, pretrained_path
+from spacy_lpcfg.models.kinds import make_parser
+from spacy_lpcfg.models.loading import pretrained_model
 from spacy_lpcfg.parsing.protocol import ANSWERS
 
 TEXT = "The ferry that my sister missed was the last one. We stayed."
@@ -101,7 +103,7 @@ def test_models_english_answers_every_question_and_is_small():
     assert pretrained_path("en").stat().st_size <= 41e6
     model = pretrained_model("en")
     assert isinstance(model, EvidenceGrammar)
-    parser = model.parser()
+    parser = make_parser(model)
     assert parser.answers == ANSWERS
     words = ["She", "saw", "the", "man", "with", "the", "telescope", "."]
     assert parser.parse(words).log_probability == pytest.approx(parser.log_probability(words), rel=0.01)

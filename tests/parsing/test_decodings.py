@@ -3,6 +3,7 @@
 import pytest
 from stored_models import SENTENCE, model
 
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.decodings import DECODINGS, MBR, check_decoding, decodings_of
 
 OF_KINDS = {
@@ -20,14 +21,14 @@ def test_decodings_of_a_model_are_those_that_it_has_what_is_needed_for(kind):
     assert {*model(kind).decodings} & TOLD == OF_KINDS[kind]
     assert model(kind).decodings[0] == MBR
     for name in model(kind).decodings:
-        assert model(kind).parser(decoding=name).parse(SENTENCE).tree.words == SENTENCE
+        assert make_parser(model(kind), decoding=name).parse(SENTENCE).tree.words == SENTENCE
 
 
 @pytest.mark.parametrize("kind", OF_KINDS)
 def test_decodings_that_a_model_lacks_are_refused_with_what_they_need(kind):
     for name in TOLD - OF_KINDS[kind]:
         with pytest.raises(ValueError, match=f"got '{name}'. {DECODINGS[name].needs[:20]}"):
-            model(kind).parser(decoding=name)
+            make_parser(model(kind), decoding=name)
 
 
 def test_decodings_that_are_none_are_refused_with_all_that_there_are():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.parsing.constraints import ANY
 from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator, dependency_constraints
 from spacy_lpcfg.trees import parse_trees
@@ -69,7 +70,7 @@ def test_dependencies_require_nothing_where_conjuncts_may_be_attached_higher():
 def test_trees_respect_dependencies(sample_grammar):
     known = sentence("The/DT/2/det ferry/NN/3/nsubj left/VBD/0/root the/DT/5/det harbour/NN/3/obj ././3/punct")
     impossible = sentence("././2/punct left/VBD/0/root")
-    first, second = DependencyAnnotator(sample_grammar).trees([known, impossible])
+    first, second = DependencyAnnotator(sample_grammar, Parser(sample_grammar)).trees([known, impossible])
     assert first is not None
     assert dependency_constraints(known).allow(first.spans())
     assert first.tags == list(known.tags)
@@ -79,7 +80,7 @@ def test_trees_respect_dependencies(sample_grammar):
 
 
 def test_trees_have_no_tags_that_are_foreign_to_the_treebank(sample_grammar):
-    annotator = DependencyAnnotator(sample_grammar)
+    annotator = DependencyAnnotator(sample_grammar, Parser(sample_grammar))
     text = "The/XYZ/2/det ferry/NN/3/nsubj left/VBD/0/root the/DT/5/det harbour/NN/3/obj ././3/punct"
     (tree,) = annotator.trees([sentence(text)])
     assert tree is not None

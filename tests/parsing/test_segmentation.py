@@ -12,6 +12,7 @@ from spacy_lpcfg.bracketing.tags import universal
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.components.doc.constituents import doc_constituency
 from spacy_lpcfg.isbn import IncrementalParser
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.segmentation import SegmentingParser, cut_points
@@ -127,7 +128,7 @@ def test_words_for_which_there_is_no_time_get_tags_only(core):
 @pytest.mark.parametrize("kind", ["grammar", "isbn", "evidence"])
 def test_words_for_which_there_is_no_time_are_not_parsed(kind):
     model = stored_models.model(kind)
-    parser, asked = IncrementalParser(model) if kind == "isbn" else model.parser(), []
+    parser, asked = IncrementalParser(model) if kind == "isbn" else make_parser(model), []
 
     class Recorder:
         def parse(self, query):

@@ -44,7 +44,8 @@ from pages import (
 import spacy_lpcfg
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.learners import LEARNERS
-from spacy_lpcfg.models import pretrained_model, pretrained_names
+from spacy_lpcfg.models import pretrained_names
+from spacy_lpcfg.models.loading import pretrained_model
 from spacy_lpcfg.parsing.decodings import DECODINGS
 from spacy_lpcfg.trees.formats import FORMATS
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
@@ -318,8 +319,7 @@ def test_docs_pages_that_show_a_tree_lead_to_the_labels():
 def test_docs_explain_every_label_and_tag_of_the_english_models(name):
     explained = re.findall(r"(?m)^\| `+ ?(\S+?) ?`+ \| .+ \| .+ \|$", LABELS.read_text("utf-8"))
     model = pretrained_model(name)
-    tags = {tag for single in model.single_models() for tag in getattr(single, "tags", ())}
-    assert {*model.labels, *tags} - {*ROOT_LABELS} == {*explained}
+    assert {*model.labels, *model.tags} - {*ROOT_LABELS} == {*explained}
 
 
 def test_docs_named_modules_and_files_exist():

@@ -70,10 +70,7 @@ from spacy_lpcfg import *
 print("spacy_lpcfg.learning" in sys.modules, "spacy" in sys.modules, Pivot.__name__)
 """
     loaded, modules, of_trees, of_all = python(code, tmp_path)
-    assert (loaded, modules.split()) == (
-        "spacy_lpcfg",
-        ["spacy_lpcfg.parsing", "spacy_lpcfg.parsing.kinds", "spacy_lpcfg.lazy"],
-    )
+    assert (loaded, modules.split()) == ("spacy_lpcfg", ["spacy_lpcfg.lazy"])
     assert of_trees.split()[1:] == ["False", "True"]
     assert of_all == "True False Pivot"
 
@@ -87,8 +84,7 @@ def sources(checkout: Path, *, is_compiled: bool, with_components: bool) -> None
     """Sources in a folder, with a compiled kernel and the components beside the others or without them."""
     (checkout / "spacy_lpcfg" / "chart").mkdir(parents=True)
     (checkout / "setup.cfg").touch()
-    (checkout / "spacy_lpcfg" / "parsing").mkdir()
-    for name in ("__init__.py", "lazy.py", "parsing/__init__.py", "parsing/kinds.py"):
+    for name in ("__init__.py", "lazy.py"):
         (checkout / "spacy_lpcfg" / name).write_text((SOURCE.parent / name).read_text("utf-8"), "utf-8")
     (checkout / "spacy_lpcfg" / "chart" / "_fine.pyx").touch()
     if is_compiled:

@@ -10,7 +10,7 @@ from commands import SAMPLE, process
 
 from benchmarks.scaling import soak
 from spacy_lpcfg.components.lpcfg_parser import GrammarState
-from spacy_lpcfg.models import pretrained_model
+from spacy_lpcfg.models.loading import pretrained_model
 
 pytestmark = pytest.mark.slow
 

@@ -23,6 +23,7 @@ from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn import ISBN, IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
 
@@ -106,7 +107,7 @@ def fresh(kind: str, **settings: Any) -> Any:
     found = _READERS.get(kind, Grammar.from_bytes)(stored(kind))
     if isinstance(found, ISBN):
         return IncrementalParser(found, settings=BeamSettings(beam=8))
-    return found if kind in ("bracketer", "language model") else found.parser(**settings)
+    return found if kind in ("bracketer", "language model") else make_parser(found, **settings)
 
 
 WORDS = {

@@ -17,7 +17,7 @@ import pytest
 from stored_models import model
 
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.parsing.model import model_from_disk
+from spacy_lpcfg.models.kinds import model_from_disk
 from spacy_lpcfg.storage import files
 from spacy_lpcfg.storage.files import replacing, replacing_folder, write_atomically
 
@@ -41,7 +41,7 @@ def stopping(put):
 SAVE_MODELS = (
     SAVE
     + """
-from spacy_lpcfg.parsing.model import model_from_disk
+from spacy_lpcfg.models.kinds import model_from_disk
 models = [model_from_disk(source) for source in sys.argv[3:]]
 os.replace = stopping(os.replace)
 if moment == "any":

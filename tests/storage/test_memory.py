@@ -21,6 +21,7 @@ from spacy_lpcfg.grammar.summary import top_rules
 from spacy_lpcfg.grammar.tensors import FACTORED, Tensors
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.storage import reader
 from spacy_lpcfg.storage.reader import LIMIT_NAME, TooLargeError
 
@@ -154,7 +155,7 @@ def test_memory_of_state_vectors_is_bounded():
     model = wide(200, 200)
     words = stored_models.trees(5)[2].words
     assert len(words) > 5
-    parser = model.parser(decoding="mbr")
+    parser = make_parser(model, decoding="mbr")
     forest = parser.forest(words)
     symbols = forest.item_table()[:, 2]
     taken = 2 * 4 * 200 * len(symbols)
@@ -162,8 +163,8 @@ def test_memory_of_state_vectors_is_bounded():
     enough, less = (ChartSettings(max_applications=most // 48) for most in (taken + 48, taken - 48))
     n = len(forest.edge_table())
     assert n < less.max_applications  # so that it is the vectors that count
-    assert model.parser(chart=enough).parse(words).spans == parser.parse(words).spans
-    poor = model.parser(chart=less)
+    assert make_parser(model, chart=enough).parse(words).spans == parser.parse(words).spans
+    poor = make_parser(model, chart=less)
     assert poor.parse(words).status == "segmented"
     assert poor.posteriors(words).is_of_one
 

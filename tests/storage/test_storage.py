@@ -304,9 +304,9 @@ BOMBS = {
 }
 READ_BOMBS = """
 import resource, sys
-from spacy_lpcfg.parsing.kinds import all_kinds
-from spacy_lpcfg.parsing.model import model_from_disk
-all_kinds()
+
+from spacy_lpcfg.models.kinds import model_from_disk
+
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 300_000_000,) * 2)
 def most():

@@ -15,6 +15,7 @@ from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.learning import Pivot, TreebankPCFG
 from spacy_lpcfg.learning.base import has_functions
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.trees import Tree, clean, normalize, parse_trees
 from spacy_lpcfg.trees.transforms import category_with_functions
 
@@ -51,7 +52,7 @@ def test_functions_of_trees_have_probabilities_by_grammars_that_have_them():
     trees = [*parse_trees(TREES)]
     with_functions, without = TreebankPCFG(functions=True).fit(trees), TreebankPCFG().fit(trees)
     for grammar in (with_functions, without):
-        assert grammar.parser().tree_log_probability(trees[1]) > -50
+        assert make_parser(grammar).tree_log_probability(trees[1]) > -50
     assert with_functions.labels == ("NP", "NP-SBJ", "NP-TMP", "S", "VP")
 
 
@@ -101,7 +102,7 @@ def test_functions_are_learned_by_evidence_and_networks():
     )
     for learner in (EvidenceLearner(pivot), network):
         assert {"NP-SBJ", "NP-TMP"} <= {*learner.fit(trees).labels}
-    assert (0, 2, "NP-SBJ") in pivot.fit(trees).parser().parse(["The", "ferry", "left", "today"]).spans
+    assert (0, 2, "NP-SBJ") in make_parser(pivot.fit(trees)).parse(["The", "ferry", "left", "today"]).spans
 
 
 @pytest.mark.parametrize("config", ["grammar", "stepwise", "isbn"])

@@ -10,6 +10,7 @@ import stored_models
 from spacy_lpcfg.bracketing import Bracketer
 from spacy_lpcfg.isbn import ISBN, IncrementalParser
 from spacy_lpcfg.language_model import LanguageModel
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.words.remembered import LONGEST, remembered
 
@@ -22,7 +23,7 @@ def use(model, word):
     elif isinstance(model, LanguageModel):
         model.surprisal(["a", word])
     else:
-        parser = IncrementalParser(model) if isinstance(model, ISBN) else model.parser()
+        parser = IncrementalParser(model) if isinstance(model, ISBN) else make_parser(model)
         parser.parse(["The", word, "sailed"])
         parser.parse(Query([word, "sailed"], [word, None]))
 

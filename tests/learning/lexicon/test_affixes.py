@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import LexicalSettings, TreebankPCFG
 from spacy_lpcfg.learning.lexicon.affixes import COST, FEWEST, chosen_affixes
+from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.trees import parse_trees, read_trees
 from spacy_lpcfg.words.signatures import UNKNOWN, affix_backoff, backoff_of, is_signature, signature_backoff
 
@@ -90,10 +91,10 @@ def test_affixes_are_those_that_tell_tags():
 def test_affixes_of_a_treebank_tell_tags_of_unknown_words():
     nouns = [f"(S (N {first}{second}ur) (V {first}{second}ar))" for first in "bdfgklm" for second in "aeioy"]
     grammar = TreebankPCFG(LEARNED).fit(parse_trees("\n".join(nouns * 2)))
-    parse = grammar.parser().parse(["hestur", "ganar"])
+    parse = make_parser(grammar).parse(["hestur", "ganar"])
     assert parse.tree.tags == ["N", "V"]
     assert grammar.lexicon.terminals[grammar.lexicon.terminal("hestur", False)] == "<form:LATIN -ur>"
-    assert Grammar.from_bytes(grammar.to_bytes()).parser().parse(["hestur", "ganar"]).tree == parse.tree
+    assert make_parser(Grammar.from_bytes(grammar.to_bytes())).parse(["hestur", "ganar"]).tree == parse.tree
 
 
 def test_affixes_leave_english_grammars_what_they_are():

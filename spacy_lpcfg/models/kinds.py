@@ -1,0 +1,93 @@
+"""The table of the kinds of models that parse: how each is read, and which parser it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from spacy_lpcfg.chart.parser import grammar_parser
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.evidence.grammar import EvidenceGrammar, evidence_parser
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.induced.model import Induced
+from spacy_lpcfg.induced.parser import induced_parser
+from spacy_lpcfg.isbn.network import ISBN
+from spacy_lpcfg.isbn.parser import network_parser
+from spacy_lpcfg.parsing.model import ModelError, ParsingModel
+from spacy_lpcfg.parsing.protocol import SentenceParser
+from spacy_lpcfg.storage.container import StorageError, kind_of, read_file
+from spacy_lpcfg.storage.files import PathLike
+
+
+class ModelKind(NamedTuple):
+    """A kind of models that parse.
+
+    model (type): The class of the models. Files have its `kind`, and its `from_bytes` reads them.
+    make_parser (callable): Returns a parser, given a model, the name of one of its decodings, and settings as keyword
+        arguments; settings that are not given have defaults.
+    settings (tuple of str): The names of the settings that `make_parser` takes.
+    """
+
+    model: type[ParsingModel]
+    make_parser: Callable[..., SentenceParser]
+    settings: tuple[str, ...] = ()
+
+
+KINDS = {
+    kind.model.kind: kind
+    for kind in (
+        ModelKind(Grammar, grammar_parser, ("chart", "tau")),
+        ModelKind(EvidenceGrammar, evidence_parser, ("chart", "tau")),
+        ModelKind(ISBN, network_parser, ("search", "tau")),
+        ModelKind(Induced, induced_parser),
+    )
+}
+"""All kinds by their names in files."""
+
+
+def make_parser(model: ParsingModel, *, decoding: str | None = None, **settings: Any) -> SentenceParser:
+    """Return the parser by a model.
+
+    decoding (str or None): One of the model's `decodings`, None for the first; it goes before that of the settings.
+    settings (ChartSettings, BeamSettings, float or None): How grammars (`chart`) and networks (`search`) prune, and the
+        power of the probabilities of trees (`tau`); None for the defaults and the model's tau.
+    RAISES (ValueError): If the model cannot be decoded so, or has no use for one of the settings.
+    """
+    kind = KINDS[model.kind]
+    useless = [name for name in settings if name not in kind.settings]
+    if useless:
+        raise ValueError(
+            f"Expected settings of a parser by this model, which are {' and '.join(kind.settings) or 'none'}, got "
+            f"{', '.join(useless)}: leave them out."
+        )
+    name = decoding or model.decodings[0]
+    model.check_decoding(name)
+    return kind.make_parser(model, name, **{key: value for key, value in settings.items() if value is not None})
+
+
+def usable_settings(model: ParsingModel, **settings: Any) -> dict[str, Any]:
+    """Return the settings that `make_parser` takes for a model, out of any."""
+    names = KINDS[model.kind].settings
+    return {name: value for name, value in settings.items() if name in names}
+
+
+def model_from_bytes(data: Any) -> ParsingModel:
+    """Return the model that the `to_bytes` of any kind of model wrote.
+
+    RAISES (ModelError): On bytes that are damaged, foreign, of another format or inconsistent.
+    """
+    try:
+        name = kind_of(data)
+    except StorageError as error:
+        raise ModelError(str(error)) from error
+    if name not in KINDS:
+        raise ModelError(f"Expected a saved model that parses ({', '.join(sorted(KINDS))}), got a saved {shown(name)}.")
+    return KINDS[name].model.from_bytes(data)
+
+
+def model_from_disk(path: PathLike) -> ParsingModel:
+    """Return the model that the `to_disk` of any kind of model wrote; same errors as `model_from_bytes`.
+
+    RAISES (StorageError): For too large a file. (OSError): If there is no such file.
+    """
+    return model_from_bytes(read_file(path))
