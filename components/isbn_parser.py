@@ -32,7 +32,7 @@ from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.learning import count_words
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.models.kinds import make_parser
-from spacy_lpcfg.parsing.decodings import decodings_of
+from spacy_lpcfg.parsing.decodings import MBR, decodings_of
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree, normalize
@@ -250,7 +250,7 @@ Language.factory(
         "model": {"@architectures": "spacy-lpcfg.ISBN.v1"},
         "spans_key": ISBN_KEY,
         "gold_key": KEY,
-        "decoding": "mbr",
+        "decoding": MBR.name,
         "tags": "model",
         "constraints": None,
         "pruning": {"@misc": "spacy-lpcfg.Beam.v1"},

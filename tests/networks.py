@@ -31,5 +31,4 @@ UNPRUNED = BeamSettings(
     max_pops=10**7,
     final_margin=np.inf,
     tolerance=1e-5,
-    decoding="most-probable",
 )

@@ -36,11 +36,12 @@ from spacy_lpcfg.learning.treebank.features import (
     SIMPLE_INSIDE,
     SIMPLE_OUTSIDE,
 )
+from spacy_lpcfg.parsing.decodings import MaxRule
 from spacy_lpcfg.trees import Tree, read_trees
 
 DIVIDED, UNDIVIDED = "signed, divided by the signed total", "signed, not divided"
-RULES = ChartSettings(decoding="max-rule")  # as the paper decodes
-SIGNED = replace(RULES, absolute=False)
+RULES = MaxRule()  # as the papers decode
+SIGNED = ChartSettings(absolute=False)
 
 # F1 on section 22 of the Penn Treebank, learned from sections 2-21, by m. The decreases without smoothing that section
 # 4.3 prints are those from the EM column of table 2; here all changes are from the spectral column.
@@ -113,7 +114,7 @@ class Ablations:
         return evaluate(self.golds, trees).scores()["evalb_f"]
 
     def pcfg(self) -> float:
-        return self.f1(self.parse(Parser(TreebankPCFG().fit(self.train), settings=RULES)))
+        return self.f1(self.parse(Parser(TreebankPCFG().fit(self.train), decoding=RULES)))
 
     def run(self, m: int, seed: int) -> tuple[dict[str, float], dict[str, float]]:
         """F1 of every variant with m states, and what the signs of the marginals do."""
@@ -121,20 +122,20 @@ class Ablations:
         simple = replace(paper, features=Features(SIMPLE_INSIDE, SIMPLE_OUTSIDE))
         estimate = paper.estimate(self.train)
         full = estimate.grammar(paper.smoothing)
-        undivided = UndividedParser(full, settings=SIGNED)
+        undivided = UndividedParser(full, settings=SIGNED, decoding=RULES)
         variants: dict[str, Callable[[], Parser]] = {
-            "full": lambda: Parser(full, settings=RULES),
-            "no smoothing": lambda: Parser(estimate.grammar(Smoothing(c=0.0, nu=1.0)), settings=RULES),
+            "full": lambda: Parser(full, decoding=RULES),
+            "no smoothing": lambda: Parser(estimate.grammar(Smoothing(c=0.0, nu=1.0)), decoding=RULES),
             "no scaling": lambda: Parser(
-                self.learn(replace(paper, features=replace(paper.features, kappa=None))), settings=RULES
+                self.learn(replace(paper, features=replace(paper.features, kappa=None))), decoding=RULES
             ),
-            DIVIDED: lambda: Parser(full, settings=SIGNED),
+            DIVIDED: lambda: Parser(full, settings=SIGNED, decoding=RULES),
             UNDIVIDED: lambda: undivided,
-            "simple features": lambda: Parser(self.learn(simple), settings=RULES),
+            "simple features": lambda: Parser(self.learn(simple), decoding=RULES),
         }
         default = Spectral(n_states=m, seed=seed)
         if default != paper:
-            variants["full, our default features"] = lambda: Parser(self.learn(default), settings=RULES)
+            variants["full, our default features"] = lambda: Parser(self.learn(default), decoding=RULES)
         trees = {}
         for name, parser in variants.items():
             measure.progress(f"m = {m}, seed {seed}: {name}")

@@ -18,7 +18,6 @@ import numpy as np
 
 from benchmarks import measure
 from benchmarks.accuracy.levers import LEVERS, variants
-from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learning import Pivot
 from spacy_lpcfg.models.kinds import make_parser
@@ -54,9 +53,9 @@ def split(trees: Sequence[Tree], fold: int, n_folds: int, most: int) -> tuple[li
     return [*trees[:start], *trees[end:]], golds
 
 
-def f1(model: ParsingModel, settings: ChartSettings, golds: list[Tree]) -> float:
+def f1(model: ParsingModel, settings: dict[str, Any], golds: list[Tree]) -> float:
     """Return the F1 of a model's trees for the words of gold trees."""
-    parser = make_parser(model, decoding=settings.decoding, chart=settings)
+    parser = make_parser(model, **settings)
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
 

@@ -29,6 +29,7 @@ from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import APPROXIMATIONS
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.parsing.decodings import MostProbable
 from spacy_lpcfg.trees import Tree
 
 Task = tuple[str, int, str]  # treebank, beam, tags
@@ -101,7 +102,7 @@ def parse(isbn: ISBN, golds: list[Tree], beam: int, tags: str, evaluations: Foun
     """Parse the words of trees both ways, and add the evaluations to what was found before."""
     parser = IncrementalParser(isbn, settings=BeamSettings(beam=beam))
     parses, seconds = measure.parse_all(parser, golds, tags)
-    likeliest = IncrementalParser(isbn, settings=BeamSettings(beam=beam, decoding="most-probable"))
+    likeliest = IncrementalParser(isbn, settings=BeamSettings(beam=beam), decoding=MostProbable())
     others, _ = measure.parse_all(likeliest, golds, tags)
     evaluations.brackets.append(evaluate(golds, [result.tree for result in parses]))
     evaluations.trees.append(evaluate(golds, [result.tree for result in others]))

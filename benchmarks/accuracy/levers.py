@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -27,13 +26,12 @@ from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.models.kinds import make_parser, model_from_disk
+from spacy_lpcfg.parsing.decodings import MaxRule, MinimumRisk
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.result import BACKED_OFF, GLUED, Parse
 from spacy_lpcfg.trees import Tree
 
-Value: TypeAlias = float | str | None
-
-LEVERS: dict[str, tuple[Value, ...]] = {
+LEVERS: dict[str, tuple[Any, ...]] = {
     "threshold": (1e-5, 5e-5, 2e-4, 1e-3),
     "edge_threshold": (0.0, 5e-6, 2e-5, 8e-5, 4e-4),
     "beam": (1e-6, 1e-4, 1e-3, 1e-2),
@@ -41,7 +39,7 @@ LEVERS: dict[str, tuple[Value, ...]] = {
     "tag_threshold": (0.0, 1e-3, 3e-3, 1e-2, 3e-2),
     "boundary_threshold": (0.0, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2),
     "retry_beam": (None, 1.0, 0.0),
-    "decoding": ("max-rule",),
+    "decoding": (MaxRule.name,),
     "bracket_cost": (0.3, 0.4, 0.45, 0.5, 0.6),
 }
 TURN = 25  # sentences
@@ -60,7 +58,7 @@ def main() -> None:
     rows = []
     for name, settings in variants(args.levers or LEVERS):
         measure.progress(name)
-        parser = make_parser(model, decoding=settings.decoding, chart=settings)
+        parser = make_parser(model, **settings)
         rows.append({"settings": name, **row(parser, default, golds, args.tags)})
     measure.report({f"{len(golds)} sentences of {args.trees}, tags: {args.tags}": rows}, args.json)
 
@@ -72,14 +70,17 @@ def read_model(path: Path) -> ParsingModel:
     return find_lpcfg_parser(load_pipeline(str(path)))[1]
 
 
-def variants(levers: Iterable[str]) -> Iterator[tuple[str, ChartSettings]]:
-    """The default settings, and those that differ in one lever, by what is told of them."""
-    yield "default", ChartSettings()
+def variants(levers: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name and the arguments of `make_parser` for the default settings, and for a change of each lever."""
+    yield "default", {}
     for lever in levers:
         for value in LEVERS[lever]:
-            settings = replace(ChartSettings(), **{lever: value})  # type: ignore[arg-type]
-            if settings != ChartSettings():
-                yield f"{lever} {value}", settings
+            if lever == "decoding":
+                yield f"{lever} {value}", {"decoding": value}
+            elif lever == "bracket_cost":
+                yield f"{lever} {value}", {"decoding": MinimumRisk(value)}
+            elif value != getattr(ChartSettings, lever):
+                yield f"{lever} {value}", {"chart": ChartSettings(**{lever: value})}
 
 
 def row(parser: measure.Parses, default: measure.Parses, golds: list[Tree], tags: str) -> measure.Row:

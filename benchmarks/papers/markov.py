@@ -14,16 +14,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks import measure
-from spacy_lpcfg.chart import ChartSettings, Parser
+from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.parsing.decodings import MaxRule
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
 ABOVE = "^"
 ORDERS = ((1, 0), (1, 1), (2, 0), (2, 1))  # vertical, horizontal
 PAPER = {(1, 0): 68.62, (2, 1): 82.59}
-RULES = ChartSettings(decoding="max-rule")  # as the paper decodes
 
 
 def with_parents(tree: Tree, parent: str = "") -> Tree:
@@ -60,7 +60,7 @@ def row(name: str, vertical: int, horizontal: int, train: list[Tree], golds: lis
     """F1 of a PCFG with both kinds of words, its size, and what parsing costs."""
     trees = train if vertical == 1 else list(map(with_parents, train))
     grammar = TreebankPCFG(rules=RuleSettings(markov=horizontal)).fit(trees)
-    parser = Parser(grammar, settings=RULES)
+    parser = Parser(grammar, decoding=MaxRule())  # as the paper decodes
     by_tags = {tags: measure.parse_all(parser, golds, tags) for tags in ("model", "given")}
     f1 = {
         tags: evaluate(golds, [without_parents(parse.tree) for parse in parses]).scores()["evalb_f"]

@@ -15,6 +15,7 @@ from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.checks import POSITIVE, at_least
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.parsing.decodings import MBR, Decoding
 from spacy_lpcfg.parsing.evidence import EvidenceModel
 from spacy_lpcfg.parsing.protocol import Answer, Sentence
 from spacy_lpcfg.parsing.query import Query
@@ -51,7 +52,8 @@ class EvidenceParser(Parser):
     grammar (Grammar): A grammar of any learner. The chart has its back-off rules, too.
     evidence (EvidenceModel): The evidence.
     weights (EvidenceWeights): How much it counts.
-    settings (ChartSettings): Pruning and decoding.
+    settings (ChartSettings): Pruning.
+    decoding (Decoding): How one tree is chosen.
     """
 
     def __init__(
@@ -61,14 +63,15 @@ class EvidenceParser(Parser):
         weights: EvidenceWeights,
         *,
         settings: ChartSettings = ChartSettings(),
+        decoding: Decoding = MBR,
     ) -> None:
         finer = replace(
             settings,
             threshold=settings.threshold * _LOWER,
             edge_threshold=settings.edge_threshold * _LOWER,
         )
-        super().__init__(with_backoff(grammar), settings=finer, tau=weights.tau)
-        self._alone = Parser(grammar, settings=replace(settings, decoding="mbr"))
+        super().__init__(with_backoff(grammar), settings=finer, decoding=decoding, tau=weights.tau)
+        self._alone = Parser(grammar, settings=settings)
         self._evidence = evidence
         self._table = FactorTable(grammar, evidence.chains, evidence.tags, weights.span_power, weights.tag_power)
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import isqrt
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +13,9 @@ from spacy_lpcfg.arrays import in_blocks
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
-from spacy_lpcfg.chart._forest import Forest, best_tree, bracket_scores, posteriors, tree_brackets
+from spacy_lpcfg.chart._forest import Forest, posteriors
 from spacy_lpcfg.chart._projection import Projection
+from spacy_lpcfg.chart.candidates import ForestScores, NodeCandidates, TreeCandidates
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, constraint_mask, tree_mask
 from spacy_lpcfg.chart.context import ContextModel, SentenceContext
 from spacy_lpcfg.chart.distribution import ForestDistribution, ForestTrees, LatentDistribution, ProjectedDistribution
@@ -28,6 +28,7 @@ from spacy_lpcfg.chart.states import states_of
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
+from spacy_lpcfg.parsing.decodings import MBR, Decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution
 from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
@@ -39,52 +40,36 @@ from spacy_lpcfg.parsing.result import (
     Parse,
     Posteriors,
     StateVectors,
-    with_given,
 )
 from spacy_lpcfg.trees.transforms import basic_category, normalize
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.signatures import is_in_capitals
 
 
-class ForestScores(NamedTuple):
-    """Scores of the edges and items of a forest for decoding.
-
-    marginals (Marginals): Marginals of the forest under the latent grammar.
-    edges (float64, (n_edges,)), items (float64, (n_items,)): The marginals, or their absolute values by
-        `ChartSettings.absolute`; the coarse posteriors as a fallback.
-    projection (Projection or None): The tempered distribution without latent states that answers in their place.
-    status (str): "parsed", or "coarse" if the latent grammar has no usable marginals.
-    """
-
-    marginals: Marginals
-    edges: np.ndarray
-    items: np.ndarray
-    projection: Projection | None
-    status: str
-
-    @property
-    def posteriors(self) -> np.ndarray:
-        """The probabilities of the items, float64 (n_items,)."""
-        return self.items if self.projection is None else self.projection.items()
-
-
 class Parser(SentenceParser):
     """A chart parser for a grammar; it may be shared by threads.
 
     grammar (Grammar): A grammar of any learner.
-    settings (ChartSettings): Pruning and decoding.
+    settings (ChartSettings): Pruning.
+    decoding (Decoding): How one tree is chosen.
     tau (float or None): The power of the weights of the projection (`Projection`) that all answers about trees come
         from; None for the latent grammar's own answers, without a projection.
-    RAISES (ValueError): If the decoding is "most-probable" and the grammar is not proper.
+    RAISES (ValueError): If the grammar, without a projection, cannot be decoded so.
     """
 
     def __init__(
-        self, grammar: Grammar, *, settings: ChartSettings = ChartSettings(), tau: float | None = None
+        self,
+        grammar: Grammar,
+        *,
+        settings: ChartSettings = ChartSettings(),
+        decoding: Decoding = MBR,
+        tau: float | None = None,
     ) -> None:
-        if settings.decoding == "most-probable" and tau is None:
-            grammar.check_decoding(settings.decoding)
+        if tau is None:
+            grammar.check_decoding(decoding.name)
         self.grammar = grammar
         self.settings = settings
+        self.decoding = decoding
         self.tau = tau
         self.coarse = CoarseGrammar(grammar)
         self.sets = SymbolSets(grammar)
@@ -113,7 +98,7 @@ class Parser(SentenceParser):
     # Answers
 
     def parse(self, query: Sentence) -> Parse:
-        """Parse a sentence: return the best tree by the marginals, as `ChartSettings.decoding` says.
+        """Parse a sentence: return the best tree by the marginals, as the decoding chooses.
 
         If the grammar has no tree that satisfies the constraints, even with back-off rules, the result is the tree
         without constraints, with the status "unconstrained" unless it satisfies them. Further fallbacks for sentences
@@ -132,10 +117,10 @@ class Parser(SentenceParser):
         if not forest.n_items:
             return SentenceReading.of(first_fallback(self, query, forest))
         scores = self._scores(forest)
-        forest = scores.marginals.forest
-        posteriors_of_sentence = Posteriors(*posteriors(forest, self._labels, scores.posteriors, MIN_POSTERIOR))
         return SentenceReading(
-            posteriors_of_sentence, log_probability=self._log_probability(scores), status=scores.status
+            scores.bracket_posteriors(self._labels),
+            log_probability=self._log_probability(scores),
+            status=scores.status,
         )
 
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
@@ -174,12 +159,13 @@ class Parser(SentenceParser):
         forest = self.forest(query)
         if not forest.n_items:
             return ListedDistribution(())
-        scores = self._scores(forest)
-        if scores.projection is None and scores.marginals.total <= 0:
-            return ListedDistribution(())
-        return self._distribution(query, scores)
+        distribution = self._distribution(query, self._scores(forest))
+        return ListedDistribution(()) if distribution is None else distribution
 
-    def _distribution(self, query: Query, scores: ForestScores) -> ForestDistribution:
+    def _distribution(self, query: Query, scores: ForestScores) -> ForestDistribution | None:
+        """Return the distribution over the trees of a forest; None if they have no probabilities."""
+        if scores.projection is None and not (self.grammar.has_tree_probabilities and scores.marginals.total > 0):
+            return None
         log_probability = self._log_probability(scores)
         symbols = ForestTrees(self.grammar, self.sets, query.words, query.certain_tags, scores.marginals.forest)
         if scores.projection is not None:
@@ -200,7 +186,8 @@ class Parser(SentenceParser):
         marginals = scores.marginals
         if not marginals.total:
             return []
-        return states_of(self.grammar, marginals.forest.item_table(), marginals, self._choose(scores))
+        nodes = self.decoding.choose(NodeCandidates(scores, self._labels))
+        return states_of(self.grammar, marginals.forest.item_table(), marginals, nodes)
 
     def tree_log_probability(self, tree: Tree) -> float:
         """Return the exact ln P(tree, words) of a tree with its tags, summed over all of its binarisations.
@@ -328,12 +315,11 @@ class Parser(SentenceParser):
 
     @cached_property
     def backoff(self) -> Parser:
-        """The parser with back-off rules.
-
-        Its grammar is not proper, so that "mbr" replaces the decoding "most-probable".
-        """
-        decoding = "mbr" if self.settings.decoding == "most-probable" else self.settings.decoding
-        return Parser(with_backoff(self.grammar), settings=replace(self.settings, decoding=decoding), tau=self.tau)
+        """The parser with back-off rules, by minimum Bayes risk if the decoding needs probabilities of trees."""
+        grammar = with_backoff(self.grammar)
+        has_decoding = self.decoding.is_for(replace(grammar, tau=1.0))  # by itself, without a projection
+        decoding = self.decoding if has_decoding else MBR
+        return Parser(grammar, settings=self.settings, decoding=decoding, tau=self.tau)
 
     def tag_of_unparsed(self, word: str) -> str:
         """Return the most probable tag of a word, as the only word of a sentence that the grammar has no tree for."""
@@ -352,52 +338,15 @@ class Parser(SentenceParser):
     # Decoding
 
     def decode(self, query: Query, forest: Forest) -> Parse:
-        """Return the best tree of a forest that is not empty, by the decoding of the settings."""
+        """Return the tree of a forest, which is not empty, that the decoding chooses."""
         scores = self._scores(forest)
-        if self.settings.decoding == "most-probable" and (scores.projection is not None or scores.marginals.total > 0):
-            return self._most_probable(query, scores)
-        nodes = self._choose(scores)
-        spans, span_scores, predicted, tag_scores = tree_brackets(
-            scores.marginals.forest, self._labels, nodes, scores.posteriors
-        )
-        tags, labels = self.grammar.tags, self.grammar.labels
-        return Parse(
-            words=query.words,
-            tags=with_given([tags[tag] for tag in predicted], query.certain_tags),
-            spans=[(start, end, labels[label]) for start, end, label in spans],
-            span_scores=_as_probabilities(span_scores),
-            tag_scores=_as_probabilities(tag_scores),
-            log_probability=self._log_probability(scores),
-            status=scores.status,
-            probability=self._probability(query, scores, nodes),
-        )
-
-    def _probability(self, query: Query, scores: ForestScores, nodes: np.ndarray) -> float:
-        """Return P(tree | words) of a tree by its items; nan if the grammar has no distribution over trees."""
-        if scores.projection is None and not (self.grammar.has_tree_probabilities and scores.marginals.total > 0):
-            return float("nan")
+        nodes = NodeCandidates(scores, self._labels)
         distribution = self._distribution(query, scores)
-        return min(1.0, float(np.exp(distribution.log_share(distribution.trees.are_in(nodes)))))
-
-    def _most_probable(self, query: Query, scores: ForestScores) -> Parse:
-        """Return the tree of `n_best(1)` as a parse."""
-        tree, _, probability = self._distribution(query, scores).n_best(1)[0]
-        posteriors_of_sentence = Posteriors(
-            *posteriors(scores.marginals.forest, self._labels, scores.posteriors, MIN_POSTERIOR)
-        )
         log_probability = self._log_probability(scores)
-        parse = posteriors_of_sentence.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
-        return replace(parse, probability=probability, status=scores.status)
+        return self.decoding.choose(TreeCandidates(self.grammar, query, nodes, distribution, log_probability))
 
     def _log_probability(self, scores: ForestScores) -> float:
         return scores.marginals.log_probability if self.is_proper else float("nan")
-
-    def _choose(self, scores: ForestScores) -> np.ndarray:
-        """Return the items of the best tree, in pre-order."""
-        forest, gains = scores.marginals.forest, (scores.edges, scores.items)
-        if self.settings.decoding == "mbr":
-            gains = bracket_scores(forest, self._labels, scores.items, self.settings.bracket_cost)
-        return best_tree(forest, *gains)
 
     def _marginals(self, forest: Forest) -> tuple[Marginals, np.ndarray, np.ndarray, str]:
         """Return the marginals of a forest, those of its edges and items, and the status of the sentence."""
@@ -415,21 +364,17 @@ class Parser(SentenceParser):
         return ForestScores(marginals, edges, items, projection, status)
 
 
-def _as_probabilities(scores: np.ndarray) -> np.ndarray:
-    return np.clip(scores, 0.0, 1.0).astype(np.float32)
-
-
 def state_bytes(grammar: Grammar) -> np.ndarray:
     """Return the bytes of the inside and outside vectors of an item of each symbol, int64 (n_symbols,)."""
     return 2 * 4 * in_blocks(grammar.n_states.astype(np.int64))
 
 
 def grammar_parser(
-    grammar: Grammar, decoding: str, *, chart: ChartSettings = ChartSettings(), tau: float | None = None
+    grammar: Grammar, decoding: Decoding = MBR, *, chart: ChartSettings = ChartSettings(), tau: float | None = None
 ) -> Parser:
-    """Make the parser of a grammar, for `make_parser`; `decoding` replaces the one of the settings.
+    """Make the parser of a grammar, for `make_parser`.
 
     tau (float or None): Replaces the grammar's; at 1 the answers are the latent grammar's own, without a projection.
     """
     power = grammar.tau if tau is None else tau
-    return Parser(grammar, settings=replace(chart, decoding=decoding), tau=None if power == 1 else power)
+    return Parser(grammar, settings=chart, decoding=decoding, tau=None if power == 1 else power)

@@ -1,14 +1,12 @@
-"""Settings of chart parsing: pruning and decoding."""
+"""Settings of chart parsing: pruning, and marginals."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
 
-from spacy_lpcfg.checks import FLAG, SHARE, one_of, whole
+from spacy_lpcfg.checks import FLAG, SHARE, whole
 
-DECODINGS = ("mbr", "max-rule", "most-probable")
-"""The decodings that a chart carries out by itself."""
 APPLICATION_BYTES = 48
 """Bytes of a rule application in a chart, at the moment when its buffer is doubled."""
 MOST_CELL_BYTES = 200_000_000
@@ -22,13 +20,12 @@ _SHARES = (
     "tag_threshold",
     "boundary_threshold",
     "prefix_threshold",
-    "bracket_cost",
 )
 
 
 @dataclass(frozen=True)
 class ChartSettings:
-    """Settings of pruning and decoding.
+    """Settings of pruning and of the marginals that decodings take.
 
     threshold (float): Minimum marginal of an item (a, i, j) under the treebank PCFG.
     edge_threshold (float): Minimum marginal of an edge (a -> b c, i, k, j) under the treebank PCFG.
@@ -42,10 +39,6 @@ class ChartSettings:
     retry_beam (float or None): If pruning left no tree, the chart is built again with this share of the beam, and
         without pruning by context; None to use the back-off rules at once.
     prefix_threshold (float): Minimum posterior of a constituent, given the words up to its end, in `Parser.surprisal`.
-    decoding (str): "mbr" (minimum Bayes risk) maximizes the sum of the posteriors of brackets, each minus
-        `bracket_cost`, and of tags; "max-rule" maximizes the sum of rule marginals (Goodman 1996), as in the spectral
-        papers; "most-probable" is the tree of `n_best(1)`, for proper grammars.
-    bracket_cost (float): Cost of a bracket in "mbr"; higher for precision, lower for recall.
     absolute (bool): Whether to decode absolute marginals (section 3.3 of Cohen et al. 2013) instead of signed ones.
     max_applications (int): Limit on the rule applications of a coarse chart, and so on its memory, at
         `APPLICATION_BYTES` each; state vectors of the forest have the same limit. Larger sentences are cut in two.
@@ -60,13 +53,10 @@ class ChartSettings:
     boundary_merit: bool = True
     retry_beam: float | None = 1e-4
     prefix_threshold: float = 1e-6
-    decoding: str = "mbr"
-    bracket_cost: float = 0.45
     absolute: bool = True
     max_applications: int = 4_000_000
 
     def __post_init__(self) -> None:
-        one_of(*DECODINGS)(decoding=self.decoding)
         SHARE(**{name: getattr(self, name) for name in _SHARES})
         SHARE.optional(retry_beam=self.retry_beam)
         FLAG(boundary_merit=self.boundary_merit, absolute=self.absolute)

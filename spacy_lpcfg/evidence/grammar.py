@@ -13,6 +13,7 @@ from spacy_lpcfg.evidence.features import FeatureEvidence
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.grammar.backoff import backoff_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.parsing.decodings import MBR, Decoding
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
 from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.storage.validation import is_number
@@ -97,12 +98,15 @@ class EvidenceGrammar(ParsingModel):
 
 
 def evidence_parser(
-    model: EvidenceGrammar, decoding: str, *, chart: ChartSettings = ChartSettings(), tau: float | None = None
+    model: EvidenceGrammar,
+    decoding: Decoding = MBR,
+    *,
+    chart: ChartSettings = ChartSettings(),
+    tau: float | None = None,
 ) -> EvidenceParser:
-    """Make the parser of a model, for `make_parser`; `decoding` replaces the one of the settings.
+    """Make the parser of a model, for `make_parser`.
 
     tau (float or None): Replaces the one of the model's weights.
     """
-    settings = replace(chart, decoding=decoding)
     weights = model.weights if tau is None else replace(model.weights, tau=tau)
-    return EvidenceParser(model.model, model.evidence, weights, settings=settings)
+    return EvidenceParser(model.model, model.evidence, weights, settings=chart, decoding=decoding)

@@ -93,12 +93,10 @@ class Induced(ParsingModel):
     """Grammars that were learned from raw text, whose posteriors are averaged.
 
     members (tuple of InducedGrammar): At least one.
-    bracket_cost (float, of the class): Brackets less likely than this are better left out.
     """
 
     members: tuple[InducedGrammar, ...]
     kind, version = "induced", 1
-    bracket_cost = 0.42
     labels = (BRACKET, SENTENCE)
     root_label = ""
 

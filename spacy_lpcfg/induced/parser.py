@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from spacy_lpcfg.bracketing.flat_brackets import without_flat
 from spacy_lpcfg.bracketing.induced_tags import is_mark
 from spacy_lpcfg.induced.model import BRACKET, SENTENCE, Induced
+from spacy_lpcfg.parsing.decodings import MBR, Candidates, Decoding
 from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.protocol import Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
@@ -27,12 +29,15 @@ class InducedParser(SentenceParser):
     The grammars do not know punctuation: a bracket has the marks between its words. Given tags are not read.
 
     model (Induced): The grammars and their tags.
+    decoding (Decoding): Minimum Bayes risk.
     """
 
     kind = "grammars learned from raw text"
 
-    def __init__(self, model: Induced) -> None:
+    def __init__(self, model: Induced, *, decoding: Decoding = MBR) -> None:
+        model.check_decoding(decoding.name)
         self._model = model
+        self.decoding = decoding
 
     def read(self, query: Sentence) -> SentenceReading:
         """Return the posteriors of brackets, and of each tag the share of grammars that have it."""
@@ -58,27 +63,44 @@ class InducedParser(SentenceParser):
         return brackets
 
     def parse(self, query: Sentence) -> Parse:
-        """Return the tree of brackets with the largest sum of (posterior - cost), without flat ones (`without_flat`).
+        """Return the tree of likely brackets that the decoding chooses, without flat ones (`without_flat`).
 
         RETURNS (Parse): The parse, with status "unconstrained" if no likely brackets satisfy the constraints.
         """
         query = Query.of(query)
-        posteriors = self.read(query).posteriors
-        brackets, constraints = posteriors.brackets, query.constraints
-        if constraints:
-            allowed = constraints.within(brackets)
-            brackets = allowed if (0, len(query.words), SENTENCE) in allowed else brackets
-        tags = posteriors.best_tags
-        spans = mbr_brackets(brackets, len(query.words), cost=self._model.bracket_cost)
-        spans = without_flat(spans, tags, keep=constraints.required)
-        status = PARSED if constraints.allow(spans) else UNCONSTRAINED
-        return posteriors.parse_of(query.words, tags, spans, given=query.certain_tags, status=status)
+        return self.decoding.choose(BracketCandidates(query, self.read(query).posteriors))
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Return the universal tag of each word that most grammars have."""
         return [max(tags, key=tags.__getitem__) for tags in self._tags(words)]
 
 
-def induced_parser(model: Induced, decoding: str) -> SegmentingParser:
-    """Return the parser of a model, which splits long sentences; `mbr` is the only decoding."""
-    return SegmentingParser(InducedParser(model), max_words=_MAX_WORDS)
+@dataclass(frozen=True, eq=False)
+class BracketCandidates(Candidates[Parse]):
+    """The trees of the likely brackets of a sentence.
+
+    query (Query): The sentence.
+    posteriors (Posteriors): The posteriors of its brackets and tags.
+    """
+
+    query: Query
+    posteriors: Posteriors
+
+    bracket_cost = 0.42
+
+    def least_risk(self, bracket_cost: float) -> Parse:
+        """Return the tree with the largest sum of posteriors, each less the cost, without flat brackets."""
+        words, constraints = self.query.words, self.query.constraints
+        brackets, tags = self.posteriors.brackets, self.posteriors.best_tags
+        if constraints:
+            allowed = constraints.within(brackets)
+            brackets = allowed if (0, len(words), SENTENCE) in allowed else brackets
+        spans = mbr_brackets(brackets, len(words), cost=bracket_cost)
+        spans = without_flat(spans, tags, keep=constraints.required)
+        status = PARSED if constraints.allow(spans) else UNCONSTRAINED
+        return self.posteriors.parse_of(words, tags, spans, given=self.query.certain_tags, status=status)
+
+
+def induced_parser(model: Induced, decoding: Decoding = MBR) -> SegmentingParser:
+    """Return the parser of a model, which splits long sentences."""
+    return SegmentingParser(InducedParser(model, decoding=decoding), max_words=_MAX_WORDS)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.checks import COUNT
+from spacy_lpcfg.isbn.candidates import DerivationCandidates
 from spacy_lpcfg.isbn.derivations import Derivations, log_sum
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
@@ -17,8 +18,8 @@ from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
 from spacy_lpcfg.isbn.relations import codes
 from spacy_lpcfg.isbn.search import Networks, Search
 from spacy_lpcfg.isbn.settings import MAX_IDLE_BYTES, BeamSettings
+from spacy_lpcfg.parsing.decodings import MBR, Decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution, check_n_best
-from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import (
@@ -40,16 +41,27 @@ class IncrementalParser(SentenceParser):
     """A beam-search parser for an ISBN; it may be shared by threads.
 
     isbn (ISBN): The model.
-    settings (BeamSettings): Search and decoding.
+    settings (BeamSettings): Search.
+    decoding (Decoding): How one tree is chosen.
     tau (float or None): Power of the weights of the derivations found, see `Derivations`; None for the model's. All
         answers about trees go by it; log-probabilities of words, surprisal and prefixes do not.
+    RAISES (ValueError): If networks cannot be decoded so.
     """
 
     kind = "a belief network"
 
-    def __init__(self, isbn: ISBN, *, settings: BeamSettings = BeamSettings(), tau: float | None = None) -> None:
+    def __init__(
+        self,
+        isbn: ISBN,
+        *,
+        settings: BeamSettings = BeamSettings(),
+        decoding: Decoding = MBR,
+        tau: float | None = None,
+    ) -> None:
+        isbn.check_decoding(decoding.name)
         self.isbn = isbn
         self.settings = settings
+        self.decoding = decoding
         self.tau = isbn.tau if tau is None else tau
         self._networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
         self._idle: list[Search] = []
@@ -62,7 +74,7 @@ class IncrementalParser(SentenceParser):
         return ANSWERS - without
 
     def parse(self, query: Sentence) -> Parse:
-        """Parse a sentence: return the best tree by the derivations in the beam, as `BeamSettings.decoding` says.
+        """Parse a sentence: return the best tree by the derivations in the beam, as the decoding chooses.
 
         Derivations that do not satisfy the constraints are discarded at the end of the search; if none is left, the
         result is the tree without constraints, with the status "unconstrained".
@@ -233,24 +245,7 @@ class IncrementalParser(SentenceParser):
         return True
 
     def _decode(self, query: Query, derivations: Derivations) -> Parse:
-        posteriors = derivations.posteriors(self.isbn.tags)
-        if self.settings.decoding == "most-probable":
-            best, numbers, _ = derivations.trees()[0]
-            spans, tags = list(best), [self.isbn.tags[tag] for tag in numbers]
-        else:
-            own = posteriors if self.tau == 1 else derivations.tempered(1.0).posteriors(self.isbn.tags)
-            spans = mbr_brackets(own.brackets, len(query.words), cost=self.settings.bracket_cost)
-            tags = own.best_tags
-        return Parse(
-            words=query.words,
-            tags=with_given(tags, query.certain_tags),
-            spans=spans,
-            span_scores=_as_probabilities([posteriors.brackets[span] for span in spans]),
-            tag_scores=_as_probabilities([shares[tag] for tag, shares in zip(tags, posteriors.tags, strict=True)]),
-            log_probability=derivations.log_probability,
-            status=PARSED,
-            probability=derivations.probability(spans),
-        )
+        return self.decoding.choose(DerivationCandidates(query, derivations, self.isbn.tags))
 
     def _glued(self, query: Query) -> Parse:
         """Return a flat tree, for a sentence without any derivation due to overflow or the memory limit."""
@@ -344,20 +339,16 @@ class Finished(NamedTuple):
     surprisal: float
 
 
-def _as_probabilities(scores: list[float]) -> np.ndarray:
-    return np.array(scores, dtype=np.float32).clip(0, 1)
-
-
 def bits(before: float, after: float) -> float:
     """Return the surprisal, in bits, of a step from one log-probability to another; inf if the latter is -inf."""
     return (before - after) / np.log(2) if after > -np.inf else np.inf
 
 
 def network_parser(
-    isbn: ISBN, decoding: str, *, search: BeamSettings = BeamSettings(), tau: float | None = None
+    isbn: ISBN, decoding: Decoding = MBR, *, search: BeamSettings = BeamSettings(), tau: float | None = None
 ) -> IncrementalParser:
     """Return the parser by networks, for `make_parser`.
 
-    decoding (str), tau (float or None): Replace those of the settings and of the model.
+    tau (float or None): Replaces the model's.
     """
-    return IncrementalParser(isbn, settings=replace(search, decoding=decoding), tau=tau)
+    return IncrementalParser(isbn, settings=search, decoding=decoding, tau=tau)

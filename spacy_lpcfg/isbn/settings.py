@@ -1,8 +1,8 @@
-"""Settings of search and decoding for networks."""
+"""Settings of search for networks."""
 
 from dataclasses import dataclass
 
-from spacy_lpcfg.checks import POSITIVE, SHARE, Check, one_of, whole
+from spacy_lpcfg.checks import POSITIVE, Check, whole
 
 MAX_COUNT = 100_000_000
 """Upper limit of the sizes of a search."""
@@ -13,13 +13,11 @@ _NATS = Check(
     "a number of at least 0",
     lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0,
 )
-DECODINGS = ("mbr", "most-probable")
-"""The decodings that a search carries out by itself."""
 
 
 @dataclass(frozen=True)
 class BeamSettings:
-    """Settings of beam search and decoding.
+    """Settings of beam search.
 
     beam (int): Number of hypotheses that are kept after each word.
     branching (int): Number of most probable actions that are followed at each step, in addition to Shift.
@@ -30,9 +28,6 @@ class BeamSettings:
         ones are completed greedily.
     final_margin (float): In nats; complete derivations are searched for down to this far below the best one.
     tolerance (float): Tolerance of the equations for the means, for the "mean-field" approximation.
-    decoding (str): "mbr" (minimum Bayes risk) maximizes the sum of the posteriors of nested brackets, each minus
-        `bracket_cost`; "most-probable" is the tree of `n_best(1)`.
-    bracket_cost (float): Cost of a bracket in "mbr"; higher for precision, lower for recall.
     RAISES (ValueError): If a setting is of another type or out of range; sizes are from 1 to `MAX_COUNT`.
     """
 
@@ -43,12 +38,8 @@ class BeamSettings:
     max_pops: int = 4_000
     final_margin: float = 8.0
     tolerance: float = 0.1
-    decoding: str = "mbr"
-    bracket_cost: float = 0.5
 
     def __post_init__(self) -> None:
-        one_of(*DECODINGS)(decoding=self.decoding)
         _BREADTH(beam=self.beam, branching=self.branching, unary_cap=self.unary_cap, max_pops=self.max_pops)
         _NATS(margin=self.margin, final_margin=self.final_margin)
         POSITIVE(tolerance=self.tolerance)
-        SHARE(bracket_cost=self.bracket_cost)

@@ -30,7 +30,6 @@ from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split, 
 from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, LexicalSettings
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
-from spacy_lpcfg.parsing.decodings import MBR
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
@@ -92,7 +91,7 @@ class EMFit:
 
 def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
     """Return the F1 of a grammar in percent, on clean trees that it parses from raw words."""
-    parser = grammar_parser(grammar, MBR)
+    parser = grammar_parser(grammar)
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
 

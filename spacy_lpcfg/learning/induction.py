@@ -18,7 +18,6 @@ from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
-from spacy_lpcfg.parsing.decodings import MBR
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.tree import Tree
 
@@ -61,7 +60,7 @@ class Induction:
         treebank, golds = list(trees), None if held_out is None else list(held_out)
         grammar = self.learner.fit(treebank, held_out=golds, on_step=on_step)
         for _ in range(1, self.n_rounds):
-            parser = grammar_parser(grammar, MBR)
+            parser = grammar_parser(grammar)
             treebank = [parser.parse(Query(tree.words, tree.tags)).tree for tree in treebank]
             grammar = self.learner.fit(treebank, held_out=golds, on_step=on_step)
         return grammar

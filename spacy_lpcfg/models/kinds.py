@@ -13,6 +13,7 @@ from spacy_lpcfg.induced.model import Induced
 from spacy_lpcfg.induced.parser import induced_parser
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import network_parser
+from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
 from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.storage.container import StorageError, kind_of, read_file
@@ -23,8 +24,8 @@ class ModelKind(NamedTuple):
     """A kind of models that parse.
 
     model (type): The class of the models. Files have its `kind`, and its `from_bytes` reads them.
-    make_parser (callable): Returns a parser, given a model, the name of one of its decodings, and settings as keyword
-        arguments; settings that are not given have defaults.
+    make_parser (callable): Returns a parser, given a model, one of its decodings, and settings as keyword arguments;
+        settings that are not given have defaults.
     settings (tuple of str): The names of the settings that `make_parser` takes.
     """
 
@@ -45,10 +46,10 @@ KINDS = {
 """All kinds by their names in files."""
 
 
-def make_parser(model: ParsingModel, *, decoding: str | None = None, **settings: Any) -> SentenceParser:
+def make_parser(model: ParsingModel, *, decoding: Decoding | str | None = None, **settings: Any) -> SentenceParser:
     """Return the parser by a model.
 
-    decoding (str or None): One of the model's `decodings`, None for the first; it goes before that of the settings.
+    decoding (Decoding, str or None): A decoding, or the name of one of the model's `decodings`; None for the first.
     settings (ChartSettings, BeamSettings, float or None): How grammars (`chart`) and networks (`search`) prune, and the
         power of the probabilities of trees (`tau`); None for the defaults and the model's tau.
     RAISES (ValueError): If the model cannot be decoded so, or has no use for one of the settings.
@@ -60,9 +61,9 @@ def make_parser(model: ParsingModel, *, decoding: str | None = None, **settings:
             f"Expected settings of a parser by this model, which are {' and '.join(kind.settings) or 'none'}, got "
             f"{', '.join(useless)}: leave them out."
         )
-    name = decoding or model.decodings[0]
-    model.check_decoding(name)
-    return kind.make_parser(model, name, **{key: value for key, value in settings.items() if value is not None})
+    if not isinstance(decoding, Decoding):
+        decoding = model.decoding(decoding)
+    return kind.make_parser(model, decoding, **{name: value for name, value in settings.items() if value is not None})
 
 
 def usable_settings(model: ParsingModel, **settings: Any) -> dict[str, Any]:

@@ -6,14 +6,14 @@ the text of errors, and the table of decodings in the documentation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Generic, Protocol, TypeVar
 
-from spacy_lpcfg.checks import shown
+from spacy_lpcfg.checks import SHARE, shown
 
-MBR = "mbr"
-"""The decoding that all models have."""
+Chosen = TypeVar("Chosen")
 
 
 class Decodable(Protocol):
@@ -28,45 +28,110 @@ class Decodable(Protocol):
         """Whether its parser finds the n most probable trees."""
 
 
+class Candidates(Generic[Chosen]):
+    """What a parser has found about a sentence, from which a decoding chooses a tree.
+
+    A parser implements the method of each decoding that its models have.
+
+    bracket_cost (float): Cost of a bracket in minimum Bayes risk that suits the kind of model.
+    """
+
+    bracket_cost: ClassVar[float]
+
+    def least_risk(self, bracket_cost: float) -> Chosen:
+        """Return the tree with the largest sum of the posteriors of its brackets, each less a cost, and of its tags."""
+        raise NotImplementedError
+
+    def max_rule(self) -> Chosen:
+        """Return the tree with the largest sum of the marginals of its rules."""
+        raise NotImplementedError
+
+    def most_probable(self) -> Chosen:
+        """Return the tree with the largest probability."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Decoding:
-    """A way to choose one tree, which the parsers of models carry out.
+class Decoding(ABC):
+    """A way to choose one tree.
 
     name (str): As settings and `--decoding` have it.
     summary (str): Which tree it chooses, as the end of a sentence; for the help of commands, and for the documentation.
     needs (str): What it needs of a model, as a sentence; "" if all models have it.
-    is_for (callable): Returns whether a model has what it needs.
     """
 
-    name: str
-    summary: str
-    needs: str
-    is_for: Callable[[Decodable], bool]
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    needs: ClassVar[str] = ""
+
+    def is_for(self, model: Decodable) -> bool:
+        """Return whether a model has what the decoding needs."""
+        return True
+
+    @abstractmethod
+    def choose(self, candidates: Candidates[Chosen]) -> Chosen:
+        """Return the tree that is chosen among the candidates for a sentence."""
 
 
-DECODINGS = {
-    decoding.name: decoding
-    for decoding in (
-        Decoding(
-            MBR,
-            "the tree with the largest sum of its brackets' posteriors, each less a cost (minimum Bayes risk)",
-            "",
-            lambda model: True,
-        ),
-        Decoding(
-            "max-rule",
-            "the tree with the largest sum of the marginals of its rules",
-            "Only grammars have marginals of rules.",
-            lambda model: model.has_rule_marginals,
-        ),
-        Decoding(
-            "most-probable",
-            "the tree of n_best(1)",
-            "The most probable tree needs one proper grammar (such as EM, Pivot and TreebankPCFG learn) or an ISBN.",
-            lambda model: model.has_n_best,
-        ),
-    )
-}
+@dataclass(frozen=True)
+class MinimumRisk(Decoding):
+    """Minimum Bayes risk.
+
+    bracket_cost (float or None): Cost of a bracket: higher for precision, lower for recall; None for the one that suits
+        the kind of model.
+    RAISES (ValueError): If the cost is not from 0 to 1.
+    """
+
+    bracket_cost: float | None = None
+
+    name = "mbr"
+    summary = "the tree with the largest sum of its brackets' posteriors, each less a cost (minimum Bayes risk)"
+
+    def __post_init__(self) -> None:
+        SHARE.optional(bracket_cost=self.bracket_cost)
+
+    def choose(self, candidates: Candidates[Chosen]) -> Chosen:
+        """Return the tree of least expected loss."""
+        return candidates.least_risk(candidates.bracket_cost if self.bracket_cost is None else self.bracket_cost)
+
+
+@dataclass(frozen=True)
+class MaxRule(Decoding):
+    """The largest expected number of correct rules (Goodman 1996), as in the spectral papers."""
+
+    name = "max-rule"
+    summary = "the tree with the largest sum of the marginals of its rules"
+    needs = "Only grammars have marginals of rules."
+
+    def is_for(self, model: Decodable) -> bool:
+        """Return whether the model has marginals of rules."""
+        return model.has_rule_marginals
+
+    def choose(self, candidates: Candidates[Chosen]) -> Chosen:
+        """Return the tree with the largest sum of the marginals of its rules."""
+        return candidates.max_rule()
+
+
+@dataclass(frozen=True)
+class MostProbable(Decoding):
+    """The most probable tree, which is the one of `n_best(1)`."""
+
+    name = "most-probable"
+    summary = "the tree of n_best(1)"
+    needs = "The most probable tree needs one proper grammar (such as EM, Pivot and TreebankPCFG learn) or an ISBN."
+
+    def is_for(self, model: Decodable) -> bool:
+        """Return whether the model lists its most probable trees."""
+        return model.has_n_best
+
+    def choose(self, candidates: Candidates[Chosen]) -> Chosen:
+        """Return the most probable tree."""
+        return candidates.most_probable()
+
+
+MBR = MinimumRisk()
+"""The decoding that all models have."""
+DECODINGS: dict[str, Decoding] = {decoding.name: decoding for decoding in (MBR, MaxRule(), MostProbable())}
 """All decodings by their names. The first one is the default of every model."""
 
 

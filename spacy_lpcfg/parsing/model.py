@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from spacy_lpcfg.parsing.decodings import check_decoding, decodings_of
+from spacy_lpcfg.parsing.decodings import DECODINGS, Decoding, check_decoding, decodings_of
 from spacy_lpcfg.storage.container import Stored, pack, unpack
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import is_positive
@@ -74,6 +74,12 @@ class ParsingModel(Stored):
     def without_evidence(self) -> ParsingModel:
         """The model itself, or if it is a grammar with evidence the grammar alone."""
         return self
+
+    def decoding(self, name: str | None = None) -> Decoding:
+        """Return the decoding of a name, None for the default; ValueError if the model's parser does not have it."""
+        if name is not None:
+            self.check_decoding(name)
+        return DECODINGS[self.decodings[0] if name is None else name]
 
     def check_decoding(self, decoding: str) -> None:
         """Raise ValueError if the model's parser does not have the decoding."""

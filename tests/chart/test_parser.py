@@ -19,6 +19,7 @@ from spacy_lpcfg.chart._forest import posteriors
 from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.constraints import Constraints
+from spacy_lpcfg.parsing.decodings import MinimumRisk
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.parsing.segmentation import SegmentingParser
@@ -126,7 +127,7 @@ def test_scores_of_signed_weights_are_sums_of_item_marginals(seed, absolute):
 def test_brackets_are_those_of_least_expected_loss(seed, cost):
     """Against all trees: the largest sum of posteriors of brackets, each less the cost, and of tags."""
     grammar = random_grammar(seed)
-    model, parser = model_of(grammar), Parser(grammar, settings=replace(EXHAUSTIVE, bracket_cost=cost))
+    model, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE, decoding=MinimumRisk(cost))
     for words in sentences(grammar, seed):
         bracket, tag, whole = marginals(model, words, brackets), marginals(model, words, tags), total(model, words)
 
@@ -142,11 +143,6 @@ def test_brackets_are_those_of_least_expected_loss(seed, cost):
 def tags(tree):
     """The places and tags of a skeletal tree's leaves."""
     return {(i, split_chain(a)[-1]) for a, i, j in items(tree) if j - i == 1}
-
-
-def test_unknown_decoding_is_refused():
-    with pytest.raises(ValueError, match="decoding"):
-        ChartSettings(decoding="viterbi")
 
 
 @pytest.mark.parametrize("name", ["threshold", "edge_threshold", "beam", "tag_threshold", "retry_beam"])

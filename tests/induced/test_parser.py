@@ -5,6 +5,7 @@ import pytest
 from stored_models import SENTENCE, model
 
 from spacy_lpcfg.bracketing.flat_brackets import without_flat
+from spacy_lpcfg.induced.parser import BracketCandidates
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
@@ -38,7 +39,7 @@ def test_parser_chooses_the_tree_by_posteriors():
     brackets = make_parser(INDUCED).posteriors(SENTENCE).brackets
     assert parse.spans[0] == (0, len(SENTENCE), "S")
     np.testing.assert_allclose(parse.span_scores, [brackets[span] for span in parse.spans], rtol=1e-6)
-    assert parse.span_scores.min() > INDUCED.bracket_cost
+    assert parse.span_scores.min() > BracketCandidates.bracket_cost
     assert without_flat(parse.spans, parse.tags) == parse.spans
     assert parse.tags == list(INDUCED.members[0].tags.tags(SENTENCE))
 

@@ -12,6 +12,7 @@ from spacy_lpcfg.isbn.derivations import Derivations
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, start_network
 from spacy_lpcfg.isbn.search import Search
 from spacy_lpcfg.isbn.vocabulary import take_vocabulary
+from spacy_lpcfg.parsing.decodings import DECODINGS, MostProbable
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED
 from spacy_lpcfg.trees import Tree, parse_trees
@@ -25,7 +26,7 @@ TEXT = st.lists(st.text(max_size=5), min_size=1, max_size=8)
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
 @pytest.mark.parametrize("decoding", ["mbr", "most-probable"])
 def test_parse_is_a_tree_of_the_words(approximation, decoding):
-    parser = IncrementalParser(tiny(approximation), settings=BeamSettings(beam=10, decoding=decoding))
+    parser = IncrementalParser(tiny(approximation), settings=BeamSettings(beam=10), decoding=DECODINGS[decoding])
     for words in (WORDS, ["a"], ["new"] * 40):
         parse = parser.parse(words)
         assert parse.tree.words == words
@@ -39,7 +40,7 @@ def test_parse_is_a_tree_of_the_words(approximation, decoding):
 
 
 def test_parse_decodes_the_best_tree():
-    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(decoding="most-probable"))
+    parser = IncrementalParser(PARSER.isbn, decoding=MostProbable())
     best, *others = parser.n_best(WORDS, n=5)
     parse = parser.parse(WORDS)
     assert parse.tree == best.tree
@@ -89,7 +90,7 @@ def test_parse_of_a_network_that_is_all_but_certain(decoding):
         network.of({name: 20_000 * array for name, array in network.parameters.items()}) for network in isbn.networks
     ]
     isbn = ISBN.from_bytes(replace(isbn, networks=tuple(certain)).to_bytes())
-    parser = IncrementalParser(isbn, settings=BeamSettings(final_margin=1e6, margin=1e6, decoding=decoding))
+    parser = IncrementalParser(isbn, settings=BeamSettings(final_margin=1e6, margin=1e6), decoding=DECODINGS[decoding])
     assert parser.n_best(WORDS, n=30)[-1].probability == 0
     assert parser.parse(WORDS).status == PARSED
     assert parser.posteriors(WORDS).brackets
@@ -201,8 +202,8 @@ def test_parse_refuses_no_words():
 
 
 def test_settings_refuse_nonsense():
-    with pytest.raises(ValueError, match="decoding"):
-        BeamSettings(decoding="rules")
+    with pytest.raises(ValueError, match="Only grammars have marginals of rules"):
+        IncrementalParser(PARSER.isbn, decoding=DECODINGS["max-rule"])
     with pytest.raises(ValueError, match="Expected beam to be a whole number from 1 to 100,000,000, got 0"):
         BeamSettings(beam=0)
     with pytest.raises(ValueError, match="max_pops to be a whole number from 1"):
@@ -262,7 +263,7 @@ def test_prefix_trees_hold_the_words():
 
 def test_prefix_trees_grow_into_the_parse():
     """The complete constituents of the only hypothesis of a beam of one are in its parse."""
-    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=1, decoding="most-probable"))
+    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=1), decoding=MostProbable())
     *_, last = pushed(parser, WORDS)
     (tree,) = last.trees()
     found = last.finish().parse.tree

@@ -4,7 +4,7 @@ import pytest
 from stored_models import SENTENCE, model
 
 from spacy_lpcfg.models.kinds import make_parser
-from spacy_lpcfg.parsing.decodings import DECODINGS, MBR, check_decoding, decodings_of
+from spacy_lpcfg.parsing.decodings import DECODINGS, MBR, MinimumRisk, check_decoding, decodings_of
 
 OF_KINDS = {
     "grammar": {"mbr", "max-rule", "most-probable"},
@@ -19,7 +19,7 @@ TOLD = set().union(*OF_KINDS.values())
 def test_decodings_of_a_model_are_those_that_it_has_what_is_needed_for(kind):
     assert sorted(decodings_of(model(kind))) == sorted(model(kind).decodings)
     assert {*model(kind).decodings} & TOLD == OF_KINDS[kind]
-    assert model(kind).decodings[0] == MBR
+    assert model(kind).decodings[0] == MBR.name
     for name in model(kind).decodings:
         assert make_parser(model(kind), decoding=name).parse(SENTENCE).tree.words == SENTENCE
 
@@ -36,3 +36,13 @@ def test_decodings_that_are_none_are_refused_with_all_that_there_are():
         check_decoding(name)
     with pytest.raises(ValueError, match=f"Expected decoding to be one of {', '.join(DECODINGS)}, got 'zzz'.$"):
         check_decoding("zzz")
+
+
+@pytest.mark.parametrize("kind", OF_KINDS)
+def test_decodings_with_settings_of_their_own_are_carried_out(kind):
+    n_brackets = [
+        len(make_parser(model(kind), decoding=MinimumRisk(cost)).parse(SENTENCE).spans) for cost in (0.05, 0.95)
+    ]
+    assert n_brackets[0] >= n_brackets[1] > 0
+    with pytest.raises(ValueError, match="bracket_cost"):
+        MinimumRisk(2.0)

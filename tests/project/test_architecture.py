@@ -9,6 +9,8 @@ from pathlib import Path
 
 from paths import ROOT
 
+from spacy_lpcfg.parsing.decodings import DECODINGS
+
 LAYERS = (
     *(
         "basics",
@@ -137,3 +139,16 @@ def test_architecture_names_no_module_in_a_string():
         "spacy_lpcfg.extras",  # packages that may not be installed
         "spacy_lpcfg.lazy",
     }
+
+
+def test_architecture_names_decodings_in_their_table_alone():
+    """No string is compared with the name of a decoding: decodings are objects that choose trees."""
+    found = [
+        name
+        for name, paths in modules().items()
+        for path in paths
+        if path.suffix == ".py"
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and node.value in DECODINGS
+    ]
+    assert found == ["spacy_lpcfg.parsing.decodings"] * len(DECODINGS)

@@ -41,10 +41,11 @@ from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import FEED_FORWARD, MEAN_FIELD, start_network
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.parsing.decodings import DECODINGS, MBR, MostProbable
 from spacy_lpcfg.trees import Tree
 
 NAMES = (FEED_FORWARD, MEAN_FIELD)
-DECODINGS = ("most-probable", "mbr")
+COMPARED = (MostProbable.name, MBR.name)
 RATES = {"plain": [0.03, 0.1], "adam": [0.003, 0.007]}
 
 
@@ -74,18 +75,18 @@ def main() -> None:
     for name in NAMES:
         tables["Choice"] += tried(name, without(folds, 0), dev, args)
         settings[name] = best(tables["Choice"], name)
-    evaluations: dict[tuple[str, str], list[Evaluation]] = {pair: [] for pair in product(NAMES, DECODINGS)}
+    evaluations: dict[tuple[str, str], list[Evaluation]] = {pair: [] for pair in product(NAMES, COMPARED)}
     for number, golds in enumerate(folds):
         for name, seed in product(NAMES, args.seeds):
             isbn, _ = learned(name, without(folds, number), dev, settings[name], seed, args)
             row: measure.Row = {"fold": number, "approximation": name, "seed": seed}
-            for decoding in DECODINGS:
+            for decoding in COMPARED:
                 evaluations[name, decoding].append(parsed(isbn, golds, decoding))
                 row[decoding] = f1(evaluations[name, decoding][-1])
             tables["Folds"].append(row)
             measure.progress(str(row))
     tables["Mean field minus feed-forward"] = [
-        compared(decoding, *(evaluations[name, decoding] for name in NAMES), args.folds) for decoding in DECODINGS
+        compared(decoding, *(evaluations[name, decoding] for name in NAMES), args.folds) for decoding in COMPARED
     ]
     measure.report(tables, args.json)
 
@@ -137,7 +138,7 @@ def trainer(settings: Settings, trees: Sequence[Tree], seed: int, args: argparse
 
 def parsed(isbn: ISBN, golds: list[Tree], decoding: str) -> Evaluation:
     parses, _ = measure.parse_all(
-        IncrementalParser(isbn, settings=BeamSettings(beam=10, decoding=decoding)), golds, "given"
+        IncrementalParser(isbn, settings=BeamSettings(beam=10), decoding=DECODINGS[decoding]), golds, "given"
     )
     return evaluate(golds, [parse.tree for parse in parses])
 

@@ -1,0 +1,135 @@
+"""The trees of a forest, from which a decoding chooses one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.chart._fine import Marginals
+from spacy_lpcfg.chart._forest import LabelTable, best_tree, bracket_scores, posteriors, tree_brackets
+from spacy_lpcfg.chart._projection import Projection
+from spacy_lpcfg.chart.distribution import ForestDistribution
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.parsing.decodings import Candidates
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import MIN_POSTERIOR, Parse, Posteriors, with_given
+
+
+class ForestScores(NamedTuple):
+    """Scores of the edges and items of a forest for decoding.
+
+    marginals (Marginals): Marginals of the forest under the latent grammar.
+    edges (float64, (n_edges,)), items (float64, (n_items,)): The marginals, or their absolute values by
+        `ChartSettings.absolute`; the coarse posteriors as a fallback.
+    projection (Projection or None): The tempered distribution without latent states that answers in their place.
+    status (str): "parsed", or "coarse" if the latent grammar has no usable marginals.
+    """
+
+    marginals: Marginals
+    edges: np.ndarray
+    items: np.ndarray
+    projection: Projection | None
+    status: str
+
+    @property
+    def posteriors(self) -> np.ndarray:
+        """The probabilities of the items, float64 (n_items,)."""
+        return self.items if self.projection is None else self.projection.items()
+
+    def bracket_posteriors(self, labels: LabelTable) -> Posteriors:
+        """Return the posteriors of brackets and tags, summed over the items."""
+        return Posteriors(*posteriors(self.marginals.forest, labels, self.posteriors, MIN_POSTERIOR))
+
+
+@dataclass(frozen=True, eq=False)
+class NodeCandidates(Candidates[np.ndarray]):
+    """The trees of a forest, each as its items in pre-order, int (n_nodes,).
+
+    scores (ForestScores): The scores of the forest.
+    labels (LabelTable): The labels of the grammar's symbols.
+    """
+
+    scores: ForestScores
+    labels: LabelTable
+
+    bracket_cost = 0.45
+
+    def least_risk(self, bracket_cost: float) -> np.ndarray:
+        """Return the tree of least expected loss among those of the forest."""
+        forest = self.scores.marginals.forest
+        return best_tree(forest, *bracket_scores(forest, self.labels, self.scores.items, bracket_cost))
+
+    def max_rule(self) -> np.ndarray:
+        """Return the tree with the largest sum of the marginals of its edges and items."""
+        return best_tree(self.scores.marginals.forest, self.scores.edges, self.scores.items)
+
+    def most_probable(self) -> np.ndarray:
+        """Return the tree by rules, which stands for the most probable one, of which no items are known."""
+        return self.max_rule()
+
+
+@dataclass(frozen=True, eq=False)
+class TreeCandidates(Candidates[Parse]):
+    """The trees of a forest, as parses.
+
+    grammar (Grammar): The grammar of the forest.
+    query (Query): The sentence.
+    nodes (NodeCandidates): The trees as items.
+    distribution (ForestDistribution or None): The distribution over the trees; None if there is none.
+    log_probability (float): The log-probability of the sentence, as in `Parse`.
+    """
+
+    grammar: Grammar
+    query: Query
+    nodes: NodeCandidates
+    distribution: ForestDistribution | None
+    log_probability: float
+
+    bracket_cost = NodeCandidates.bracket_cost
+
+    def least_risk(self, bracket_cost: float) -> Parse:
+        """Return the tree of least expected loss."""
+        return self._parse(self.nodes.least_risk(bracket_cost))
+
+    def max_rule(self) -> Parse:
+        """Return the tree with the largest sum of marginals."""
+        return self._parse(self.nodes.max_rule())
+
+    def most_probable(self) -> Parse:
+        """Return the tree of `n_best(1)`, or the tree by rules if trees have no probabilities."""
+        if self.distribution is None:
+            return self.max_rule()
+        scores = self.nodes.scores
+        tree, _, probability = self.distribution.n_best(1)[0]
+        parse = scores.bracket_posteriors(self.nodes.labels).parse_of(
+            self.query.words, tree.tags, tree.spans(), log_probability=self.log_probability, status=scores.status
+        )
+        return replace(parse, probability=probability)
+
+    def _parse(self, nodes: np.ndarray) -> Parse:
+        scores = self.nodes.scores
+        spans, span_scores, tags, tag_scores = tree_brackets(
+            scores.marginals.forest, self.nodes.labels, nodes, scores.posteriors
+        )
+        return Parse(
+            words=self.query.words,
+            tags=with_given([self.grammar.tags[tag] for tag in tags], self.query.certain_tags),
+            spans=[(start, end, self.grammar.labels[label]) for start, end, label in spans],
+            span_scores=_as_probabilities(span_scores),
+            tag_scores=_as_probabilities(tag_scores),
+            log_probability=self.log_probability,
+            status=scores.status,
+            probability=self._probability(nodes),
+        )
+
+    def _probability(self, nodes: np.ndarray) -> float:
+        """Return P(tree | words) of a tree by its items; nan if trees have no probabilities."""
+        if self.distribution is None:
+            return float("nan")
+        return min(1.0, float(np.exp(self.distribution.log_share(self.distribution.trees.are_in(nodes)))))
+
+
+def _as_probabilities(scores: np.ndarray) -> np.ndarray:
+    return np.clip(scores, 0.0, 1.0).astype(np.float32)
