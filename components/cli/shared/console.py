@@ -203,7 +203,7 @@ def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
 @contextmanager
 def _progress_of_pieces() -> Iterator[None]:
     """Show a bar for each sentence that is parsed in many pieces in the block."""
-    logger, handler = logging.getLogger("spacy_lpcfg.parsing.segmentation"), _PieceBars(logging.INFO)
+    logger, handler = logging.getLogger("spacy_lpcfg.parsing"), _PieceBars(logging.INFO)
     before = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
