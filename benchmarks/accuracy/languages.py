@@ -1,12 +1,12 @@
 """Measure what is learned from treebanks of many languages, beside another parser that learns from the same trees.
 
-    python -m benchmarks.accuracy.languages FOLDER... [--learners NAME...] [--tags coarse]
+    python -m benchmarks.accuracy.languages FOLDER... [--learners NAME...] [--tag-set coarse]
         [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
 
 A FOLDER holds train.mrg, test.mrg and config.cfg, as `scripts/treebanks.py` makes them. Learns from the one and parses
 the words of the other. Measures F1 as EVALB with COLLINS.prm over all lengths, sentences that are right as a whole, CPU
-seconds and peak memory of learning and parsing, and the size of the model. With --tags coarse tags of all trees are cut
-to parts of speech.
+seconds and peak memory of learning and parsing, and the size of the model. With --tag-set coarse tags of all trees are
+cut to parts of speech.
 
 The peer's COMMANDs are run without a shell. {trees} stands for a file with a tree a line, as scoring sees them, from
 which the first learns what it writes to {model}; the second parses the sentences of {words}, one a line, words between
@@ -41,7 +41,7 @@ def main() -> None:
     arguments.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     names = [entry.name for entry in learners_of("lpcfg")]
     arguments.add_argument("--learners", nargs="*", choices=names, default=["pivot"], metavar="NAME")
-    arguments.add_argument("--tags", choices=["fine", "coarse"], default="fine")
+    arguments.add_argument("--tag-set", choices=["fine", "coarse"], default="fine")
     args = peers.parse_args(arguments)
     measure.report(measure.tables_of(args.folders, partial(rows, args=args)), args.json)
 
@@ -52,7 +52,7 @@ def rows(treebank: Path, args: Any) -> Iterator[measure.Row]:
     with tempfile.TemporaryDirectory() as folder:
         train, test, model = (Path(folder) / name for name in ("train.mrg", "test.mrg", "model"))
         for path in (train, test):
-            write_trees(path, read_trees(treebank / path.name, coarse_tags=args.tags == "coarse"))
+            write_trees(path, read_trees(treebank / path.name, coarse_tags=args.tag_set == "coarse"))
         for name in args.learners:
             learning = measure.in_child(learn, name, lang, train, model)
             parsing = measure.in_child(parse, model, test)

@@ -1,7 +1,7 @@
 """Measure what head rules and coarse tags are worth on a treebank of any dialect.
 
     python -m benchmarks.accuracy.treebanks TREES... [--lang CODE] [--dialect NAME] [--heads NAME...]
-        [--tags fine coarse] [--seeds N...] [--json FILE]
+        [--tag-set fine coarse] [--seeds N...] [--json FILE]
 
 TREES are files, or folders of them. For each seed 2,500 trees are drawn, from which a pivot grammar without evidence
 learns, and 1,300 others, of at most 40 words, which it parses from raw words. Measures F1 and tags (EVALB, COLLINS.prm)
@@ -39,7 +39,7 @@ def main() -> None:
     arguments.add_argument("--lang", default="is", metavar="CODE", help="of signatures, and of the heads by default")
     arguments.add_argument("--dialect", metavar="NAME")
     arguments.add_argument("--heads", nargs="+", metavar="NAME", help=f"of {', '.join([*TABLES, *_SIDES])}, learned")
-    arguments.add_argument("--tags", nargs="+", default=["fine"], choices=("fine", "coarse"))
+    arguments.add_argument("--tag-set", nargs="+", default=["fine"], choices=("fine", "coarse"))
     arguments.add_argument("--seeds", nargs="+", type=int, default=[1], metavar="N")
     args = arguments.parse_args()
     files = TreeFiles.of(args.trees, dialect=args.dialect, on_error=lambda _: None)
@@ -47,7 +47,7 @@ def main() -> None:
     rows = []
     for seed in args.seeds:
         drawn = random.Random(seed).sample(treebank, min(N_LEARNED + N_PARSED, len(treebank)))
-        for heads, tags in product(args.heads or [args.lang], args.tags):
+        for heads, tags in product(args.heads or [args.lang], args.tag_set):
             measure.progress(f"seed {seed}, heads {heads}, {tags} tags")
             used = list(map(with_coarse_tags, drawn)) if tags == "coarse" else drawn
             rows += row(

@@ -42,8 +42,8 @@ def evaluate(
 
     GOLD is a treebank of any dialect. TEST has a tree a line, in the same order, and an empty line where a parser found
     none; any layout or dialect will do if none is missing. On both sides empty elements, function labels and the root
-    come off first, and trees without words are left out; --functions keep leaves the functions. With --tags coarse tags
-    are compared as parts of speech. Sentences that then differ in their words are errors, which no score counts.
+    come off first, and trees without words are left out; --functions keep leaves the functions. With --tag-set coarse
+    tags are compared as parts of speech. Sentences that then differ in their words are errors, which no score counts.
 
     With a MODEL instead of GOLD, TEST has the right trees, whose words it parses, as `parse --input trees` does.
 

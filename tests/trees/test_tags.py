@@ -63,12 +63,12 @@ def test_tags_are_cut_by_the_reader(tmp_path):
 def test_tags_are_cut_by_commands(tmp_path):
     path, out, model = tmp_path / "a.mrg", tmp_path / "out.mrg", tmp_path / "model"
     path.write_text(FINE, "utf-8")
-    run("convert", path, out, "--tags", "coarse")
+    run("convert", path, out, "--tag-set", "coarse")
     assert out.read_text("utf-8") == COARSE
-    options = ("--method", "pcfg", "--lang", "is", "--tags", "coarse")
+    options = ("--method", "pcfg", "--lang", "is", "--tag-set", "coarse")
     assert "dev F1 100.00" in run("learn", "lpcfg", path, "--dev", path, *options, "-o", model).stdout
     assert run("parse", model, path).stdout == COARSE
     for judged in ((model, path), (path, out)):
-        scores = json.loads(run("evaluate", *judged, "--json", "--tags", "coarse").stdout)
+        scores = json.loads(run("evaluate", *judged, "--json", "--tag-set", "coarse").stdout)
         assert (scores["evalb_f"], scores["tag_acc"]) == (100, 100)
     assert json.loads(run("evaluate", model, path, "--json").stdout)["tag_acc"] < 50

@@ -102,7 +102,7 @@ class TagDetail(str, Enum):
 
 
 TreeTags = Annotated[
-    TagDetail, typer.Option("--tags", help="Tags of the trees as they are, or cut to parts of speech, N-A to N.")
+    TagDetail, typer.Option("--tag-set", help="Tags of the trees as they are, or cut to parts of speech, N-A to N.")
 ]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")]
 
