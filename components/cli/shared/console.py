@@ -223,9 +223,10 @@ class _PieceBars(logging.Handler):
         self.bars: dict[int | None, Any] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.levelno != logging.INFO or not isinstance(record.args, tuple):
+        args: Any = record.args
+        if record.levelno != logging.INFO:
             return
-        n, n_pieces = record.args
+        n, n_pieces = args
         if n == 1:
             self.bars[record.thread] = progress(range(n_pieces), "pieces")
         self.bars[record.thread].update()
