@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Sequence
 from unicodedata import category
 
 from spacy_lpcfg.parsing.query import Tags
 
-_TAGS = {"en": "SYM"}
+_TAGS = {"en": ("UH", "SYM")}
+"""By language the tag of emoji, which stand where interjections do, and that of other symbols."""
+_EMOJI = re.compile("[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]")
 _CATEGORIES = {"So", "Sm", "Sk", "Mn", "Me", "Cf"}  # symbols but currency, and what modifies and joins emoji
 
 
@@ -18,8 +21,12 @@ def symbol_tags(words: Sequence[str], known: Container[str], lang: str) -> Tags 
     lang (str): The language, such as "en".
     RETURNS (sequence of str or None, or None): None if no word gets a tag, as in languages other than English.
     """
-    tag = _TAGS.get(lang)
-    tags = [tag if word not in known and _is_symbol(word) else None for word in words]
+    if lang not in _TAGS:
+        return None
+    emoji, symbol = _TAGS[lang]
+    tags = [
+        (emoji if _EMOJI.search(word) else symbol) if word not in known and _is_symbol(word) else None for word in words
+    ]
     return tags if any(tags) else None
 
 

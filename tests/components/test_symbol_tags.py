@@ -1,17 +1,19 @@
-"""Emoji and other symbols that an English model does not know are SYM, and not punctuation."""
+"""Emoji that an English model does not know are UH, other symbols SYM, and none is punctuation."""
 
 import pytest
 import spacy
 from spacy.tokens import Doc
 
 from spacy_lpcfg.components.symbol_tags import symbol_tags
+from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.queries import TreeIndex
 
 EMOJI = "❤️"
 
 
 def test_symbols_are_what_is_neither_known_nor_ascii_nor_currency():
     words = ["It", "👍", "👍🏽", EMOJI, "→", "™", "°", "€", "+", "…", "“", "•", "—", "a\u0301"]
-    expected = [None, *["SYM"] * 5, *[None] * 8]
+    expected = [None, *["UH"] * 3, *["SYM"] * 2, *[None] * 8]
     assert symbol_tags(words, {"°"}, "en") == expected
     assert symbol_tags(words, {"°"}, "de") is None
     assert symbol_tags(["It", "left", "."], set(), "en") is None
@@ -28,11 +30,31 @@ def nlp():
 def test_english_symbols_are_no_punctuation(nlp, tags):
     nlp.get_pipe("lpcfg_parser").tags = tags
     doc = nlp("I love it 👍 🙂.")
-    assert [token.tag_ for token in doc[3:]] == ["SYM", "SYM", "."]
-    assert [token.tag_ for token in nlp("📷 by Ann")] == ["SYM", "IN", "NNP"]
+    assert [token.tag_ for token in doc[3:]] == ["UH", "UH", "."]
+    assert [token.tag_ for token in nlp("📷 by Ann")] == ["UH", "IN", "NNP"]
 
 
 def test_english_symbols_keep_given_tags(nlp):
     nlp.get_pipe("lpcfg_parser").tags = "given"
-    doc = nlp(Doc(nlp.vocab, words=["Great", "👍", "📷"], tags=["", "UH", ""]))
-    assert str(doc._.constituency[0].tree.tags[1:]) == "['UH', 'SYM']"
+    doc = nlp(Doc(nlp.vocab, words=["Great", "👍", "📷"], tags=["", "SYM", ""]))
+    assert str(doc._.constituency[0].tree.tags[1:]) == "['SYM', 'UH']"
+
+
+@pytest.mark.parametrize(
+    ("text", "bracket"),
+    [
+        ("I love it 👍 🙂.", "(VP (VBP love) (NP (PRP it))"),
+        ("The food was 🙂 really good.", "(ADJP (RB really) (JJ good))"),
+        ("My dog 🐶 and my cat 🐱 sleep all day.", "(VP (VBP sleep) (NP (DT all) (NN day)))"),
+        ("Thanks ❤️ for the flowers.", "(PP (IN for) (NP (DT the) (NNS flowers)))"),
+    ],
+)
+def test_emoji_leave_the_structure_around_them(nlp, text, bracket):
+    assert bracket in str(nlp(text)._.constituency[0].tree)
+
+
+def test_emoji_are_words_to_measures_and_searches(nlp):
+    tree = nlp("I love it 👍.")._.constituency[0].tree
+    totals = evaluate([tree], [tree]).total()
+    assert (totals.n_words, totals.n_correct_tags) == (4, 4)
+    assert len(list(TreeIndex.from_trees([tree]).search("UH"))) == 1
