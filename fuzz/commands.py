@@ -46,7 +46,7 @@ _MADE = (
     "learn lpcfg trees.mrg --method pcfg -o pcfg",
     "learn lpcfg trees.mrg --method em --set n_states=2 -o em",
     "learn isbn trees.mrg --set n_states=2 --set n_epochs=1 -o isbn",
-    "learn lm text.txt --states 2 --rare 0 -o lm",
+    "learn lm text.txt --set n_states=2 --set rare=0 -o lm",
 )
 _SPELLED = ["missing", "pcfg", "em", "isbn", "lm", "trees.jsonl", "trees.spacy", "result.json", ".", "-", *_FILES]
 _OUTPUTS = [

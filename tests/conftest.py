@@ -184,11 +184,11 @@ def isbn_model(sample_folder):
 @pytest.fixture(scope="session")
 def bracketer_model(sample_folder):
     """A pipeline with a bracketer."""
-    return learned(sample_folder, "bracketer", "learn", "bracketer", SAMPLE / "train.mrg", "--variant", "paper")
+    return learned(sample_folder, "bracketer", "learn", "bracketer", SAMPLE / "train.mrg", "--set", "variant=paper")
 
 
 @pytest.fixture(scope="session")
 def language_model(sample_folder):
     """A language model of a few sentences."""
-    options = "--states", 2, "--method", "em", "--rare", 0
+    options = sets("n_states=2", "method=em", "rare=0")
     return learned(sample_folder, "lm", "learn", "lm", sample_folder / "text", *options)

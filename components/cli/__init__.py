@@ -12,7 +12,6 @@ from typing import Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.bracketing_table import bracketing_table
 from spacy_lpcfg.components.cli.calibrate import calibrate
 from spacy_lpcfg.components.cli.complexity import complexity
 from spacy_lpcfg.components.cli.convert import convert
@@ -25,7 +24,6 @@ from spacy_lpcfg.components.cli.learn_lm import learn_lm
 from spacy_lpcfg.components.cli.learn_lpcfg import learn_lpcfg
 from spacy_lpcfg.components.cli.learn_unsupervised import learn_unsupervised
 from spacy_lpcfg.components.cli.parse import parse
-from spacy_lpcfg.components.cli.perplexity import perplexity
 from spacy_lpcfg.components.cli.render import render
 from spacy_lpcfg.components.cli.sample import sample
 from spacy_lpcfg.components.cli.search import search
@@ -33,7 +31,6 @@ from spacy_lpcfg.components.cli.serve import serve
 from spacy_lpcfg.components.cli.shared.command_groups import Commands, LearnCommands
 from spacy_lpcfg.components.cli.shared.streams import settle
 from spacy_lpcfg.components.cli.surprisal import surprisal
-from spacy_lpcfg.components.cli.table import table
 
 WRONG_USAGE = 2
 
@@ -71,7 +68,6 @@ lpcfg_cli.add_typer(learn_cli)
 for command in (
     parse,
     evaluate,
-    table,
     calibrate,
     convert,
     surprisal,
@@ -82,8 +78,6 @@ for command in (
     complexity,
     render,
     serve,
-    bracketing_table,
-    perplexity,
 ):
     lpcfg_cli.command()(command)
 

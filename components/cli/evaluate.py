@@ -48,7 +48,7 @@ def evaluate(
     With a MODEL instead of GOLD, TEST has the right trees, whose words it parses, as `parse --input trees` does.
 
     --json has the scores in percent, and under "labels" and "lengths" those of each; "confusions" are spans with the
-    right words and a wrong label. `spacy-lpcfg table` puts several of them side by side.
+    right words and a wrong label.
 
     \b
     Example:

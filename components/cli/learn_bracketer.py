@@ -16,11 +16,10 @@ from spacy_lpcfg.components.cli.shared.console import (
     progress_of_steps,
     reporting_errors,
     tell,
-    usage_errors,
 )
+from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner
 from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder, save_pipeline
 from spacy_lpcfg.components.cli.shared.treebanks import log_dialect, names_of
-from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -39,7 +38,7 @@ class Attribute(str, Enum):
 def learn_bracketer(
     tagged: options.TaggedText,
     output: options.Output,
-    variant: options.Variant = DEFAULT,
+    settings: options.Settings = None,
     attr: Annotated[
         Attribute, typer.Option(help="Whether tags are token.tag_ or token.pos_, in .spacy files and when bracketing.")
     ] = Attribute.tag,
@@ -57,19 +56,20 @@ def learn_bracketer(
 
     Only words and tags are read, never the brackets of trees. The text is read several times, here, and not kept in
     memory; with --scheduler its covariances are summed on the cluster.
+    --set changes settings of `SpectralBracketer`, such as m=7, or variant=paper for the published method.
+
     Tags are those of Universal Dependencies, of the Penn Treebank or of the Brown corpus; others need a --tag-map.
 
     \b
     Example:
         spacy-lpcfg learn bracketer text.tagged.gz train.mrg -o model/
         spacy-lpcfg parse model/ dev.mrg
-        spacy-lpcfg bracketing-table model/ dev.mrg
     """
     from spacy_lpcfg.components.training.tagged_text import read_tag_map
 
     output = check_folder(output, inputs=[*tagged, tag_map], force=force)
     nlp = blank_pipeline(lang)
-    component = _add_bracketer(nlp, variant, attr, seed)
+    component = _add_bracketer(nlp, settings, attr, seed)
     component.mapping = read_tag_map(tag_map) if tag_map else {}
     text = _Text(tagged, attr, dialect, skip_bad)
     with on_cluster(scheduler), progress_of_steps() as on_step:
@@ -82,13 +82,10 @@ def learn_bracketer(
     tell(f"saved to {output}")
 
 
-def _add_bracketer(nlp: "Language", variant: str, attr: Attribute, seed: int) -> "SpectralBracketerPipe":
-    from spacy_lpcfg.bracketing import SpectralBracketer
+def _add_bracketer(nlp: "Language", settings: list[str] | None, attr: Attribute, seed: int) -> "SpectralBracketerPipe":
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
-    with usage_errors("--variant"):
-        SpectralBracketer.variant(variant)
-    learner = {"@misc": "spacy-lpcfg.Learner.v1", "name": "bracketer", "variant": variant}
+    _, learner = chosen_learner("bracketer", settings, seed=seed, lang=nlp.lang or "en")
     config = {"learner": learner, "attr": attr.value, "seed": seed}
     component = nlp.add_pipe("spectral_bracketer", config=config)
     assert isinstance(component, SpectralBracketerPipe)

@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner, settings_option
+from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner
 from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder
 from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, read_training, save_measured
 
@@ -26,16 +25,8 @@ if TYPE_CHECKING:
 def learn_isbn(
     trees: options.TrainingTrees,
     output: options.Output,
-    dev: Annotated[
-        list[Path] | None, options.file_option("Trees to choose the best pass by; may be given again.")
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        settings_option(
-            "n_states=160 (latent units of a position), n_networks=2, n_epochs=10, approximation=mean-field, "
-            "training.dropout=0.2, lexical.min_count=2 or functions=true (labels keep them, as NP-SBJ)"
-        ),
-    ] = None,
+    dev: options.Dev = None,
+    settings: options.Settings = None,
     tags: options.TreeTags = options.TagDetail.fine,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
@@ -51,6 +42,10 @@ def learn_isbn(
     is printed, parsed from raw words. The tau of the probabilities is fitted to the first 200 of them. Without
     --dev one of 50 trees, at most 200 in all, is left out of learning for that, unless there are fewer than 500. The
     pipeline's meta.json has the passes over the trees under "fit".
+
+    --set changes settings of `ISBNLearner`, such as n_states=160 (latent units of a position), n_networks=2,
+    n_epochs=10, approximation=mean-field, training.dropout=0.2, lexical.min_count=2, functions=true (labels keep them,
+    as NP-SBJ) or variant=paper.
 
     \b
     Example:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
 from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -12,7 +11,7 @@ import typer
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.clusters import on_cluster
 from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.shared.learner_options import Settings, chosen_learner, learner_option
+from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner, learner_option
 from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder
 from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, save_measured, tree_files
 from spacy_lpcfg.learners import AUTO, learner_of
@@ -37,9 +36,9 @@ def learn_lpcfg(
     context: typer.Context,
     trees: options.TrainingTrees,
     output: options.Output,
-    dev: Annotated[list[Path] | None, options.file_option("Trees to tune on; may be given again.")] = None,
+    dev: options.Dev = None,
     method: Annotated[str, learner_option("lpcfg")] = "pivot",
-    settings: Settings = None,
+    settings: options.Settings = None,
     encoder: Annotated[str, typer.Option(metavar="NAME", help=_ENCODER)] = AUTO,
     tags: options.TreeTags = options.TagDetail.fine,
     seed: options.Seed = 0,
@@ -58,8 +57,9 @@ def learn_lpcfg(
     --set evidence=true, or with an --encoder; --set evidence=false is the grammar alone.
 
     --set changes settings of the method's class, such as Pivot: n_states is the most latent states of a symbol, and
-    n_iterations the iterations of EM, with --dev the most. pivot, spectral and em have a variant=paper: as they were
-    published, without evidence. For spectral that is the paper of 2013; variant=2012 is the one before it.
+    n_iterations the iterations of EM, with --dev the most; functions=true has labels keep them, as NP-SBJ, and
+    heads=NAME or FILE takes other head rules than the language's. pivot, spectral and em have a variant=paper: as they
+    were published, without evidence. For spectral that is the paper of 2013; variant=2012 is the one before it.
 
     With --dev the smoothing of the spectral method, and the number of iterations of methods by EM, are
     tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM

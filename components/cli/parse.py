@@ -2,18 +2,18 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from spacy_lpcfg.checks import counted
+from spacy_lpcfg.checks import check_one_of, counted
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import log, one_line, progress, reporting_errors, usage_errors
-from spacy_lpcfg.components.cli.shared.files import check_output, writing
+from spacy_lpcfg.components.cli.shared.files import check_output
 from spacy_lpcfg.components.cli.shared.formats import check_terminal, format_of, output_formats, write_output
 from spacy_lpcfg.components.cli.shared.inputs import (
     Source,
@@ -23,11 +23,12 @@ from spacy_lpcfg.components.cli.shared.inputs import (
     run_pipeline,
     source_of,
 )
-from spacy_lpcfg.components.cli.shared.outputs import EMPTY, ParsedSentence, ParseFormat, check_contents, contents_of
+from spacy_lpcfg.components.cli.shared.learner_options import parsed_settings
+from spacy_lpcfg.components.cli.shared.options import SET
+from spacy_lpcfg.components.cli.shared.outputs import EMPTY, ParseFormat, check_contents, contents_of
 from spacy_lpcfg.components.cli.shared.parse_many import Made, parse_many
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser_or_bracketer, load_pipeline, n_jobs
 from spacy_lpcfg.components.cli.shared.shards import Shard, is_corpus, shards_of
-from spacy_lpcfg.parsing.decodings import DECODINGS
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.cli.shared.inputs import Parsed, Pipe
 
 _FINE = ("parsed", EMPTY)
+_OBJECTS = ("pretrained", "learner", "model", "constraints", "scorer")  # settings that are no text or number
 
 
 @reporting_errors
@@ -62,9 +64,6 @@ def parse(
     n_best: Annotated[
         int | None, typer.Option("--n-best", min=1, help="The likeliest trees of each sentence, with probabilities.")
     ] = None,
-    tag_variants: Annotated[
-        bool, typer.Option("--tag-variants", help="With --n-best: trees that differ in tags alone, too.")
-    ] = False,
     marginals: Annotated[
         bool, typer.Option("--marginals", help="The probabilities of all spans, and in JSON of all tags.")
     ] = False,
@@ -75,29 +74,13 @@ def parse(
             "else as the pipeline is set]"
         ),
     ] = None,
-    above: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Only trees with at least this P(tree | words); needs --rest."),
-    ] = None,
-    rest: Annotated[
-        Path | None,
-        typer.Option(help="With --above: file for the words of all other sentences, as --input tokens reads them."),
-    ] = None,
-    root: Annotated[
-        str | None,
-        typer.Option(help="Label over every tree, such as ROOT. [default: none]"),
-    ] = None,
-    beam: Annotated[
-        int | None,
-        typer.Option(min=1, help="Of networks: a wider one is slower and better. [default: as it is set]"),
-    ] = None,
-    decoding: Annotated[
-        str | None,
+    settings: Annotated[
+        list[str] | None,
         typer.Option(
-            metavar="NAME",
-            help="How one tree is chosen, as far as the model can. "
-            + "; ".join(f"{decoding.name}: {decoding.summary}" for decoding in DECODINGS.values())
-            + ". [default: as it is set]",
+            SET,
+            metavar="NAME=VALUE",
+            help="A setting of the component, such as decoding=most-probable, or for networks pruning.beam=10, "
+            "faster and worse; may be given again.",
         ),
     ] = None,
     dialect: options.Dialect = None,
@@ -163,7 +146,6 @@ def parse(
         spacy-lpcfg parse model/ text.txt --n-process 4 -o text.jsonl
         spacy-lpcfg parse model/ dev.mrg --input trees --tags given -o dev.parsed
         echo "I saw her duck." | spacy-lpcfg parse model/ - --n-best 5
-        spacy-lpcfg parse en text.txt -o sure.mrg --above 0.8 --rest rest.txt
         spacy-lpcfg parse en 'corpus/*.txt.gz' --n-process 8 --format spacy -o parsed/
     """
     kind = kind_said(kind, dialect)
@@ -174,27 +156,19 @@ def parse(
     shards = shards_of(files, kind, output, output_formats()[name].suffixes[0]) if many else []
     first = shards[0].file if many else files[0]
     check_usage(first, kind, tags)
-    if tag_variants and not n_best:
-        raise typer.BadParameter("this is for --n-best", param_hint="--tag-variants")
-    unsure = _unsure(above, rest, output, many=many, form=name)
     if not many:
         check_output(output, inputs=[first, model], force=force)
-        check_output(rest, "--rest", inputs=[first, model, *filter(None, [output])], force=force)
         check_terminal(output, name)
     n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
     pipe = find_parser_or_bracketer(nlp, component)
-    _set_beam(pipe, beam)
-    _set_decoding(pipe, decoding)
-    if unsure is not None:
-        _check_has_probabilities(pipe)
+    _set(nlp, pipe, settings)
     questions: dict[str, dict[str, Any]] = {"posteriors": {}} if marginals else {}
     if n_best:
-        questions["n_best"] = {"n": n_best, "tag_variants": tag_variants}
+        questions["n_best"] = {"n": n_best, "tag_variants": False}
     source = source_of(nlp, pipe, first, kind, tags, dialect)
     # files of a folder were chosen by whether they are there, and a worker that died may have written its own
-    label = _root_label(pipe, root)
-    work = _Work(nlp, pipe.name, source, questions, name, answer_options, label, force or many, unsure)
+    work = _Work(nlp, pipe.name, source, questions, name, answer_options, force or many)
     if many:
         status = parse_many(work, shards, n_process=n_process, scheduler=scheduler, force=force)
     else:
@@ -202,93 +176,38 @@ def parse(
     _log_makeshift(status)
 
 
-class _Unsure(NamedTuple):
-    """Sentences whose trees are less probable go to a file of their own.
+def _set(nlp: "Language", pipe: "Pipe", settings: list[str] | None) -> None:
+    """Change settings of a component, and read its model, which then says what it can do.
 
-    least (float): The least P(tree | words) of a tree that is sure enough.
-    file (Path): The file for the words of the others.
+    RAISES (BadParameter): For settings that the component cannot have.
     """
-
-    least: float
-    file: Path
-
-    @contextmanager
-    def kept(self, *, force: bool) -> Iterator[Callable[[ParsedSentence], bool]]:
-        """Yield a function that tells whether a sentence is sure, and writes it to the file if it is not."""
-        n, n_unsure = 0, 0
-        with writing(self.file, force=force) as out:
-
-            def is_sure(sentence: ParsedSentence) -> bool:
-                nonlocal n, n_unsure
-                n += 1
-                if sentence.is_sure(self.least):
-                    return True
-                n_unsure += 1
-                out.write(" ".join(sentence.words) + "\n")
-                return False
-
-            yield is_sure
-        log(f"{n_unsure} of {counted(n, 'sentence')} went to {self.file}: no tree of theirs has {self.least:g} or more")
-
-
-def _unsure(above: float | None, file: Path | None, output: Path | None, *, many: bool, form: str) -> _Unsure | None:
-    """Return where unsure sentences go; None if all are written.
-
-    RAISES (BadParameter): If an option is missing, or for what cannot be split.
-    """
-    if above is None and file is None:
-        return None
-    if above is None or file is None:
-        raise typer.BadParameter("--above and --rest go together, so that no sentence is lost", param_hint="--above")
-    if many or form == ParseFormat.spacy:
-        what = "many files" if many else "Docs"
-        raise typer.BadParameter(f"{what} cannot be split by how sure they are", param_hint="--above")
-    if output is not None and output.absolute() == file.absolute():
-        raise typer.BadParameter("this is the file of --output: name another", param_hint="--rest")
-    return _Unsure(above, file)
-
-
-def _check_has_probabilities(pipe: "Pipe") -> None:
-    """Raise BadParameter if no tree of a component has a probability."""
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
-    if not (isinstance(pipe, ParsingPipe) and "distribution" in pipe.ready_parser().parser.answers):
-        raise typer.BadParameter(
-            f"{pipe.name} has no probabilities of whole trees: use a grammar with probabilities, one with evidence, or "
-            "a network",
-            param_hint="--above",
-        )
+    with usage_errors(SET):
+        if settings and isinstance(pipe, ParsingPipe):
+            pipe.ready_parser()
+        names = [name for name in nlp.get_pipe_meta(pipe.name).default_config or () if name not in _OBJECTS]
+        for name, value in parsed_settings(settings or ()).items():
+            check_one_of(f"a setting of {pipe.name}", name, names)
+            setattr(pipe, name, _changed(name, getattr(pipe, name), value))
+        if settings and isinstance(pipe, ParsingPipe):
+            pipe.ready_parser()
 
 
-def _set_beam(pipe: "Pipe", beam: int | None) -> None:
-    from spacy_lpcfg.components.isbn_parser import ISBNParser
-
-    if beam is None:
-        return
-    if isinstance(pipe, ISBNParser):
-        pipe.pruning = replace(pipe.pruning, beam=beam)
-    else:
-        raise typer.BadParameter(f"{pipe.name} has no beam", param_hint="--beam")
+def _changed(name: str, group: Any, value: Any) -> Any:
+    """Return the value of a setting; a mapping changes single values of a group of settings."""
+    if not isinstance(value, dict) or not is_dataclass(group):
+        return value
+    for key in value:
+        check_one_of(f"a setting of {name}", key, vars(group))
+    return replace(cast(Any, group), **value)
 
 
-def _set_decoding(pipe: "Pipe", decoding: str | None) -> None:
+def _root_label(pipe: "Pipe") -> str | None:
+    """Return the label over every tree, None for none; a bracketer's trees get an unlabelled root."""
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
-    if decoding is None:
-        return
-    if not isinstance(pipe, ParsingPipe):
-        raise typer.BadParameter(f"{pipe.name} has one way to decode", param_hint="--decoding")
-    with usage_errors("--decoding"):
-        pipe.ready_parser()  # reads the model, which then says what it can do
-        pipe.decoding = decoding
-        pipe.ready_parser()
-
-
-def _root_label(pipe: "Pipe", root: str | None) -> str | None:
-    """Return the label over every tree, None for none; a bracketer's trees get at least an unlabelled root."""
-    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
-
-    return root if root is not None or isinstance(pipe, ParsingPipe) else ""
+    return None if isinstance(pipe, ParsingPipe) else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,9 +220,7 @@ class _Work:
     questions (dict): As for `run_pipeline`.
     form (str): The name of the format of output.
     answer_options (str): As for `check_contents`.
-    root (str or None): The label over every tree.
     force (bool): Whether files may be replaced.
-    unsure (_Unsure or None): The file for sentences that are not written with the others.
     """
 
     nlp: "Language"
@@ -312,9 +229,7 @@ class _Work:
     questions: dict[str, dict[str, Any]]
     form: str
     answer_options: str
-    root: str | None
     force: bool
-    unsure: _Unsure | None = None
 
     def parse(self, source: Source, output: Path | None, *, n_process: int = 1, is_told: bool = False) -> Counter[str]:
         """Parse a file into another, and return the number of sentences with each status; with a bar if `is_told`."""
@@ -325,9 +240,8 @@ class _Work:
         status: Counter[str] = Counter()
         bar = progress(documents, "documents", hidden=is_seen, total=total)
         counted = _counted(bar, pipe.spans_key, status)
-        with nullcontext() if self.unsure is None else self.unsure.kept(force=self.force) as keep:
-            contents = contents_of(counted, self.form, self.answer_options, pipe.spans_key, self.root, keep=keep)
-            write_output(output, self.form, contents, force=self.force)
+        contents = contents_of(counted, self.form, self.answer_options, pipe.spans_key, _root_label(pipe))
+        write_output(output, self.form, contents, force=self.force)
         return status
 
     def __call__(self, shard: Shard) -> Made:

@@ -1,14 +1,17 @@
 """`spacy-lpcfg surprisal`: how unexpected each word is after those before it."""
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.console import begun, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.console import begun, log, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
 from spacy_lpcfg.components.cli.shared.inputs import check_usage, run_pipeline, source_of
@@ -80,6 +83,8 @@ def surprisal(
     regressions of reading times take it: also with the bits of the word before (NA for the first), the number of
     letters and digits, and with --frequencies the Zipf value; without the ends of sentences.
 
+    stderr has the perplexity, over tokens and ends of sentences; words without bits do not count.
+
     \b
     Example:
         spacy-lpcfg surprisal en "The horse raced past the barn fell."
@@ -97,18 +102,52 @@ def surprisal(
     pipe = find_surprisal(nlp, component)
     source = source_of(nlp, pipe, file, kind, None, dialect)
     documents = run_pipeline(nlp, pipe, source, questions={"surprisals": {}}, with_trees=False, n_process=n_process)
-    sentences = begun(progress(_surprises(documents, by), "sentences"))
+    total = _Perplexity()
+    sentences = begun(progress(_surprises(documents, by, total), "sentences"))
     if name in ("jsonl", "json"):
         write_output(output, name, _objects(sentences), force=force)
     else:
         rows = _rows(sentences) if by == Unit.token else word_rows(sentences, zipf)
         write_output(output, name, rows, force=force)
+    sys.stdout.flush()  # where it cannot be written to, that is the only line
+    if total.n_tokens:
+        log(str(total))
 
 
-def _surprises(documents: "Iterable[Parsed]", by: Unit) -> "Iterator[Surprise]":
-    """Yield the tokens or words of each sentence that has any, and their bits."""
+@dataclass
+class _Perplexity:
+    """The perplexity of what was read so far.
+
+    bits (float): The sum of surprisals. n_tokens (int): Tokens and ends of sentences that have one.
+    n_unknown (int): Words that have none.
+    """
+
+    bits: float = 0.0
+    n_tokens: int = 0
+    n_unknown: int = 0
+
+    def add(self, bits: Sequence[float]) -> None:
+        """Count the tokens and the end of a sentence."""
+        known = [value for value in bits if value == value]
+        self.bits += sum(known)
+        self.n_tokens += len(known)
+        self.n_unknown += len(bits) - len(known)
+
+    def __str__(self) -> str:
+        mean = self.bits / self.n_tokens
+        unknown = f"; {counted(self.n_unknown, 'unknown word')} left out" if self.n_unknown else ""
+        return (
+            f"perplexity {2**mean:.2f} ({mean:.3f} bits a token) on {counted(self.n_tokens, 'token')}, "
+            f"with ends of sentences{unknown}"
+        )
+
+
+def _surprises(documents: "Iterable[Parsed]", by: Unit, total: _Perplexity) -> "Iterator[Surprise]":
+    """Yield the tokens or words of each sentence that has any, and their bits, which are added to the total."""
     for parsed in documents:
-        tokens = answers_of(parsed, "surprisals")
+        tokens = list(answers_of(parsed, "surprisals"))
+        for _, bits in tokens:
+            total.add(bits)
         yield from tokens if by == Unit.token else whole_words(parsed, tokens)
 
 

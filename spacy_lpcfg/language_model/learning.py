@@ -24,7 +24,7 @@ from spacy_lpcfg.language_model.kneser_ney import count_ngrams
 from spacy_lpcfg.language_model.model import LanguageModel, Perplexity
 from spacy_lpcfg.language_model.pivot import PAPER_PIVOTS, PivotSettings, pivot_aggregate
 from spacy_lpcfg.language_model.text import UNKNOWN_ID, TextVocabulary
-from spacy_lpcfg.variants import DEFAULT, Variants
+from spacy_lpcfg.variants import Variants
 
 _PATIENCE = 2  # iterations without a new best perplexity after which EM ends
 
@@ -209,28 +209,30 @@ def interpolate(
 
 
 @dataclass(frozen=True)
-class LanguageModelLearner:
+class LanguageModelLearner(Variants):
     """Learner of a language model from one text, a share of which is held out.
 
     method (str): A name in `METHODS`.
-    variant (str or int): Variant of the method: "default", "paper", or the year of a paper.
     n_states, n_iterations (int or None): Settings of the method; None for its defaults.
+    pivots (PivotSettings): Regularization of the pivot algorithm.
     seed (int): Seed of the method.
     rare (int): Words that occur at most `rare` times are treated as unknown.
     kneser_ney (bool): Whether to interpolate with Kneser-Ney n-grams.
     held_out (float): Share of the sentences, evenly spread, that is held out for early stopping and for the weights of
-        the n-grams; 0 for all iterations.
-    RAISES (ValueError): If a setting is out of range, or `kneser_ney` is set and nothing is held out.
+        the n-grams, where no held-out text is given; 0 for all iterations.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     method: str = "pivot-em"
-    variant: str | int = DEFAULT
     n_states: int | None = None
     n_iterations: int | None = None
+    pivots: PivotSettings = PivotSettings()
     seed: int = 0
     rare: int = 1
     kneser_ney: bool = False
     held_out: float = 0.0
+
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({"2014": {"pivots": PAPER_PIVOTS}})
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -240,23 +242,39 @@ class LanguageModelLearner:
                 f"Expected held_out of at least 0 and below 1, and rare of at least 0, got {self.held_out} and "
                 f"{self.rare}."
             )
-        if self.kneser_ney and not self.held_out:
-            raise ValueError("Expected held_out above 0, such as 0.1, for kneser_ney, whose weights it finds; got 0.")
         self.aggregate()
 
     def aggregate(self) -> AggregateLearner:
         """Return the learner of the aggregate model that these settings describe."""
-        options = {"n_states": self.n_states, "n_iterations": self.n_iterations}
+        options: dict[str, Any] = {"n_states": self.n_states, "n_iterations": self.n_iterations}
         options = {name: n for name, n in options.items() if n is not None}
-        return METHODS[self.method].variant(self.variant, seed=self.seed, **options)
+        made = METHODS[self.method]
+        if issubclass(made, AggregatePivot):
+            options["settings"] = self.pivots
+        return made(seed=self.seed, **options)
 
     def learn(self, sentences: Sequence[Sequence[str]]) -> LanguageModel:
+        """Return the language model of a text; arguments and errors as for `fit`."""
+        return self.fit(sentences).model
+
+    def fit(
+        self, sentences: Sequence[Sequence[str]], *, held_out: Sequence[Sequence[str]] | None = None
+    ) -> LanguageModelFit:
         """Learn a language model from a text.
 
         sentences (sequence of sentences): The text; a sentence is a sequence of words.
-        RAISES (ValueError): If the text has no sentences, or with `kneser_ney` its held-out share has none.
+        held_out (sequence of sentences, or None): A held-out text; None to hold out a share of `sentences`.
+        RAISES (ValueError): If the text has no sentences, or `kneser_ney` is set and nothing is held out.
         """
+        train, dev = (sentences, held_out) if held_out else self._split(sentences)
+        if self.kneser_ney and not dev:
+            raise ValueError("Expected a held-out text for kneser_ney, whose weights it finds, or held_out above 0.")
+        learned = fit(train, self.aggregate(), dev=dev, rare=self.rare)
+        model = interpolate(learned.model, train, dev) if self.kneser_ney else learned.model
+        return LanguageModelFit(model, learned.history)
+
+    def _split(self, sentences: Sequence[Sequence[str]]) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
+        """Return the sentences to learn from, and those that are held out."""
         is_dev = [int((i + 1) * self.held_out) > int(i * self.held_out) for i in range(len(sentences))]
         train, dev = ([words for words, is_in in zip(sentences, is_dev, strict=True) if is_in == i] for i in (0, 1))
-        model = fit(train, self.aggregate(), dev=dev, rare=self.rare).model
-        return interpolate(model, train, dev) if self.kneser_ney else model
+        return train, dev

@@ -87,13 +87,12 @@ def check_file(path: PathLike) -> None:
     check_room(status.st_size)
 
 
-def read_stream(stream: IO[bytes], max_bytes: int | None = None) -> bytes:
+def read_stream(stream: IO[bytes]) -> bytes:
     """Read a stream, such as stdin, to its end.
 
-    max_bytes (int or None): Limit on the size; None for the memory limit.
     RAISES (TooLargeError): If the stream exceeds the limit; reading stops there.
     """
-    max_bytes, data = limit() if max_bytes is None else max_bytes, bytearray()
+    max_bytes, data = limit(), bytearray()
     while len(data) <= max_bytes and (chunk := stream.read(_CHUNK)):
         data += chunk
     check_room(len(data), max_bytes)

@@ -288,12 +288,10 @@ def test_cli_parse_takes_tags_of_a_treebank_only_if_told(model, tmp_path):
         assert trees_in(given)[0].tags == ["CC", "IN", "."]
 
 
-def test_cli_parse_prints_the_trees_of_nodes_or_roots_them_as_told(model):
+def test_cli_parse_prints_the_trees_of_nodes(model):
     text = "The ferry left."
     (node,) = spacy.load(model)(text)._.constituency
     assert run("parse", model, "-", text=text).stdout == f"{node.bracketed}\n"
-    assert run("parse", model, "-", "--root", "TOP", text=text).stdout.startswith("(TOP (S ")
-    assert run("parse", model, "-", "--root", "", text=text).stdout.startswith("( (S ")
 
 
 def test_cli_parse_says_how_many_trees_are_makeshift(model):

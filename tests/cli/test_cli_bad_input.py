@@ -28,7 +28,7 @@ READS_TREES = {
     "learn-lpcfg": "learn lpcfg {bad} --method pcfg -o {out}",
     "learn-lpcfg-dev": "learn lpcfg {trees} --dev {bad} --method pcfg -o {out}",
     "learn-isbn": "learn isbn {bad} --set n_states=4 --set n_epochs=1 -o {out}",
-    "learn-bracketer": "learn bracketer {bad} --variant paper -o {out}",
+    "learn-bracketer": "learn bracketer {bad} --set variant=paper -o {out}",
     "evaluate-gold": "evaluate {bad} {trees}",
     "evaluate-test": "evaluate {trees} {bad}",
     "convert": "convert {bad} {out}.spacy",
@@ -36,13 +36,11 @@ READS_TREES = {
     "surprisal-trees": "surprisal {isbn} {bad} --input trees -o {out}",
     "sample-trees": "sample {pcfg} {bad} --input trees -o {out}",
     "calibrate": "calibrate {pcfg} {bad} -o {out}",
-    "bracketing-table": "bracketing-table {bracketer} {bad}",
     "render-trees": "render {bad} --format html -o {out}",
     "render-calibration": "render {pcfg} {bad} -p calibration -o {out}",
 }
 READS_OTHERS = {
-    "learn-lm": "learn lm {bad} --states 2 -o {out}",
-    "perplexity": "perplexity {lm} {bad}",
+    "learn-lm": "learn lm {bad} --set n_states=2 -o {out}",
     "parse-text": "parse {pcfg} {bad} -o {out}",
     "parse-tokens": "parse {pcfg} {bad} --input tokens -o {out}",
     "parse-tagged": "parse {pcfg} {bad} --input tagged -o {out}",
@@ -51,9 +49,8 @@ READS_OTHERS = {
     "surprisal-text": "surprisal {isbn} {bad} -o {out}",
     "sample-text": "sample {pcfg} {bad} -o {out}",
     "render-text": "render {pcfg} {bad} -p chart -o {out}",
-    "table": "table {bad} -o {out}",
     "params": "evaluate {trees} {trees} --params {bad}",
-    "tag-map": "learn bracketer {trees} --tag-map {bad} --variant paper -o {out}",
+    "tag-map": "learn bracketer {trees} --tag-map {bad} --set variant=paper -o {out}",
 }
 READS = READS_TREES | READS_OTHERS
 TAKES_MODEL = {
@@ -64,8 +61,6 @@ TAKES_MODEL = {
     "calibrate": "calibrate {bad} {trees} -o {out}",
     "render": "render {bad} {text} -o {out}",
     "serve": "serve {bad} --port 0",
-    "bracketing-table": "bracketing-table {bad} {trees}",
-    "perplexity": "perplexity {bad} {text}",
 }
 WRITES_FILE = {
     "parse": "parse {pcfg} {text} --force -o {bad}",
@@ -73,14 +68,13 @@ WRITES_FILE = {
     "surprisal": "surprisal {isbn} {text} -o {bad}",
     "sample": "sample {pcfg} -o {bad}",
     "render": "render {trees} -o {bad}",
-    "table": "table {result} -o {bad}",
     "convert": "convert {trees} {bad}.mrg --force",
 }
 WRITES_FOLDER = {
     "learn-lpcfg": "learn lpcfg {trees} --method pcfg -o {bad}",
     "learn-isbn": "learn isbn {trees} --set n_states=4 --set n_epochs=1 -o {bad}",
-    "learn-bracketer": "learn bracketer {trees} --variant paper -o {bad}",
-    "learn-lm": "learn lm {text} --states 2 -o {bad}",
+    "learn-bracketer": "learn bracketer {trees} --set variant=paper -o {bad}",
+    "learn-lm": "learn lm {text} --set n_states=2 -o {bad}",
 }
 if find_spec("matplotlib"):  # without which nothing is drawn
     READS["render"] = READS_TREES["render"] = "render {bad} -o {out}"
@@ -176,26 +170,16 @@ def test_cli_reads_docs_from_stdin_to_their_limit_only(known):
 
 
 def test_cli_refuses_objects_of_json_that_do_not_end(known, tmp_path, monkeypatch):
-    for module in ("shared.tree_sources", "table"):
-        monkeypatch.setattr(sys.modules[f"spacy_lpcfg.components.cli.{module}"], "LONGEST_JSON", 1000)
+    monkeypatch.setattr(sys.modules["spacy_lpcfg.components.cli.shared.tree_sources"], "LONGEST_JSON", 1000)
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"tree": "(NP (NN Rain))"}\n{"tree": "(NP (NN Rain))", "words": [' + "[]," * 400, "utf-8")
     assert "bad.jsonl:2: Expected a JSON object of at most" in refusal(READS["convert"], tmp_path, bad=bad, **known)
-    scores = known["result"].read_text("utf-8")
-    (tmp_path / "bad.json").write_text(scores + " " * 2000, "utf-8")
-    assert "is no result" in refusal(READS["table"], tmp_path, bad=tmp_path / "bad.json", **known)
 
 
 def test_cli_says_where_json_lines_are_broken(known, tmp_path):
     for bad in ("rain", '{"words": []}', '["tree"]', '{"tree": "(NP (NN"}', '{"tree": 7}'):
         (tmp_path / "bad.jsonl").write_text('{"tree": "(NP (NN Rain))"}\n\n' + bad, encoding="utf-8")
         assert "bad.jsonl:3: " in refusal(READS["convert"], tmp_path, bad=tmp_path / "bad.jsonl", **known)
-
-
-def test_cli_says_what_is_no_result(known, tmp_path):
-    for bad in ("[]", "{}", '{"evalb_f": 90}', "rain", '{"evalb_f": "high", "labels": 3}'):
-        (tmp_path / "bad.json").write_text(bad, encoding="utf-8")
-        assert "bad.json is no result" in refusal(READS["table"], tmp_path, bad=tmp_path / "bad.json", **known)
 
 
 # What does not fit -------------------------------------------------------------------------------
@@ -236,8 +220,6 @@ def test_cli_refuses_unknown_labels_and_components(known, tmp_path):
         ("learn lpcfg {trees} --seed 99999999999 -o {out}", "--seed"),
         ("learn lm {text} --seed -1 -o {out}", "--seed"),
         ("sample {pcfg} --seed -1", "--seed"),
-        ("bracketing-table {bracketer} {trees} --seed -1", "--seed"),
-        ("table {result} {result}", "NAME=FILE"),
         ("convert {trees} {out}.conll", "should end in"),
     ],
 )
@@ -265,7 +247,7 @@ def test_cli_refuses_what_is_no_model(command, known, tmp_path):
 @pytest.mark.parametrize("name", TAKES_MODEL)
 def test_cli_refuses_a_damaged_model(name, known, tmp_path):
     """With its end cut off, of another spaCy, with a file that is none, and without a component."""
-    kind = {"bracketing-table": "bracketer", "perplexity": "lm", "surprisal": "isbn"}.get(name, "pcfg")
+    kind = {"surprisal": "isbn"}.get(name, "pcfg")
     model = Path(shutil.copytree(known[kind], tmp_path / "copy"))
 
     def message() -> str:
@@ -277,8 +259,6 @@ def test_cli_refuses_a_damaged_model(name, known, tmp_path):
         learned.write_bytes(whole[:end])
         assert "copy" in message()
     learned.write_bytes(whole)
-    if name == "perplexity":  # which reads nothing else
-        return
     meta = srsly.read_json(model / "meta.json")
     srsly.write_json(model / "meta.json", {**meta, "spacy_version": ">=2.3.0,<2.4.0"})
     assert "was made for spaCy >=2.3.0,<2.4.0" in message()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from commands import SAMPLE, console_script, process, run, stderr_of, trees_in
 from spacy.tokens import DocBin
 
 from spacy_lpcfg.bracketing import SpectralBracketer
-from spacy_lpcfg.bracketing.baselines.comparison import compare, gold_sentences
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.bracketing.tags import universal
 from spacy_lpcfg.components.training.tagged_text import TaggedText
@@ -56,7 +54,7 @@ def test_cli_bracketer_learns_from_parts_of_speech(tmp_path):
     DocBin(docs=docs, attrs=["POS", "SENT_START"]).to_disk(tmp_path / "docs.spacy")
     done = process(
         console_script(), "learn", "bracketer", tmp_path / "docs.spacy",
-        "--attr", "pos", "--variant", "paper", "-o", tmp_path / "new" / "m",
+        "--attr", "pos", "--set", "variant=paper", "-o", tmp_path / "new" / "m",
     )  # fmt: skip
     assert f"learned from 600 sentences, {sum(map(len, docs)):,} tokens" in done.stdout
     assert spacy.load(tmp_path / "new" / "m").get_pipe("spectral_bracketer").attr == "pos"
@@ -67,7 +65,9 @@ def test_cli_bracketer_reads_folders_and_patterns(model, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "a.tagged.gz").write_bytes(gzip.compress("\n".join(lines[:300]).encode()))
     (tmp_path / "b.tagged").write_text("\n".join(lines[300:]), encoding="utf-8")
-    run("learn", "bracketer", tmp_path / "folder", tmp_path / "*.tagged", "--variant", "paper", "-o", tmp_path / "m")
+    run(
+        "learn", "bracketer", tmp_path / "folder", tmp_path / "*.tagged", "--set", "variant=paper", "-o", tmp_path / "m"
+    )
     assert bracketer_of(tmp_path / "m").to_bytes() == bracketer_of(model).to_bytes()
 
 
@@ -82,7 +82,7 @@ def test_cli_bracketer_takes_a_map_of_tags(model, tmp_path):
         ]
         (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
     for name, options in (("odd", ("--tag-map", tmp_path / "map")), ("universal", ())):
-        run("learn", "bracketer", tmp_path / name, "--variant", "paper", *options, "-o", tmp_path / f"{name}_model")
+        run("learn", "bracketer", tmp_path / name, "--set", "variant=paper", *options, "-o", tmp_path / f"{name}_model")
     odd, plain = (
         spacy.load(tmp_path / f"{name}_model").get_pipe("spectral_bracketer") for name in ("odd", "universal")
     )
@@ -104,7 +104,7 @@ def test_cli_bracketer_names_broken_lines_or_counts_them(tmp_path, model):
     bad = tmp_path / "bad"
     lines = [" ".join(map("/".join, zip(*sentence, strict=True))) for sentence in read_tagged(SAMPLE / "train.mrg")]
     bad.write_text("\n".join([*lines[:5], "broken", *lines[5:], "broken"]), encoding="utf-8")
-    arguments = ("learn", "bracketer", bad, "--variant", "paper", "-o", tmp_path / "model")
+    arguments = ("learn", "bracketer", bad, "--set", "variant=paper", "-o", tmp_path / "model")
     assert "bad:6: Expected word/tag" in run(*arguments, code=1).stderr
     assert not (tmp_path / "model").exists()
     assert "2 broken trees were skipped, the first at" in run(*arguments, "--skip-bad").stderr
@@ -146,16 +146,6 @@ def test_cli_brackets_the_words_of_trees(model, tmp_path):
     assert {node.label for tree in found for node in tree.nodes() if not node.is_leaf} == {"", "X"}
 
 
-def test_cli_brackets_below_the_root_that_it_is_told(model):
-    text = "The/DT dog/NN barked/VBD ./.\n"
-    (tree,) = trees_in(run("parse", model, "-", "--root", "TOP", text=text).stdout)
-    assert (tree.label, [child.label for child in tree.children]) == ("TOP", ["X", "."])
-    (tree,) = trees_in(run("parse", model, "-", "--root", "TOP", text="(/-LRB- a/FW b/FW )/-RRB-").stdout)
-    assert str(tree) == "(TOP (-LRB- -LRB-) (X (FW a) (FW b)) (-RRB- -RRB-))"
-    (tree,) = trees_in(run("parse", model, "-", "--root", "TOP", text="(/-LRB- !/. )/-RRB-").stdout)
-    assert str(tree) == "(TOP (-LRB- -LRB-) (. !) (-RRB- -RRB-))"
-
-
 def test_cli_brackets_text_where_the_pipeline_tags_it(model, tmp_path):
     run("learn", "lpcfg", SAMPLE / "train.mrg", "--method", "pcfg", "-o", tmp_path / "pcfg")
     nlp = spacy.load(tmp_path / "pcfg")
@@ -174,38 +164,3 @@ def test_cli_brackets_nothing_without_tags(model, tagged):
     for options in (("--input", "tokens"), ("--input", "tagged", "--tags", "model")):
         assert "has no tags of its own" in stderr_of(run("parse", model, tagged, *options, code=2))
     assert "Expected word/TAG" in run("parse", model, "-", text="Go home", code=1).stderr
-
-
-# bracketing-table
-
-
-def test_cli_table_is_that_of_the_library(model):
-    found = json.loads(run("bracketing-table", model, SAMPLE / "dev.mrg", "--json").stdout)
-    golds = list(gold_sentences(read_trees(SAMPLE / "dev.mrg")))
-    wanted = compare(bracketer_of(model).bracket, golds)
-    assert list(found) == [*SYSTEMS, "spectral_bracketer"] == list(wanted)
-    for system, row in wanted.items():
-        assert found[system] == {limit: pytest.approx(totals.as_dict()) for limit, totals in row.items()}
-        assert set(found[system]) == {"10", "20", "40", "all"}
-        assert {"f", "f_with_sentence", "sentence_f", "sentence_f_with_sentence"} < set(found[system]["10"])
-
-
-def test_cli_table_shows_what_is_to_be_beaten(model):
-    more = ("--text", SAMPLE / "train.mrg", "--seed", 3)
-    table = run("bracketing-table", model, SAMPLE / "dev.mrg", *more).stdout
-    rows = [line.split() for line in table.splitlines()]
-    scores = {row[0]: row for row in rows if len(row) == 13 and row[2] == "/"}
-    assert set(scores) == {*SYSTEMS, "spectral_bracketer"}
-    _, margin = [row for row in rows if row[:2] == ["above", "right_branching_inside_top"]]  # the later table counts
-    own, rival = scores["spectral_bracketer"], scores["right_branching_inside_top"]
-    assert float(margin[2]) == pytest.approx(float(own[1]) - float(rival[1]), abs=0.11)
-    assert rows[-1] == ["sentences", "49", "81", "95", "100"]
-    without = run("bracketing-table", model, SAMPLE / "dev.mrg").stdout
-    assert [line for line in table.splitlines() if line.startswith("ccm")] != [
-        line for line in without.splitlines() if line.startswith("ccm")
-    ]
-
-
-def test_cli_table_needs_trees_of_two_words(model, tmp_path):
-    (tmp_path / "short.mrg").write_text("(S (NN a) (. .))", encoding="utf-8")
-    assert "at least two words" in run("bracketing-table", model, tmp_path / "short.mrg", code=1).stderr

@@ -104,30 +104,6 @@ def cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|\n").split("|")]
 
 
-def test_cli_table_in_markdown_has_the_scores(results):
-    one, other = results
-    lines = run("table", one, f"A|B=c={other}", code=2)  # the first = ends the name, so that there is no such file
-    assert "there is no file" in lines.stderr
-    head, rule, first, second = run("table", one, f"A^B={other}").stdout.splitlines()
-    assert cells(head) == ["", "precision", "recall", "F1", "exact", "tags", "sentences"]
-    assert cells(rule) == ["---", *["---:"] * 6]
-    assert cells(first) == ["gold", "100.00", "100.00", "100.00", "100.00", "100.00", "2"]
-    scores = json.loads(other.read_text("utf-8"))
-    assert cells(second)[:4] == ["A^B", *(f"{scores[f'evalb_{key}']:.2f}" for key in "prf")]
-    assert scores["evalb_f"] < 100
-
-
-def test_cli_table_has_a_row_for_each_label_and_length(results, tmp_path):
-    lines = run("table", *results, "--by", "labels").stdout.splitlines()
-    assert cells(lines[0]) == ["label", "gold", "test"]
-    found = {row[0]: row[1:] for row in map(cells, lines[2:])}
-    assert found["X_1"] == ["-", "0.00"]
-    assert found["VP"] == ["100.00", "100.00"]
-    assert cells(run("table", *results, "--by", "lengths").stdout.splitlines()[2])[0] == "1-10"
-    run("table", *results, "--by", "labels", "-o", tmp_path / "table.md")
-    assert (tmp_path / "table.md").read_text("utf-8").splitlines() == lines
-
-
 def test_cli_evaluate_tells_which_labels_are_confused(results):
     scores = json.loads(results[1].read_text("utf-8"))
     assert scores["confusions"] == [{"gold": "NP", "test": "X_1", "n": 1}]

@@ -83,12 +83,21 @@ def test_cli_isbn_parses_with_the_beam_that_it_is_told(model, folder):
     golds = [normalize(tree) for tree in read_trees(folder / "dev.mrg")]
     for beam in (1, 12):
         parser = IncrementalParser(isbn, settings=BeamSettings(beam=beam))
-        options = ("--input", "trees", "--root", "", "--beam", beam)
+        options = ("--input", "trees", *sets(f"pruning.beam={beam}"))
         found = [normalize(tree) for tree in trees_in(run("parse", model, folder / "dev.mrg", *options).stdout)]
         known = isbn.vocabulary.spellings
         assert found == [normalize(parser.parse(escape_tokens(gold.words, known=known)).tree) for gold in golds]
 
 
-def test_cli_beam_is_of_isbn_parsers_only(pcfg_model):
-    error = run("parse", pcfg_model, "-", "--beam", 5, text="Go", code=2).stderr
-    assert "lpcfg_parser has no beam" in " ".join(error.split())
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("beam=5", "Expected a setting of lpcfg_parser, got 'beam'"),
+        ("pruning.branching=5", "Expected a setting of pruning, got 'branching'"),
+        ("pruning.beam=5", "Expected beam to be a number from 0 to 1, got 5"),
+        ("limits=5", "Expected limits to be made by spacy-lpcfg.Limits.v1, got 5"),
+    ],
+)
+def test_cli_parse_refuses_settings_that_the_component_cannot_have(pcfg_model, setting, message):
+    error = run("parse", pcfg_model, "-", *sets(setting), text="Go", code=2).stderr
+    assert message in " ".join(error.split())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 
 import numpy as np
 import pytest
@@ -124,16 +123,13 @@ def test_cli_parse_n_best_are_those_of_the_component(pcfg_model, parses):
 def test_cli_parse_n_best_say_how_they_differ_from_the_first():
     """By the English model, which has several tags for put."""
     text, options = "They put the pan on the stove in the kitchen.", ("--n-best", 3)
-    blocks = [run("parse", "en", text, *options, *more).stdout for more in ((), ("--tag-variants",))]
-    first, second = ([line.split("\t") for line in block.splitlines() if line] for block in blocks)
-    assert [len(line) for line in first] == [len(line) for line in second] == [2, 3, 3]
+    first = [line.split("\t") for line in run("parse", "en", text, *options).stdout.splitlines() if line]
+    assert [len(line) for line in first] == [2, 3, 3]
     assert len({tuple(tree.spans()) for line in first for tree in parse_trees(line[1])}) == 3
-    assert any(re.fullmatch(r"\+VB[PD]\(put\) -VB[PD]\(put\)", line[2]) for line in second[1:])
     assert "-" in first[1][2]
     (found,) = json_in(run("parse", "en", text, *options, "--format", "jsonl").stdout)
     assert (found["n_best"][0]["added"], found["n_best"][0]["missing"]) == ([], [])
     assert {*found["n_best"][1]["missing"][0]} == {"start", "end", "label"}
-    assert "this is for --n-best" in run("parse", "en", text, "--tag-variants", code=2).stderr
 
 
 def test_cli_parse_marginals_are_those_of_the_component(pcfg_model, parses):
@@ -330,45 +326,3 @@ def test_cli_surprisal_of_words_has_their_frequencies(pcfg_model, tmp_path):
 
 
 # What is sure
-
-
-def test_cli_parse_puts_unsure_sentences_into_a_file(pcfg_model, tmp_path, parses):
-    docs, _ = parses
-    probabilities = [root.probability for doc in docs for root in doc._.constituency]
-    above = float(np.mean(sorted(probabilities)[:2]))
-    sure, rest = tmp_path / "sure.mrg", tmp_path / "rest.txt"
-    told = run("parse", pcfg_model, "-", "-o", sure, "--above", above, "--rest", rest, text=TEXT).stderr
-    is_sure = [probability >= above for probability in probabilities]
-    assert is_sure.count(False) == 1
-    trees_of_all = trees_in(run("parse", pcfg_model, "-", text=TEXT).stdout)
-    assert list(read_trees(sure)) == [tree for tree, kept in zip(trees_of_all, is_sure, strict=True) if kept]
-    assert rest.read_text() == " ".join(WORDS[is_sure.index(False)]) + "\n"
-    assert f"1 of 3 sentences went to {rest}" in " ".join(told.split())
-    again = trees_in(run("parse", pcfg_model, rest, "--input", "tokens").stdout)
-    assert sorted(map(str, [*read_trees(sure), *again])) == sorted(map(str, trees_of_all))
-
-
-def test_cli_parse_tells_that_a_bracketer_has_no_sure_trees(bracketer_model, tmp_path):
-    options = ["--above", "0.8", "--rest", str(tmp_path / "rest.txt")]
-    result = RUNNER.invoke(lpcfg_cli, ["parse", str(bracketer_model), "-", *options], input="It/PRP rained/VBD\n")
-    assert result.exit_code == 2
-    assert "no probabilities of whole trees" in " ".join(result.output.split())
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--above", "0.8"], "--above and --rest go together"),
-        (["--rest", "r.txt"], "--above and --rest go together"),
-        (["--above", "1.5", "--rest", "r.txt"], "less than or equal to 1"),
-        (["--above", "0.8", "--rest", "r.txt", "--format", "spacy", "-o", "o.spacy"], "Docs cannot be split"),
-        (["--above", "0.8", "--rest", "o.mrg", "-o", "o.mrg"], "file of --output"),
-    ],
-)
-def test_cli_parse_refuses_to_lose_unsure_sentences(pcfg_model, tmp_path, monkeypatch, options, message):
-    monkeypatch.chdir(tmp_path)
-    result = RUNNER.invoke(lpcfg_cli, ["parse", str(pcfg_model), "It rained.", *options])
-    assert result.exit_code == 2
-    assert message in " ".join(result.output.split())
-    assert not list(tmp_path.iterdir())

@@ -201,6 +201,6 @@ def test_cli_learn_says_what_comes_before_a_file():
 
 
 def test_cli_parse_lists_the_decodings_of_the_model_alone():
-    message = stderr_of(run("parse", "en", "It rained.", "--decoding", "nonsense", code=2))
+    message = stderr_of(run("parse", "en", "It rained.", "--set", "decoding=nonsense", code=2))
     decodings = ", ".join(pretrained_model("en").decodings)
-    assert f"--decoding: Expected decoding to be one of {decodings} for this model, got 'nonsense'" in message
+    assert f"--set: Expected decoding to be one of {decodings} for this model, got 'nonsense'" in message

@@ -26,7 +26,6 @@ WRITES = {
     "search-counts": "search NP {trees} --counts -o",
     "complexity": "complexity {trees} -o",
     "render": "render {trees} -o",
-    "table": "table {result} -o",
     "convert": "convert {trees}",
 }
 ENDINGS = {
@@ -37,7 +36,6 @@ ENDINGS = {
     "search-counts": ".tsv or .csv, or --format",
     "complexity": ".tsv or .csv, or --format",
     "render": ".txt, .svg, .html, .htm, .png or .tex, or --format",
-    "table": ".md",
 }
 *_FIRST, _LAST = dict.fromkeys(suffix for form in TREE_FORMATS.values() if form.write for suffix in form.suffixes)
 ENDINGS["convert"] = f".spacy, .jsonl, .json, {', '.join(_FIRST)} or {_LAST}"
@@ -135,7 +133,7 @@ def test_formats_have_endings_of_their_own():
 
 @pytest.mark.parametrize("name", WRITES)
 def test_formats_replace_no_file_without_force(name, known, tmp_path):
-    endings = {"table": "md", "search": "mrg", "complexity": "csv", "surprisal": "csv", "search-counts": "csv"}
+    endings = {"search": "mrg", "complexity": "csv", "surprisal": "csv", "search-counts": "csv"}
     out = tmp_path / f"out.{endings.get(name, 'txt' if name == 'render' else 'mrg')}"
     out.write_text("mine", encoding="utf-8")
     assert f"'{out}' exists: name another file, or use --force" in message_of(*arguments(name, known), out)
@@ -149,13 +147,9 @@ def test_formats_never_replace_what_is_read(name, known, tmp_path):
     before = contents(tmp_path)
     read = next(each for each in ("text", "trees", "result", "model") if f"{{{each}}}" in WRITES[name])
     command = [*arguments(name, known)]
-    more = [] if name in ("table", "convert") else ["--format", {"render": "text"}.get(name, "brackets")]
+    more = [] if name == "convert" else ["--format", {"render": "text"}.get(name, "brackets")]
     more = ["--format", "tsv"] if name in ("surprisal", "search-counts", "complexity") else more
     path = known[read] / "meta.json" if read == "model" else known[read]
-    if name == "table":
-        path = path.rename(path.with_suffix(".md"))
-        before = contents(tmp_path)
-        command[1] = str(path)
     (tmp_path / "link").symlink_to(path)
     alias = tmp_path / "link"
     for target in (path, alias) if name != "convert" else (path,):

@@ -28,14 +28,13 @@ PRINTS = {
     "surprisal": "surprisal {model} {text}",
     "sample": "sample {model}",
     "render": "render {trees}",
-    "perplexity": "perplexity {lm} {text}",
     "help": "--help",
     "help-of-a-command": "learn lpcfg --help",
 }
 SAVES = {
     "learn-lpcfg": "learn lpcfg {trees} --method pcfg -o {out}",
     "learn-workers": "learn lpcfg {trees} --method em --set n_states=2 --set n_iterations=1 --jobs 2 -o {out}",
-    "learn-lm": "learn lm {text} --states 2 --method em --rare 0 -o {out}",
+    "learn-lm": "learn lm {text} --set n_states=2 --set method=em --set rare=0 -o {out}",
     "parse": "parse {model} {text} -o {out}",
     "convert": "convert {trees} {out}.jsonl",
 }

@@ -48,12 +48,16 @@ def test_language_model_learner_holds_out_what_weighs_the_ngrams():
     train = [words for i, words in enumerate(SENTENCES) if i % 4 != 3]
     wanted = fit(train, AggregateEM(n_states=4, n_iterations=2), dev=dev).model
     assert learner.learn(SENTENCES).to_bytes() == interpolate(wanted, train, dev).to_bytes()
+    given = learner.fit(train, held_out=dev).model
+    assert given.to_bytes() == interpolate(wanted, train, dev).to_bytes()
 
 
 def test_language_model_learner_says_what_it_expects():
-    for settings in ({"method": "emm"}, {"held_out": 1.0}, {"kneser_ney": True}, {"rare": -1}, {"n_states": 0}):
+    for settings in ({"method": "emm"}, {"held_out": 1.0}, {"rare": -1}, {"n_states": 0}):
         with pytest.raises(ValueError, match="Expected"):
             LanguageModelLearner(**settings)
+    with pytest.raises(ValueError, match="Expected a held-out text for kneser_ney"):
+        LanguageModelLearner(kneser_ney=True).learn(SENTENCES)
 
 
 def test_language_model_gives_tokens_their_surprisal(nlp):
@@ -134,7 +138,5 @@ def test_language_model_says_what_it_needs():
 def test_language_model_learner_has_the_variants_of_its_methods():
     for method in METHODS:
         for variant in ("default", "paper", 2014):
-            learner = LanguageModelLearner(method=method, variant=variant, n_states=4)
+            learner = LanguageModelLearner.variant(variant, method=method, n_states=4)
             assert learner.aggregate() == METHODS[method].variant(variant, n_states=4)
-    with pytest.raises(ValueError, match="Expected a variant of AggregateEM"):
-        LanguageModelLearner("em", "1997")

@@ -152,7 +152,7 @@ def test_cluster_learns_the_same_brackets(files, client, monkeypatch, tmp_path):
     """By the library, of several parts of the text, and by the command."""
     before, learner = client.run(n_executed), SpectralBracketer.variant("paper")
     expected = learner.fit(partial(read_tagged, files.paths)).metric.distances
-    command = ("learn", "bracketer", *files.paths, "--variant", "paper", "-o", tmp_path / "there")
+    command = ("learn", "bracketer", *files.paths, "--set", "variant=paper", "-o", tmp_path / "there")
     run(*command, "--scheduler", client.scheduler.address)
     assert n_tasks_since(before, client) >= 1  # of 200,000 tokens
     there = spacy.load(tmp_path / "there").get_pipe("spectral_bracketer").bracketer

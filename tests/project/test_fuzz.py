@@ -53,10 +53,9 @@ def test_fuzz_bounds_end_what_takes_too_much():
     assert len(bytearray(2**28)) == 2**28
 
 
-@pytest.mark.parametrize("arguments", ["convert trees.jsonl out.mrg", "table result.json"])
-def test_fuzz_commands_take_nested_json_for_what_it_is(arguments):
-    files = {name: "[" * 100_000 for name in arguments.split() if name.endswith(("jsonl", "json"))}
-    TARGETS["commands"].replay({"arguments": arguments.split(), "stdin": "", "files": files})
+def test_fuzz_commands_take_nested_json_for_what_it_is():
+    arguments = ["convert", "trees.jsonl", "out.mrg"]
+    TARGETS["commands"].replay({"arguments": arguments, "stdin": "", "files": {"trees.jsonl": "[" * 100_000}})
 
 
 def test_fuzz_nested_settings_of_a_saved_bracketer_are_refused():

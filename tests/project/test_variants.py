@@ -17,7 +17,8 @@ from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
-from spacy_lpcfg.language_model.learning import AggregateEM, AggregatePivot, AggregatePivotEM
+from spacy_lpcfg.language_model.learning import AggregateEM, AggregatePivot, AggregatePivotEM, LanguageModelLearner
+from spacy_lpcfg.language_model.pivot import PAPER_PIVOTS
 from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, Spectral, StateSmoothing
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.moments.projections import Features
@@ -55,6 +56,7 @@ SAID = {
         "training": ISBNTraining(dropout=0.0, averaging=0.0),
     },
     # Section 4.1 of Parikh et al. (2014), whose gamma is the default.
+    (LanguageModelLearner, "2014"): {"pivots": PAPER_PIVOTS},
     (SpectralBracketer, "2014"): {
         "embedding": CCA(roots=False),
         "anchors": PaperAnchors(),
@@ -144,7 +146,7 @@ def test_config_has_the_variants_of_all_learners():
 def test_a_variant_is_refused_where_there_is_none():
     make = registry.misc.get("spacy-lpcfg.Learner.v1")
     with pytest.raises(
-        ValueError, match="variant 'default' of 'pcfg', got 'paper'; only pivot, spectral, em, isbn, bracketer have"
+        ValueError, match="variant 'default' of 'pcfg', got 'paper'; only pivot, spectral, em, isbn, bracketer, lm have"
     ):
         make("pcfg", variant="paper")
     with pytest.raises(ValueError, match="Expected a variant of EM, one of 'default', 'paper', '2013'; got '2012'"):
@@ -194,7 +196,6 @@ def test_command_refuses_what_is_no_variant(tmp_path):
         (("--method", "pcfg", "--set", "variant=paper"), "only pivot, spectral, em"),
     ):
         assert message in stderr_of(run(*arguments, *options, code=2))
-    for command, option in (("bracketer", "--variant"), ("isbn", "--set"), ("lm", "--variant")):
-        value = "variant=1999" if option == "--set" else "1999"
-        done = run("learn", command, SAMPLE / "train.mrg", option, value, "-o", tmp_path / "model", code=2)
+    for command in ("bracketer", "isbn", "lm"):
+        done = run("learn", command, SAMPLE / "train.mrg", "--set", "variant=1999", "-o", tmp_path / "model", code=2)
         assert "one of 'default', 'paper', '20" in stderr_of(done)

@@ -17,8 +17,8 @@ from spacy_lpcfg.storage.manifest import MANIFEST, reason_not_replaceable, write
 COMMANDS = {
     "lpcfg": "learn lpcfg {trees} --method pcfg",
     "isbn": "learn isbn {trees} --set n_states=2 --set n_epochs=1",
-    "bracketer": "learn bracketer {trees} --variant paper",
-    "lm": "learn lm {text} --states 2 --method em --rare 0",
+    "bracketer": "learn bracketer {trees} --set variant=paper",
+    "lm": "learn lm {text} --set n_states=2 --set method=em --set rare=0",
     "calibrate": "calibrate {model} {trees}",
 }
 QUICK = ("lpcfg", "lm", "calibrate")

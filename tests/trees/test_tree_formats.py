@@ -405,7 +405,6 @@ def icelandic(tmp_path_factory):
         (["sample", "model", "a.txt", "-n", "1"], "skip1"),
         (["calibrate", "model", "a.txt"], "probability"),
         (["evaluate", "model", "a.txt"], "F1"),
-        (["bracketing-table", "brackets", "a.txt", "--text", "a.txt"], "ccm"),
         (["parse", "brackets", "a.txt"], "skip1"),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",

@@ -5,35 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from spacy_lpcfg.checks import check_one_of, shown
 from spacy_lpcfg.components.cli.shared.console import usage_errors
+from spacy_lpcfg.components.cli.shared.options import SET
 from spacy_lpcfg.components.cli.shared.pipelines import n_jobs
 from spacy_lpcfg.learners import AUTO, Command, learner_of, learners_of
 from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Learner
-
-SET = "--set"
-
-
-def settings_option(examples: str) -> Any:
-    """Return the option `--set` of a command; its help gives examples of settings."""
-    text = f"A setting of the learner, such as {examples}; variant=paper, or the year of a paper. May be given again."
-    return typer.Option(SET, metavar="NAME=VALUE", help=text)
-
-
-Settings = Annotated[
-    list[str] | None,
-    settings_option(
-        "n_states=24, n_iterations=5, evidence=false, functions=true (labels keep them, as NP-SBJ) or "
-        "lexical.min_count=2; heads=NAME or FILE, for other head rules than the language's"
-    ),
-]
 
 
 class ChosenLearner(NamedTuple):
@@ -63,7 +47,7 @@ def chosen_learner(
     *,
     seed: int,
     lang: str,
-    jobs: int,
+    jobs: int = 1,
     encoder: str = AUTO,
 ) -> ChosenLearner:
     """Return the learner of a name with the settings given by `--set`, and its config.

@@ -11,6 +11,12 @@ import typer
 from spacy_lpcfg.components.cli.shared.console import usage_errors
 from spacy_lpcfg.components.cli.shared.files import training_files
 
+
+def file_option(help: str) -> Any:
+    """Return an option whose value is a file to read, or several files."""
+    return typer.Option(exists=True, dir_okay=False, help=help)
+
+
 # Models and what they are learned from -----------------------------------------------------------
 
 _BUNDLED = "en, for the English that comes with the package; or a pipeline with an lpcfg_parser"
@@ -36,9 +42,17 @@ Scheduler = Annotated[
 ]
 Lang = Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")]
 TokenizerLang = Annotated[str, typer.Option("--lang", help="Language of the tokenizer.")]
-Variant = Annotated[
-    str, typer.Option(help="The best settings, or those of a paper: paper, or the year of one where there are two.")
+SET = "--set"
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        SET,
+        metavar="NAME=VALUE",
+        help="A setting of the learner, such as n_states=24, or lexical.min_count=2 of a part of its settings; "
+        "variant=paper, or the year of a paper. May be given again.",
+    ),
 ]
+Dev = Annotated[list[Path] | None, file_option("Held-out trees, or text, to tune on; may be given again.")]
 Output = Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for what is learned.")]
 Force = Annotated[
     bool, typer.Option("--force", "-f", help="Replace the folder whatever it holds, not only what was saved there.")
@@ -164,11 +178,6 @@ TreeFiles: TypeAlias = Annotated[
     list[str],
     typer.Argument(metavar="FILE...", help="Treebanks, .spacy, folders of them, text in UTF-8, or - for stdin."),
 ]
-
-
-def file_option(help: str) -> Any:
-    """Return an option whose value is a file to read, or several files."""
-    return typer.Option(exists=True, dir_okay=False, help=help)
 
 
 def file_argument(metavar: str, help: str) -> Any:

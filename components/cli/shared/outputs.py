@@ -63,10 +63,6 @@ class ParsedSentence(NamedTuple):
     n_best: list[dict[str, Any]] | None
     marginals: dict[str, Any] | None
 
-    def is_sure(self, least: float) -> bool:
-        """Return whether the probability of the whole tree is known and at least this."""
-        return self.probability is not None and self.probability >= least
-
 
 NOTHING = ParsedSentence([], None, [], None, EMPTY, None, None, None, None)
 
@@ -259,23 +255,14 @@ def check_contents(form: str, asked: str) -> None:
         raise typer.BadParameter(f"{asked} has no place in {form}: use --format jsonl", param_hint="--format")
 
 
-def contents_of(
-    parsed: Iterable[Parsed],
-    form: str,
-    asked: str,
-    key: str,
-    root: str | None,
-    *,
-    keep: Callable[[ParsedSentence], bool] | None = None,
-) -> Iterator[Any]:
+def contents_of(parsed: Iterable[Parsed], form: str, asked: str, key: str, root: str | None) -> Iterator[Any]:
     """Yield the items of a file in the format: Docs, or lines, objects or rows of their sentences.
 
     parsed (iterable of Parsed): The Docs.
     asked (str): As in `check_contents`.
     key, root: As in `sentences_of`.
-    keep (callable or None): Whether to write a sentence; None for all. Docs are all written.
     """
     if form == ParseFormat.spacy:
         return (doc for doc, _ in parsed)
     sentences = (sentence for document in parsed for sentence in sentences_of(document, key, root))
-    return _CONTENTS[asked][form](begun(filter(keep, sentences) if keep else sentences))
+    return _CONTENTS[asked][form](begun(sentences))

@@ -132,13 +132,6 @@ def find_lpcfg_parser(nlp: Language) -> tuple[LPCFGParser, ParsingModel]:
     return pipe, pipe.grammar
 
 
-def find_bracketer(nlp: Language, name: str | None = None) -> SpectralBracketerPipe:
-    """Return the component of a name, or else the first, that has learned to bracket."""
-    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
-
-    return _find(nlp, name, "spectral_bracketer", SpectralBracketerPipe)
-
-
 def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | SpectralBracketerPipe:
     """Return the component of a name, or else the first, that has learned to parse or to bracket."""
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
