@@ -19,7 +19,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -116,32 +115,6 @@ def arguments(docstring: str | None) -> argparse.ArgumentParser:
 def part_argument(arguments: argparse.ArgumentParser) -> None:
     """Add the choice of the trees that a benchmark parses: choose settings on dev, report test."""
     arguments.add_argument("--part", choices=("dev", "test"), default="dev", help="the trees to parse; default: dev")
-
-
-def check_plot(arguments: argparse.ArgumentParser, path: Path | None) -> None:
-    """Refuse to draw to a file, if nothing is there to draw with."""
-    if path and not find_spec("matplotlib"):
-        arguments.error("--plot needs matplotlib: pip install matplotlib, or leave it out")
-
-
-def plot(rows: list[Row], path: Path, y_label: str, *, y_scale: str) -> None:
-    """Draw each column of a table over its first one, whose axis is logarithmic.
-
-    y_scale (str): Of the other axis: "log" or "linear".
-    """
-    from spacy_lpcfg.pictures.figures import figure_svg, new_figure
-
-    figure = new_figure(6, 4)
-    axes = figure.subplots()
-    x_label, *names = rows[0]
-    for name in names:
-        axes.plot([row[x_label] for row in rows], [row[name] for row in rows], marker="o", label=name)
-    axes.set(xlabel=x_label, ylabel=y_label, xscale="log", yscale=y_scale)
-    axes.legend()
-    if path.suffix == ".svg":
-        path.write_text(figure_svg(figure) + "\n", encoding="utf-8")
-    else:
-        figure.savefig(path)
 
 
 def progress(text: str) -> None:

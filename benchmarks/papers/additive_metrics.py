@@ -3,7 +3,7 @@
     python -m benchmarks.papers.additive_metrics TEXT... --tune TREES --trees TREES... [--more RAW] [--samples N]
         [--json FILE]
 
-TEXT are files to learn from, as in `benchmarks.accuracy.bracketing`. RAW is text for the word vectors alone, a sentence
+TEXT are files to learn from, as in `benchmarks.papers.bracketing`. RAW is text for the word vectors alone, a sentence
 a line, in which each word has its most frequent tag in TEXT, and unknown words are nouns. The
 variant `paper` learns with vectors of plain counts and of their square roots. Two tables:
 
@@ -27,7 +27,7 @@ from benchmarks import measure  # isort: skip, before numpy
 import numpy as np
 import spacy
 
-from benchmarks.accuracy.bracketing import LIMITS, PAPER, bracketed, scores
+from benchmarks.papers.bracketing import LIMITS, PAPER, bracketed, scores
 from spacy_lpcfg.bracketing import CCA
 from spacy_lpcfg.bracketing.baselines.comparison import GoldSentence, gold_sentences
 from spacy_lpcfg.bracketing.bracketer import Bracketer

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from benchmarks.papers.simulated_trees import LatentModel, leaves, random_shape, spans
 from spacy_lpcfg.bracketing.anchors import PaperAnchors
 from spacy_lpcfg.bracketing.covariances import (
     Covariances,
@@ -18,7 +19,6 @@ from spacy_lpcfg.bracketing.latent_tree import minimal_tree
 from spacy_lpcfg.bracketing.metric import TooLittleText, distance_table, kernel, log_volume, smooth
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, UNIVERSAL_IDS, chunks
 from spacy_lpcfg.bracketing.sequences import SequenceSettings, sequence_distances
-from spacy_lpcfg.bracketing.simulation import LatentModel, leaves, random_shape, spans
 
 WORDS = ["a", "b", "c", "d"]
 TAGS = ["NOUN", "VERB", "DET"]

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.binary_trees import shapes
 
+from benchmarks.papers.simulated_trees import spans
 from spacy_lpcfg.bracketing._spans import ADVERB, MODIFIER, NOMINAL, OPENS_NONE, VERB, SpanScores, best_trees, span_keys
 from spacy_lpcfg.bracketing.self_training import SelfTraining, Text, train, tree_mask
-from spacy_lpcfg.bracketing.simulation import spans
 
 
 def rows(n: int) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
-from spacy_lpcfg.bracketing.simulation import Shape
+from benchmarks.papers.simulated_trees import Shape
 
 Spans = tuple[tuple[int, int], ...]
 

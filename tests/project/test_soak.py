@@ -8,7 +8,7 @@ import pytest
 import spacy
 from commands import SAMPLE, process
 
-from benchmarks.scaling import soak
+from fuzz import soak
 from spacy_lpcfg.components.lpcfg_parser import GrammarState
 from spacy_lpcfg.models.loading import pretrained_model
 

@@ -5,12 +5,12 @@ import random
 from collections import Counter
 
 import pytest
+from oracles.dependency_heads import dependency_heads
 
 from spacy_lpcfg.trees import TreebankError, read_trees
 from spacy_lpcfg.trees.dependencies import NO_HEAD
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence
 from spacy_lpcfg.trees.phrases import phrases_of, read_phrases
-from spacy_lpcfg.trees.phrases.heads import dependency_heads
 from spacy_lpcfg.trees.phrases.projective import projectivize
 
 

@@ -29,10 +29,10 @@ from benchmarks import measure  # isort: skip, before numpy
 import numpy as np
 from scipy.stats import t
 
-from benchmarks.accuracy.isbn import read
 from benchmarks.papers.isbn.plain_gradient import PlainGradient
+from benchmarks.papers.isbn.treebanks import read
+from benchmarks.significance import paired_permutation_test
 from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
-from spacy_lpcfg.evaluation.significance import paired_permutation_test
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.events import events_of
 from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees

@@ -1,6 +1,6 @@
 """Measure the parts of the spectral learner: section 4.3 of Cohen et al. (2013) again, beside its numbers.
 
-    python -m benchmarks.accuracy.ablations TREEBANK_DIR [--part PART] [--states M...] [--seeds S...]
+    python -m benchmarks.papers.ablations TREEBANK_DIR [--part PART] [--states M...] [--seeds S...]
         [--tags given|model] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg and PART.mrg (default: dev). Measures F1 (EVALB, COLLINS.prm, all lengths) of the paper's

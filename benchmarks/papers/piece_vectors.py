@@ -1,9 +1,9 @@
 """Vectors of words from a neural network that knows pieces of words: the mean of the pieces' input vectors.
 
-    python -m benchmarks.accuracy.piece_vectors NETWORK TEXT... > FILE
+    python -m benchmarks.papers.piece_vectors NETWORK TEXT... > FILE
 
 NETWORK is a folder with tokenizer.json and model.safetensors of a network like BERT, as Hugging Face has them; it needs
-`pip install safetensors tokenizers`. TEXT are files whose words get vectors, as in `benchmarks.accuracy.bracketing`,
+`pip install safetensors tokenizers`. TEXT are files whose words get vectors, as in `benchmarks.papers.bracketing`,
 which reads FILE: a word and its vector a line.
 """
 

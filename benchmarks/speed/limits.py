@@ -1,7 +1,7 @@
 """Limits: CPU seconds and memory of one sentence by its length.
 
-    python -m benchmarks.scaling.limits TREES [MODEL...]       # the grammar that comes with the package, and MODELs
-    python -m benchmarks.scaling.limits TREES --token ,        # sentences of one token, again and again
+    python -m benchmarks.speed.limits TREES [MODEL...]       # the grammar that comes with the package, and MODELs
+    python -m benchmarks.speed.limits TREES --token ,        # sentences of one token, again and again
 
 Sentences are the words of TREES in a row, without the punctuation that ends sentences; the bracketer gets their tags.
 Each has a process of its own, which first parses the 20 first words. "MB more" is by how much the peak of its memory

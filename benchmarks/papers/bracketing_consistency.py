@@ -1,7 +1,7 @@
 """Whether latent trees are recovered as the data grow, and what sharing covariances does to that.
 
-    python -m benchmarks.accuracy.bracketing_consistency [--sentences N...] [--repeats R] [--words W] [--states M]
-        [--noise S] [--plot FILE] [--json FILE]
+    python -m benchmarks.papers.bracketing_consistency [--sentences N...] [--repeats R] [--words W] [--states M]
+        [--noise S] [--json FILE]
 
 The share of trees that are found exactly, the top bracket given, from N sentences, in percent:
 
@@ -15,11 +15,19 @@ The share of trees that are found exactly, the top bracket given, from N sentenc
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from benchmarks import measure
+from benchmarks.papers.simulated_trees import (
+    LatentModel,
+    Shape,
+    leaves,
+    random_emission,
+    random_map,
+    random_shape,
+    spans,
+)
 from spacy_lpcfg.bracketing.covariances import (
     Covariances,
     add_pairs,
@@ -29,15 +37,6 @@ from spacy_lpcfg.bracketing.covariances import (
 )
 from spacy_lpcfg.bracketing.latent_tree import minimal_tree
 from spacy_lpcfg.bracketing.metric import log_volume, smooth
-from spacy_lpcfg.bracketing.simulation import (
-    LatentModel,
-    Shape,
-    leaves,
-    random_emission,
-    random_map,
-    random_shape,
-    spans,
-)
 
 N_TAGS, N_LABELS, N_SEQUENCES, DIMENSIONS = 4, 3, 36, 8
 GAMMA, PRIOR = 0.4, 100.0
@@ -131,13 +130,8 @@ def main() -> None:
     arguments.add_argument("--words", type=int, default=8, metavar="W")
     arguments.add_argument("--states", type=int, default=2, metavar="M")
     arguments.add_argument("--noise", type=float, default=1.0, metavar="S")
-    arguments.add_argument("--plot", type=Path, metavar="FILE", help="draw the curves to this file (.svg, .png)")
     args = arguments.parse_args()
-    measure.check_plot(arguments, args.plot)
-    rows = [row(n, args) for n in args.sentences]
-    if args.plot:
-        measure.plot(rows, args.plot, "exact trees, %", y_scale="linear")
-    measure.report({"Exact trees, %": rows}, args.json)
+    measure.report({"Exact trees, %": [row(n, args) for n in args.sentences]}, args.json)
 
 
 if __name__ == "__main__":

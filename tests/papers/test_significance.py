@@ -2,8 +2,8 @@ from itertools import product
 
 import pytest
 
+from benchmarks.significance import paired_permutation_test
 from spacy_lpcfg.evaluation.evalb import evaluate
-from spacy_lpcfg.evaluation.significance import paired_permutation_test
 from spacy_lpcfg.trees import Tree, parse_trees
 
 WAYS = list(product((1, -1), repeat=9))

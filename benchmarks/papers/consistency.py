@@ -1,7 +1,7 @@
 """Whether learning finds a known grammar: the error of tree probabilities against the number of trees.
 
-    python -m benchmarks.accuracy.consistency [--trees M...] [--states S] [--repeats N] [--json FILE]
-    python -m benchmarks.accuracy.consistency --treebank FOLDER [--trees M...] [--states S] [--repeats N] [--json FILE]
+    python -m benchmarks.papers.consistency [--trees M...] [--states S] [--repeats N] [--json FILE]
+    python -m benchmarks.papers.consistency --treebank FOLDER [--trees M...] [--states S] [--repeats N] [--json FILE]
 
 Makes N random L-PCFGs, draws M trees from each, and learns from these by the paper's features, without smoothing.
 Measures the error of the probabilities of other trees drawn from the grammar, sum |estimate - truth| / sum truth, for

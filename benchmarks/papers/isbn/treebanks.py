@@ -1,6 +1,6 @@
 """Measure how good the parsers by sigmoid belief networks are, and what learning them costs: approximations and seeds.
 
-    python -m benchmarks.accuracy.isbn TREEBANK_DIR... [--part PART] [--variant NAME] [--approximations NAME...]
+    python -m benchmarks.papers.isbn.treebanks TREEBANK_DIR... [--part PART] [--variant NAME] [--approximations NAME...]
         [--states N...] [--seeds S...] [--networks K] [--min-count C] [--beams B...] [--tags model|given...]
         [--max-length WORDS] [--json FILE]
 
@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import measure
+from benchmarks.significance import paired_permutation_test
 from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
-from spacy_lpcfg.evaluation.significance import paired_permutation_test
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import APPROXIMATIONS

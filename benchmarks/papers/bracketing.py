@@ -1,6 +1,6 @@
 """Measure what each choice of the bracketer is worth: F1 with one setting changed at a time.
 
-    python -m benchmarks.accuracy.bracketing TEXT... --trees TREES... [--only NAME...] [--vectors FILE] [--json FILE]
+    python -m benchmarks.papers.bracketing TEXT... --trees TREES... [--only NAME...] [--vectors FILE] [--json FILE]
 
 TEXT are files to learn from: bracketed trees, of which words and tags are read, or lines of word/tag, plain or gzip.
 TREES are files of trees to score on. F1 is that of all brackets of the sentences of up to 10, 20 and 40 words without

@@ -1,8 +1,8 @@
 """Soak: many documents of mixed and nasty text through a pipeline; what fails, what grows, and what changes.
 
-    python -m benchmarks.scaling.soak                          # the grammar that comes with the package
-    python -m benchmarks.scaling.soak MODEL --docs 200000 --threads 2 --text FILE
-    python -m benchmarks.scaling.soak MODEL --docs 50000 --threads 4 --sentences
+    python -m fuzz.soak                          # the grammar that comes with the package
+    python -m fuzz.soak MODEL --docs 200000 --threads 2 --text FILE
+    python -m fuzz.soak MODEL --docs 50000 --threads 4 --sentences
 
 MODEL is a folder of `spacy-lpcfg learn`. Documents are drawn by a seed: sentences of the sample treebank and of
 the lines of FILE, and some of 60 to 300 words; empty documents, white space, one token; emoji, combining marks, writing
@@ -42,7 +42,7 @@ from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.transforms import unescape_token
 
-SAMPLE = Path(__file__).resolve().parents[2] / "assets" / "sample" / "train.mrg"
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
 ODD = [
     "",
     " ",
