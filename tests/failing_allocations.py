@@ -53,7 +53,7 @@ def kernels() -> Iterator[tuple[str, Callable[[], Any]]]:
 
     from spacy_lpcfg.bracketing._latent_tree import minimal_by_table
     from spacy_lpcfg.bracketing._spans import SpanScores, best_trees
-    from spacy_lpcfg.bracketing.brown import Brown
+    from spacy_lpcfg.bracketing.paper.brown import Brown
     from spacy_lpcfg.bracketing.sentences import Chunk
     from spacy_lpcfg.chart import Parser
     from spacy_lpcfg.isbn.learning import ISBNLearner

@@ -11,12 +11,12 @@ from encoders import make_encoder
 from paths import SAMPLE
 
 from spacy_lpcfg.bracketing import Bracketer
-from spacy_lpcfg.bracketing.induced_tags import InducedTags
-from spacy_lpcfg.bracketing.metric_model import MetricModel
+from spacy_lpcfg.bracketing.extensions.induced_tags import InducedTags
+from spacy_lpcfg.bracketing.extensions.learned_top import TopScores
+from spacy_lpcfg.bracketing.extensions.span_model import SpanModel
+from spacy_lpcfg.bracketing.extensions.symbols import N_SYMBOLS, Symbols
+from spacy_lpcfg.bracketing.paper.metric_model import MetricModel
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL
-from spacy_lpcfg.bracketing.span_model import SpanModel
-from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
-from spacy_lpcfg.bracketing.top import TopScores
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.evidence.feature_learning import FeatureSettings, learn_features
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar

@@ -28,12 +28,12 @@ import numpy as np
 import spacy
 
 from benchmarks.papers.bracketing import LIMITS, PAPER, bracketed, scores
+from benchmarks.papers.comparison import GoldSentence, gold_sentences
 from spacy_lpcfg.bracketing import CCA
-from spacy_lpcfg.bracketing.baselines.comparison import GoldSentence, gold_sentences
 from spacy_lpcfg.bracketing.bracketer import Bracketer
-from spacy_lpcfg.bracketing.covariances import Covariances, covariances
-from spacy_lpcfg.bracketing.metric import distance_table
-from spacy_lpcfg.bracketing.metric_model import MetricModel
+from spacy_lpcfg.bracketing.paper.covariances import Covariances, covariances
+from spacy_lpcfg.bracketing.paper.metric import distance_table
+from spacy_lpcfg.bracketing.paper.metric_model import MetricModel
 from spacy_lpcfg.bracketing.sentences import chunks
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.trees import read_trees

@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import measure
+from benchmarks.papers.comparison import GoldSentence, gold_sentences, oracle_split
 from spacy_lpcfg.bracketing import CCA, Brown, GivenVectors, PaperAnchors, SelfTraining, SpectralBracketer, TagGroups
-from spacy_lpcfg.bracketing.baselines.branching import right_branching, right_branching_inside_top
-from spacy_lpcfg.bracketing.baselines.comparison import GoldSentence, gold_sentences
 from spacy_lpcfg.bracketing.bracketer import Bracketer
+from spacy_lpcfg.bracketing.paper.branching import right_branching, right_branching_inside_top
+from spacy_lpcfg.bracketing.paper.sequences import SequenceSettings
+from spacy_lpcfg.bracketing.paper.top import heuristic_split
 from spacy_lpcfg.bracketing.sentences import plain
-from spacy_lpcfg.bracketing.sequences import SequenceSettings
 from spacy_lpcfg.bracketing.tagged import read_tagged
-from spacy_lpcfg.bracketing.top import heuristic_split, oracle_split
 from spacy_lpcfg.evaluation.unlabelled import counted_brackets, unlabelled_totals
 from spacy_lpcfg.trees import read_trees
 

@@ -28,15 +28,15 @@ from benchmarks.papers.simulated_trees import (
     random_shape,
     spans,
 )
-from spacy_lpcfg.bracketing.covariances import (
+from spacy_lpcfg.bracketing.paper.covariances import (
     Covariances,
     add_pairs,
     sequence_covariances,
     shared_covariances,
     shrink,
 )
-from spacy_lpcfg.bracketing.latent_tree import minimal_tree
-from spacy_lpcfg.bracketing.metric import log_volume, smooth
+from spacy_lpcfg.bracketing.paper.latent_tree import minimal_tree
+from spacy_lpcfg.bracketing.paper.metric import log_volume, smooth
 
 N_TAGS, N_LABELS, N_SEQUENCES, DIMENSIONS = 4, 3, 36, 8
 GAMMA, PRIOR = 0.4, 100.0

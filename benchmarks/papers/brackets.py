@@ -17,7 +17,7 @@ from pathlib import Path
 import spacy
 
 from benchmarks import measure
-from spacy_lpcfg.bracketing.baselines.comparison import Table, compare, gold_sentences
+from benchmarks.papers.comparison import Table, compare, gold_sentences
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.trees import read_trees
 

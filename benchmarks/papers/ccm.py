@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks import measure
-from spacy_lpcfg.bracketing.baselines.ccm import CCM, ConstituentContext
-from spacy_lpcfg.bracketing.baselines.comparison import GoldSentence, gold_sentences
+from benchmarks.papers.comparison import GoldSentence, gold_sentences
+from spacy_lpcfg.bracketing.paper.ccm import CCM, ConstituentContext
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.evaluation.unlabelled import unlabelled_totals

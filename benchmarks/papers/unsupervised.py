@@ -32,11 +32,11 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks import measure
+from benchmarks.papers.comparison import GoldSentence, gold_sentences
 from spacy_lpcfg.bracketing import SpectralBracketer
-from spacy_lpcfg.bracketing.baselines.binary_trees import best_tree
-from spacy_lpcfg.bracketing.baselines.branching import left_branching, random_branching, right_branching, upper_bound
-from spacy_lpcfg.bracketing.baselines.comparison import GoldSentence, gold_sentences
-from spacy_lpcfg.bracketing.induced_tags import TagLearner
+from spacy_lpcfg.bracketing.extensions.induced_tags import TagLearner
+from spacy_lpcfg.bracketing.paper.binary_trees import best_tree
+from spacy_lpcfg.bracketing.paper.branching import left_branching, random_branching, right_branching, upper_bound
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation, penn, split_compounds
 from spacy_lpcfg.evaluation.unlabelled import Bracket, UnlabelledScore, counted_brackets, unlabelled_totals

@@ -6,7 +6,7 @@ from spacy.vocab import Vocab
 from thinc.api import to_numpy
 
 from spacy_lpcfg.bracketing import GivenVectors
-from spacy_lpcfg.bracketing.embeddings import Chunks, Embedding, EmbeddingError
+from spacy_lpcfg.bracketing.paper.embeddings import Chunks, Embedding, EmbeddingError
 
 
 @dataclass(frozen=True)

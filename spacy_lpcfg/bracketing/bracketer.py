@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.metric_model import MetricModel
+from spacy_lpcfg.bracketing.extensions.span_model import SpanModel
+from spacy_lpcfg.bracketing.paper.metric_model import MetricModel
+from spacy_lpcfg.bracketing.paper.top import heuristic_split
 from spacy_lpcfg.bracketing.sentences import Plain, Sentence, plain
-from spacy_lpcfg.bracketing.span_model import SpanModel
 from spacy_lpcfg.bracketing.storage import BracketerError, pack_parts, unpack_parts
-from spacy_lpcfg.bracketing.top import heuristic_split
 from spacy_lpcfg.parsing.segmentation import cut_where
 from spacy_lpcfg.storage.container import Stored
 

@@ -19,19 +19,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.anchors import PaperAnchors, TagAnchors, TagGroups
 from spacy_lpcfg.bracketing.bracketer import Bracketer
-from spacy_lpcfg.bracketing.covariances import covariances, shared_covariances
-from spacy_lpcfg.bracketing.embeddings import CCA, Embedder
-from spacy_lpcfg.bracketing.metric import distance_table, smooth
-from spacy_lpcfg.bracketing.metric_model import MetricModel
-from spacy_lpcfg.bracketing.sampling import sample
-from spacy_lpcfg.bracketing.self_training import SelfTraining, Text, train, tree_mask
+from spacy_lpcfg.bracketing.extensions.groups import TagGroups
+from spacy_lpcfg.bracketing.extensions.learned_top import learn_top
+from spacy_lpcfg.bracketing.extensions.sampling import sample
+from spacy_lpcfg.bracketing.extensions.self_training import SelfTraining, Text, train, tree_mask
+from spacy_lpcfg.bracketing.extensions.span_model import SpanModel
+from spacy_lpcfg.bracketing.extensions.symbols import Symbols
+from spacy_lpcfg.bracketing.paper.anchors import PaperAnchors, TagAnchors
+from spacy_lpcfg.bracketing.paper.covariances import covariances, shared_covariances
+from spacy_lpcfg.bracketing.paper.embeddings import CCA, Embedder
+from spacy_lpcfg.bracketing.paper.metric import distance_table, smooth
+from spacy_lpcfg.bracketing.paper.metric_model import MetricModel
+from spacy_lpcfg.bracketing.paper.sequences import SequenceSettings, sequence_distances
+from spacy_lpcfg.bracketing.paper.top import heuristic_split
 from spacy_lpcfg.bracketing.sentences import Chunk, Plain, Sentence, chunks, plain
-from spacy_lpcfg.bracketing.sequences import SequenceSettings, sequence_distances
-from spacy_lpcfg.bracketing.span_model import SpanModel
-from spacy_lpcfg.bracketing.symbols import Symbols
-from spacy_lpcfg.bracketing.top import heuristic_split, learn_top
 from spacy_lpcfg.checks import check_at_least
 from spacy_lpcfg.variants import Variants
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.metric_model import MetricModel
+from spacy_lpcfg.bracketing.extensions.learned_top import TopScores
+from spacy_lpcfg.bracketing.extensions.span_model import SpanModel
+from spacy_lpcfg.bracketing.extensions.symbols import N_SYMBOLS, Symbols
+from spacy_lpcfg.bracketing.paper.metric_model import MetricModel
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL
-from spacy_lpcfg.bracketing.span_model import SpanModel
-from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
-from spacy_lpcfg.bracketing.top import TopScores
 from spacy_lpcfg.storage.container import StorageError, pack, read_meta, refuse_others, unpack
 from spacy_lpcfg.storage.validation import Consistency, are_texts, are_within, is_array, is_moderate, is_number
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from spacy_lpcfg.bracketing.baselines.binary_trees import Span, best_tree
 from spacy_lpcfg.bracketing.bracketer import Brackets
-from spacy_lpcfg.bracketing.induced_tags import InducedTags, TagLearner, is_mark
+from spacy_lpcfg.bracketing.extensions.induced_tags import InducedTags, TagLearner, is_mark
 from spacy_lpcfg.bracketing.learner import SpectralBracketer
+from spacy_lpcfg.bracketing.paper.binary_trees import Span, best_tree
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.checks import check_whole, make_tuples
 from spacy_lpcfg.induced.model import Induced, InducedGrammar

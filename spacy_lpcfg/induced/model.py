@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import srsly
 
-from spacy_lpcfg.bracketing.induced_tags import InducedTags
+from spacy_lpcfg.bracketing.extensions.induced_tags import InducedTags
 from spacy_lpcfg.induced.lexical import LexicalPCFG, Vocabulary
 from spacy_lpcfg.induced.simple_pcfg import SimplePCFG
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.flat_brackets import without_flat
-from spacy_lpcfg.bracketing.induced_tags import is_mark
+from spacy_lpcfg.bracketing.extensions.flat_brackets import without_flat
+from spacy_lpcfg.bracketing.extensions.induced_tags import is_mark
 from spacy_lpcfg.induced.model import BRACKET, SENTENCE, Induced
 from spacy_lpcfg.parsing.decodings import MBR, Candidates, Decoding
 from spacy_lpcfg.parsing.mbr import mbr_brackets

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paths import SAMPLE
 
+from benchmarks.papers.comparison import gold_sentences
 from spacy_lpcfg.bracketing import CCA, Bracketer, BracketerError, Brown, GivenVectors, SelfTraining, SpectralBracketer
-from spacy_lpcfg.bracketing.baselines.comparison import gold_sentences
 from spacy_lpcfg.bracketing.learner import TooFewSentences
-from spacy_lpcfg.bracketing.metric import TooLittleText
-from spacy_lpcfg.bracketing.sequences import SequenceSettings
+from spacy_lpcfg.bracketing.paper.metric import TooLittleText
+from spacy_lpcfg.bracketing.paper.sequences import SequenceSettings
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.evaluation.unlabelled import counted_brackets, unlabelled_totals

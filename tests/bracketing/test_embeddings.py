@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.bracketing import CCA, Brown, GivenVectors, PaperAnchors, TagGroups
-from spacy_lpcfg.bracketing.brown import merge_paths
-from spacy_lpcfg.bracketing.embeddings import EmbeddingError, EmbeddingVocabulary, context_counts
+from spacy_lpcfg.bracketing.paper.brown import merge_paths
+from spacy_lpcfg.bracketing.paper.embeddings import EmbeddingError, EmbeddingVocabulary, context_counts
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, UNIVERSAL_IDS, chunks
 from spacy_lpcfg.words.brown import cluster, log_likelihood
 

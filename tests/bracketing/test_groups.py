@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.groups import merge_groups
+from spacy_lpcfg.bracketing.extensions.groups import merge_groups
 
 
 def test_groups_are_those_that_lose_least():

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from spacy_lpcfg.bracketing.induced_tags import InducedTags, TagLearner, finite_verbs, is_mark
+from spacy_lpcfg.bracketing.extensions.induced_tags import InducedTags, TagLearner, finite_verbs, is_mark
 from spacy_lpcfg.bracketing.tags import UNIVERSAL
 
 NOUNS = [f"noun{letter}" for letter in "abcdefghijklmnop"]

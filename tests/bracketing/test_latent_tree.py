@@ -7,7 +7,7 @@ import pytest
 from oracles.binary_trees import shapes
 
 from benchmarks.papers.simulated_trees import Shape, leaves, spans
-from spacy_lpcfg.bracketing.latent_tree import minimal_tree
+from spacy_lpcfg.bracketing.paper.latent_tree import minimal_tree
 
 
 def edge(d: np.ndarray, near: list[list[int]], far: list[list[int]]) -> float:

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from benchmarks.papers.simulated_trees import LatentModel, leaves, random_shape, spans
-from spacy_lpcfg.bracketing.anchors import PaperAnchors
-from spacy_lpcfg.bracketing.covariances import (
+from spacy_lpcfg.bracketing.paper.anchors import PaperAnchors
+from spacy_lpcfg.bracketing.paper.covariances import (
     Covariances,
     covariances,
     sequence_covariances,
     shared_covariances,
     shrink,
 )
-from spacy_lpcfg.bracketing.embeddings import Embedding, EmbeddingVocabulary
-from spacy_lpcfg.bracketing.latent_tree import minimal_tree
-from spacy_lpcfg.bracketing.metric import TooLittleText, distance_table, kernel, log_volume, smooth
+from spacy_lpcfg.bracketing.paper.embeddings import Embedding, EmbeddingVocabulary
+from spacy_lpcfg.bracketing.paper.latent_tree import minimal_tree
+from spacy_lpcfg.bracketing.paper.metric import TooLittleText, distance_table, kernel, log_volume, smooth
+from spacy_lpcfg.bracketing.paper.sequences import SequenceSettings, sequence_distances
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, UNIVERSAL_IDS, chunks
-from spacy_lpcfg.bracketing.sequences import SequenceSettings, sequence_distances
 
 WORDS = ["a", "b", "c", "d"]
 TAGS = ["NOUN", "VERB", "DET"]

@@ -10,7 +10,7 @@ from oracles.binary_trees import shapes
 
 from benchmarks.papers.simulated_trees import spans
 from spacy_lpcfg.bracketing._spans import ADVERB, MODIFIER, NOMINAL, OPENS_NONE, VERB, SpanScores, best_trees, span_keys
-from spacy_lpcfg.bracketing.self_training import SelfTraining, Text, train, tree_mask
+from spacy_lpcfg.bracketing.extensions.self_training import SelfTraining, Text, train, tree_mask
 
 
 def rows(n: int) -> list[tuple[int, int]]:

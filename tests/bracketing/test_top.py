@@ -2,9 +2,11 @@
 
 import pytest
 
+from benchmarks.papers.comparison import oracle_split
+from spacy_lpcfg.bracketing.extensions.learned_top import learn_top
+from spacy_lpcfg.bracketing.extensions.symbols import Symbols
+from spacy_lpcfg.bracketing.paper.top import top_split
 from spacy_lpcfg.bracketing.sentences import plain
-from spacy_lpcfg.bracketing.symbols import Symbols
-from spacy_lpcfg.bracketing.top import learn_top, oracle_split, top_split
 
 
 def tagged(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -12,7 +12,7 @@ from spacy.training import Example
 from spacy.util import registry
 
 from spacy_lpcfg.bracketing import CCA, SelfTraining, SpectralBracketer
-from spacy_lpcfg.bracketing.embeddings import EmbeddingError
+from spacy_lpcfg.bracketing.paper.embeddings import EmbeddingError
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.components.doc.constituents import doc_constituency, trees

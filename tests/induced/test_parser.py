@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from stored_models import SENTENCE, model
 
-from spacy_lpcfg.bracketing.flat_brackets import without_flat
+from spacy_lpcfg.bracketing.extensions.flat_brackets import without_flat
 from spacy_lpcfg.induced.parser import BracketCandidates
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.constraints import Constraints

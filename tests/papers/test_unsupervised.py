@@ -2,8 +2,8 @@
 
 import pytest
 
+from benchmarks.papers.comparison import gold_sentences
 from benchmarks.papers.unsupervised import baselines, sentence_f1, without_punctuation
-from spacy_lpcfg.bracketing.baselines.comparison import gold_sentences
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.evaluation.unlabelled import unlabelled_totals
 from spacy_lpcfg.trees import parse_trees

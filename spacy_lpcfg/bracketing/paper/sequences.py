@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.covariances import sequence_covariances, shrink
-from spacy_lpcfg.bracketing.embeddings import Embedding
-from spacy_lpcfg.bracketing.metric import log_volume
+from spacy_lpcfg.bracketing.paper.covariances import sequence_covariances, shrink
+from spacy_lpcfg.bracketing.paper.embeddings import Embedding
+from spacy_lpcfg.bracketing.paper.metric import log_volume
 from spacy_lpcfg.bracketing.sentences import Chunk
 
 

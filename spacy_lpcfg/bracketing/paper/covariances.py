@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.embeddings import Embedding
+from spacy_lpcfg.bracketing.paper.embeddings import Embedding
 from spacy_lpcfg.bracketing.sentences import Chunk
 from spacy_lpcfg.parallel import in_order
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from oracles.binary_trees import Spans, all_trees
 
-from spacy_lpcfg.bracketing.baselines.ccm import CCM, YieldIndex
+from spacy_lpcfg.bracketing.paper.ccm import CCM, YieldIndex
 
 Tags = Sequence[str]
 Event = tuple[str, tuple[str, ...]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.covariances import Covariances
+from spacy_lpcfg.bracketing.paper.covariances import Covariances
 
 
 class TooLittleText(ValueError):

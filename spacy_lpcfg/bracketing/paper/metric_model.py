@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from spacy_lpcfg.bracketing._latent_tree import minimal, minimal_by_table
-from spacy_lpcfg.bracketing.latent_tree import prefix_sums
+from spacy_lpcfg.bracketing.paper.latent_tree import prefix_sums
 
 
 @dataclass(frozen=True, eq=False)

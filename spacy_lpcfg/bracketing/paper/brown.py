@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.embeddings import Chunks, Embedding, EmbeddingError, EmbeddingVocabulary, context_counts
+from spacy_lpcfg.bracketing.paper.embeddings import (
+    Chunks,
+    Embedding,
+    EmbeddingError,
+    EmbeddingVocabulary,
+    context_counts,
+)
 from spacy_lpcfg.words.brown import cluster, n_log_n
 
 

@@ -1,4 +1,4 @@
-"""The top bracket, which splits a sentence in two: by the paper's rule, by a learned rule, or by the gold tree."""
+"""The top bracket by a learned rule, which chooses among the verbs of a sentence."""
 
 from __future__ import annotations
 
@@ -7,64 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.sentences import FINITE_VERB, NOUN, SEPARATOR, UNIVERSAL_IDS, VERB, Plain, Token, plain
-from spacy_lpcfg.bracketing.symbols import N_SYMBOLS
+from spacy_lpcfg.bracketing.extensions.symbols import N_SYMBOLS
+from spacy_lpcfg.bracketing.paper.top import VERBS, comma_split, finite_verbs
+from spacy_lpcfg.bracketing.sentences import SEPARATOR, UNIVERSAL_IDS, Plain
 
-_VERBS = (VERB, FINITE_VERB)
 _SUBJECTS = tuple(UNIVERSAL_IDS[tag] for tag in ("NOUN", "PROPN", "PRON"))
 _LEAST_CUE = -1.0
-
-
-def top_split(words: Sequence[str], tags: Sequence[str]) -> int | None:
-    """Return the top split by the paper's rule, as a position among the words without punctuation.
-
-    RETURNS (int or None): None if there are less than two words.
-    RAISES (ValueError): If the numbers of words and tags differ.
-    """
-    return heuristic_split(plain(words, tags)) or None
-
-
-def heuristic_split(sentence: Plain) -> int:
-    """Return the top split by the paper's rule (section 4.1); 0 for a sentence of less than two words.
-
-    The sentence is split
-
-    1. at the last comma, semicolon or colon with a verb before it, and a noun followed by a verb after it;
-    2. otherwise before the first verb that is not a participle, as far as the tags tell;
-    3. otherwise, or if one side would be empty, after the first word.
-    """
-    if len(sentence.positions) < 2:
-        return 0
-    verbs = finite_verbs(sentence)
-    return comma_split(sentence) or (verbs[0] if verbs and verbs[0] > 0 else 1)
-
-
-def comma_split(sentence: Plain) -> int:
-    """Return the top split by rule 1 of `heuristic_split`; 0 if the rule does not apply."""
-    at_comma = _last_comma(sentence.tokens)
-    split = sum(position < at_comma for position in sentence.positions) if at_comma else 0
-    return split if split < len(sentence.positions) else 0
-
-
-def finite_verbs(sentence: Plain) -> list[int]:
-    """Return the positions, among the words, of verbs that are not participles."""
-    tokens = sentence.tokens
-    return [k for k, position in enumerate(sentence.positions) if tokens[position].kind == FINITE_VERB]
-
-
-def _last_comma(tokens: Sequence[Token]) -> int:
-    """Return the position among the tokens of the comma of rule 1, or 0."""
-    kinds = [token.kind for token in tokens]
-    if SEPARATOR not in kinds:
-        return 0
-    first_verb = next((position for position, kind in enumerate(kinds) if kind in _VERBS), len(kinds))
-    sees_verb = sees_clause = False
-    for position in range(len(kinds) - 1, first_verb, -1):
-        if kinds[position] == SEPARATOR and sees_clause:
-            return position
-        sees_verb |= kinds[position] in _VERBS
-        sees_clause |= sees_verb and kinds[position] == NOUN
-    return 0
 
 
 class TopScores(NamedTuple):
@@ -111,7 +59,7 @@ class TopScores(NamedTuple):
 
 def is_verb(sentence: Plain, k: int) -> bool:
     """Return whether a word is a verb of any form."""
-    return sentence.tokens[sentence.positions[k]].kind in _VERBS
+    return sentence.tokens[sentence.positions[k]].kind in VERBS
 
 
 def _separated(sentence: Plain) -> list[int]:
@@ -150,21 +98,3 @@ def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0, p
         for counts, other in zip((only, several), shares[::-1], strict=True)
     ]
     return TopScores(np.log(chances[0] / chances[1]).astype(np.float32), first)
-
-
-def oracle_split(n: int, gold: Iterable[tuple[int, int]]) -> int:
-    """Return the top split that agrees best with a gold tree, for experiments; 0 for less than two words.
-
-    The best split crosses the fewest gold spans; among these, it has the most gold spans as halves; among these, it is
-    the first.
-
-    n (int): Number of words without punctuation.
-    gold (iterable of (int, int)): Spans of the gold tree over these words.
-    """
-    spans = {(start, end) for start, end in gold if 1 < end - start < n}
-
-    def quality(split: int) -> tuple[int, int]:
-        cut = sum(start < split < end for start, end in spans)
-        return -cut, ((0, split) in spans) + ((split, n) in spans)
-
-    return max(range(1, n), key=quality, default=0)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacy_lpcfg.bracketing._spans import ADVERB, MODIFIER, NOMINAL, OPENS_NONE, VERB, SpanScores
+from spacy_lpcfg.bracketing.extensions.learned_top import TopScores
+from spacy_lpcfg.bracketing.extensions.symbols import N_SYMBOLS, Symbols
+from spacy_lpcfg.bracketing.paper.top import heuristic_split
 from spacy_lpcfg.bracketing.sentences import Plain
-from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
-from spacy_lpcfg.bracketing.top import TopScores, heuristic_split
 from spacy_lpcfg.cached import cached_property
 
 _FLAGS = dict.fromkeys(("ADJ", "DET", "NOUN", "NUM", "PROPN"), NOMINAL | MODIFIER)

@@ -22,7 +22,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.groups import merge_groups
+from spacy_lpcfg.bracketing.extensions.groups import merge_groups
 from spacy_lpcfg.words.classes import OTHER, WordClasses
 from spacy_lpcfg.words.learning import learn_classes
 from spacy_lpcfg.words.remembered import is_remembered

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.special import gammaln
 
-from spacy_lpcfg.bracketing.baselines.binary_trees import Span, best_tree
+from spacy_lpcfg.bracketing.paper.binary_trees import Span, best_tree
 
 
 def left_branching(n_words: int) -> list[Span]:

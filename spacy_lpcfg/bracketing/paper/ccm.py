@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.baselines.binary_trees import Span, best_tree, log_sum_of_trees, span_marginals
+from spacy_lpcfg.bracketing.paper.binary_trees import Span, best_tree, log_sum_of_trees, span_marginals
 
 
 @dataclass(frozen=True)

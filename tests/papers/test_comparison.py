@@ -5,8 +5,8 @@ import math
 import pytest
 from paths import SAMPLE
 
+from benchmarks.papers.comparison import BRACKETER, LIMITS, GoldSentence, compare, gold_sentences
 from spacy_lpcfg.bracketing import Brackets
-from spacy_lpcfg.bracketing.baselines.comparison import BRACKETER, LIMITS, GoldSentence, compare, gold_sentences
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from oracles.binary_trees import Spans, all_trees
 
-from spacy_lpcfg.bracketing.baselines.binary_trees import best_tree, span_marginals
-from spacy_lpcfg.bracketing.baselines.branching import (
+from spacy_lpcfg.bracketing.paper.binary_trees import best_tree, span_marginals
+from spacy_lpcfg.bracketing.paper.branching import (
     left_branching,
     random_branching,
     right_branching,

@@ -9,18 +9,18 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.baselines.branching import (
+from spacy_lpcfg.bracketing.bracketer import Brackets
+from spacy_lpcfg.bracketing.paper.branching import (
     left_branching,
     random_branching,
     right_branching,
     right_branching_inside_top,
     upper_bound,
 )
-from spacy_lpcfg.bracketing.baselines.ccm import CCM
-from spacy_lpcfg.bracketing.bracketer import Brackets
+from spacy_lpcfg.bracketing.paper.ccm import CCM
+from spacy_lpcfg.bracketing.paper.top import top_split
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.bracketing.tags import is_punctuation
-from spacy_lpcfg.bracketing.top import top_split
 from spacy_lpcfg.evaluation.unlabelled import (
     LENGTHS,
     Bracket,
@@ -166,6 +166,24 @@ def _ccm_totals(
         scores = [gold.score(model.bracket(gold.tags) if model else []) for gold in counted]
         totals[name] = unlabelled_totals(scores)
     return totals
+
+
+def oracle_split(n: int, gold: Iterable[tuple[int, int]]) -> int:
+    """Return the top split that agrees best with a gold tree; 0 for less than two words.
+
+    The best split crosses the fewest gold spans; among these, it has the most gold spans as halves; among these, it is
+    the first.
+
+    n (int): Number of words without punctuation.
+    gold (iterable of (int, int)): Spans of the gold tree over these words.
+    """
+    spans = {(start, end) for start, end in gold if 1 < end - start < n}
+
+    def quality(split: int) -> tuple[int, int]:
+        cut = sum(start < split < end for start, end in spans)
+        return -cut, ((0, split) in spans) + ((split, n) in spans)
+
+    return max(range(1, n), key=quality, default=0)
 
 
 def _kept_tags(words: Sequence[str], tags: Sequence[str]) -> list[str]:

@@ -1,0 +1,79 @@
+"""Coarse anchors: groups of tags or word classes with similar neighbours, by agglomerative clustering.
+
+They are more accurate than the paper's anchors, the universal tags: conditioning on tags that alternate in the same
+slot removes the covariance that the method depends on.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spacy_lpcfg.bracketing.paper.anchors import grouping
+from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, Chunk
+from spacy_lpcfg.bracketing.tags import UNIVERSAL
+
+
+@dataclass(frozen=True)
+class TagGroups:
+    """Groups of tags with similar neighbours, by agglomerative clustering.
+
+    Starts with one group a tag, and repeatedly merges the two groups whose merger loses least mutual information
+    between a tag and its neighbours on either side.
+
+    n_groups (int): Number of groups.
+    """
+
+    n_groups: int = 5
+
+    def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
+        """Cluster the tags of a text; tags that do not occur join the group of X, or else the first group."""
+        pairs = _pairs(chunks())
+        tags = np.flatnonzero((pairs.sum(axis=0) + pairs.sum(axis=1))[:N_UNIVERSAL])
+        groups = merge_groups(pairs, tags.tolist(), self.n_groups)
+        default_group = next((k for k, group in enumerate(groups) if UNIVERSAL.index("X") in group), 0)
+        group_of = {tag: k for k, group in enumerate(groups) for tag in group}
+        return grouping([str(group_of.get(tag, default_group)) for tag in range(N_UNIVERSAL)])
+
+
+def _pairs(chunks: Iterable[Chunk]) -> np.ndarray:
+    """Count the pairs of adjacent tags, float64 (N + 1, N + 1); the last is the boundary of a sentence."""
+    n = N_UNIVERSAL + 1
+    pairs = np.zeros((n, n))
+    for chunk in chunks:
+        sentence = np.repeat(np.arange(len(chunk.offsets) - 1), np.diff(chunk.offsets))
+        padded = np.full(len(chunk.universal) + len(chunk.offsets), N_UNIVERSAL)
+        padded[np.arange(len(sentence)) + sentence + 1] = chunk.universal
+        pairs += np.bincount(padded[:-1] * n + padded[1:], minlength=n * n).reshape(n, n)
+    return pairs
+
+
+def merge_groups(pairs: np.ndarray, classes: Sequence[int], n_groups: int) -> list[list[int]]:
+    """Merge classes agglomeratively, each time the two that lose least information about their neighbours.
+
+    pairs (float, (n, n)): Class bigram counts.
+    classes (sequence of int): The classes to merge.
+    n_groups (int): Number of groups that remain.
+    """
+    rows = np.concatenate([pairs, pairs.T], axis=1)[list(classes)]
+    groups = [[class_] for class_ in classes]
+    worth = np.array([_information(row) for row in rows])
+    losses = np.full((len(groups), len(groups)), np.inf)
+    for i in range(1, len(groups)):
+        losses[i, :i] = worth[i] + worth[:i] - _information(rows[i] + rows[:i])
+    while len(groups) > n_groups:
+        i, j = map(int, np.unravel_index(np.argmin(losses), losses.shape))
+        groups[j] += groups.pop(i)
+        rows[j] += rows[i]
+        rows, worth = np.delete(rows, i, axis=0), np.delete(worth, i)
+        losses = np.delete(np.delete(losses, i, axis=0), i, axis=1)
+        worth[j] = _information(rows[j])
+        changed = worth[j] + worth - _information(rows[j] + rows)
+        losses[j, :j], losses[j + 1 :, j] = changed[:j], changed[j + 1 :]
+    return groups
+
+
+def _information(counts: np.ndarray) -> np.ndarray:
+    """Return the sum of n log(n / N) over the last axis."""
+    total = np.maximum(counts.sum(axis=-1), 1)
+    return (counts * np.log(np.maximum(counts, 1))).sum(axis=-1) - total * np.log(total)

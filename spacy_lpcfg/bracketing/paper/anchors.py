@@ -1,0 +1,34 @@
+"""Anchors: groups of tags that share covariances (section 3.4 of Parikh, Cohen and Xing 2014)."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from spacy_lpcfg.bracketing.sentences import Chunk
+from spacy_lpcfg.bracketing.tags import COARSE, UNIVERSAL
+
+
+@runtime_checkable
+class TagAnchors(Protocol):
+    """A grouping of the universal tags."""
+
+    def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
+        """Return the group of each universal tag from 0, int32 (N_UNIVERSAL,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class PaperAnchors:
+    """The universal tags of Petrov, Das and McDonald (2012)."""
+
+    def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
+        """Return the paper's groups, which do not depend on the text."""
+        return grouping([COARSE.get(tag, tag) for tag in UNIVERSAL])
+
+
+def grouping(names: Sequence[str]) -> np.ndarray:
+    """Number groups from 0 in the order of their first members, int32 (n,)."""
+    order: dict[str, int] = {}
+    return np.array([order.setdefault(name, len(order)) for name in names], dtype=np.int32)
