@@ -43,7 +43,7 @@ from spacy_lpcfg.trees.transforms import normalize_rooted
 
 TABLE = re.compile(r"(?<=<!-- table: by scripts/bundle.py -->\n).*?(?=<!-- end of the table -->)", re.DOTALL)
 GRAMMAR_BITS = 8  # of the fractions of probabilities
-MOST = 300  # trees that tau is fitted on
+MOST = 1000  # trees that tau is fitted on
 SCORES = {
     "F1": "evalb_f",
     "precision": "evalb_p",

@@ -25,6 +25,7 @@ class ForestScores(NamedTuple):
         `ChartSettings.absolute`; the coarse posteriors as a fallback.
     projection (Projection or None): The tempered distribution without latent states that answers in their place.
     status (str): "parsed", or "coarse" if the latent grammar has no usable marginals.
+    log_probability (float): ln P(words) in nats; nan if the grammar is not proper.
     """
 
     marginals: Marginals
@@ -32,6 +33,7 @@ class ForestScores(NamedTuple):
     items: np.ndarray
     projection: Projection | None
     status: str
+    log_probability: float
 
     @property
     def posteriors(self) -> np.ndarray:

@@ -20,6 +20,7 @@ from spacy_lpcfg.chart.factors import Factors
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.windows import Windows
+from spacy_lpcfg.products import product
 
 
 class SentenceContext(NamedTuple):
@@ -104,7 +105,7 @@ class ContextModel:
             scores, tag_factors, extra, terminals, tag_threshold, self._lexicon, self._tag_of, self._tag_terminals
         )
         around[[0, -1], -1] = 1.0
-        before, after = _product(around[:-1], self._before), _product(around[1:], self._after)
+        before, after = product(around[:-1], self._before), product(around[1:], self._after)
         return SentenceContext(first_row, rows, row_scales, before, after, may_begin, may_end)
 
     @cached_property
@@ -126,11 +127,6 @@ def _with_given(tag_factors: np.ndarray, extra: np.ndarray, tags: np.ndarray, ta
     extra[given] *= tag_weight
     factors[given, tags[given]] = extra[given, tags[given]] = tag_factors[given, tags[given]]
     return factors
-
-
-def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return the matrix product without BLAS, whose threads spin for as long as the rest of a parse takes."""
-    return np.einsum("ij,jk->ik", one, other)
 
 
 def _log_odds(probability: float) -> float:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spacy_lpcfg.chart._fine import words_log_probability
+from spacy_lpcfg.chart._fine import Marginals, words_log_probability
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.factors import Factors, FactorTable
-from spacy_lpcfg.chart.parser import ForestScores, Parser
+from spacy_lpcfg.chart.parser import Parser
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.checks import POSITIVE, at_least
 from spacy_lpcfg.grammar.backoff import with_backoff
@@ -21,7 +21,8 @@ from spacy_lpcfg.parsing.protocol import Answer, Sentence
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.tree import Tree
 
-_LOWER = 0.02  # factor of the thresholds of the coarse chart, since tempering makes small probabilities larger
+_LOWER = 0.005  # factor of the thresholds of the coarse chart, since tempering makes small probabilities larger
+_LOWER_TAGS = 0.03  # the same for the threshold of symbols of words
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class EvidenceWeights:
     RAISES (ValueError): If a power is negative, or tau is not above 0.
     """
 
-    span_power: float = 0.5
-    tag_power: float = 0.5
+    span_power: float = 0.4
+    tag_power: float = 1.0
     tau: float = 0.5
 
     def __post_init__(self) -> None:
@@ -69,6 +70,7 @@ class EvidenceParser(Parser):
             settings,
             threshold=settings.threshold * _LOWER,
             edge_threshold=settings.edge_threshold * _LOWER,
+            tag_threshold=settings.tag_threshold * _LOWER_TAGS,
         )
         super().__init__(with_backoff(grammar), settings=finer, decoding=decoding, tau=weights.tau)
         self._alone = Parser(grammar, settings=settings)
@@ -86,9 +88,8 @@ class EvidenceParser(Parser):
         return self._alone.is_proper
 
     @property
-    def backoff(self) -> Parser:
-        """The parser itself, whose chart has all back-off rules."""
-        return self
+    def backoff(self) -> None:
+        """None: the chart has all back-off rules already."""
 
     def prepare(self, queries: Sequence[Query]) -> list[Query]:
         """Return the queries with evidence."""
@@ -119,9 +120,9 @@ class EvidenceParser(Parser):
         """Return ln P(words) in nats by the grammar alone."""
         return self._alone.log_probability(query)
 
-    def _log_probability(self, scores: ForestScores) -> float:
+    def _log_probability(self, marginals: Marginals) -> float:
         """Return ln P(words) by the grammar alone, over the trees of the forest; nan if it has none of them."""
         if not self.is_proper:
             return float("nan")
-        log = words_log_probability(self._fine, scores.marginals.forest, self._alone.grammar.n_rules)
+        log = words_log_probability(self._fine, marginals.forest, self._alone.grammar.n_rules)
         return log if np.isfinite(log) else float("nan")

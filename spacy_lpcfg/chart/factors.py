@@ -70,7 +70,7 @@ class FactorTable:
         starts = np.arange(n_words)
         of_words = odds[starts * n_words - starts * (starts - 1) // 2][:, self._columns[: len(self._tag_of)]]
         return Factors(
-            np.exp(span_power * odds, dtype=np.float64, order="C"),
+            np.exp(span_power * odds).astype(np.float64, order="C"),  # single precision is several times faster
             self._columns,
             np.exp(tag_power * logs, dtype=np.float64, order="C"),
             np.exp(logs, dtype=np.float64, order="C"),

@@ -37,7 +37,7 @@ class ChartParser(Protocol):
     def top_label(self) -> str: ...
 
     @property
-    def backoff(self) -> ChartParser: ...
+    def backoff(self) -> ChartParser | None: ...
 
     def parse(self, query: Sentence) -> Parse: ...
 
@@ -78,8 +78,10 @@ def _halves(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
 
 
 def _backed_off(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
-    """Parse with back-off rules; join the fewest constituents if that chart is too large for memory."""
+    """Parse with back-off rules, unless the chart had them; join constituents if that chart is too large for memory."""
     wider = parser.backoff
+    if wider is None:
+        return None
     forest_of_wider = wider.forest(query)
     if forest_of_wider.n_items:
         return replace(wider.decode(query, forest_of_wider), status=BACKED_OFF, probability=float("nan"))

@@ -118,9 +118,7 @@ class Parser(SentenceParser):
             return SentenceReading.of(first_fallback(self, query, forest))
         scores = self._scores(forest)
         return SentenceReading(
-            scores.bracket_posteriors(self._labels),
-            log_probability=self._log_probability(scores),
-            status=scores.status,
+            scores.bracket_posteriors(self._labels), log_probability=scores.log_probability, status=scores.status
         )
 
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
@@ -166,10 +164,9 @@ class Parser(SentenceParser):
         """Return the distribution over the trees of a forest; None if they have no probabilities."""
         if scores.projection is None and not (self.grammar.has_tree_probabilities and scores.marginals.total > 0):
             return None
-        log_probability = self._log_probability(scores)
         symbols = ForestTrees(self.grammar, self.sets, query.words, query.certain_tags, scores.marginals.forest)
         if scores.projection is not None:
-            return ProjectedDistribution(symbols, scores.projection, log_probability)
+            return ProjectedDistribution(symbols, scores.projection, scores.log_probability)
         return LatentDistribution(symbols, self._fine, scores.marginals)
 
     def states(self, query: Sentence) -> list[StateVectors]:
@@ -314,7 +311,7 @@ class Parser(SentenceParser):
     # For fallbacks
 
     @cached_property
-    def backoff(self) -> Parser:
+    def backoff(self) -> Parser | None:
         """The parser with back-off rules, by minimum Bayes risk if the decoding needs probabilities of trees."""
         grammar = with_backoff(self.grammar)
         has_decoding = self.decoding.is_for(replace(grammar, tau=1.0))  # by itself, without a projection
@@ -342,11 +339,10 @@ class Parser(SentenceParser):
         scores = self._scores(forest)
         nodes = NodeCandidates(scores, self._labels)
         distribution = self._distribution(query, scores)
-        log_probability = self._log_probability(scores)
-        return self.decoding.choose(TreeCandidates(self.grammar, query, nodes, distribution, log_probability))
+        return self.decoding.choose(TreeCandidates(self.grammar, query, nodes, distribution, scores.log_probability))
 
-    def _log_probability(self, scores: ForestScores) -> float:
-        return scores.marginals.log_probability if self.is_proper else float("nan")
+    def _log_probability(self, marginals: Marginals) -> float:
+        return marginals.log_probability if self.is_proper else float("nan")
 
     def _marginals(self, forest: Forest) -> tuple[Marginals, np.ndarray, np.ndarray, str]:
         """Return the marginals of a forest, those of its edges and items, and the status of the sentence."""
@@ -361,7 +357,7 @@ class Parser(SentenceParser):
         if self.settings.absolute or self.tau is not None:
             edges, items = np.abs(edges), np.abs(items)
         projection = None if self.tau is None else Projection(marginals.forest, edges, items, self.tau)
-        return ForestScores(marginals, edges, items, projection, status)
+        return ForestScores(marginals, edges, items, projection, status, self._log_probability(marginals))
 
 
 def state_bytes(grammar: Grammar) -> np.ndarray:

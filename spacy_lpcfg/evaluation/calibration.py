@@ -17,7 +17,7 @@ from spacy_lpcfg.parsing.result import MIN_POSTERIOR, Parse, Posteriors
 from spacy_lpcfg.trees.tree import Tree
 
 N_BINS = 10
-TAUS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5)
+TAUS = (0.2, 0.23, 0.26, 0.29, 0.32, 0.35, 0.38, 0.42, 0.46, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5)
 """The powers of the probabilities of trees that are tried."""
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.evidence.products import product
 from spacy_lpcfg.parsing.evidence import LARGEST_LOG_ODDS, Evidence, span_bounds
 from spacy_lpcfg.parsing.model import ModelError
+from spacy_lpcfg.products import product
 from spacy_lpcfg.storage.container import pack, read_file, refuse_others, unpack
 from spacy_lpcfg.storage.files import PathLike, write_atomically
 from spacy_lpcfg.storage.reader import check_room

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, edges, items, model_of, weight
 
-from spacy_lpcfg.chart import EXHAUSTIVE
+from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, evidence_parser
 from spacy_lpcfg.chart.context import _LEAST_SHARE, _LIKELY, _UNSEEN
 from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
 from spacy_lpcfg.chart.factors import FLOOR
@@ -109,13 +109,13 @@ def with_unseen(grammar, model: Model, words, evidence: Evidence) -> Model:
     return Model(model.roots, model.binary, lexical)
 
 
-def case(seed: int, n: int, tau: float, *, proper: bool = True) -> Case:
+def case(seed: int, n: int, tau: float, *, proper: bool = True, settings: ChartSettings = EXHAUSTIVE) -> Case:
     grammar = random_grammar(seed, proper=proper)
     known = [word for word in WORDS if word in grammar.lexicon.words]
     words = np.random.default_rng(seed).permutation(known)[:n].tolist()  # each once: emissions are by position
     evidence = RandomEvidence()
     weights = EvidenceWeights(span_power=0.5, tag_power=0.7, tau=tau)
-    parser = EvidenceParser(grammar, evidence, weights, settings=EXHAUSTIVE)
+    parser = EvidenceParser(grammar, evidence, weights, settings=settings)
     given = evidence.evidence([words])[0]
     model = with_unseen(grammar, model_of(parser.grammar), words, given)
     found = {}
@@ -158,6 +158,44 @@ def test_all_answers_about_trees_are_of_the_projection(seed, n, tau):
     scores = dict(zip(parse.spans, parse.span_scores.tolist(), strict=True))
     assert scores == pytest.approx({span: brackets.get(span, 0) for span in parse.spans}, abs=1.1e-3)
     assert parser.distribution(words).entropy() >= bits(expected) - 1e-6
+
+
+def tag_error(parser: EvidenceParser, words: list[str], shares: dict[Tree, float]) -> float:
+    """The largest difference of a tag's probability from its sum over all trees."""
+    sums = defaultdict(float)
+    for tree, share in shares.items():
+        for i, tag in enumerate(tree.tags):
+            sums[i, tag] += share
+    given = parser.posteriors(words).tags
+    return max(abs(given[i].get(tag, 0.0) - p) for (i, tag), p in sums.items())
+
+
+def test_the_chart_keeps_the_tags_that_tempering_makes_likely(monkeypatch):
+    """Without evidence the same tags may be pruned, since they stay as unlikely as they are."""
+    errors = []
+    for lower in (1.0, evidence_parser._LOWER_TAGS):
+        monkeypatch.setattr(evidence_parser, "_LOWER_TAGS", lower)
+        cases = [case(seed, 3, 0.35, settings=ChartSettings(beam=0)) for seed in range(12)]
+        errors.append(np.mean([tag_error(each.parser, each.words, n_ary(each.shares())) for each in cases]))
+    assert errors[1] < errors[0] / 1.5
+
+
+def test_a_parse_computes_the_probability_of_its_words_once(monkeypatch):
+    calls = []
+    monkeypatch.setattr(evidence_parser, "words_log_probability", lambda *args: calls.append(args) or 0.0)
+    parser, words, _ = case(3, 3, 0.5)
+    assert not np.isnan(parser.parse(words).probability)
+    assert len(calls) == 1
+
+
+def test_a_sentence_without_a_tree_is_not_tried_again_with_the_same_rules(monkeypatch):
+    parser, words, _ = case(3, 3, 0.5)
+    tried = []
+    forest = EvidenceParser.forest
+    monkeypatch.setattr(EvidenceParser, "forest", lambda self, query: tried.append(query) or forest(self, query))
+    impossible = Constraints(required=[(0, 2, "none")])
+    assert parser.parse(Query(words, constraints=impossible)).status == "unconstrained"
+    assert [bool(query.constraints) for query in tried] == [True, False]
 
 
 def bits(shares: dict[Tree, float]) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spacy_lpcfg.evidence.products import product
+from spacy_lpcfg.products import product
 
 
 @pytest.mark.parametrize("shape", [(0, 8, 4), (1, 384, 250), (27, 384, 250), (353, 250, 60), (60, 250, 101)])
