@@ -1,11 +1,11 @@
 """Sigmoid belief networks as a thinc Model: their parameters are thinc's, for its optimizers, averages and files.
 
-The Model `isbn` has a layer for each network of an ensemble, with the parameters of `Network`. The vocabulary, which is
-no parameter, is in a shim.
+The Model `isbn` has a layer for each network of an ensemble, with the parameters of `Network`. It holds the vocabulary,
+which is no parameter.
 """
 
 import random
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,8 +16,7 @@ import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
-from spacy_lpcfg.components.made_once import Made, MadeOnce, ProcessLock
-from spacy_lpcfg.components.model_pipe import ModelShim, StoredModel, bytes_of, read_learned
+from spacy_lpcfg.components.model_holder import MODEL, Made, ModelHolder
 from spacy_lpcfg.isbn import ISBN, Relations
 from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees
@@ -29,6 +28,7 @@ from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.variants import DEFAULT
 
 _MIN_COUNT = 3
+_DERIVED = "derivations"
 
 
 def make_isbn(
@@ -74,17 +74,16 @@ def make_isbn(
     relations = Relations(tuple(latent), tuple(decisions))
     return ISBNModel(
         "isbn",
+        ISBN.from_bytes,
         _forward,
         init=partial(_init, lexical=ISBNLexical(min_count, signatures)),
         layers=[_make_network(n_states, approximation, weight_decay, n_jobs) for _ in range(n_networks)],
-        shims=[ISBNShim()],
         attrs={
             "min_count": min_count,
             "latent": [*relations.latent],
             "decisions": [*relations.decisions],
             "functions": functions,
         },
-        ops=NumpyOps(),
     )
 
 
@@ -99,11 +98,20 @@ def _make_network(n_states: int, approximation: str, weight_decay: float, n_jobs
     )
 
 
-class ISBNModel(StoredModel):
-    """A Model whose bytes are those of its `ISBN`, which is checked when it is loaded."""
+class ISBNModel(ModelHolder[ISBN]):
+    """A holder whose networks have their parameters in its layers, where thinc's optimizers find them.
 
-    def to_bytes(self) -> bytes:
-        return bytes_of(isbn_of(self))
+    What is `learned` is the outline of an ISBN, without parameters.
+    """
+
+    @property
+    def content(self) -> ISBN | None:
+        """The networks with their parameters; None if the Model was not initialized."""
+        return isbn_of(self)
+
+    @content.setter
+    def content(self, content: ISBN | None) -> None:
+        set_isbn(self, content)
 
     def from_bytes(self, bytes_data: bytes) -> Model:
         """Load the Model.
@@ -111,103 +119,59 @@ class ISBNModel(StoredModel):
         RAISES (ModelError): If bytes are damaged, foreign or of other settings; this Model stays as it was.
         """
         try:
-            set_isbn(self, read_learned(bytes_data, ISBN.from_bytes))
+            return super().from_bytes(bytes_data)
         except ValueError as error:
             raise ModelError(f"These bytes are no saved Model of the same settings: {error}") from error
-        return self
-
-    def finish_update(self, optimizer: Any) -> None:
-        super().finish_update(optimizer)
-        shim_of(self).forget_parsers()  # thinc tells the shim before it changes parameters, and a thread may parse then
-
-    @contextmanager
-    def use_params(self, params: Any) -> Iterator[None]:
-        with super().use_params(params):
-            yield
-        shim_of(self).forget_parsers()  # as above
-
-
-class ISBNShim(ModelShim[ISBN]):
-    """A thinc Shim that holds the outline of an ISBN, without its parameters, and caches parsers and derivations."""
-
-    def __init__(self) -> None:
-        super().__init__(ISBN.from_bytes)
-        self._forget()
-
-    @property
-    def learned(self) -> ISBN | None:
-        return self._model
-
-    @learned.setter
-    def learned(self, outline: ISBN | None) -> None:
-        self._model = outline
-        self._forget()
 
     def outline(self) -> ISBN:
         """Return the vocabulary and relations, with a network without units.
 
         RAISES (ValueError): If the Model was not initialized.
         """
-        if self._model is None:
+        if self.learned is None:
             raise ValueError("Expected networks that know a treebank's labels, got none yet: call nlp.initialize.")
-        return self._model
+        return self.learned
 
-    def _forget(self) -> None:
-        self._events: WeakKeyDictionary[Doc, Any] = WeakKeyDictionary()
-        self.forget_parsers()
+    def derived(self, doc: Doc, derive: Callable[[], Made]) -> Made:
+        """Return the derivations that `derive` returns, cached while the Doc lives and the vocabulary stays."""
+        cache: Any = self.made(_DERIVED, lambda outline: WeakKeyDictionary())
+        assert cache is not None  # the Model was initialized
+        if doc not in cache:
+            cache[doc] = derive()
+        derivations: Made = cache[doc]
+        return derivations
 
-    def forget_parsers(self) -> None:
-        """Drop the cached parsers, since parameters have changed."""
-        self._parsers = MadeOnce()
-
-    def parser(self, settings: Hashable, make: Callable[[], Made]) -> Made:
-        """Return the parser that `make` returns, cached by its settings until a parameter changes."""
-        return self._parsers.get(settings, make)
-
-    def events(self, doc: Doc, make: Callable[[], Made]) -> Made:
-        """Return the derivations that `make` returns, cached while the Doc lives and the vocabulary stays."""
-        value = self._events.get(doc)
-        if value is None:
-            self._events[doc] = value = make()
-        return value
+    def _forget_parsers(self) -> None:
+        """Keep of all that was made of the outline what does not depend on parameters."""
+        read, values = self.held
+        self.held = (read, {key: values[key] for key in (MODEL, _DERIVED) if key in values})
 
     def finish_update(self, optimizer: Any) -> None:
-        self.forget_parsers()
+        super().finish_update(optimizer)
+        self._forget_parsers()
 
     @contextmanager
     def use_params(self, params: Any) -> Iterator[None]:
-        self.forget_parsers()
-        try:
+        with super().use_params(params):
+            self._forget_parsers()
             yield
-        finally:
-            self.forget_parsers()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_parsers", "_events")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._forget()
+        self._forget_parsers()
 
 
 # Parameters --------------------------------------------------------------------------------------
 
 
-_EXCHANGE = ProcessLock()
-"""Held while networks are put into a Model or taken out, so that no thread sees parameters of two networks."""
-
-
-def isbn_of(model: Model) -> ISBN | None:
+def isbn_of(model: ISBNModel) -> ISBN | None:
     """Return the networks of a Model, with copies of its parameters; None if it was not initialized.
 
     RAISES (ModelError): If the Model has a vocabulary, but no parameters.
     """
-    with _EXCHANGE.held():
+    with model.lock("parameters"):  # so that no thread sees parameters of two networks
         return _isbn_of(model)
 
 
-def _isbn_of(model: Model) -> ISBN | None:
-    outline = shim_of(model).learned
+def _isbn_of(model: ISBNModel) -> ISBN | None:
+    outline = model.learned
     if outline is None:
         return None
     networks = []
@@ -219,28 +183,23 @@ def _isbn_of(model: Model) -> ISBN | None:
     return replace(outline, networks=tuple(networks))
 
 
-def shim_of(model: Model) -> ISBNShim:
-    """Return the shim of a Model: vocabulary, relations and caches."""
-    return cast(ISBNShim, model.shims[0])
-
-
 def _parameters(layer: Model) -> dict[str, Any]:
     return {name: layer.get_param(name) for name in PARAMETERS}
 
 
-def set_isbn(model: Model, isbn: ISBN | None) -> None:
+def set_isbn(model: ISBNModel, isbn: ISBN | None) -> None:
     """Put networks into a Model of the same settings; None makes it uninitialized.
 
     RAISES (ValueError): If the settings differ.
     """
     if isbn is not None:
         _check_settings(model, isbn)
-    with _EXCHANGE.held():
+    with model.lock("parameters"):
         if isbn is None:
-            shim_of(model).learned = None
+            model.learned = None
             return
         _set_parameters(model, isbn)
-        shim_of(model).learned = replace(isbn, networks=(_without_units(isbn.networks[0]),))
+        model.learned = replace(isbn, networks=(_without_units(isbn.networks[0]),))
 
 
 def _set_parameters(model: Model, isbn: ISBN) -> None:
@@ -303,7 +262,8 @@ def _init(
         )
         for layer in model.layers
     )
-    set_isbn(model, ISBN(vocabulary, relations, networks, meta={"root_label": root_label, "n_trees": len(trees)}))
+    isbn = ISBN(vocabulary, relations, networks, meta={"root_label": root_label, "n_trees": len(trees)})
+    set_isbn(cast(ISBNModel, model), isbn)
 
 
 # Likelihoods -------------------------------------------------------------------------------------

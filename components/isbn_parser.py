@@ -11,7 +11,7 @@ which spaCy's optimizer learns, averages and resumes, whereas there a learner in
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, cast, get_args
 
 from spacy.language import Language
 from spacy.training import Example
@@ -23,9 +23,9 @@ from spacy_lpcfg.components.doc.constituents import KEY
 from spacy_lpcfg.components.doc.constraints import ConstraintsOf
 from spacy_lpcfg.components.doc.pipe_registry import register_pipe
 from spacy_lpcfg.components.doc.tree_group import ISBN_KEY
-from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
+from spacy_lpcfg.components.isbn_model import ISBNModel, isbn_of, set_isbn
 from spacy_lpcfg.components.model_pipe import check_not_streamed
-from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe, TextParser
+from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
@@ -34,7 +34,7 @@ from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.decodings import MBR, decodings_of
 from spacy_lpcfg.parsing.model import ModelError
-from spacy_lpcfg.parsing.segmentation import Limits
+from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
 from spacy_lpcfg.trees import Tree, normalize
 
 TagUse = Literal["model", "given"]
@@ -55,6 +55,13 @@ class Derived(NamedTuple):
     events: DecisionEvents
     n_words: int
     n_left_out: int
+
+
+def _bounded_parser(
+    isbn: ISBN, decoding: str, search: BeamSettings, limits: Limits, tau: float | None
+) -> SegmentingParser:
+    """Return the parser by networks, within limits; the arguments are settings of `ISBNParser`."""
+    return SegmentingParser(make_parser(isbn, decoding=decoding, search=search, tau=tau), limits)
 
 
 class ISBNParser(ParsingPipe[ISBN]):
@@ -111,7 +118,7 @@ class ISBNParser(ParsingPipe[ISBN]):
         output: Output,
         scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
-        super().__init__(nlp.vocab, model, name)
+        super().__init__(nlp.vocab, cast(ISBNModel, model), name)
         self.spans_key = spans_key
         self.gold_key = gold_key
         self.decoding = decoding
@@ -140,17 +147,10 @@ class ISBNParser(ParsingPipe[ISBN]):
         return self.learned.labels if self.learned else ()
 
     @property
-    def parser(self) -> TextParser | None:
+    def parser(self) -> SegmentingParser | None:
         """The parser by the networks, within the limits of the component; None before training."""
         settings = self.decoding, self.pruning, self.limits, self.output.tau
-        return shim_of(self.model).parser(settings, partial(self._make_parser, *settings))
-
-    def _make_parser(self, decoding: str, search: BeamSettings, limits: Limits, tau: float | None) -> TextParser | None:
-        isbn = self.isbn
-        if isbn is None:
-            return None
-        parser = make_parser(isbn, decoding=decoding, search=search, tau=tau)
-        return TextParser(parser, isbn.vocabulary.spellings).bounded(limits)
+        return self.model.made(settings, lambda outline: _bounded_parser(isbn_of(self.model) or outline, *settings))
 
     # Learning
 
@@ -224,14 +224,13 @@ class ISBNParser(ParsingPipe[ISBN]):
     def _gold_events(self, examples: Sequence[Example]) -> tuple[DecisionEvents, int]:
         """Return the derivations of the reference trees, and the number of their words."""
         self.check_learned(None)
-        shim = shim_of(self.model)
-        derived = [shim.events(eg.reference, partial(self._derive, eg)) for eg in examples]
+        derived = [self.model.derived(eg.reference, partial(self._derive, eg)) for eg in examples]
         if any(of_doc.n_left_out for of_doc in derived):
             self.warn_once(_UNKNOWN)
         return DecisionEvents.join([of_doc.events for of_doc in derived]), sum(of_doc.n_words for of_doc in derived)
 
     def _derive(self, eg: Example) -> Derived:
-        outline = shim_of(self.model).outline()
+        outline = self.model.outline()
         normalized = partial(normalize, functions=self.model.attrs["functions"])
         trees = [tree for tree in map(normalized, self.gold_trees([eg])) if tree]
         events = events_of(trees, outline.vocabulary, outline.relations)

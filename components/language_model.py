@@ -21,7 +21,8 @@ from spacy_lpcfg.components.doc.sentences import find_sentences, sentence_bounds
 from spacy_lpcfg.components.doc.surprisal import surprisal_attrs
 from spacy_lpcfg.components.doc.tree_group import LANGUAGE_MODEL_KEY as KEY
 from spacy_lpcfg.components.doc.tree_group import set_group
-from spacy_lpcfg.components.model_pipe import ModelPipe, ModelShim, check_not_streamed, model_holder
+from spacy_lpcfg.components.model_holder import ModelHolder
+from spacy_lpcfg.components.model_pipe import ModelPipe, check_not_streamed
 from spacy_lpcfg.components.sentence_rule import set_sentence_starts
 from spacy_lpcfg.language_model import LanguageModel, LanguageModelError
 from spacy_lpcfg.trees.transforms import escape_tokens
@@ -84,7 +85,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     }
 
     def __init__(self, nlp: Language, name: str, learner: SentenceLearner, spans_key: str) -> None:
-        super().__init__(nlp.vocab, model_holder("language_model", ModelShim(LanguageModel.from_bytes)), name)
+        super().__init__(nlp.vocab, ModelHolder("language_model", LanguageModel.from_bytes), name)
         self.learner = learner
         self.spans_key = spans_key
 

@@ -1,9 +1,9 @@
-"""The trainable component `lpcfg_parser`: constituency trees by a grammar learned from a treebank.
+"""The trainable component `lpcfg_parser`: constituency trees by a model learned from a treebank, such as a grammar.
 
 In a blank pipeline it uses the pretrained model of the package, if there is one for the language.
 Most learners learn in `initialize`, and `update` has nothing to do: one epoch of `spacy train` is
 enough. An online learner starts there, and learns from the trees of every batch in `update`. A thinc
-Model holds the grammar, so that spaCy saves, copies and averages it like other models.
+Model holds it, so that spaCy saves, copies and averages it like other models.
 """
 
 import sys
@@ -24,9 +24,9 @@ from spacy_lpcfg.checks import FLAG, Check, check_one_of, instance_of, one_of
 from spacy_lpcfg.components.doc.constituents import KEY
 from spacy_lpcfg.components.doc.constraints import ConstraintsOf
 from spacy_lpcfg.components.doc.pipe_registry import register_pipe
-from spacy_lpcfg.components.made_once import MadeOnce
-from spacy_lpcfg.components.model_pipe import ModelShim, check_not_streamed, model_holder
-from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe, TextParser
+from spacy_lpcfg.components.model_holder import ModelHolder
+from spacy_lpcfg.components.model_pipe import check_not_streamed
+from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.learners import learner_of
 from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner, values_of_steps
@@ -35,7 +35,7 @@ from spacy_lpcfg.models.kinds import make_parser, model_from_bytes, model_from_d
 from spacy_lpcfg.models.loading import pretrained_model
 from spacy_lpcfg.parsing.decodings import check_decoding
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
-from spacy_lpcfg.parsing.segmentation import Limits
+from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
 from spacy_lpcfg.trees import Tree
 
 TagUse = Literal["model", "given", "prior"]
@@ -44,95 +44,30 @@ _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 """`Query.tag_weight` for each use of given tags. A prior assumes that a tagger is wrong about one word in thirty."""
 _NO_START = (
     "{!r} learns nothing more: its learner begins in `initialize`, and a trained component has its "
-    "grammar, but not the counts to go on from. Freeze it, or learn it anew."
+    "model, but not the counts to go on from. Freeze it, or learn it anew."
 )
 _NO_TREES = (
-    "{!r} found no trees to learn from, and keeps the grammar that it has. Read the corpus with "
+    "{!r} found no trees to learn from, and keeps the model that it has. Read the corpus with "
     "spacy-lpcfg.Treebank.v1 to have it learn."
 )
 
 
 def read_grammar(path: Path) -> Callable[[], ParsingModel]:
-    """Create the reader `spacy-lpcfg.read_grammar.v1`, which loads a grammar.
+    """Create the reader `spacy-lpcfg.read_grammar.v1`, which loads a model that parses.
 
     path (Path): A file written by `to_disk` of a Grammar, or of another model of an `lpcfg_parser`.
-    RETURNS (callable): Function that returns the grammar, or raises ModelError for any other file.
+    RETURNS (callable): Function that returns the model, or raises ModelError for any other file.
     """
     return partial(model_from_disk, path)
 
 
-class GrammarState:
-    """A grammar, or a function that loads it when it is first needed, with its parsers.
-
-    make (callable): Returns the grammar, or None for none yet.
-    is_pretrained (bool): Whether the grammar is one that comes with the package.
-    """
-
-    def __init__(self, make: Callable[[], ParsingModel | None], *, is_pretrained: bool = False) -> None:
-        self._make = make
-        self._is_pretrained = is_pretrained
-        self._made = MadeOnce()
-
-    @property
-    def grammar(self) -> ParsingModel | None:
-        """The grammar; None before training."""
-        return self._made.get("grammar", self._make)
-
-    @property
-    def is_unread(self) -> bool:
-        """Whether the grammar is a pretrained one that has not been loaded yet."""
-        return self._is_pretrained and "grammar" not in self._made
-
-    def parser(
-        self, decoding: str | None, pruning: ChartSettings, limits: Limits, *, evidence: bool, tau: float | None
-    ) -> TextParser | None:
-        """Return the parser with these settings, cached; None without a grammar."""
-
-        def make() -> TextParser | None:
-            if self.grammar is None:
-                return None
-            grammar = self.grammar if evidence else self.grammar.without_evidence
-            settings = usable_settings(grammar, chart=_within(pruning, limits), tau=tau)
-            parser = make_parser(grammar, decoding=decoding, **settings)
-            return TextParser(parser, grammar.words).bounded(limits)
-
-        return self._made.get((decoding, pruning, limits, evidence, tau), make)
-
-
-class GrammarShim(ModelShim[ParsingModel]):
-    """A thinc Shim that holds a grammar, if one has been learned.
-
-    state (GrammarState): Replaced as a whole with the grammar, so that no parser outlives its grammar.
-    """
-
-    def __init__(self, state: GrammarState) -> None:
-        super().__init__(model_from_bytes)
-        self.state = state
-
-    @property
-    def learned(self) -> ParsingModel | None:
-        return self.state.grammar
-
-    @learned.setter
-    def learned(self, grammar: ParsingModel | None) -> None:
-        self.state = GrammarState(lambda: grammar)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "state": self.learned}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.learned = state["state"]
-
-
-def _pretrained(name: str | None, lang: str) -> GrammarState:
-    """Return a pretrained model, not read yet, by its name, or else that of a language; no model if it has none."""
-    if name is not None:
-        check_one_of("pretrained to be the name of a model of the package", name, pretrained_names())
-    name = name or (lang if has_pretrained(lang) else None)
-    if name is None:
-        return GrammarState(lambda: None)
-    return GrammarState(partial(pretrained_model, name), is_pretrained=True)
+def _bounded_parser(
+    model: ParsingModel, decoding: str | None, pruning: ChartSettings, limits: Limits, evidence: bool, tau: float | None
+) -> SegmentingParser:
+    """Return the parser by a model, within limits; the arguments are settings of `LPCFGParser`."""
+    used = model if evidence else model.without_evidence
+    settings = usable_settings(used, chart=_within(pruning, limits), tau=tau)
+    return SegmentingParser(make_parser(used, decoding=decoding, **settings), limits)
 
 
 def _within(pruning: ChartSettings, limits: Limits) -> ChartSettings:
@@ -143,20 +78,20 @@ def _within(pruning: ChartSettings, limits: Limits) -> ChartSettings:
 
 
 class LPCFGParser(ParsingPipe[ParsingModel]):
-    """The component `lpcfg_parser`: it parses each sentence of a Doc by a grammar; see `constituents.py`.
+    """The component `lpcfg_parser`: it parses each sentence of a Doc by a model; see `constituents.py`.
 
     nlp (Language): The pipeline.
     name (str): The name of the component in it.
     pretrained (str or None): The model that the component begins with, one of `models.pretrained_names()`; None for
         the model of the pipeline's language, if there is one. It is read when it is first needed.
-    learner (Learner, OnlineLearner or str): The learner of the grammar, from the trees under `spans_key`. A name of
+    learner (Learner, OnlineLearner or str): The learner of the model, from the trees under `spans_key`. A name of
         `spacy_lpcfg.learners`, such as "pivot", is short for {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"}
         with the pipeline's language.
     decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says; None for the
-        first that the grammar has. A decoding that the grammar lacks is refused when either of them changes.
+        first that the model has. A decoding that the model lacks is refused when either of them changes.
     evidence (bool): Whether a grammar with evidence parses with it; without, the grammar alone is faster and less
         accurate, and needs no onnxruntime.
-    tags (str): "model", "given", or "prior": the parser may overrule given tags. Tags that the grammar does not know
+    tags (str): "model", "given", or "prior": the parser may overrule given tags. Tags that the model does not know
         count as none for a prior.
     pruning (ChartSettings): Made by `spacy-lpcfg.Pruning.v1`; `decoding` and `limits` go before it.
     limits (Limits): The time of a piece grows with the square to the cube of its words. `max_memory` holds for its
@@ -168,7 +103,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     error = ModelError
     _learner: Learner | OnlineLearner | str
-    what = "grammar"
+    what = "model"
     command = "lpcfg"
     checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
@@ -195,8 +130,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
         self._lang = nlp.lang or ""
-        model = model_holder("lpcfg", GrammarShim(_pretrained(pretrained, self._lang)))
-        super().__init__(nlp.vocab, model, name)
+        super().__init__(nlp.vocab, ModelHolder("lpcfg", model_from_bytes), name)
+        self._fit: OnlineFit | None = None
+        self._start_with(pretrained)
         self.learner = learner
         self.spans_key = spans_key
         self.evidence = evidence
@@ -207,12 +143,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         self.limits = limits
         self.output = output
         self.scorer = scorer
-        self._fit: OnlineFit | None = None
         register_pipe(self)
 
     @property
     def learner(self) -> Learner | OnlineLearner:
-        """The learner of the grammar; one that is set by its name is made when it is first asked for."""
+        """The learner of the model; one that is set by its name is made when it is first asked for."""
         if isinstance(self._learner, str):
             from spacy_lpcfg.components.training.named_learner import make_learner  # which parsing does without
 
@@ -232,62 +167,70 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def decoding(self) -> str | None:
-        """The decoding; None for the first one that the grammar has."""
+        """The decoding; None for the first one that the model has."""
         return self._decoding
 
     @decoding.setter
     def decoding(self, decoding: str | None) -> None:
-        if decoding is not None and not self._state.is_unread and self.grammar is not None:
-            self._check(decoding, self.grammar)
+        if decoding is not None and not self._is_unread and self.learned is not None:
+            self._check(decoding, self.learned)
         elif decoding is not None:
             check_decoding(decoding)
         self._decoding = decoding
 
     def _check_decoding(self) -> None:
-        """Raise ValueError if the grammar, as far as it is read, cannot decode as the setting says."""
-        if self.decoding is not None and not self._state.is_unread and self.grammar is not None:
-            self._check(self.decoding, self.grammar)
+        """Raise ValueError if the model, as far as it is read, cannot decode as the setting says."""
+        if self.decoding is not None and not self._is_unread and self.learned is not None:
+            self._check(self.decoding, self.learned)
 
-    def _check(self, decoding: str, grammar: ParsingModel) -> None:
-        (grammar if self.evidence else grammar.without_evidence).check_decoding(decoding)
+    def _check(self, decoding: str, model: ParsingModel) -> None:
+        (model if self.evidence else model.without_evidence).check_decoding(decoding)
 
     @property
     def gold_key(self) -> str:  # type: ignore[override]
         """Key of the trees to learn from, which is the key that the parser writes to."""
         return self.spans_key
 
-    # The grammar
+    # The model
+
+    def _start_with(self, pretrained: str | None) -> None:
+        """Hold the pretrained model of a name, or else of the pipeline's language, if there is one, not read yet."""
+        if pretrained is not None:
+            check_one_of("pretrained to be the name of a model of the package", pretrained, pretrained_names())
+        name = pretrained or (self._lang if has_pretrained(self._lang) else None)
+        if name is not None:
+            self.model.read_by(partial(pretrained_model, name))
 
     @property
-    def _state(self) -> GrammarState:
-        state: GrammarState = self.model.shims[0].state
-        return state
+    def learned(self) -> ParsingModel | None:
+        """The model; None before training. Assigning a model ends online learning."""
+        return self.model.learned
 
-    @property
-    def grammar(self) -> ParsingModel | None:
-        """The grammar; None before training. Assigning a grammar ends online learning."""
-        return self._state.grammar
-
-    @grammar.setter
-    def grammar(self, grammar: ParsingModel | None) -> None:
+    @learned.setter
+    def learned(self, model: ParsingModel | None) -> None:
         self._fit = None
-        self.model.shims[0].learned = grammar
+        self.model.learned = model
+
+    @property
+    def _is_unread(self) -> bool:
+        """Whether the model is a pretrained one that was not read yet."""
+        return self._fit is None and not self.model.is_read
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The categories of the grammar; empty while a pretrained one has not been loaded.
+        """The categories of the model; empty while a pretrained one has not been loaded.
 
-        spaCy asks for them before it loads the grammar that a pipeline was saved with.
+        spaCy asks for them before it loads the model that a pipeline was saved with.
         """
-        if self._state.is_unread or self.grammar is None:
+        if self._is_unread or self.learned is None:
             return ()
-        return self.grammar.labels
+        return self.learned.labels
 
     @property
-    def parser(self) -> TextParser | None:
-        """The parser by the grammar, within the limits of the component; None before training."""
-        settings = self.decoding, self.pruning, self.limits
-        return self._state.parser(*settings, evidence=self.evidence, tau=self.output.tau)
+    def parser(self) -> SegmentingParser | None:
+        """The parser by the model, within the limits of the component; None before training."""
+        settings = self.decoding, self.pruning, self.limits, self.evidence, self.output.tau
+        return self.model.made(settings, lambda model: _bounded_parser(model, *settings))
 
     # Learning
 
@@ -297,23 +240,23 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         *,
         nlp: Language | None = None,
         labels: list[str] | None = None,
-        grammar: Callable[[], ParsingModel] | None = None,
+        model: Callable[[], ParsingModel] | None = None,
     ) -> None:
-        """Learn the grammar from the reference trees, start online learning, or take a learned grammar.
+        """Learn the model from the reference trees, start online learning, or take a learned model.
 
         get_examples (callable): Returns the whole training corpus.
         nlp (Language): The pipeline, for its training settings; its meta gets the steps of EM as "fit".
-        labels (list of str): Categories that the grammar may have; None allows all.
-        grammar (callable): Returns a ready grammar; the examples are not used.
+        labels (list of str): Categories that the model may have; None allows all.
+        model (callable): Returns a ready model; the examples are not used.
 
-        Without trees in the examples a grammar that is already there stays, with a warning, and so
+        Without trees in the examples a model that is already there stays, with a warning, and so
         does the one that comes with the package.
-        RAISES (ValueError): If there are neither trees nor a grammar, if the corpus is streamed, or if the treebank has
+        RAISES (ValueError): If there are neither trees nor a model, if the corpus is streamed, or if the treebank has
             other categories.
         """
         self._fit = None
-        if grammar is not None:
-            self.grammar = grammar()
+        if model is not None:
+            self.learned = model()
         else:
             self._learn(self.gold_trees(get_examples()), nlp)
         self.check_learned(labels)
@@ -322,17 +265,17 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None) -> None:
         first = next(treebank, None)
         if first is None:
-            if self.grammar is not None:
+            if self.learned is not None:
                 self.warn_once(_NO_TREES)
             return
-        check_not_streamed(nlp, "grammar")
+        check_not_streamed(nlp, "model")
         if isinstance(self.learner, OnlineLearner):
             self._fit = self.learner.online(chain([first], treebank))
-            self.model.shims[0].state = GrammarState(self._fit.grammar)
+            self.model.read_by(self._fit.grammar)
         else:
             told: list[object] = []
-            self.grammar = self.learner.fit(chain([first], treebank), on_step=told.append)
-            logger.info("%s: learned a grammar of %d categories", self.name, len(self.labels))
+            self.learned = self.learner.fit(chain([first], treebank), on_step=told.append)
+            logger.info("%s: learned a model of %d categories", self.name, len(self.labels))
             steps = values_of_steps(told)
             if nlp is not None and steps:
                 nlp.meta["fit"] = steps
@@ -351,7 +294,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
             other learners.
 
         An online learner begins in `initialize`, which spaCy leaves out for a component of a trained pipeline: that one
-        keeps its grammar, with a warning.
+        keeps its model, with a warning.
         RAISES (ValueError): For trees that `initialize` did not get.
         """
         examples = list(examples)
@@ -359,7 +302,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         trees = list(self.gold_trees(examples))
         if self._fit is not None and trees:
             losses[self.name] -= self._fit.step(trees) / sum(map(len, trees))
-            self.model.shims[0].state = GrammarState(self._fit.grammar)
+            self.model.read_by(self._fit.grammar)
         elif isinstance(self.learner, OnlineLearner) and trees:
             self.warn_once(_NO_START)
         return losses
@@ -378,16 +321,15 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @contextmanager
     def _decodable(self) -> Iterator[None]:
-        """Within the block a grammar is loaded; if it lacks the `decoding`, the old grammar is restored."""
-        shim = self.model.shims[0]
-        before = shim.state
+        """Within the block a model is loaded; if it lacks the `decoding`, the old model is restored."""
+        before = self.model.held
         yield
         try:
             self._check_decoding()
         except ValueError as error:
-            shim.state = before
+            self.model.held = before
             raise ModelError(f"{self.name!r} cannot parse by what was loaded: {error}") from error
-        if shim.state is not before:
+        if self.model.held is not before:
             self._fit = None
 
     # Parsing

@@ -9,7 +9,6 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
-from thinc.api import Model
 
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.checks import FUNCTION, TEXT, Check, instance_of, shown
@@ -20,6 +19,7 @@ from spacy_lpcfg.components.doc.noun_chunks import offer_noun_chunks
 from spacy_lpcfg.components.doc.pipe_registry import register_pipe
 from spacy_lpcfg.components.doc.sentences import DocSentences, find_sentences
 from spacy_lpcfg.components.doc.surprisal import set_surprisal
+from spacy_lpcfg.components.model_holder import ModelHolder
 from spacy_lpcfg.components.model_pipe import ModelPipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.symbol_tags import symbol_tags
@@ -44,35 +44,6 @@ _BATCH = 128  # sentences whose evidence is in memory at once
 
 Answer = TypeVar("Answer")
 ParserModel = TypeVar("ParserModel", bound=ParsingModel)
-
-
-class TextParser:
-    """A parser that accepts words as in text, and converts them to treebank spelling.
-
-    parser (SentenceParser): A parser of words in the spelling of the treebank.
-    known (container of str): Words of the treebank.
-    """
-
-    def __init__(self, parser: SentenceParser, known: Container[str]) -> None:
-        self.parser = parser
-        self.known = known
-
-    def spell(self, words: Sequence[str]) -> list[str]:
-        """Convert words to treebank spelling."""
-        return escape_tokens(words, known=self.known)
-
-    def parse(self, words: Sequence[str], tags: Tags | None = None) -> Parse:
-        """Parse a sentence."""
-        return self.parser.parse(Query(self.spell(words), tags))
-
-    def bounded(self, limits: Limits) -> "TextParser":
-        """Return a parser that parses longer sentences in pieces, see `SegmentingParser`."""
-        bounded = SegmentingParser(self.parser, max_words=limits.max_words, max_seconds=limits.max_seconds)
-        return TextParser(bounded, self.known)
-
-    def surprisal(self, words: Sequence[str]) -> np.ndarray:
-        """Return the surprisal in bits of each word, and of the end, float64 (n_words + 1,)."""
-        return self.parser.surprisal(self.spell(words))
 
 
 class DocParse(NamedTuple):
@@ -132,7 +103,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         "scorer": FUNCTION.optional,
     }
 
-    def __init__(self, vocab: Vocab, model: Model, name: str) -> None:
+    def __init__(self, vocab: Vocab, model: ModelHolder[ParserModel], name: str) -> None:
         super().__init__(vocab, model, name)
         self._unknown_words = UnknownWords()
         offer_noun_chunks(vocab)
@@ -146,9 +117,18 @@ class ParsingPipe(ModelPipe[ParserModel]):
         raise AttributeError(f"{self.name!r} has no cfg: its settings are in nlp.config.")
 
     @property
-    def parser(self) -> TextParser | None:
-        """The parser by what was learned, within its limits; None before training."""
+    def parser(self) -> SegmentingParser | None:
+        """The parser by what was learned, of words in treebank spelling, within the limits; None before training."""
         raise NotImplementedError
+
+    def spell(self, words: Sequence[str]) -> list[str]:
+        """Return words of a text in the spelling of the treebank, such as -LRB- for a bracket."""
+        return escape_tokens(words, known=self.known_words)
+
+    @property
+    def known_words(self) -> Container[str]:
+        """All names under which the model knows words."""
+        return self.learned.words if self.learned is not None else ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -196,8 +176,10 @@ class ParsingPipe(ModelPipe[ParserModel]):
         of_docs: list[tuple[DocSentences, list[Query | None]]] = []
         for doc in docs:
             sentences = self._sentences(doc)
-            self._unknown_words.count(chain.from_iterable(sentences.texts), parser.known, self.name, self.vocab.lang)
-            of_docs.append((sentences, list(self._queries(parser, doc, sentences))))
+            self._unknown_words.count(
+                chain.from_iterable(sentences.texts), self.known_words, self.name, self.vocab.lang
+            )
+            of_docs.append((sentences, list(self._queries(doc, sentences))))
         parses = self._parses(parser, (query for _, queries in of_docs for query in queries if query))
         return [
             DocParse(sentences, [next(parses) if query else None for query in queries])
@@ -207,7 +189,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def _sentences(self, doc: Doc) -> DocSentences:
         return find_sentences(doc, self.spans_key)
 
-    def ready_parser(self) -> TextParser:
+    def ready_parser(self) -> SegmentingParser:
         """Return the parser.
 
         RAISES (ValueError): If nothing was learned yet.
@@ -220,14 +202,23 @@ class ParsingPipe(ModelPipe[ParserModel]):
             )
         return parser
 
+    def parse(self, words: Sequence[str], tags: Tags | None = None) -> Parse:
+        """Parse a sentence outside of any Doc.
+
+        words (sequence of str): Words as in text, punctuation included.
+        tags (sequence of str or None): The tag of each word, None for one that is not known; None for no tags.
+        RAISES (ValueError): If nothing was learned yet, or there are no words or not as many tags.
+        """
+        return self.ready_parser().parse(Query(self.spell(words), tags))
+
     @property
     def tag_weight(self) -> float:
         """The weight of given tags, as in `Query`."""
         return 0.0
 
-    def _queries(self, parser: TextParser, doc: Doc, sentences: DocSentences) -> Iterator[Query | None]:
+    def _queries(self, doc: Doc, sentences: DocSentences) -> Iterator[Query | None]:
         """Yield the query for each sentence of a Doc; None for a sentence without words."""
-        of_sentences = None
+        of_sentences, known = None, self.known_words
         if self.constraints is not None:
             of_sentences = constraints_by_sentence(self.constraints(doc), sentences.bounds)
         for number, (positions, texts) in enumerate(zip(sentences.words, sentences.texts, strict=True)):
@@ -237,20 +228,20 @@ class ParsingPipe(ModelPipe[ParserModel]):
             constraints = (
                 NO_CONSTRAINTS if of_sentences is None else constraints_within(of_sentences[number], positions)
             )
-            given, symbols = self._tags(sentences, positions), symbol_tags(texts, parser.known, self.vocab.lang)
+            given, symbols = self._tags(sentences, positions), symbol_tags(texts, known, self.vocab.lang)
             tags = given and symbols and [tag or symbol for tag, symbol in zip(given, symbols, strict=True)]
             weight = self.tag_weight if given else 0.0
-            yield Query(parser.spell(texts), tags or given or symbols, weight, constraints)
+            yield Query(escape_tokens(texts, known=known), tags or given or symbols, weight, constraints)
 
     def _tags(self, sentences: DocSentences, positions: Sequence[int]) -> Tags | None:
         """Return the given tags of a sentence; None if there are none, or they are not to be used."""
         tags = [sentences.given_tags[i] or None for i in positions]
         return None if self.tags == "model" or not any(tags) else tags
 
-    def _parses(self, parser: TextParser, queries: Iterable[Query]) -> Iterator[Parse]:
+    def _parses(self, parser: SentenceParser, queries: Iterable[Query]) -> Iterator[Parse]:
         """Yield the parse of each query; sentences are prepared `_BATCH` at a time."""
         for batch in in_batches(queries, _BATCH):
-            yield from map(parser.parser.parse, parser.parser.prepare(batch))
+            yield from map(parser.parse, parser.prepare(batch))
 
     # Probabilities
 
@@ -312,7 +303,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         if len(trees) != len(queries):
             raise ValueError(f"Expected a tree or None for each of {len(queries)} sentences, got {len(trees)}.")
         return [
-            parser.parser.tree_log_probability(_with_words(tree, query.words)) if query else None
+            parser.tree_log_probability(_with_words(tree, query.words)) if query else None
             for tree, query in zip(trees, queries, strict=True)
         ]
 
@@ -322,6 +313,13 @@ class ParsingPipe(ModelPipe[ParserModel]):
         They add up to -log2 P(words). Spectral grammars have none.
         """
         return self._ask(doc, lambda parser, query: parser.surprisal(query.words))
+
+    def surprisal(self, words: Sequence[str]) -> np.ndarray:
+        """Return the surprisal in bits of each word of a sentence as in text, and of its end, float64 (n_words + 1,).
+
+        RAISES (ValueError): As `surprisals`.
+        """
+        return self.ready_parser().surprisal(self.spell(words))
 
     def states(self, doc: Doc) -> list[list[StateVectors] | None]:
         """Return inside and outside vectors of the constituents and words of each sentence's tree, in pre-order.
@@ -336,11 +334,11 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def _ask(self, doc: Doc, question: Callable[[SentenceParser, Query], Answer]) -> list[Answer | None]:
         """Return the parser's answer for each sentence of a Doc."""
         parser, queries = self._parser_and_queries(doc)
-        return [question(parser.parser, query) if query else None for query in queries]
+        return [question(parser, query) if query else None for query in queries]
 
-    def _parser_and_queries(self, doc: Doc) -> tuple[TextParser, list[Query | None]]:
+    def _parser_and_queries(self, doc: Doc) -> tuple[SentenceParser, list[Query | None]]:
         parser = self.ready_parser()
-        return parser, list(self._queries(parser, doc, self._sentences(doc)))
+        return parser, list(self._queries(doc, self._sentences(doc)))
 
     # Annotation
 
@@ -358,7 +356,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
                 set_tags=output.set_tags,
             )
             if output.surprisal:
-                set_surprisal(doc, self.spans_key, self.ready_parser())
+                set_surprisal(doc, self.spans_key, self)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the predicted trees with the component's scorer."""

@@ -22,12 +22,8 @@ from spacy_lpcfg.checks import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, 
 from spacy_lpcfg.components.doc.constituents import EMPTY, FORMAT
 from spacy_lpcfg.components.doc.sentences import find_sentences, sentence_bounds
 from spacy_lpcfg.components.doc.tree_group import set_group
-from spacy_lpcfg.components.model_pipe import (
-    ModelPipe,
-    ModelShim,
-    check_not_streamed,
-    model_holder,
-)
+from spacy_lpcfg.components.model_holder import ModelHolder
+from spacy_lpcfg.components.model_pipe import ModelPipe, check_not_streamed
 from spacy_lpcfg.components.sentence_rule import set_sentence_starts
 from spacy_lpcfg.components.training.tagged_text import Attr, DocSentence, Untagged, doc_sentences
 from spacy_lpcfg.parsing.result import PARSED, SEGMENTED
@@ -120,7 +116,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         max_words: int,
         scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
-        super().__init__(nlp.vocab, model_holder("bracketer", ModelShim(Bracketer.from_bytes)), name)
+        super().__init__(nlp.vocab, ModelHolder("bracketer", Bracketer.from_bytes), name)
         self.learner = learner
         self.spans_key = spans_key
         self.attr = attr

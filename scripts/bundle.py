@@ -93,13 +93,13 @@ def joined(grammar: str, encoder: str, trees: list[Path]) -> EvidenceGrammar:
     """Return the grammar of a pipeline with the evidence of an encoder; tau is fitted on trees of files."""
     parser, _ = find_lpcfg_parser(load_pipeline(grammar))
     found = find_encoder(encoder, "")
-    if not isinstance(parser.grammar, Grammar) or found is None or found.classifier is None:
+    if not isinstance(parser.learned, Grammar) or found is None or found.classifier is None:
         raise SystemExit(
             "expected a grammar without evidence, and an encoder with the classifier that it was tuned with"
         )
     evidence = EncoderEvidence(found.encoder, found.classifier)
     golds = [tree for path in trees for tree in map(normalize_rooted, read_trees(path)) if tree is not None]
-    return with_fitted_tau(EvidenceGrammar(lighter(parser.grammar), evidence), golds[:: len(golds) // MOST + 1])
+    return with_fitted_tau(EvidenceGrammar(lighter(parser.learned), evidence), golds[:: len(golds) // MOST + 1])
 
 
 def lighter(grammar: Grammar) -> Grammar:

@@ -15,7 +15,7 @@ from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn import ISBN
 
-LEARNED = {"lpcfg_parser": "grammar", "isbn_parser": "isbn", "spectral_bracketer": "bracketer"}
+LEARNED = {"lpcfg_parser": "learned", "isbn_parser": "isbn", "spectral_bracketer": "bracketer"}
 """The attribute of each component that holds what it has learned."""
 
 PCFG = {"learner": "pcfg"}
@@ -46,7 +46,7 @@ def pipeline_by(grammar: Grammar, lang: str = "en", **config: object) -> tuple[L
     """Return a pipeline that parses by a grammar, and its parser."""
     nlp = pipeline_of("lpcfg_parser", lang, **config)
     parser = nlp.get_pipe("lpcfg_parser")
-    parser.grammar = grammar
+    parser.learned = grammar
     return nlp, parser
 
 
@@ -65,7 +65,7 @@ def give_model(nlp: Language, name: str) -> Language:
     """Give a component of `untrained` a small model, as if it had learned it; return the pipeline."""
     pipe = nlp.get_pipe(name)
     if name == "lpcfg_parser":
-        pipe.grammar = model("grammar")
+        pipe.learned = model("grammar")
     elif name == "isbn_parser":
         set_isbn(pipe.model, one_network())
     elif name == "language_model":

@@ -65,7 +65,7 @@ class Rated(NamedTuple):
         rated = cls(Path(model).name, partial(parses_of, pipe))
         if not held_out:
             return rated
-        parser = pipe.ready_parser().parser
+        parser = pipe.ready_parser()
         queries = parser.prepare([Query(gold.words) for gold in held_out])
         fitted = find_parser(load_pipeline(model), None)
         fitted.output = replace(fitted.output, tau=fit_tau(parser, queries, held_out))
@@ -78,7 +78,7 @@ class Rated(NamedTuple):
 
 def parses_of(pipe: ParsingPipe, golds: list[Tree]) -> list[Parse]:
     """Parse the words of gold trees by a component."""
-    parser = pipe.ready_parser().parser
+    parser = pipe.ready_parser()
     return [parser.parse(query) for query in parser.prepare([Query(gold.words) for gold in golds])]
 
 

@@ -41,7 +41,7 @@ Timed = tuple[Sequence[Sentence], float]
 
 def native_pass(model: Path, golds: list[Tree]) -> Timed:
     """Parse the words of trees by what the pipeline has learned."""
-    parser = component(spacy.load(model)).ready_parser().parser
+    parser = component(spacy.load(model)).ready_parser()
     parser.parse(golds[0].words)
     parses, seconds = measure.parse_all(parser, golds, "model")
     return [parse.tree for parse in parses], seconds

@@ -55,7 +55,7 @@ def calibrate(
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
     domains = [_Domain.read(pipe, path, skip_bad, dialect) for path in trees]
-    parser = pipe.ready_parser().parser
+    parser = pipe.ready_parser()
     losses = [bracket_losses(parser, domain.queries, domain.golds) for domain in domains]
     tau = TAUS[int(np.argmin(np.sum(losses, axis=0)))]
     before = [domain.outcomes(pipe) for domain in domains]
@@ -84,14 +84,14 @@ class _Domain(NamedTuple):
         from spacy_lpcfg.trees import clean
 
         golds = [tree for tree in map(clean, read_treebank([path], skip_bad, dialect)) if tree is not None]
-        return cls(path.name, golds, pipe.ready_parser().parser.prepare([Query(gold.words) for gold in golds]))
+        return cls(path.name, golds, pipe.ready_parser().prepare([Query(gold.words) for gold in golds]))
 
     def outcomes(self, pipe: "ParsingPipe") -> "DomainOutcomes":
         """Parse the sentences, and compare the parses with the gold trees."""
         from spacy_lpcfg.components.isbn_parser import ISBNParser
         from spacy_lpcfg.evaluation.calibration import DomainOutcomes
 
-        parser = pipe.ready_parser().parser
+        parser = pipe.ready_parser()
         parses = [parser.parse(query) for query in progress(self.queries, f"sentences of {self.name}")]
         return DomainOutcomes.of(parses, self.golds, with_tags=not isinstance(pipe, ISBNParser))
 

@@ -100,8 +100,8 @@ def _normalized(tree: "Tree", functions: bool, tags: options.TagDetail) -> "Tree
 
 def _parsed(model: str, component: str | None, golds: Sequence["Tree"], normalize: "Normalize") -> list["Tree | None"]:
     """Return a model's trees for the words of gold trees, normalized for scoring."""
-    parser = find_parser(load_pipeline(model), component).ready_parser()
-    return [normalize(parser.parse(gold.words).tree) for gold in progress(golds, "sentences")]
+    pipe = find_parser(load_pipeline(model), component)
+    return [normalize(pipe.parse(gold.words).tree) for gold in progress(golds, "sentences")]
 
 
 def _read_treebank(path: Path, dialect: str | None, normalize: "Normalize") -> list["Tree"]:

@@ -192,6 +192,6 @@ def add_parser(nlp: "Language", model: "ParsingModel", learner: dict[str, Any], 
 
     component = nlp.add_pipe("lpcfg_parser", config={"learner": learner})
     assert isinstance(component, LPCFGParser)
-    component.grammar = model
+    component.learned = model
     tell(model.summary)
     nlp.meta.update(meta)

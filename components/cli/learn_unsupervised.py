@@ -43,9 +43,9 @@ def learn_unsupervised(
     n_grammars = learner.n_rounds * len(learner.n_classes)
     of_grammars = without_marks(read_sentences(grammar_text)) if grammar_text else None
     with busy("learning", n_grammars, "grammars") as reach:
-        component.grammar = learner.fit(
+        component.learned = learner.fit(
             without_marks(read_sentences(text)), of_grammars, on_step=lambda step: reach(step.number)
         )
-    tell(component.grammar.summary)
+    tell(component.learned.summary)
     save_pipeline(nlp, output, force=force)
     tell(f"saved to {output}")

@@ -15,14 +15,14 @@ from spacy_lpcfg.storage.container import Stored
 
 
 class SurprisalModel(Protocol):
-    """A model with surprisal: a `LanguageModel`, or the `ready_parser()` of a parsing component."""
+    """A model with surprisal: a `LanguageModel`, or a parsing component."""
 
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
         """Return the surprisal in bits of each word of a sentence, and of its end, float64 (n_words + 1,)."""
         ...
 
 
-class RegisteredPipe(Protocol):
+class RegisteredPipe(SurprisalModel, Protocol):
     """The interface that a Doc uses of the component that parsed it; see `ParsingPipe`."""
 
     vocab: Vocab
@@ -32,8 +32,6 @@ class RegisteredPipe(Protocol):
     def learned(self) -> Stored | None: ...
 
     def posteriors(self, doc: Doc) -> list[Posteriors | None]: ...
-
-    def ready_parser(self) -> SurprisalModel: ...
 
 
 _PIPES: WeakValueDictionary[tuple[int, str], RegisteredPipe] = WeakValueDictionary()

@@ -27,8 +27,8 @@ def token_surprisal(doc: Doc, model: SurprisalModel) -> np.ndarray:
 
     doc (Doc): A Doc, which counts as one sentence if it has no sentence boundaries. Its words have to be split as those
         of the text that the model learned from.
-    model (LanguageModel or parser): A model from `spacy-lpcfg learn lm` or `spacy_lpcfg.language_model.fit`, or the
-        result of `nlp.get_pipe("lpcfg_parser").ready_parser()`.
+    model (LanguageModel or component): A model from `spacy-lpcfg learn lm` or `spacy_lpcfg.language_model.fit`, or a
+        component such as `nlp.get_pipe("lpcfg_parser")`.
     RETURNS (float64, (n_tokens,)): Bits; nan for white space and for words that a language model does not know.
     """
     return doc_surprisal(doc, model)[0]
@@ -94,7 +94,7 @@ def _try_to_store(doc: Doc, key: str) -> bool:
     if pipe is None:
         return False
     try:
-        set_surprisal(doc, key, pipe.ready_parser())
+        set_surprisal(doc, key, pipe)
     except ValueError:  # a spectral grammar, for example, has no surprisal
         return False
     return True

@@ -140,12 +140,12 @@ class Corrections:
         constraints.check(len(words))
         _check_is_tree(constraints.required)
         _check_agree(required, forbidden)
-        tags = symbol_tags(words, parser.known, self.component.vocab.lang)
+        tags = symbol_tags(words, self.component.known_words, self.component.vocab.lang)
         for tried in (
             constraints,
             Constraints((), constraints.forbidden, tuple({span[:2]: None for span in required})),
         ):
-            parse = parser.parser.parse(Query(parser.spell(words), tags, constraints=tried))
+            parse = parser.parse(Query(self.component.spell(words), tags, constraints=tried))
             brackets = [span for span in parse.spans if span[2] not in ROOT_LABELS]
             if constraints.allow(brackets):
                 return parse, brackets
@@ -161,7 +161,7 @@ class Corrections:
 
     def _saved_before(self) -> dict[int, Tree]:
         """Read the trees in the file, by the positions of their sentences, which must have the same words."""
-        spell = self.component.ready_parser().spell
+        spell = self.component.spell
         places: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for sentence in sorted(self.sentences, key=lambda sentence: -sentence.position):
             places[_plain(spell(sentence.words))].append(sentence.position)

@@ -16,7 +16,7 @@ from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.protocol import Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import MIN_POSTERIOR, PARSED, UNCONSTRAINED, Parse, Posteriors
-from spacy_lpcfg.parsing.segmentation import SegmentingParser
+from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
 from spacy_lpcfg.trees.tree import Span
 
 _MAX_WORDS = 150
@@ -103,4 +103,4 @@ class BracketCandidates(Candidates[Parse]):
 
 def induced_parser(model: Induced, decoding: Decoding = MBR) -> SegmentingParser:
     """Return the parser of a model, which splits long sentences."""
-    return SegmentingParser(InducedParser(model, decoding=decoding), max_words=_MAX_WORDS)
+    return SegmentingParser(InducedParser(model, decoding=decoding), Limits(_MAX_WORDS))

@@ -109,28 +109,24 @@ def parse_segments(parse: Callable[[Query], Parse], query: Query, cuts: list[int
 
 
 class SegmentingParser(SentenceParser):
-    """A parser that cuts long sentences into pieces; threads may share it if they may share `parser`.
+    """A parser that adds limits of words and time to another; threads may share it if they may share `parser`.
 
     parser (SentenceParser): The parser of the pieces, for any model.
-    max_words (int): A longer sentence is cut into pieces of at most so many words, where possible at punctuation, whose
-        trees stand side by side below one bracket. The pieces are parsed one after the other.
-    max_seconds (float or None): CPU seconds of the thread after which the rest of a cut sentence gets no brackets, and
-        given tags or those of `parser.likely_tags`. The clock is read before each piece, so that the last piece may
-        exceed the limit; a sentence of at most `max_words` words always gets its tree. None for no limit: only then are
-        trees the same on all machines.
-    RAISES (ValueError): If `max_words` is less than 1, or `max_seconds` less than 0.
+    limits (Limits): A sentence of more than `max_words` words is cut into pieces, where possible at punctuation, whose
+        trees stand side by side below one bracket. The pieces are parsed one after the other. After `max_seconds` of
+        the thread the rest of the sentence gets no brackets, and given tags or those of `parser.likely_tags`. The clock
+        is read before each piece, so that the last piece may exceed the limit; a sentence of at most `max_words` words
+        always gets its tree. Trees are the same on all machines only without a limit of seconds. `max_memory` is left
+        to `parser`.
 
     For a sentence that is cut, `posteriors` has only the brackets of the joined tree, `distribution` has no trees, and
     surprisals and log-probabilities are nan.
     """
 
-    def __init__(self, parser: SentenceParser, *, max_words: int, max_seconds: float | None = None) -> None:
-        COUNT(max_words=max_words)
-        _SECONDS(max_seconds=max_seconds)
+    def __init__(self, parser: SentenceParser, limits: Limits) -> None:
         self.parser = parser
         self.kind = parser.kind
-        self.max_words = max_words
-        self.max_seconds = max_seconds
+        self.limits = limits
         self._has_told = False
 
     @property
@@ -139,7 +135,7 @@ class SegmentingParser(SentenceParser):
         return self.parser.answers
 
     def _fits(self, query: Query) -> bool:
-        return len(query.words) <= self.max_words
+        return len(query.words) <= self.limits.max_words
 
     def parse(self, query: Sentence) -> Parse:
         """Parse a sentence; the status is "segmented" if it was cut, "out-of-time" if part of it has no brackets.
@@ -160,10 +156,10 @@ class SegmentingParser(SentenceParser):
         """Return the parses of the pieces of a sentence, and whether time was up before the last piece."""
         begin, start = thread_time(), 0
         parses: list[Parse] = []
-        ends = [*cut_points(query.words, self.max_words), len(query.words)]
+        ends = [*cut_points(query.words, self.limits.max_words), len(query.words)]
         self._tell_once(len(query.words), len(ends))
         for end in ends:
-            if start and self.max_seconds is not None and thread_time() - begin >= self.max_seconds:
+            if start and self.limits.max_seconds is not None and thread_time() - begin >= self.limits.max_seconds:
                 return [*parses, self._without_brackets(query.part(start, len(query.words)))], True
             parses.append(self.parser.parse(query.part(start, end)))
             logger.info(_DONE, len(parses), len(ends))
@@ -174,7 +170,7 @@ class SegmentingParser(SentenceParser):
         """Log before the first cut sentence is parsed, which may take a while, that it is cut."""
         if not self._has_told:
             self._has_told = True
-            logger.warning(_CUT, n_words, n_pieces, self.max_words)
+            logger.warning(_CUT, n_words, n_pieces, self.limits.max_words)
 
     def _without_brackets(self, query: Query) -> Parse:
         """Return a parse without brackets, with given or likely tags of score 0; tags are only looked up."""

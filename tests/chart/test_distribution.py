@@ -13,7 +13,7 @@ from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.chart.k_best import KBest
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.parsing.distribution import MAX_N_BEST, MAX_SAMPLES, ListedDistribution
-from spacy_lpcfg.parsing.segmentation import SegmentingParser
+from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
 from spacy_lpcfg.trees import Tree, parse_trees
 from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 
@@ -188,7 +188,7 @@ def test_a_distribution_needs_one_proper_grammar():
 
 
 def test_a_sentence_in_pieces_has_an_empty_distribution():
-    parser = SegmentingParser(Parser(random_grammar(0)), max_words=150)
+    parser = SegmentingParser(Parser(random_grammar(0)), Limits(150))
     distribution = parser.distribution(["ant"] * 200)
     assert distribution.n_best(1) == distribution.samples(1) == []
     assert np.isnan([distribution.entropy(), distribution.log_probability]).all()

@@ -22,7 +22,7 @@ from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.decodings import MinimumRisk
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Posteriors
-from spacy_lpcfg.parsing.segmentation import SegmentingParser
+from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.transforms import split_chain
 
@@ -292,7 +292,7 @@ def test_word_that_is_no_sentence_gets_the_top_label():
 @pytest.mark.parametrize("n_words", [6, 7, 23, 400])
 def test_long_sentences_are_cut_into_segments(parser, n_words):
     words = [("," if i % 7 == 4 else "dog") for i in range(n_words)]
-    parse = SegmentingParser(Parser(parser.grammar), max_words=5).parse(words)
+    parse = SegmentingParser(Parser(parser.grammar), Limits(5)).parse(words)
     assert parse.status == "segmented"
     assert parse.tree.words == words
     assert parse.span_scores[0] == 0

@@ -44,7 +44,7 @@ def raw(tmp_path):
 
 
 def grammar_of(model: Path):
-    return spacy.load(model).get_pipe("lpcfg_parser").grammar
+    return spacy.load(model).get_pipe("lpcfg_parser").learned
 
 
 # All

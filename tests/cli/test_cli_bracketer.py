@@ -153,9 +153,9 @@ def test_cli_brackets_text_where_the_pipeline_tags_it(model, tmp_path):
     parser = nlp.get_pipe("lpcfg_parser")
     nlp.to_disk(tmp_path / "both")
     assert trees_in(run("parse", tmp_path / "both", "-", text="Go home.").stdout)[0].label in ("S", "VP")
-    parser.grammar = None
+    parser.learned = None
     nlp.to_disk(tmp_path / "hollow")
-    assert "no grammar yet" in run("parse", tmp_path / "hollow", "-", text="Go home.", code=1).stderr
+    assert "no model yet" in run("parse", tmp_path / "hollow", "-", text="Go home.", code=1).stderr
     error = run("parse", model, "-", "--input", "text", text="Go home.", code=1).stderr
     assert "token.tag_" in error
 

@@ -20,7 +20,7 @@ def inspected(model, *options: object) -> dict:
 
 def test_summary_of_rules_is_a_sum_over_the_states_of_children(pcfg_model, spectral_model):
     for model in (pcfg_model, spectral_model):
-        grammar = spacy.load(model).get_pipe("lpcfg_parser").grammar
+        grammar = spacy.load(model).get_pipe("lpcfg_parser").learned
         symbol = grammar.symbols.index("NP")
         found = top_rules(grammar, symbol, 10_000)
         rules = [i for i in range(grammar.n_rules) if grammar.rules[i, 0] == symbol]
@@ -36,7 +36,7 @@ def test_summary_of_rules_is_a_sum_over_the_states_of_children(pcfg_model, spect
 
 
 def test_summary_of_words_is_a_distribution(pcfg_model):
-    grammar = spacy.load(pcfg_model).get_pipe("lpcfg_parser").grammar
+    grammar = spacy.load(pcfg_model).get_pipe("lpcfg_parser").learned
     for tag in ("DT", "NN"):
         (found,) = top_words(grammar, grammar.symbols.index(tag), 10_000)
         assert sum(weight for _, weight in found) == pytest.approx(1, abs=1e-3)
@@ -46,7 +46,7 @@ def test_summary_of_words_is_a_distribution(pcfg_model):
 
 
 def test_cli_inspect_shows_a_grammar(pcfg_model):
-    grammar = spacy.load(pcfg_model).get_pipe("lpcfg_parser").grammar
+    grammar = spacy.load(pcfg_model).get_pipe("lpcfg_parser").learned
     found = inspected(pcfg_model, "--symbol", "NP", "--symbol", "DT", "--top", 3)
     (sizes,) = found["members"]
     assert (sizes["kind"], sizes["is_proper"], sizes["root_label"]) == ("grammar", True, "ROOT")
@@ -66,7 +66,7 @@ def test_cli_inspect_shows_a_grammar(pcfg_model):
 def test_cli_inspect_shows_singular_values(spectral_model, sample_folder):
     found = inspected(spectral_model)["singular_values"]
     estimate = Spectral(n_states=2).estimate(read_trees(sample_folder / "train.mrg"))
-    symbols = spacy.load(spectral_model).get_pipe("lpcfg_parser").grammar.symbols
+    symbols = spacy.load(spectral_model).get_pipe("lpcfg_parser").learned.symbols
     for name, row, m in zip(symbols, estimate.projections.singular_values, estimate.projections.n_states, strict=True):
         np.testing.assert_allclose(found[name], row[:m], atol=1e-6)
     lines = run("inspect", spectral_model).stdout.splitlines()

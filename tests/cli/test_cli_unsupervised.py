@@ -41,6 +41,6 @@ def test_cli_unsupervised_learns_a_pipeline(text, tmp_path):
     doc = spacy.load(model)("the naa sees a nbb .")
     assert {span.label_ for span in doc.spans["constituents"]} <= {"S", "X"}
     nlp = spacy.load(model)
-    nlp.get_pipe("lpcfg_parser").grammar.to_disk(tmp_path / "file")
+    nlp.get_pipe("lpcfg_parser").learned.to_disk(tmp_path / "file")
     words = [token.text for token in doc]
     assert make_parser(load(tmp_path / "file")).parse(words).tree.spans() == tree.spans()

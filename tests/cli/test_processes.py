@@ -9,7 +9,6 @@ from spacy.tokens import Doc
 from srsly.msgpack import msgpack_decoders, msgpack_encoders
 
 from spacy_lpcfg.components.cli.shared.processes import pipe
-from spacy_lpcfg.components.lpcfg_parser import GrammarState
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 
@@ -31,13 +30,13 @@ def parsed(nlp, n_docs: int, n_process: int) -> list[Doc]:
 
 def test_workers_get_a_model_that_was_read_once(nlp):
     component, n_read = nlp.get_pipe("lpcfg_parser"), []
-    grammar = component.grammar
+    grammar = component.learned
 
     def read():
         n_read.append(1)
         return grammar
 
-    component.model.shims[0].state = GrammarState(read)
+    component.model.read_by(read)
     parsed(nlp, 3, 2)
     assert n_read == [1]  # in this process, before it started the others
 

@@ -84,7 +84,7 @@ def test_benepar_raises_nothing_from_sentences_and_tokens_on(doc):
 def test_benepar_nltk_interface(nlp):
     """`benepar.Parser` takes words, and their tags where they are known; it gives an `nltk.Tree` below TOP."""
     pytest.importorskip("nltk", reason="NLTK is not here: pip install 'spacy-lpcfg[viz]'")
-    parser = nlp.get_pipe("lpcfg_parser").ready_parser()
+    parser = nlp.get_pipe("lpcfg_parser")
     words, tags = ['"', "Fly", "safely", ".", '"'], ["``", "VB", "RB", ".", "''"]
     assert str(parser.parse(words, tags).tree) == FLY
     assert str(to_nltk(parser.parse(words).tree)) == FLY

@@ -75,7 +75,7 @@ def test_corrections_are_written_in_the_order_of_the_file(corrections):
     first = corrections.sentences[places.index(min(places[:2]))]
     trees = [*read_trees(corrections.output)]
     assert trees[0].words == first.words
-    assert corrections.component.grammar.root_label == "ROOT"
+    assert corrections.component.learned.root_label == "ROOT"
     assert [tree.label for tree in trees] == ["S", "S"]
     corrections.save(0, [(0, 2, "WHNP")])
     assert len([*read_trees(corrections.output)]) == 2

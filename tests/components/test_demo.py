@@ -317,7 +317,7 @@ def test_serve_starts_warm(monkeypatch):
     found: list[set[str]] = []
 
     def end(server: DemoServer) -> None:
-        parser = server.answer.component.ready_parser().parser.parser
+        parser = server.answer.component.ready_parser().parser
         found.append(set(vars(parser._alone)))  # the grammar of the model, without its evidence
         raise KeyboardInterrupt
 

@@ -267,7 +267,7 @@ def test_isbn_parser_settings_change_what_it_does(nlp, with_settings):
     found = []
     for parser.pruning, parser.decoding in searches:
         assert parser.parser is parser.parser
-        by_model = parser.parser.parser.parser
+        by_model = parser.parser.parser
         assert (by_model.settings, by_model.decoding.name) == (parser.pruning, parser.decoding)
         found.append(parser(nlp.make_doc(TEXTS[0])).spans[ISBN_KEY].attrs["log_probabilities"][0])
     assert found[1] < found[0]

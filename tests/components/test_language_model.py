@@ -79,7 +79,7 @@ def test_language_model_gives_tokens_their_surprisal(nlp):
 def test_language_model_goes_before_a_parser(nlp, sample_grammar):
     alone = [token._.surprisal for token in nlp(TEXT)]
     for place in ({"first": True}, {"last": True}):
-        nlp.add_pipe("lpcfg_parser", config={"output": {"surprisal": True}}, **place).grammar = sample_grammar
+        nlp.add_pipe("lpcfg_parser", config={"output": {"surprisal": True}}, **place).learned = sample_grammar
         doc = nlp(TEXT)
         assert len(doc._.constituency) == 2
         np.testing.assert_array_equal([token._.surprisal for token in doc], alone)

@@ -108,10 +108,10 @@ def test_parser_learns_by_steps(stepwise):
     history = []
     gold = [tree for eg in examples for tree in rooted_trees(eg.reference, KEY)]
     wanted = EM(n_states=2, n_iterations=3).fit(gold, on_step=history.append)
-    assert nlp.get_pipe("lpcfg_parser").grammar.to_bytes() == wanted.to_bytes()
+    assert nlp.get_pipe("lpcfg_parser").learned.to_bytes() == wanted.to_bytes()
     n_words = sum(map(len, gold))
     assert losses == pytest.approx([-step.log_likelihood / n_words for step in history])
-    assert pickle.loads(pickle.dumps(nlp)).get_pipe("lpcfg_parser").grammar.to_bytes() == wanted.to_bytes()
+    assert pickle.loads(pickle.dumps(nlp)).get_pipe("lpcfg_parser").learned.to_bytes() == wanted.to_bytes()
 
 
 def test_parser_adds_up_losses_of_batches(stepwise):
@@ -129,7 +129,7 @@ def test_parser_trained_before_learns_nothing_more_and_says_so(stepwise):
     loaded.resume_training()
     with pytest.warns(UserWarning, match="learns nothing more"):
         assert loaded.update(examples)["lpcfg_parser"] == 0
-    assert loaded.get_pipe("lpcfg_parser").grammar.to_bytes() == nlp.get_pipe("lpcfg_parser").grammar.to_bytes()
+    assert loaded.get_pipe("lpcfg_parser").learned.to_bytes() == nlp.get_pipe("lpcfg_parser").learned.to_bytes()
 
 
 def test_parser_spells_brackets_and_quotes_as_its_treebank():
@@ -144,9 +144,9 @@ def test_parser_spells_brackets_and_quotes_as_its_treebank():
 def test_parser_prunes_as_told(nlp, with_settings, tmp_path):
     told = {"edge_threshold": 0.0, "boundary_merit": False, "retry_beam": None}
     other = with_settings(pruning=told, limits={"max_words": 8})
-    assert other.get_pipe("lpcfg_parser").parser.parser.parser.settings == ChartSettings(**told)
+    assert other.get_pipe("lpcfg_parser").parser.parser.settings == ChartSettings(**told)
     words = ["The", "cat", "that", "saw", "the", "dog", "ran", "."]
-    wanted = Parser(nlp.get_pipe("lpcfg_parser").grammar, settings=ChartSettings(**told)).parse(words)
+    wanted = Parser(nlp.get_pipe("lpcfg_parser").learned, settings=ChartSettings(**told)).parse(words)
     found, usual = (each(Doc(each.vocab, words)).spans[KEY].attrs["scores"].tolist() for each in (other, nlp))
     assert found == wanted.span_scores.tolist() != usual
     other.to_disk(tmp_path)

@@ -1,7 +1,7 @@
 """The components that learn have this in common: errors, warnings, and things that they leave alone."""
 
 import pytest
-from pipelines import LEARNED, SAMPLE, annotations, answer, give_model, tagged, treebank, untrained
+from pipelines import SAMPLE, annotations, answer, give_model, tagged, treebank, untrained
 from spacy.tokens import Doc
 from texts import ODD_TEXTS
 
@@ -11,14 +11,13 @@ from spacy_lpcfg.trees import parse_trees
 
 PARSERS = ("lpcfg_parser", "isbn_parser")
 WITH_TREES = (*PARSERS, "spectral_bracketer")
-READERS = {name: f"spacy-lpcfg.read_{learned}.v1" for name, learned in LEARNED.items()}
 NOTHING_LEARNED = {
-    "lpcfg_parser": (r"found no trees.*Treebank\.v1", r"no grammar yet.*spacy train"),
+    "lpcfg_parser": (r"found no trees.*Treebank\.v1", r"no model yet.*spacy train"),
     "isbn_parser": (r"found no trees.*Treebank\.v1", r"no network yet.*spacy train.*learn isbn"),
     "spectral_bracketer": (r"'spectral_bracketer': Expected a Doc with token\.pos_", r"no bracketer yet.*spacy train"),
 }
 """What a component says when it finds nothing to learn from, and when it is to parse all the same."""
-TEXT_KEPT = {"lpcfg_parser": "keeps the grammar that it has", "spectral_bracketer": "keeps the bracketer"}
+TEXT_KEPT = {"lpcfg_parser": "keeps the model that it has", "spectral_bracketer": "keeps the bracketer"}
 """What a component warns of that has learned before, and finds nothing to learn from."""
 
 
@@ -55,14 +54,13 @@ def test_pipe_without_examples_says_what_it_needs_or_keeps_what_it_has(name, rec
     assert annotations(answer(nlp, name)) == before
 
 
-@pytest.mark.parametrize("name", WITH_TREES)
-def test_pipe_takes_a_ready_model(name, tmp_path):
-    nlp, ready = learned(name), untrained(name)
-    getattr(nlp.get_pipe(name), LEARNED[name]).to_disk(tmp_path / "ready")
-    reader = {"@readers": READERS[name], "path": str(tmp_path / "ready")}
-    ready.config["initialize"]["components"][name] = {LEARNED[name]: reader}
+def test_pipe_takes_a_ready_model_from_a_file_that_a_config_names(tmp_path):
+    nlp, ready = learned("lpcfg_parser"), untrained("lpcfg_parser")
+    nlp.get_pipe("lpcfg_parser").learned.to_disk(tmp_path / "ready")
+    reader = {"@readers": "spacy-lpcfg.read_grammar.v1", "path": str(tmp_path / "ready")}
+    ready.config["initialize"]["components"]["lpcfg_parser"] = {"model": reader}
     ready.initialize()
-    assert annotations(answer(ready, name)) == annotations(answer(nlp, name))
+    assert annotations(answer(ready, "lpcfg_parser")) == annotations(answer(nlp, "lpcfg_parser"))
 
 
 @pytest.mark.parametrize("name", PARSERS)

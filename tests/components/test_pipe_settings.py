@@ -76,7 +76,7 @@ def pipes(sample_grammar):
     nlp = spacy.blank("en")
     for factory in BAD:
         nlp.add_pipe(factory)
-    nlp.get_pipe("lpcfg_parser").grammar = sample_grammar
+    nlp.get_pipe("lpcfg_parser").learned = sample_grammar
     return nlp
 
 
@@ -137,7 +137,7 @@ def test_pipe_settings_limit_no_memory_of_a_network():
 
 def test_pipe_settings_without_a_limit_of_memory_are_those_of_the_library(pipes):
     pipe = spacy.blank("en").add_pipe("lpcfg_parser", config={"pretrained": "en-fast", "limits": {"max_memory": None}})
-    assert pipe.parser.parser.parser.settings == ChartSettings()
+    assert pipe.parser.parser.settings == ChartSettings()
     assert replace(pipe.limits, max_memory=192) == pipes.get_pipe("lpcfg_parser").limits
 
 

@@ -79,7 +79,7 @@ def test_models_worker_processes(nlp):
 def test_models_learning_replaces_it():
     nlp = spacy.blank("en")
     parser = nlp.add_pipe("lpcfg_parser", config={"learner": "pcfg"})
-    assert "UCP" in parser.grammar.labels
+    assert "UCP" in parser.learned.labels
     nlp.initialize(lambda: treebank(3)(nlp))
     assert "UCP" not in parser.labels
     assert len(parser.to_bytes()) < 1e6

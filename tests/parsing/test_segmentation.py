@@ -15,7 +15,7 @@ from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.segmentation import SegmentingParser, cut_points
+from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser, cut_points
 from spacy_lpcfg.trees import read_trees
 
 COMPONENTS = pytest.mark.parametrize("name", ["lpcfg_parser", "isbn_parser", "spectral_bracketer"])
@@ -73,12 +73,12 @@ def test_max_words_is_a_setting(name):
 def test_bounds_below_nothing_are_refused(core):
     for bounds in ({"max_words": 0}, {"max_words": 1, "max_seconds": -1.0}):
         with pytest.raises(ValueError, match=r"Expected max_(words|seconds) to be a .*, got (0|-1.0)"):
-            SegmentingParser(core, **bounds)
+            Limits(**bounds)
 
 
 def test_cut_sentence_has_the_trees_of_its_pieces_side_by_side(core):
     words, tags = long_sentence(60)
-    parse = SegmentingParser(core, max_words=25).parse(Query(words, tags, tag_weight=0.5))
+    parse = SegmentingParser(core, Limits(25)).parse(Query(words, tags, tag_weight=0.5))
     bounds = [0, *cut_points(words, 25), 60]
     pieces = [core.parse(Query(words[i:j], tags[i:j], tag_weight=0.5)) for i, j in pairwise(bounds)]
     assert parse.spans[0][:2] == (0, 60)
@@ -92,7 +92,7 @@ def test_cut_sentence_has_the_trees_of_its_pieces_side_by_side(core):
 
 def test_cut_sentence_is_told_once_before_it_is_parsed(core, caplog):
     words, _ = long_sentence(60)
-    parser = SegmentingParser(core, max_words=20)
+    parser = SegmentingParser(core, Limits(20))
     for _ in range(2):
         parser.parse(words)
     (told,) = caplog.messages
@@ -102,7 +102,7 @@ def test_cut_sentence_is_told_once_before_it_is_parsed(core, caplog):
 
 def test_sentence_within_its_bounds_is_the_parsers_own(core):
     words, _ = long_sentence(12)
-    bounded = SegmentingParser(core, max_words=12, max_seconds=0)
+    bounded = SegmentingParser(core, Limits(12, 0))
     assert bounded.parse(words).spans == core.parse(words).spans
     assert bounded.parse(words).status == "parsed"
     assert bounded.posteriors(words).brackets == core.posteriors(words).brackets
@@ -114,15 +114,15 @@ def test_sentence_within_its_bounds_is_the_parsers_own(core):
 
 def test_words_for_which_there_is_no_time_get_tags_only(core):
     words, _ = long_sentence(60)
-    parse = SegmentingParser(core, max_words=20, max_seconds=0).parse(words)
+    parse = SegmentingParser(core, Limits(20, 0)).parse(words)
     first = cut_points(words, 20)[0]
     assert parse.status == "out-of-time"
     assert parse.spans[1:] == core.parse(words[:first]).spans
     assert parse.tags[first:] == core.likely_tags(words[first:])
     assert parse.tag_scores[first:].tolist() == [0] * (60 - first)
     assert len(parse.tag_scores) == 60
-    ample = SegmentingParser(core, max_words=20, max_seconds=1e6).parse(words)
-    assert ample.spans == SegmentingParser(core, max_words=20).parse(words).spans
+    ample = SegmentingParser(core, Limits(20, 1e6)).parse(words)
+    assert ample.spans == SegmentingParser(core, Limits(20)).parse(words).spans
 
 
 @pytest.mark.parametrize("kind", ["grammar", "isbn", "evidence"])
@@ -139,7 +139,7 @@ def test_words_for_which_there_is_no_time_are_not_parsed(kind):
             return getattr(parser, name)
 
     words = ["the", "😀", *(f"xq{i}zv" for i in range(1_000))]
-    parse = SegmentingParser(Recorder(), max_words=10, max_seconds=0).parse(words)
+    parse = SegmentingParser(Recorder(), Limits(10, 0)).parse(words)
     assert len(asked) == 1
     assert parse.status == "out-of-time"
     assert len(parse.tags) == len(words)
@@ -159,7 +159,7 @@ def test_likely_tags_are_those_of_the_lexicon(core):
 def test_words_for_which_there_is_no_time_keep_given_tags(core):
     words, _ = long_sentence(40)
     late = slice(cut_points(words, 20)[0], None)
-    bounded = SegmentingParser(core, max_words=20, max_seconds=0)
+    bounded = SegmentingParser(core, Limits(20, 0))
     given = ["FW"] * 39 + [None]
     for weight in (0.0, 0.03):
         assert bounded.parse(Query(words, given, tag_weight=weight)).tags[late] == [
@@ -201,7 +201,7 @@ def test_pieces_have_the_brackets_that_they_have_alone():
 
 def test_cut_sentence_has_no_other_answers_than_its_tree(core):
     words, _ = long_sentence(30)
-    bounded = SegmentingParser(core, max_words=12)
+    bounded = SegmentingParser(core, Limits(12))
     parse = bounded.parse(words)
     assert list(bounded.posteriors(words).brackets) == parse.spans
     assert bounded.n_best(words, n=2) == bounded.states(words) == bounded.distribution(words).n_best(2) == []
@@ -213,7 +213,7 @@ def test_cut_sentence_has_no_other_answers_than_its_tree(core):
 
 def test_cut_sentence_says_whether_it_satisfies_constraints(core):
     words, _ = long_sentence(30)
-    bounded = SegmentingParser(core, max_words=12)
+    bounded = SegmentingParser(core, Limits(12))
     kept = bounded.parse(words).spans[1]
     assert bounded.parse(Query(words, constraints=Constraints(required=(kept,)))).status == "segmented"
     assert bounded.parse(Query(words, constraints=Constraints(forbidden=(kept,)))).status == "unconstrained"

@@ -84,7 +84,7 @@ def test_seeds_are_whole_and_not_negative(seed, grammar):
 def test_pipes_refuse_numbers_before_they_parse(grammar):
     nlp = spacy.blank("en")
     pipe = nlp.add_pipe("lpcfg_parser", config={"limits": {"max_words": 1}})
-    pipe.grammar = grammar
+    pipe.learned = grammar
     for doc in (nlp.make_doc(""), nlp.make_doc("The ferry was late.")):
         with pytest.raises(ValueError, match="Expected n to be a whole number"):
             pipe.n_best(doc, 2.5)

@@ -228,7 +228,7 @@ def test_scripts_consistent_gum_parses_again_what_contradicts_dependencies(sampl
     assert (tmp_path / "out" / "even.mrg").read_text("utf-8") == CROSSING + "\n"
     assert (tmp_path / "out" / "odd.mrg").read_text("utf-8") == CORRECT + "\n"
     nlp = spacy.blank("en")
-    nlp.add_pipe("lpcfg_parser").grammar = sample_grammar
+    nlp.add_pipe("lpcfg_parser").learned = sample_grammar
     nlp.to_disk(tmp_path / "model")
     models = tmp_path / "model", tmp_path / "model"
     output = run("consistent_gum.py", "mend", gum, tmp_path / "out", *models, "--like", SAMPLE / "train.mrg")

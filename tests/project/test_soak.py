@@ -9,7 +9,6 @@ import spacy
 from commands import SAMPLE, process
 
 from fuzz import soak
-from spacy_lpcfg.components.lpcfg_parser import GrammarState
 from spacy_lpcfg.models.loading import pretrained_model
 
 pytestmark = pytest.mark.slow
@@ -51,14 +50,14 @@ def test_nasty_texts_fail_nowhere_and_leave_the_trees_as_they_were(model, reques
 
 def test_grammar_that_is_read_late_is_read_once_for_all_threads():
     nlp = spacy.blank("en")
-    shim = nlp.add_pipe("lpcfg_parser").model.shims[0]
+    holder = nlp.add_pipe("lpcfg_parser").model
     made, both_wait = [], threading.Barrier(2)
 
     def slowly():
         made.append(pretrained_model("en"))
         return made[-1]
 
-    shim.state = GrammarState(slowly)
+    holder.read_by(slowly)
     found = []
 
     def ask():

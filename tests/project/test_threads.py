@@ -204,7 +204,7 @@ def pipe(kind: str) -> Any:
         config = {"output": {"surprisal": True}, "model": {"@architectures": "spacy-lpcfg.ISBN.v1", **settings}}
         nlp.add_pipe("isbn_parser", config=config).isbn = ISBN.from_bytes(stored(kind))
     else:
-        nlp.add_pipe("lpcfg_parser", config={"output": {"surprisal": True}}).grammar = Grammar.from_bytes(stored(kind))
+        nlp.add_pipe("lpcfg_parser", config={"output": {"surprisal": True}}).learned = Grammar.from_bytes(stored(kind))
     return nlp
 
 

@@ -182,7 +182,7 @@ def test_config_of_networks_has_the_variable_too():
     assert model.attrs["min_count"] == 20
     assert model.layers[0].get_dim("nS") == 40
     model.initialize(X=list(read_trees(SAMPLE / "train.mrg"))[:50])
-    assert model.shims[0].learned.vocabulary.signatures == ()
+    assert model.learned.vocabulary.signatures == ()
 
 
 # Commands ----------------------------------------------------------------------------------------

@@ -188,7 +188,7 @@ def test_memory_of_a_summary_is_that_of_the_stored_tensors(attack, tmp_path, mon
 
     assert most_bytes(ask) < 5e8
     nlp = spacy.blank("en")
-    nlp.add_pipe("lpcfg_parser").grammar = attack
+    nlp.add_pipe("lpcfg_parser").learned = attack
     nlp.to_disk(tmp_path / "model")
     assert "A parser by it takes" in run("inspect", tmp_path / "model", code=1).stderr
     monkeypatch.setenv(LIMIT_NAME, str(10**12))

@@ -128,8 +128,8 @@ def find_lpcfg_parser(nlp: Language) -> tuple[LPCFGParser, ParsingModel]:
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
     pipe = _find(nlp, None, "lpcfg_parser", LPCFGParser)
-    assert pipe.grammar is not None
-    return pipe, pipe.grammar
+    assert pipe.learned is not None
+    return pipe, pipe.learned
 
 
 def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | SpectralBracketerPipe:

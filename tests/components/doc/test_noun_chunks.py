@@ -49,7 +49,7 @@ def test_noun_chunks_of_a_blank_pipeline(lang, sample_grammar):
 def test_noun_chunks_of_docs_that_were_made_before_the_parser(sample_grammar):
     nlp = spacy.blank("en")
     doc = nlp.make_doc("It left.")
-    nlp.add_pipe("lpcfg_parser").grammar = sample_grammar
+    nlp.add_pipe("lpcfg_parser").learned = sample_grammar
     assert texts(nlp(doc)) == ["It"]
 
 

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pickle
 import threading
 from contextlib import contextmanager
 
@@ -11,10 +12,11 @@ from thinc.api import Adam
 
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.components import isbn_parser, lpcfg_parser
-from spacy_lpcfg.components.made_once import MadeOnce
+from spacy_lpcfg.components.model_holder import ModelHolder
+from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.learning import TreebankPCFG
-from spacy_lpcfg.parsing.segmentation import Limits
+from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
 from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
@@ -36,15 +38,15 @@ def halted(monkeypatch, make):
     """Within the block a thread is making a component's parser; the thread ends with the block."""
     begun, goes_on = threading.Event(), threading.Event()
 
-    class Halting(lpcfg_parser.TextParser):
+    class Halting(SegmentingParser):
         def __init__(self, *args):
             if threading.current_thread() is thread:
                 begun.set()
                 goes_on.wait(60)
             super().__init__(*args)
 
-    monkeypatch.setattr(lpcfg_parser, "TextParser", Halting)
-    monkeypatch.setattr(isbn_parser, "TextParser", Halting)
+    monkeypatch.setattr(lpcfg_parser, "SegmentingParser", Halting)
+    monkeypatch.setattr(isbn_parser, "SegmentingParser", Halting)
     thread = threading.Thread(target=make)
     thread.start()
     assert begun.wait(60)
@@ -57,51 +59,51 @@ def halted(monkeypatch, make):
 
 def parser_of(pipe):
     """The parser by the model, below its limits."""
-    return pipe.parser.parser.parser
+    return pipe.parser.parser
 
 
 @pytest.mark.parametrize("change", ["assign", "load", "update"])
 def test_grammar_that_is_changed_meanwhile_is_parsed_by(monkeypatch, tmp_path, change):
     nlp, examples = learned("lpcfg_parser", **STEPWISE)
     pipe, saved = nlp.get_pipe("lpcfg_parser"), pipeline_of("lpcfg_parser", **PCFG).get_pipe("lpcfg_parser")
-    saved.grammar = OTHER
+    saved.learned = OTHER
     saved.to_disk(tmp_path / "other")
     with halted(monkeypatch, lambda: pipe.parser):
-        before = pipe.grammar
+        before = pipe.learned
         if change == "assign":
-            pipe.grammar = OTHER
+            pipe.learned = OTHER
         elif change == "load":
             pipe.from_disk(tmp_path / "other")
         else:
             nlp.update(examples[:9])
-    assert parser_of(pipe).grammar is pipe.grammar is not before
-    assert (pipe.grammar.labels == OTHER.labels) == (change != "update")
+    assert parser_of(pipe).grammar is pipe.learned is not before
+    assert (pipe.learned.labels == OTHER.labels) == (change != "update")
 
 
 def test_grammar_that_is_assigned_while_one_is_read_stays():
     pipe = pipeline_of("lpcfg_parser", **PCFG).get_pipe("lpcfg_parser")
 
     def read():
-        pipe.grammar = OTHER  # as another thread may
+        pipe.learned = OTHER  # as another thread may
         return TreebankPCFG().fit(parse_trees("(S (C c) (D d))"))
 
-    pipe.model.shims[0].state = lpcfg_parser.GrammarState(read)
-    assert pipe.grammar.labels == ("S",)
-    assert pipe.grammar is OTHER
+    pipe.model.read_by(read)
+    assert pipe.learned.labels == ("S",)
+    assert pipe.learned is OTHER
 
 
 def test_grammar_that_is_assigned_or_loaded_is_not_replaced_by_online_learning(tmp_path):
     nlp, examples = learned("lpcfg_parser", **STEPWISE)
     pipe = nlp.get_pipe("lpcfg_parser")
     pipe.to_disk(tmp_path / "saved")
-    pipe.grammar = OTHER
+    pipe.learned = OTHER
     with pytest.warns(UserWarning, match="learns nothing more"):
         nlp.update(examples)
-    assert pipe.grammar is OTHER
+    assert pipe.learned is OTHER
     nlp.initialize(lambda: examples)
-    loaded = pipe.from_disk(tmp_path / "saved").grammar
+    loaded = pipe.from_disk(tmp_path / "saved").learned
     nlp.update(examples)
-    assert pipe.grammar is loaded
+    assert pipe.learned is loaded
 
 
 def test_networks_that_are_assigned_meanwhile_are_parsed_by(monkeypatch):
@@ -135,19 +137,31 @@ def test_settings_that_are_assigned_meanwhile_are_parsed_by(monkeypatch, setting
     before = getattr(pipe, name)
     with halted(monkeypatch, lambda: pipe.parser):
         setattr(pipe, name, value)
-    assert (pipe.parser.parser.max_words, parser_of(pipe).settings.beam) == (pipe.limits.max_words, pipe.pruning.beam)
+    assert (pipe.parser.limits.max_words, parser_of(pipe).settings.beam) == (pipe.limits.max_words, pipe.pruning.beam)
     setattr(pipe, name, before)
-    assert (pipe.parser.parser.max_words, parser_of(pipe).settings.beam) == (pipe.limits.max_words, pipe.pruning.beam)
+    assert (pipe.parser.limits.max_words, parser_of(pipe).settings.beam) == (pipe.limits.max_words, pipe.pruning.beam)
 
 
 def test_value_that_exists_is_read_without_a_lock():
-    made, goes_on = MadeOnce(), threading.Event()
-    assert made.get("one", lambda: 1) == 1
-    thread = threading.Thread(target=made.get, args=("other", lambda: goes_on.wait(60)))
+    holder, goes_on = ModelHolder("test", Grammar.from_bytes), threading.Event()
+    assert holder.made("one", lambda grammar: 1) is None  # before training
+    holder.learned = OTHER
+    assert holder.made("one", lambda grammar: 1) == 1
+    thread = threading.Thread(target=holder.made, args=("other", lambda grammar: goes_on.wait(60)))
     thread.start()
-    assert made.get("one", lambda: 2) == 1
+    assert holder.made("one", lambda grammar: 2) == 1
     goes_on.set()
     thread.join()
+
+
+def test_holder_is_pickled_without_what_was_made_of_its_model():
+    holder = ModelHolder("test", Grammar.from_bytes)
+    holder.read_by(lambda: OTHER)
+    holder.made("lock", lambda grammar: threading.Lock())
+    again = pickle.loads(pickle.dumps(holder))
+    assert again.learned.to_bytes() == OTHER.to_bytes()
+    assert again.made("lock", lambda grammar: "new") == "new"
+    assert (again.name, again.ops.name) == (holder.name, holder.ops.name)
 
 
 def ends(call) -> bool:

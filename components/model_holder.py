@@ -1,0 +1,132 @@
+"""The holder of a component's model: read when it is first needed, shared by threads, saved with a checksum."""
+
+import os
+from collections.abc import Callable, Hashable
+from functools import partial
+from threading import RLock
+from typing import Any, Generic, TypeVar
+
+from thinc.api import Model, NumpyOps
+
+from spacy_lpcfg.storage.container import Stored, kind_of, pack, read_file, refuse_others, unpack
+from spacy_lpcfg.storage.files import PathLike, write_atomically
+
+Kept = TypeVar("Kept", bound=Stored)
+"""What a component learns: a grammar, networks, a bracketer."""
+Made = TypeVar("Made")
+
+MODEL = "model"
+_NOTHING, _FORMAT = "component that has learned nothing", 1
+
+
+def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
+    raise NotImplementedError("This Model only holds what was learned: use the component's `predict`.")
+
+
+class ModelHolder(Model, Generic[Kept]):
+    """A thinc Model that holds what a component has learned, and what is made of it, such as parsers.
+
+    spaCy saves, copies and averages a component by its thinc Model. This one computes nothing, and its ops are those of
+    the CPU, whatever `spacy.prefer_gpu` chose for others. Its file appears when it is complete.
+
+    Any number of threads may share it. Values are made once: one thread makes a value, and others that need it wait;
+    reading one that exists takes no lock. A forked process never waits for a thread that it does not have.
+
+    name (str): The name of the thinc Model.
+    read (callable): Returns what some bytes from `to_bytes` hold.
+    forward, parts: As thinc's Model has them, for a holder with layers.
+    held (tuple): The function that reads the model, or None once it is there, and the values: the model and what was
+        made of it. It is replaced as a whole, so that a thread that is still making a value of an old model leaves it
+        where nobody looks.
+    """
+
+    held: tuple[Callable[[], Kept | None] | None, dict[Hashable, Any]]
+
+    def __init__(
+        self, name: str, read: Callable[[bytes], Kept], forward: Callable[..., Any] = _no_forward, **parts: Any
+    ) -> None:
+        super().__init__(name, forward, ops=NumpyOps(), **parts)
+        self._read = read
+        self._locks: dict[Hashable, Any] = {}
+        self.held = (None, {MODEL: None})
+
+    @property
+    def learned(self) -> Kept | None:
+        """What was learned; None before training."""
+        return self._learned(*self.held)
+
+    @learned.setter
+    def learned(self, value: Kept | None) -> None:
+        self.held = (None, {MODEL: value})
+
+    def read_by(self, read: Callable[[], Kept | None]) -> None:
+        """Hold what a function returns, which is called when it is first needed."""
+        self.held = (read, {})
+
+    @property
+    def is_read(self) -> bool:
+        """Whether what was learned is there, and not yet to be read."""
+        return MODEL in self.held[1]
+
+    def made(self, key: Hashable, make: Callable[[Kept], Made]) -> Made | None:
+        """Return what a function makes of the model, made once for each key; None before training."""
+        read, values = self.held
+        learned = self._learned(read, values)
+        return None if learned is None else self._once(values, key, partial(make, learned))
+
+    def _learned(self, read: Callable[[], Kept | None] | None, values: dict[Hashable, Any]) -> Kept | None:
+        return values[MODEL] if read is None else self._once(values, MODEL, read)
+
+    def _once(self, values: dict[Hashable, Any], key: Hashable, make: Callable[[], Made]) -> Made:
+        if key not in values:
+            with self.lock("values"):
+                if key not in values:
+                    values[key] = make()
+        value: Made = values[key]
+        return value
+
+    def lock(self, purpose: str) -> Any:
+        """Return a reentrant lock of this process; a forked one has others, which no thread of its parent holds."""
+        return self._locks.setdefault((os.getpid(), purpose), RLock())
+
+    def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the attributes and slots to pickle: what was learned, without locks and what was made of it."""
+        slots = {name: getattr(self, name) for name in Model.__slots__ if hasattr(self, name)}
+        return {**self.__dict__, "held": (None, {MODEL: self.learned}), "_locks": {}}, slots
+
+    # Storage
+
+    @property
+    def content(self) -> Kept | None:
+        """What is saved."""
+        return self.learned
+
+    @content.setter
+    def content(self, content: Kept | None) -> None:
+        self.learned = content
+
+    def to_bytes(self) -> bytes:
+        content = self.content
+        return pack(_NOTHING, _FORMAT, {}) if content is None else content.to_bytes()
+
+    def from_bytes(self, bytes_data: bytes) -> Model:
+        """Load the Model.
+
+        RAISES (ValueError): For damaged or foreign bytes; this Model stays as it was.
+        """
+        if kind_of(bytes_data) == _NOTHING:
+            refuse_others(unpack(_NOTHING, _FORMAT, bytes_data), ())
+            self.content = None
+        else:
+            self.content = self._read(bytes_data)
+        return self
+
+    def to_disk(self, path: PathLike) -> None:
+        write_atomically(path, self.to_bytes())
+
+    def from_disk(self, path: PathLike) -> Model:
+        """Load the Model.
+
+        RAISES (ValueError): For a damaged, foreign or too large file.
+        """
+        return self.from_bytes(read_file(path))
