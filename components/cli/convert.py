@@ -73,6 +73,7 @@ def convert(
     lang: options.Lang = "en",
     style: Annotated[LatexStyle, typer.Option(help="The package of LaTeX, for a .tex file.")] = LatexStyle.forest,
     dialect: options.Dialect = None,
+    encoding: options.Encoding = "utf-8",
     functions: options.TreeFunctions = options.Functions.cut,
     tags: options.TreeTags = options.TagDetail.fine,
     skip_bad: options.SkipBad = False,
@@ -117,7 +118,7 @@ def convert(
     on_error = errors.append if skip_bad else None
     if by is None:
         normalized = partial(normalize_rooted, functions=functions == options.Functions.keep)
-        parts = (trees_of_path(str(path), on_error, dialect) for path in trees)
+        parts = (trees_of_path(str(path), on_error, dialect, encoding) for path in trees)
         read: Iterator[Tree] = filter(None, map(normalized, chain.from_iterable(parts)))
     else:
         read = _read_dependencies(files, by, like or (), jobs, on_error)

@@ -1,6 +1,7 @@
 """`spacy-lpcfg search`: patterns of trees in treebanks, in Docs, and in text that is parsed."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import chain
@@ -15,8 +16,9 @@ from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, p
 from spacy_lpcfg.components.cli.shared.failures import Failures
 from spacy_lpcfg.components.cli.shared.files import check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
-from spacy_lpcfg.components.cli.shared.inputs import Source, dialect_of_source, trees_of
+from spacy_lpcfg.components.cli.shared.inputs import Source, trees_of
 from spacy_lpcfg.components.cli.shared.tree_sources import TreeSources
+from spacy_lpcfg.components.cli.shared.treebanks import log_dialect
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries import TreeIndex, TreeMatch, TreePattern
@@ -128,10 +130,13 @@ def _searched(
 def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None) -> Iterator[Searched]:
     from spacy_lpcfg.queries import TreeIndex
     from spacy_lpcfg.trees.formats import PENN
+    from spacy_lpcfg.trees.reading import dialect_of
 
     on_error = None if errors is None else errors.append
-    if os.path.isfile(source.file) and dialect_of_source(source) == PENN:
-        index = TreeIndex.read(source.file, rules, on_error=on_error)
+    if os.path.isfile(source.file) and (source.dialect or dialect_of(source.file)) == PENN:
+        dropped: Counter[str] = Counter()
+        index = TreeIndex.read(source.file, rules, on_error=on_error, dropped=dropped)
+        log_dialect(PENN, source.dialect, dropped)
     else:
         index = TreeIndex.from_trees(trees_of(source, on_error), rules)
     yield Searched(source.name, 0, index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS, Constraints
 from spacy_lpcfg.parsing.evidence import Evidence
 
@@ -23,8 +24,8 @@ class Query:
     constraints (Constraints): Brackets that the tree must have or must not have.
     evidence (Evidence or None): Evidence for the words, computed beforehand; None for a parser that takes evidence to
         compute it.
-    RAISES (ValueError): If there are no words, if the numbers of words and tags differ, or if a constraint is on
-        something that is not a span of the words.
+    RAISES (ValueError): If there are no words, or a word is empty, if the numbers of words and tags differ, or if a
+        constraint is on something that is not a span of the words.
     """
 
     words: Sequence[str]
@@ -39,6 +40,8 @@ class Query:
                 f"Expected at least one word, and a tag or None for each; got {len(self.words)} words and "
                 f"{'no' if self.tags is None else len(self.tags)} tags."
             )
+        if "" in self.words:
+            raise ValueError(f"Expected words of at least one character, got an empty one: {shown(self.words)}.")
         self.constraints.check(len(self.words))
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -51,14 +52,16 @@ class TreeIndex(TreeArrays):
         rules: HeadRules = ENGLISH,
         *,
         on_error: OnError = None,
+        dropped: Counter[str] | None = None,
     ) -> TreeIndex:
         """Index the trees of bracketed files, folders or glob patterns, several times faster than with `read_trees`.
 
+        on_error, dropped: As for `read_trees`.
         RAISES (TreebankError): For a broken tree, as `read_trees` does.
             (FileNotFoundError): If a path does not exist, or names no file.
         """
         strings = Strings()
-        files = (codes_of_file(path, strings, on_error) for path in files_of(paths))
+        files = (codes_of_file(path, strings, on_error, dropped) for path in files_of(paths))
         return cls(chain.from_iterable(files), strings, rules)
 
     def search(self, pattern: str | TreePattern, *, on_step: OnStep | None = None) -> Iterator[TreeMatch]:

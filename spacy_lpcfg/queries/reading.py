@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -10,11 +11,13 @@ import numpy as np
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.brackets import LONGEST_LINE, MAX_NODES, TREE_NAMES, OnError, opened
+from spacy_lpcfg.trees.formats.penn import IS_IRREGULAR, function_mark
 
 OPEN, CLOSE, FIRST = range(3)
 """Codes of brackets, and the code of the first string. Each opening bracket is followed by a label."""
 _N_TREES = 10_000  # trees that are encoded at a time
 _BLOCK = 2**22  # bytes that are read at a time
+_OPENING = 2**16  # bytes by which the mark before functions is judged
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -62,12 +65,12 @@ class _Tokens(dict[bytes, int]):
         return code
 
 
-def codes_of_file(path: str, strings: Strings, on_error: OnError) -> Iterator[np.ndarray]:
-    """Return the codes of the trees in a file, much faster than `read_trees` and with the same errors."""
+def codes_of_file(path: str, strings: Strings, on_error: OnError, dropped: Counter[str] | None) -> Iterator[np.ndarray]:
+    """Return the codes of the trees in a file, much faster than `read_trees` and with the same errors and counts."""
     try:
         return iter(list(_regular_codes(path, strings)))
     except (_Irregular, UnicodeDecodeError, EOFError, OSError, zlib.error):
-        return codes_of_trees(read_trees(path, on_error=on_error, dialect="penn"), strings)
+        return codes_of_trees(read_trees(path, on_error=on_error, dialect="penn", dropped=dropped), strings)
 
 
 def _regular_codes(path: str, strings: Strings) -> Iterator[np.ndarray]:
@@ -79,8 +82,11 @@ def _regular_codes(path: str, strings: Strings) -> Iterator[np.ndarray]:
     incomplete = np.zeros(0, np.int32)
     with opened(path) as file:
         data = file.read(_BLOCK).removeprefix(_BYTE_ORDER_MARK)
+        has_marks = bool(function_mark(data[:_OPENING].decode(errors="ignore")))
         while data:
             line = file.readline(LONGEST_LINE)
+            if has_marks or IS_IRREGULAR.search(data + line):
+                raise _Irregular
             spellings = (data + line).replace(b"(", b" ( ").replace(b")", b" ) ").split()
             codes = np.append(incomplete, np.fromiter(map(tokens.__getitem__, spellings), np.int32, len(spellings)))
             depth = np.cumsum((codes == OPEN).astype(np.int32) - (codes == CLOSE))

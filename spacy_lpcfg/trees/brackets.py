@@ -1,11 +1,12 @@
-"""Read and write bracketed treebank files, as a stream and with errors that name file and line.
+r"""Read and write bracketed treebank files, as a stream and with errors that name file and line.
 
 The format is that of the Penn Treebank and its many relatives. White space between tokens is
 free: several trees a line and a tree over many lines are both read. The outermost bracket may be
 unlabelled, `( (S ...))`. Labels and words may contain any character but ASCII white space and round
-brackets, and are not changed (`unescape_token` decodes escapes). A node `(ID ...)` or
-`(METADATA ...)` beside the tree in an unlabelled outermost bracket, as in the Icelandic and the
-historical English treebanks, names the tree and is dropped.
+brackets, and are not changed (`unescape_token` decodes escapes). In a word, NLTK writes a bracket
+as `\(` or `\)`, which is read as `-LRB-` or `-RRB-`. A node `(ID ...)` or `(METADATA ...)` beside
+the tree in an unlabelled outermost bracket, as in the Icelandic and the historical English
+treebanks, names the tree and is dropped.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
 _WRITABLE = re.compile(r"[^\s()\ud800-\udfff]+", re.ASCII)  # UTF-8 has no halves of characters
+UTF_8 = "utf-8"
 _XML_ENCODING = re.compile(rb"""<\?xml[^>]*encoding=["']([^"']+)""")
 LONGEST_LINE = 2**26
 """Limit on the bytes of a line, and on the characters of a tree, which bounds memory."""
@@ -95,22 +97,30 @@ def parse_trees(
     yield from build_trees(lines, TreeBuilder(path), on_error=on_error)
 
 
-def build_trees(lines: str | Iterable[str], builder: TreeBuilder, *, on_error: OnError = None) -> Iterator[Tree]:
-    """Yield the trees that a builder makes of a bracketed text; arguments and errors are those of `parse_trees`."""
-    source = _Source(lines.split("\n") if isinstance(lines, str) else lines)
+def build_trees(
+    lines: str | Iterable[str], builder: TreeBuilder, *, on_error: OnError = None, first_line: int = 1
+) -> Iterator[Tree]:
+    """Yield the trees that a builder makes of a bracketed text; errors and other arguments are those of `parse_trees`.
+
+    first_line (int): The number of the first line in errors.
+    """
+    source = _Source(lines.split("\n") if isinstance(lines, str) else lines, first_line)
     for number, line in source:
         if not builder.is_open:
-            source.forget()
+            source.forget(is_whole=not builder.is_broken)
         elif source.n_buffered > LONGEST_LINE:
             raise _TooLarge(_TREE_TOO_LONG.format(n=LONGEST_LINE), builder.path, builder.line)
-        tokens = iter(source.tokens(line, after_error=builder.is_broken))
+        tokens = iter(source.tokens(line, after_error=builder.is_broken, depth=builder.depth))
         while True:
             try:
                 yield from builder.read(tokens, number)
                 break
+            except _TooLarge:
+                raise
             except TreebankError as error:
-                raise_or_report(error, None if isinstance(error, _TooLarge) else on_error)
-                if source.go_back(error.line):
+                next_line = source.go_back(error.line)
+                raise_or_report(source.likely_error(error, next_line), on_error)
+                if next_line is not None:
                     builder.forget()
                     break
 
@@ -140,14 +150,15 @@ def bracket_lines(trees: Iterable[Tree]) -> Iterator[str]:
 class _Source:
     """Numbered lines split into tokens, which can be re-read from a line that an unclosed tree swallowed."""
 
-    def __init__(self, lines: Iterable[str]) -> None:
-        numbered: Iterator[tuple[int, str | None]] = enumerate(chain(lines, [None]), 1)  # None marks the end
+    def __init__(self, lines: Iterable[str], first_line: int) -> None:
+        numbered: Iterator[tuple[int, str | None]] = enumerate(chain(lines, [None]), first_line)  # None marks the end
         self._lines = numbered
         self._again: deque[tuple[int, str | None]] = deque()
         self._buffer: list[tuple[int, str | None]] = []  # lines of the current tree
         self.n_buffered = 0  # characters in the buffer
         self._indent = 0  # indentation of the line where the last malformed tree began
         self._went_back = False
+        self._is_flush = False  # whether nodes within trees begin lines that look like the beginning of a tree
 
     def __iter__(self) -> Iterator[tuple[int, str | None]]:
         while True:
@@ -158,34 +169,69 @@ class _Source:
             self.n_buffered += len(entry[1] or "")
             yield entry
 
-    def forget(self) -> None:
-        """Drop all buffered lines but the last, because no tree was open before it."""
+    def forget(self, *, is_whole: bool) -> None:
+        """Drop all buffered lines but the last, because no tree was open before it.
+
+        is_whole (bool): Whether the lines that are dropped hold no broken tree.
+        """
+        if is_whole and not self._is_flush and len(self._buffer) > 2:
+            indent = _indent(self._buffer[0][1])
+            self._is_flush = any(_begins_tree(line, indent) for _, line in self._buffer[1:-1])
         del self._buffer[:-1]
         self.n_buffered = len(self._buffer[-1][1] or "")
 
-    def tokens(self, line: str | None, *, after_error: bool) -> list[str]:
-        """Return the tokens of a line; after an error, a line that begins a tree first ends the one before."""
+    def tokens(self, line: str | None, *, after_error: bool, depth: int) -> list[str]:
+        """Return the tokens of a line; after an error, a line that begins a tree first ends the one before.
+
+        depth (int): The number of nodes that are open before the line.
+        """
         if line is None:
             return [_END]
+        if "\\" in line:
+            line = _without_escapes(line, depth)
         tokens = list(map(sys.intern, _TOKEN.findall(line)))
-        if (after_error or self._went_back) and self._begins_tree(line):
+        if (after_error or self._went_back) and _begins_tree(line, self._indent):
             tokens.insert(0, _END)
         return tokens
 
-    def go_back(self, number: int) -> bool:
-        """Return to the first line after `number` that begins a tree, if one has been read; return whether it was."""
+    def go_back(self, number: int) -> int | None:
+        """Return to the first line after `number` that begins a tree; return its number, None if none has been read."""
         self._indent = next(_indent(line) for n, line in self._buffer if n == number)
         for i, (n, line) in enumerate(self._buffer):
-            if n > number and self._begins_tree(line):
+            if n > number and _begins_tree(line, self._indent):
                 self._again.extendleft(reversed(self._buffer[i:]))
                 self._buffer.clear()
                 self.n_buffered = 0
                 self._went_back = True
-                return True
-        return False
+                return n
+        return None
 
-    def _begins_tree(self, line: str | None) -> bool:
-        return line is not None and line.lstrip()[:1] == "(" and _indent(line) <= self._indent
+    def likely_error(self, error: TreebankError, next_line: int | None) -> TreebankError:
+        """Return the error of a malformed tree: that it is not closed, if it runs over a line that begins a tree."""
+        if next_line is None or self._is_flush:
+            return error
+        return TreebankError(_NOT_CLOSED_BEFORE.format(line=error.line, next=next_line), error.path, error.line)
+
+
+def _begins_tree(line: str | None, indent: int) -> bool:
+    """Return whether a line begins with a bracket, indented no deeper than `indent`."""
+    return line is not None and line.lstrip()[:1] == "(" and _indent(line) <= indent
+
+
+def _without_escapes(line: str, depth: int) -> str:
+    r"""Return a line with `-LRB-` and `-RRB-` for the escaped brackets `\(` and `\)`, if it has such.
+
+    The backslash may also be the end of a word, as in `(NNP C:\)`. Of the two readings, the right one is that in which
+    the tree ends with the line, or else in which the line has as many closing as opening brackets.
+
+    depth (int): The number of nodes that are open before the line.
+    """
+    escaped = line.replace("\\(", "-LRB-").replace("\\)", "-RRB-")
+    if escaped == line:
+        return line
+    n_open = [(text, text.count("(") - text.count(")")) for text in (escaped, line)]
+    balanced = [text for target in (-depth, 0) for text, n in n_open if n == target]
+    return balanced[0] if balanced else escaped
 
 
 def _indent(line: str | None) -> int:
@@ -195,9 +241,10 @@ def _indent(line: str | None) -> int:
 class OpenNode:
     """A node whose closing bracket has not been read yet."""
 
-    __slots__ = ("children", "label", "word")
+    __slots__ = ("children", "is_pruned", "label", "word")
 
     def __init__(self) -> None:
+        self.is_pruned = False  # whether a dialect has left out children
         self.label: str | None = None
         self.word: str | None = None
         self.children: list[Tree] = []
@@ -230,6 +277,11 @@ class TreeBuilder:
         RAISES (ValueError): If the tree is malformed.
         """
         return _without_names(tree)
+
+    @property
+    def depth(self) -> int:
+        """The number of nodes that are open after the tokens so far."""
+        return len(self._stack)
 
     @property
     def is_open(self) -> bool:
@@ -344,6 +396,10 @@ _NOT_CLOSED = (
     "Expected closing brackets for the tree that begins here, but {n_open} of its nodes are still "
     "open where the next tree begins or the text ends. Add the missing brackets."
 )
+_NOT_CLOSED_BEFORE = (
+    "Expected closing brackets, but the tree of line {line} is not closed where line {next} begins another. Add the "
+    "missing brackets."
+)
 _TEXT_OUTSIDE = (
     "Expected a tree in brackets, but got {word} outside of any. Remove it, or check that the "
     "file holds bracketed trees."
@@ -373,17 +429,22 @@ _NO_LABEL = (
 
 
 def _without_names(tree: Tree) -> Tree | None:
-    """Drop `(ID ...)` and `(METADATA ...)` beside the tree in an unlabelled outermost bracket."""
+    """Drop `(ID ...)` and `(METADATA ...)` beside the tree in an unlabelled outermost bracket; the tree has the ID."""
     if tree.label != "" or all(child.label not in TREE_NAMES for child in tree.children):
         return tree
     children = [child for child in tree.children if child.label not in TREE_NAMES]
-    return Tree("", children) if children else None
+    return Tree("", children, sent_id=sent_id_of(tree)) if children else None
 
 
-def read_lines(path: PathLike) -> Iterator[str]:
+def sent_id_of(tree: Tree) -> str:
+    """Return the word of a node `(ID ...)` right below the root; "" if there is none."""
+    return next((child.word for child in tree.children if child.label == "ID" and child.word), "")
+
+
+def read_lines(path: PathLike, encoding: str = UTF_8) -> Iterator[str]:
     """Yield the lines of a file, plain or gzipped (recognized by content), as `decode_lines` does, with its errors."""
     with opened(path) as file:
-        yield from decode_lines(file, os.fspath(path))
+        yield from decode_lines(file, os.fspath(path), encoding)
 
 
 @contextmanager
@@ -400,27 +461,28 @@ class Readable(Protocol):
     def readline(self, size: int = ..., /) -> bytes: ...
 
 
-def decode_lines(stream: Readable, path: str) -> Iterator[str]:
-    """Yield the lines of a stream in UTF-8, with or without a byte order mark, or in the encoding that XML declares.
+def decode_lines(stream: Readable, path: str, encoding: str = UTF_8) -> Iterator[str]:
+    """Yield the lines of a stream in an encoding, or in the one that XML declares; UTF-8 may have a byte order mark.
 
     stream (Readable): A binary stream, such as an open file.
     path (str): The name of the stream in errors.
+    encoding (str): An encoding that keeps ASCII, such as gb18030.
     RAISES (BrokenFileError): If the stream has another encoding, is damaged gzip data, or has a line longer than
         `LONGEST_LINE`.
     """
-    number, encoding = 0, "utf-8"
+    number = 0
     try:
         for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), 1):
             if len(line) > LONGEST_LINE:
                 raise BrokenFileError(_TOO_LONG.format(n=LONGEST_LINE), path, number)
             if number == 1:
                 line = line.removeprefix(codecs.BOM_UTF8)
-                encoding = _declared_encoding(line, path)
+                encoding = _declared_encoding(line, path) or checked_encoding(encoding)
             yield line.decode(encoding)
     except UnicodeDecodeError as error:
         raise BrokenFileError(
-            f"Expected {encoding.upper()}, but got the byte {error.object[error.start]:#04x}. Convert the "
-            "file, for instance with iconv.",
+            f"Expected {encoding.upper()}, but got the byte {error.object[error.start]:#04x}. Name the "
+            "encoding, as in `spacy-lpcfg convert --encoding gb18030`, or convert the file, for instance with iconv.",
             path,
             number,
         ) from error
@@ -432,24 +494,35 @@ def decode_lines(stream: Readable, path: str) -> Iterator[str]:
         ) from error
 
 
-def _declared_encoding(line: bytes, path: str) -> str:
-    """Return the encoding that the first line of an XML file declares; UTF-8 for other files."""
-    declared = _XML_ENCODING.match(line)
-    if declared is None:
-        return "utf-8"
-    name = declared[1].decode("ascii", "replace")
+def checked_encoding(name: str) -> str:
+    """Check that an encoding exists and keeps ASCII, and return its name.
+
+    RAISES (ValueError): If it does not.
+    """
     try:
         is_known = "\n".encode(name) == b"\n"
     except (LookupError, UnicodeError):
         is_known = False
     if not is_known:
+        raise ValueError(f"Expected an encoding that keeps ASCII, such as gb18030 or latin-1, but got {shown(name)}.")
+    return name.lower()
+
+
+def _declared_encoding(line: bytes, path: str) -> str | None:
+    """Return the encoding that the first line of an XML file declares; None for other files."""
+    declared = _XML_ENCODING.match(line)
+    if declared is None:
+        return None
+    name = declared[1].decode("ascii", "replace")
+    try:
+        return checked_encoding(name)
+    except ValueError as error:
         raise BrokenFileError(
             f"Expected UTF-8 or an encoding that keeps ASCII, but the file declares {shown(name)}. Convert the file, "
             "for instance with iconv.",
             path,
             1,
-        )
-    return name.lower()
+        ) from error
 
 
 def check_writable(tree: Tree) -> None:

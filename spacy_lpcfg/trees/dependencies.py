@@ -62,7 +62,8 @@ def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
     rules (HeadRules): The head rules of its language.
     """
     words = [unescape_token(word) for word in tree.words]
-    lines = [f"# text = {' '.join(words)}"]
+    lines = [f"# sent_id = {tree.sent_id}"] if tree.sent_id else []
+    lines.append(f"# text = {' '.join(words)}")
     for i, (word, tag, dependency) in enumerate(zip(words, tree.tags, dependencies(tree, rules), strict=True), start=1):
         lines.append(
             "\t".join((str(i), word, "_", "_", tag, "_", str(dependency.head + 1), dependency.label, "_", "_"))

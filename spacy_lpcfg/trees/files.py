@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_lpcfg.checks import counted
-from spacy_lpcfg.trees.brackets import BrokenFileError, OnError, PathLike, TreebankError, read_lines
+from spacy_lpcfg.trees.brackets import UTF_8, BrokenFileError, OnError, PathLike, TreebankError, read_lines
 from spacy_lpcfg.trees.formats.table import DIALECTS, PENN, first_lines, looks_like
 from spacy_lpcfg.trees.reading import checked_dialect, dialect_of, read_trees
 from spacy_lpcfg.trees.tree import Tree
@@ -31,6 +31,7 @@ class TreeFiles:
     dialect (str or None): As for `read_trees`.
     on_dropped (callable or None): Called before `on_read` with each file and the counts of what its dialect dropped.
     coarse_tags (bool): As for `read_trees`.
+    encoding (str): As for `read_trees`.
     """
 
     paths: tuple[str, ...]
@@ -39,6 +40,7 @@ class TreeFiles:
     dialect: str | None = None
     on_dropped: Callable[[str, Counter[str]], None] | None = None
     coarse_tags: bool = False
+    encoding: str = UTF_8
 
     @classmethod
     def of(
@@ -50,6 +52,7 @@ class TreeFiles:
         dialect: str | None = None,
         on_dropped: Callable[[str, Counter[str]], None] | None = None,
         coarse_tags: bool = False,
+        encoding: str = UTF_8,
     ) -> TreeFiles:
         """Collect treebank files; the dialect is recognized if none is given.
 
@@ -60,13 +63,15 @@ class TreeFiles:
             (ValueError): If the dialect is unknown.
         """
         files = tuple(treebank_files(paths, dialect))
-        return cls(files, on_error, on_read, dialect or shared_dialect(files), on_dropped, coarse_tags)
+        dialect = dialect or shared_dialect(files, encoding)
+        return cls(files, on_error, on_read, dialect, on_dropped, coarse_tags, encoding)
 
     def __iter__(self) -> Iterator[Tree]:
         for path in self.paths:
             n_trees, dropped = 0, Counter[str]()
-            settings: dict[str, Any] = {"dialect": self.dialect, "dropped": dropped, "coarse_tags": self.coarse_tags}
-            for tree in read_trees(path, on_error=self.on_error, **settings):
+            settings: dict[str, Any] = {"dialect": self.dialect, "encoding": self.encoding}
+            settings |= {"coarse_tags": self.coarse_tags, "on_error": self.on_error}
+            for tree in read_trees(path, dropped=dropped, **settings):
                 n_trees += 1
                 yield tree
             if self.on_dropped is not None:
@@ -122,14 +127,14 @@ def _is_treebank(file: str) -> bool:
         return True
 
 
-def shared_dialect(files: Iterable[str]) -> str:
+def shared_dialect(files: Iterable[str], encoding: str = UTF_8) -> str:
     """Recognize the common dialect of files.
 
     RAISES (TreebankError): If the files are of several dialects, or one cannot be read.
     """
     first: dict[str, str] = {}
     for file in files:
-        first.setdefault(dialect_of(file), file)
+        first.setdefault(dialect_of(file, encoding), file)
         if len(first) > 1:
             (one, at), (other, there) = first.items()
             raise BrokenFileError(

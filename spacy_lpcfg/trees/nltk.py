@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.extras import extra
+from spacy_lpcfg.trees.brackets import check_writable
+from spacy_lpcfg.trees.transforms import escape_token
 from spacy_lpcfg.trees.tree import Tree
+
+_BRACKET = re.compile(r"\\?([()])")
 
 
 def to_nltk(tree: Tree) -> Any:
@@ -19,10 +24,11 @@ def to_nltk(tree: Tree) -> Any:
 
 
 def from_nltk(tree: Any) -> Tree:
-    """Convert an `nltk.Tree`, or an instance of a subclass.
+    """Convert an `nltk.Tree`, or an instance of a subclass; round brackets in words become `-LRB-` and `-RRB-`.
 
     tree (nltk.Tree): A tree with string labels and each word below its own tag.
-    RAISES (ValueError): If the tree has another form, such as words beside constituents.
+    RAISES (ValueError): If the tree has another form, such as words beside constituents, or labels or words that cannot
+        stand in brackets, such as `ice cream`.
     """
     order, stack = [], [tree]
     while stack:
@@ -33,7 +39,7 @@ def from_nltk(tree: Any) -> Tree:
     built: list[Tree] = []
     for node, label in reversed(order):
         if len(node) == 1 and isinstance(node[0], str):
-            built.append(Tree(label, word=node[0]))
+            built.append(Tree(label, word=_escaped(node[0])))
             continue
         if not len(node) or any(isinstance(child, str) for child in node):
             raise ValueError(
@@ -47,7 +53,13 @@ def from_nltk(tree: Any) -> Tree:
         raise ValueError(
             f"Expected an nltk.Tree, got the string {shown(tree)}: read brackets with nltk.Tree.fromstring."
         )
+    check_writable(built[0])
     return built[0]
+
+
+def _escaped(word: str) -> str:
+    r"""Escape round brackets, which NLTK also reads as `\(` and `\)`."""
+    return _BRACKET.sub(lambda match: escape_token(match[1]), word)
 
 
 def _label(node: Any) -> str:

@@ -9,7 +9,7 @@ from itertools import chain
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.storage.files import PathLike
-from spacy_lpcfg.trees.brackets import BrokenFileError, OnError, read_lines
+from spacy_lpcfg.trees.brackets import UTF_8, BrokenFileError, OnError, read_lines
 from spacy_lpcfg.trees.formats.table import DIALECTS, PENN, first_lines, looks_like
 from spacy_lpcfg.trees.tags import with_coarse_tags
 from spacy_lpcfg.trees.tree import Tree
@@ -25,26 +25,27 @@ def read_trees(
     dialect: str | None = None,
     dropped: Counter[str] | None = None,
     coarse_tags: bool = False,
+    encoding: str = UTF_8,
 ) -> Iterator[Tree]:
     """Read the trees of files, one at a time: memory does not grow with the files.
 
-    paths (path or iterable of paths): UTF-8 files, with or without a byte order mark, plain or
-        compressed with gzip (recognized by content).
+    paths (path or iterable of paths): Files, plain or compressed with gzip (recognized by content).
     on_error (callable or None): Called with the error of every malformed tree, which is skipped,
         as for `parse_trees`; None raises the error.
     dialect (str or None): One of `DIALECTS`; None to recognize it for each file (`dialect_of`).
     dropped (Counter or None): Receives the counts of what the dialect drops from the trees, by name.
     coarse_tags (bool): Whether tags are reduced to parts of speech by `coarse_tag`.
+    encoding (str): The encoding of the files, unless they are XML and declare one; UTF-8 may have a byte order mark.
     YIELDS (Tree): The trees of the files in order.
     RAISES (TreebankError): For the first malformed tree, if `on_error` is None; and in any case if a
-        file is not UTF-8, is damaged gzip data, looks like a dialect of another family, or has trees
+        file has another encoding, is damaged gzip data, looks like a dialect of another family, or has trees
         but no words.
         (OSError): If a file cannot be opened.
-        (ValueError): If the dialect is unknown.
+        (ValueError): If the dialect or the encoding is unknown.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         name = os.fspath(path)
-        trees = read_dialect(read_lines(path), name, on_error=on_error, dialect=dialect, dropped=dropped)
+        trees = read_dialect(read_lines(path, encoding), name, on_error=on_error, dialect=dialect, dropped=dropped)
         yield from map(with_coarse_tags, trees) if coarse_tags else trees
 
 
@@ -79,7 +80,7 @@ def read_dialect(
         dropped.update(+counts)
 
 
-def dialect_of(path: PathLike) -> str:
+def dialect_of(path: PathLike, encoding: str = UTF_8) -> str:
     """Recognize the dialect of a file by its first lines; return its name.
 
     A bracketed file with a suffix of the Penn Treebank, such as `.mrg`, is `penn`, and so is a file that looks like no
@@ -87,7 +88,7 @@ def dialect_of(path: PathLike) -> str:
 
     RAISES (TreebankError, OSError): As for `read_trees`.
     """
-    return recognized_dialect("".join(first_lines(read_lines(path))), os.fspath(path))
+    return recognized_dialect("".join(first_lines(read_lines(path, encoding))), os.fspath(path))
 
 
 def recognized_dialect(opening: str, path: str) -> str:

@@ -26,6 +26,7 @@ def coarse_tag(tag: str) -> str:
 
 def with_coarse_tags(tree: Tree) -> Tree:
     """Replace the tags of a tree by `coarse_tag`; phrase labels are kept."""
-    return tree.fold(
+    coarse = tree.fold(
         lambda node, below: Tree(coarse_tag(node.label), word=node.word) if node.is_leaf else Tree(node.label, below)
     )
+    return coarse.with_id(tree.sent_id)

@@ -22,18 +22,22 @@ class Tree:
     label (str): The category, or the tag when the node is a leaf; "" for an unlabelled root.
     children (tuple[Tree, ...]): The children from left to right; empty for a leaf.
     word (str or None): The word of a leaf; None for an inner node.
+    sent_id (str): At a root, the ID of the sentence in its treebank; "" if it has none. It does not count for equality.
 
     Trees are immutable, and equal when labels, words and shape are equal.
     RAISES (ValueError): Unless exactly one of `children` and `word` is given.
     """
 
-    __slots__ = ("children", "label", "word")
+    __slots__ = ("children", "label", "sent_id", "word")
 
     label: str
     children: tuple[Tree, ...]
     word: str | None
+    sent_id: str
 
-    def __init__(self, label: str, children: Iterable[Tree] = (), word: str | None = None) -> None:
+    def __init__(
+        self, label: str, children: Iterable[Tree] = (), word: str | None = None, *, sent_id: str = ""
+    ) -> None:
         children = tuple(children)
         if bool(children) == (word is not None):
             raise ValueError(
@@ -43,12 +47,17 @@ class Tree:
         _set_label(self, label)
         _set_children(self, children)
         _set_word(self, word)
+        _set_sent_id(self, sent_id)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"A Tree is immutable: build a new one instead of setting {name!r}.")
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"A Tree is immutable: {name!r} cannot be deleted.")
+
+    def with_id(self, sent_id: str) -> Tree:
+        """Return the tree with the ID of its sentence."""
+        return self if sent_id == self.sent_id else Tree(self.label, self.children, self.word, sent_id=sent_id)
 
     @property
     def is_leaf(self) -> bool:
@@ -163,11 +172,14 @@ class Tree:
     def __hash__(self) -> int:
         return hash(self._flat())
 
-    def __reduce__(self) -> tuple[Callable[..., Tree], tuple[tuple[Any, ...]]]:
-        return _from_flat, (self._flat(),)
+    def __reduce__(self) -> tuple[Callable[..., Tree], tuple[tuple[Any, ...], str]]:
+        return _from_flat, (self._flat(), self.sent_id)
 
     def __str__(self) -> str:
-        """Return the tree in brackets, on one line: (S (NP (DT the) (NN cat)) (VP (VBD slept)))."""
+        """Return the tree in brackets, on one line: (S (NP (DT the) (NN cat)) (VP (VBD slept))).
+
+        A blank follows a word that ends in a backslash, which would escape the bracket for other readers.
+        """
         pieces: list[str] = []
         stack: list[Tree | None] = [self]
         while stack:
@@ -175,7 +187,7 @@ class Tree:
             if node is None:
                 pieces.append(")")
             elif node.word is not None:
-                pieces.append(f" ({node.label} {node.word})")
+                pieces.append(f" ({node.label} {node.word}{_blank_after(node.word)})")
             else:
                 pieces.append(f" ({node.label}")
                 stack.append(None)
@@ -204,13 +216,18 @@ class Tree:
         return tuple(flat)
 
 
+def _blank_after(word: str) -> str:
+    return " " if word.endswith("\\") else ""
+
+
 # Setters of the slots, which bypass `Tree.__setattr__`.
 _set_label = Tree.__dict__["label"].__set__
 _set_children = Tree.__dict__["children"].__set__
 _set_word = Tree.__dict__["word"].__set__
+_set_sent_id = Tree.__dict__["sent_id"].__set__
 
 
-def _from_flat(flat: tuple[Any, ...]) -> Tree:
+def _from_flat(flat: tuple[Any, ...], sent_id: str) -> Tree:
     """Rebuild a tree from `Tree._flat`; a module-level function, so that pickle can name it."""
     nodes: list[Tree] = []
     for label, content in zip(flat[::2], flat[1::2], strict=True):
@@ -220,7 +237,7 @@ def _from_flat(flat: tuple[Any, ...]) -> Tree:
             children = nodes[-content:]
             del nodes[-content:]
             nodes.append(Tree(label, children))
-    return nodes[0]
+    return nodes[0].with_id(sent_id)
 
 
 def _advance(open_brackets: list[tuple[Span, list[Tree]]], leaves: list[Tree], position: int, end: int) -> int:

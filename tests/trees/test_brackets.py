@@ -136,6 +136,33 @@ def test_brackets_broken_trees_leave_those_beside_them(text, kept, n_errors):
     assert (good, len(errors)) == (kept, n_errors)
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (r"(NP (SYM :\)))", [":-RRB-"]),
+        (r"(NP (SYM \() (SYM \)))", ["-LRB-", "-RRB-"]),
+        (r"(NP (NNP C:\))", ["C:" + "\\"]),
+        ("(NP (NNP C:\\ ))", ["C:" + "\\"]),
+        ("(S\n (NP (NNP C:\\))\n (X (NN C:\\)))", ["C:\\", "C:\\"]),
+        ("(S\n (NP (SYM :\\))))\n", [":-RRB-"]),
+    ],
+)
+def test_brackets_after_backslashes_are_parts_of_words_where_the_others_are_balanced(text, words):
+    (tree,) = parse_trees(text)
+    assert tree.words == words
+    assert [*parse_trees(str(tree))] == [tree]
+
+
+def test_brackets_that_are_not_closed_are_told_where_the_next_tree_begins():
+    """Unless trees before have nodes that begin lines as trees do."""
+    not_closed = "( (S (NP (NN a)) (VP (VB b)))\n"
+    _, (error,) = parse_and_skip(f"{CAT}\n{not_closed}( {DOG})\n")
+    assert error.line == 2
+    assert "the tree of line 2 is not closed where line 3 begins another" in error.message
+    _, errors = parse_and_skip(f"(S\n(NP (NN a)))\n(S\n(NP (NN a))\n(VP)\n)\n{CAT}\n")
+    assert "Expected a word or other nodes" in errors[0].message
+
+
 @given(st.text(alphabet="()ab \n", max_size=40))
 def test_brackets_any_text_is_read_or_refused(text):
     good, errors = parse_and_skip(text)

@@ -29,6 +29,15 @@ def test_exchange_agrees_with_the_brackets_of_both():
     assert from_nltk(probable) == Tree("NP", [Tree("NN", word="time")])
 
 
+def test_exchange_of_words_with_brackets_and_backslashes():
+    """NLTK 3.10 reads and writes `\\(`; a backslash at the end of a word is no escape."""
+    for word, escaped in ((":)", ":-RRB-"), (r":\)", ":-RRB-"), ("f(x)", "f-LRB-x-RRB-"), ("C:" + "\\", "C:" + "\\")):
+        tree = from_nltk(nltk_tree.Tree("NP", [nltk_tree.Tree("NN", [word]), nltk_tree.Tree("NN", ["a"])]))
+        assert tree.words == [escaped, "a"]
+        assert [*parse_trees(str(tree))] == [tree]
+        assert from_nltk(nltk_tree.Tree.fromstring(str(tree))) == tree
+
+
 def test_exchange_of_a_deep_tree():
     tree = Tree("NN", word="w")
     for _ in range(5000):
@@ -49,6 +58,7 @@ def test_exchange_of_a_deep_tree():
         ),
         (lambda: nltk_tree.Tree("NP", []), "a tag above each word"),
         (lambda: nltk_tree.Tree("NP", [nltk_tree.Tree(3, ["x"])]), "whose labels are strings"),
+        (lambda: nltk_tree.Tree("NN", ["ice cream"]), "but got 'ice cream' in .*join words with spaces"),
         (lambda: "(NP (NN time))", r"read brackets with nltk.Tree.fromstring"),
         (lambda: ["NP", ["NN", "time"]], "Expected an nltk.Tree"),
         (lambda: nltk_tree.Tree("NN", [7]), "Expected an nltk.Tree"),

@@ -28,6 +28,7 @@ _TOO_MUCH: dict[type[BaseException], str] = {
 }
 _EXPECTED = (ValueError, OverflowError, MemoryError, OSError, ImportError)
 _SKIP_BAD = " Or use --skip-bad, which leaves out broken trees and counts them."
+_MOST_TOLD = 100  # broken trees
 _PATIENCE = 2.0  # seconds after which one wants to know that something goes on
 
 
@@ -158,9 +159,13 @@ def tell(message: str) -> None:
 
 
 def log_skipped(errors: Sequence[Exception]) -> None:
-    """Log the number of broken trees that were left out."""
+    """Log the number of broken trees that were left out, and each of them, up to `_MOST_TOLD`, on a line."""
     if errors:
         log(f"{counted(len(errors), 'broken tree was', 'broken trees were')} skipped, the first at {errors[0]}")
+    for error in errors[1:_MOST_TOLD]:
+        log(f"skipped: {one_line(error)}")
+    if len(errors) > _MOST_TOLD:
+        log(f"and {len(errors) - _MOST_TOLD:,} more")
 
 
 # Progress ----------------------------------------------------------------------------------------

@@ -208,4 +208,5 @@ def _tree_as_json(tree: Tree) -> dict[str, Any]:
     from spacy_lpcfg.trees.transforms import strip_root
 
     spans = [dict(zip(("start", "end", "label"), span, strict=True)) for span in strip_root(tree)[1].spans() if span[2]]
-    return {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}
+    sent_id = {"sent_id": tree.sent_id} if tree.sent_id else {}
+    return {**sent_id, "words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}

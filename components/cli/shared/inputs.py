@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import typer
@@ -320,27 +321,21 @@ def _read_trees(source: Source) -> Iterator[_Words]:
 
 
 def trees_of(source: Source, on_error: OnError = None) -> Iterator[Tree]:
-    """Yield the trees of a file, of stdin or of a text, in the dialect that was said, or that a file looks like.
+    """Yield the trees of a file, of stdin or of a text, in the dialect that was said, or that it looks like.
 
     on_error (callable or None): As for `read_trees`.
     """
     from spacy_lpcfg.components.cli.shared.treebanks import log_dialect
-    from spacy_lpcfg.trees.reading import read_dialect
+    from spacy_lpcfg.trees.formats.table import first_lines
+    from spacy_lpcfg.trees.reading import read_dialect, recognized_dialect
 
-    dialect, dropped = dialect_of_source(source), Counter[str]()
+    dropped: Counter[str] = Counter()
     lines = (f"{line}\n" for line in source.lines())
-    yield from read_dialect(lines, source.name, dialect=dialect, dropped=dropped, on_error=on_error)
+    opening = first_lines(lines)
+    dialect = source.dialect or recognized_dialect("".join(opening), source.name)
+    yield from read_dialect(chain(opening, lines), source.name, dialect=dialect, dropped=dropped, on_error=on_error)
     if source.is_told:
         log_dialect(dialect, source.dialect, dropped)
-
-
-def dialect_of_source(source: Source) -> str:
-    """Return the dialect of the trees of a source; for stdin and texts "penn" if no other was given."""
-    from spacy_lpcfg.trees.formats import PENN
-    from spacy_lpcfg.trees.reading import dialect_of
-
-    is_file = source.file != STDIN and not is_text(source.file)
-    return source.dialect or (dialect_of(source.file) if is_file else PENN)
 
 
 _TEXTS = (".txt", ".txt.gz")

@@ -145,6 +145,22 @@ Dialect = Annotated[
 ]
 
 
+def _parse_encoding(name: str) -> str:
+    """Return the name of an encoding.
+
+    RAISES (BadParameter): If there is none of that name, or it does not keep ASCII.
+    """
+    from spacy_lpcfg.trees.brackets import checked_encoding
+
+    with usage_errors("--encoding"):
+        return checked_encoding(name)
+
+
+Encoding = Annotated[
+    str, typer.Option(parser=_parse_encoding, metavar="NAME", help="Of files of trees, such as gb18030 or latin-1.")
+]
+
+
 def _training_files(
     context: typer.Context, paths: Any
 ) -> list[Path]:  # Python 3.10: typer takes list[Path] for a class

@@ -49,10 +49,11 @@ def files_below(path: str, dialect: str | None, suffixes: tuple[str, ...] = ()) 
     return treebank_files(path, dialect, suffixes) if os.path.isdir(path) else [path]
 
 
-def trees_of_path(path: str, on_error: OnError, dialect: str | None) -> Iterator[Tree]:
+def trees_of_path(path: str, on_error: OnError, dialect: str | None, encoding: str = "utf-8") -> Iterator[Tree]:
     """Yield the trees of a treebank, a folder of treebanks, a .spacy or .jsonl file, or of stdin for "-".
 
     on_error (callable or None): Called with the error of each broken tree; None raises it.
+    encoding (str): The encoding of files of treebanks.
     """
     if path == STDIN:
         return trees_of(Source(path, Input.trees, dialect=dialect, is_told=True), on_error)
@@ -60,7 +61,7 @@ def trees_of_path(path: str, on_error: OnError, dialect: str | None) -> Iterator
         return trees_of_docs(path)
     if path.removesuffix(ZIPPED).endswith(_JSON_LINES):
         return _trees_of_json(path, on_error)
-    return trees_of_files([Path(path)], on_error, dialect)
+    return trees_of_files([Path(path)], on_error, dialect, encoding)
 
 
 def no_trees(paths: Iterable[str | Path]) -> ValueError:

@@ -50,13 +50,13 @@ def tree_files(
 
 
 def log_dialect(dialect: str | None, asked_for: str | None, dropped: Counter[str]) -> None:
-    """Log the dialect in which trees were read, unless it is that of the Penn Treebank, and what it changed."""
-    from spacy_lpcfg.trees.formats import told
+    """Log the dialect in which trees were read and what it changed, unless it is penn and changed nothing."""
+    from spacy_lpcfg.trees.formats import PENN, told
 
-    if dialect in (None, "penn"):
-        return
     changed = told(dropped)
-    is_guess = ", which the trees look like" if asked_for is None else ""
+    if dialect is None or (dialect == PENN and not changed):
+        return
+    is_guess = ", which the trees look like" if asked_for is None and dialect != PENN else ""
     log(f"read as {dialect}{is_guess}{changed and f': {changed}'}")
 
 
@@ -82,13 +82,17 @@ def read_treebank(paths: Sequence[Path], skip_bad: bool, dialect: str | None) ->
 
 
 def trees_of_files(
-    paths: Sequence[Path], on_error: Callable[[Exception], None] | None, dialect: str | None
+    paths: Sequence[Path],
+    on_error: Callable[[Exception], None] | None,
+    dialect: str | None,
+    encoding: str = "utf-8",
 ) -> Iterator[Tree]:
     """Yield the trees of files in a dialect, None for the one that they look like; log it at the end."""
     from spacy_lpcfg.trees import TreeFiles
 
     dropped: Counter[str] = Counter()
-    files = TreeFiles.of(paths, on_error=on_error, dialect=dialect, on_dropped=lambda _, some: dropped.update(some))
+    told: dict[str, Any] = {"on_error": on_error, "on_dropped": lambda _, some: dropped.update(some)}
+    files = TreeFiles.of(paths, dialect=dialect, encoding=encoding, **told)
     yield from files
     log_dialect(files.dialect, dialect, dropped)
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
-from spacy_lpcfg.trees.brackets import TREE_NAMES, TreeBuilder
+from spacy_lpcfg.trees.brackets import TREE_NAMES, TreeBuilder, sent_id_of
 from spacy_lpcfg.trees.tree import Tree
 
 CODES = frozenset({"CODE", "COM", "COMMENT", "REF"})
@@ -84,7 +84,7 @@ class CorpusSearchBuilder(TreeBuilder):
         parts = parts_with_words(tree, self._kept, self.dropped)
         if not parts:
             return None
-        return self._without_dollars(Tree("", self._joined(parts)))
+        return self._without_dollars(Tree("", self._joined(parts))).with_id(sent_id_of(tree))
 
     def _kept(self, node: Tree, parts: list[list[Tree]]) -> list[Tree]:
         """Return what replaces a node among its parent's children: the node, its children, or nothing."""

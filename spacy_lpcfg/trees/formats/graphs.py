@@ -22,7 +22,7 @@ MOST_LEVELS = 1_000
 """Limit on the phrases above a word: the time to make phrases continuous grows with it."""
 _HEADS = frozenset({"HD"})
 _NO_EDGE = frozenset({"", "--"})
-_TAG_BRACKETS = {"$(": "$[", "$)": "$]"}
+_TAG_BRACKETS = {"$(": "$[", "$)": "$]", "$[": "$[", "$]": "$]"}
 
 
 class Word(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from spacy_lpcfg.trees.brackets import TreeBuilder
+from spacy_lpcfg.trees.brackets import TreeBuilder, sent_id_of
 from spacy_lpcfg.trees.formats.corpussearch import CODES, is_empty_category, parts_with_words
 from spacy_lpcfg.trees.tree import Tree
 
@@ -33,7 +33,7 @@ class KeyakiBuilder(TreeBuilder):
         if any(_WITHHELD in word for part in parts for word in part.words):
             self.dropped["trees of withheld words"] += 1
             return None
-        return Tree("", parts)
+        return Tree("", parts, sent_id=sent_id_of(tree))
 
     def _kept(self, node: Tree, parts: list[list[Tree]]) -> list[Tree]:
         if node.word is not None:

@@ -18,7 +18,7 @@ _TABLES = ("#BOT", "#EOT")
 
 def read_export(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
     """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
-    for first, rows, n_lemmas in _sentences(lines, path):
+    for first, sent_id, rows, n_lemmas in _sentences(lines, path):
         try:
             continuous = make_continuous(_graph(rows, n_lemmas, path))
         except TreebankError as error:
@@ -27,7 +27,7 @@ def read_export(lines: Iterable[str], path: str, on_error: OnError, dropped: Cou
             raise_or_report(TreebankError(str(error), path, first), on_error)
         else:
             count_raised(continuous, dropped)
-            yield continuous.tree
+            yield continuous.tree.with_id(sent_id)
 
 
 def count_raised(continuous: Raised, dropped: Counter[str]) -> None:
@@ -36,13 +36,13 @@ def count_raised(continuous: Raised, dropped: Counter[str]) -> None:
     dropped["marks of punctuation lowered"] += continuous.n_moved
 
 
-def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, list[tuple[int, str]], int | None]]:
-    """Yield each sentence: the number of its first line, its numbered lines, and the number of their lemma columns.
+def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, str, list[tuple[int, str]], int | None]]:
+    """Yield each sentence: the number of its first line, its ID, its numbered lines, and the number of lemma columns.
 
-    This is 0 or 1, and None if the file has no line `#FORMAT`, which tells it.
+    The last is 0 or 1, and None if the file has no line `#FORMAT`, which tells it.
     """
     rows: list[tuple[int, str]] | None = None
-    first, is_table = 0, False
+    first, sent_id, is_table = 0, "", False
     n_lemmas: int | None = None
     for number, raw in enumerate(lines, 1):
         line = raw.rstrip("\r\n")
@@ -52,9 +52,9 @@ def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, list[tupl
         elif key in _TABLES:
             is_table = key == "#BOT"
         elif key == "#BOS":
-            first, rows = number, []
+            first, sent_id, rows = number, " ".join(line.split()[1:2]), []
         elif key == "#EOS" and rows is not None:
-            yield first, rows, n_lemmas
+            yield first, sent_id, rows, n_lemmas
             rows = None
         elif rows is not None and key:
             rows.append((number, line.partition("%%")[0]))

@@ -14,13 +14,20 @@ from functools import partial
 from itertools import chain
 
 from spacy_lpcfg.storage.files import PathLike
-from spacy_lpcfg.trees.brackets import OnError, bracket_lines, build_trees, parse_trees
+from spacy_lpcfg.trees.brackets import OnError, bracket_lines, build_trees
 from spacy_lpcfg.trees.dependencies import conllu
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu
+from spacy_lpcfg.trees.formats.alpino import read_alpino
+from spacy_lpcfg.trees.formats.conll import read_conll
 from spacy_lpcfg.trees.formats.corpussearch import CorpusSearchBuilder, has_lemmas, without_comments
+from spacy_lpcfg.trees.formats.discbracket import DiscBracketBuilder
 from spacy_lpcfg.trees.formats.greynir import GreynirBuilder
 from spacy_lpcfg.trees.formats.keyaki import KeyakiBuilder
 from spacy_lpcfg.trees.formats.negra import read_export
+from spacy_lpcfg.trees.formats.penn import PennBuilder, function_mark
+from spacy_lpcfg.trees.formats.sejong import read_sejong
+from spacy_lpcfg.trees.formats.sinica import read_sinica
+from spacy_lpcfg.trees.formats.square import SquareBuilder, to_round
 from spacy_lpcfg.trees.formats.tiger import read_tiger
 from spacy_lpcfg.trees.heads import rules_of_tags
 from spacy_lpcfg.trees.latex import to_latex
@@ -76,7 +83,14 @@ def first_lines(stream: Iterator[str]) -> list[str]:
 
 
 def _read_penn(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
-    return parse_trees(lines, path=path, on_error=on_error)
+    stream = iter(lines)
+    opening = first_lines(stream)
+    builder = PennBuilder(path, function_mark("".join(opening)), dropped)
+    return build_trees(builder.lines(chain(opening, stream)), builder, on_error=on_error)
+
+
+def _read_square(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
+    return build_trees(to_round(lines), SquareBuilder(path, dropped), on_error=on_error)
 
 
 def _read_corpussearch(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
@@ -87,7 +101,7 @@ def _read_corpussearch(lines: Iterable[str], path: str, on_error: OnError, dropp
 
 
 def _read_built(
-    builder: type[KeyakiBuilder] | type[GreynirBuilder],
+    builder: type[KeyakiBuilder] | type[GreynirBuilder] | type[DiscBracketBuilder],
     lines: Iterable[str],
     path: str,
     on_error: OnError,
@@ -118,11 +132,26 @@ _CORPUSSEARCH = re.compile(r"\((?:CODE|ID|METADATA) [^()]+\)|\((?:IP-MAT|IP-SUB|
 _EXPORT = re.compile(r"^#(?:BOS|FORMAT|BOT)\b", re.MULTILINE)
 _CONLLU = re.compile(r"\A\s*(?:#.*\n\s*)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}")
 _TIGER = re.compile(r"<(?:corpus|graph|s)[\s>]")
+_ALPINO = re.compile(r"<alpino_ds[\s>]")
+_CONLL = re.compile(
+    r"\A(?:#begin document|(?:#.*\n|[^\S\n]*\n)*(?:(?:[^\s<>(]\S*|\()[ \t]+){2,}(?:\([^\s()*]*)+\*\)*(?:\s|\Z))"
+)
+_DISCBRACKET = re.compile(r"\([^\s()]+\s+[0-9]+=[^\s()]+\)")
+_SEJONG = re.compile(r"\([A-Z_]+\s+[^\s()]+/[A-Z]{2,3}(?:\s\+\s|\))|^;.*\n\([A-Z_]+\s", re.MULTILINE)
+_SINICA = re.compile(r"\A\s*#\S+\s+\S*\([A-Za-z]+:")
+_SQUARE = re.compile(r"\A\s*\[[^\s\[\]]*\s*\[")
 _XML = re.compile(r"\s*<[?!A-Za-z]")
+_MARKUP_LINES = re.compile(r"\A(?:\s*<[^()\n]*>[^\S\n]*\n|\s*\*x\*.*\n)*")
 
 
 def _is_penn(opening: str) -> bool:
     return opening.lstrip().startswith("(")
+
+
+def _brackets_in_markup(opening: str) -> str:
+    """Return the first lines without lines of markup and headers before a bracket; all if no bracket follows."""
+    bare = _MARKUP_LINES.sub("", opening).lstrip()
+    return bare if bare.startswith("(") else opening
 
 
 def _is_corpussearch(opening: str) -> bool:
@@ -135,6 +164,7 @@ def _has(pattern: re.Pattern[str], opening: str) -> bool:
 
 def looks_like(opening: str) -> str | None:
     """Return the name of the format of a text, by its first lines; None if it looks like none."""
+    opening = _brackets_in_markup(opening)
     is_xml = _XML.match(opening) is not None
     for form in reversed(DIALECTS.values()):
         if form.recognises is not None and (form.family == "xml") == is_xml and form.recognises(opening):
@@ -151,12 +181,54 @@ FORMATS = {
         TreeFormat(
             name=PENN,
             contents="brackets as in the Penn Treebank",
-            suffixes=(".mrg", ".parsed", ".ptb", ".tree"),
-            in_folders=(".mrg",),
+            suffixes=(".mrg", ".parsed", ".ptb", ".fid", ".tree"),
+            in_folders=(".mrg", ".fid"),
             family="brackets",
             recognises=_is_penn,
             read=_read_penn,
             write=_write_penn,
+        ),
+        TreeFormat(
+            name="square",
+            contents="trees in square brackets",
+            suffixes=(".square",),
+            in_folders=(".square",),
+            family="square brackets",
+            recognises=partial(_has, _SQUARE),
+            read=_read_square,
+        ),
+        TreeFormat(
+            name="discbracket",
+            contents="brackets of discontinuous trees, as of disco-dop",
+            suffixes=(".discbracket", ".dbr"),
+            in_folders=(".discbracket", ".dbr"),
+            family="numbered words",
+            recognises=partial(_has, _DISCBRACKET),
+            read=partial(_read_built, DiscBracketBuilder),
+        ),
+        *(
+            TreeFormat(
+                name=name,
+                contents=f"the Sejong Treebank, {leaves} as leaves",
+                suffixes=(".sejong", ".txt.parse"),
+                in_folders=(".sejong",),
+                family="sejong",
+                recognises=recognises,
+                read=partial(read_sejong, name == "sejong"),
+            )
+            for name, leaves, recognises in (
+                ("sejong-morphemes", "morphemes", lambda opening: False),
+                ("sejong", "words", partial(_has, _SEJONG)),
+            )
+        ),
+        TreeFormat(
+            name="sinica",
+            contents="the Sinica Treebank",
+            suffixes=(".sinica",),
+            in_folders=(".sinica",),
+            family="sinica",
+            recognises=partial(_has, _SINICA),
+            read=read_sinica,
         ),
         TreeFormat(
             name="corpussearch",
@@ -204,6 +276,24 @@ FORMATS = {
             read=read_tiger,
         ),
         TreeFormat(
+            name="alpino",
+            contents="the XML of Alpino",
+            suffixes=(".xml",),
+            in_folders=(".xml",),
+            family="xml",
+            recognises=partial(_has, _ALPINO),
+            read=read_alpino,
+        ),
+        TreeFormat(
+            name="conll2012",
+            contents="columns of CoNLL-2012 with parts of trees",
+            suffixes=(".gold_conll", "_gold_conll", ".auto_conll", "_auto_conll", ".conll"),
+            in_folders=(".gold_conll", "_gold_conll"),
+            family="columns of brackets",
+            recognises=partial(_has, _CONLL),
+            read=read_conll,
+        ),
+        TreeFormat(
             name="conllu",
             contents="sentences with dependencies, as in Universal Dependencies",
             suffixes=(".conllu",),
@@ -235,9 +325,14 @@ DIALECTS = {name: form for name, form in FORMATS.items() if form.read is not Non
 _LEFT_OUT = (
     "empty categories",
     "codes",
+    "lines of markup",
+    "lines of headers",
+    "marks of disfluency",
+    "labels' features",
     "lemmas",
     "lemmas and notes",
     "trees without words",
+    "sentences without a tree",
     "trees of withheld words",
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from xml.etree import ElementTree
 
 from spacy_lpcfg.trees.brackets import BrokenFileError, OnError, TreebankError, raise_or_report
@@ -13,24 +13,35 @@ from spacy_lpcfg.trees.formats.negra import count_raised
 from spacy_lpcfg.trees.tree import Tree
 
 _ROOT = "the root"  # a name with a space, which no element's id has
-_OPENS = re.compile(r"<s[\s>]")
-_CLOSES = "</s>"
 _LONGEST = 2**24  # characters of a sentence
-_TOO_LONG = f"Expected a sentence of at most {_LONGEST:,} characters, but it goes on. Is its </s> missing?"
-_NOT_CLOSED = "Expected </s> after the sentence that begins here, but the file ends. Fetch or make the file again."
-_EXPECTED = "Expected <s> with <graph>, <t> and <nt>, as TIGER-XML has them, but"
+_TOO_LONG = f"Expected a sentence of at most {_LONGEST:,} characters, but it goes on. Is its {{closes}} missing?"
+_NOT_CLOSED = "Expected {closes} after the sentence that begins here, but the file ends. Fetch or make the file again."
+
+
+GraphOf = Callable[[ElementTree.Element], tuple[Graph, str]]
+"""A function that returns the graph of the element of a sentence, and the name of the sentence."""
 
 
 def read_tiger(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
     """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
-    for number, text in _sentences(lines, path):
+    yield from read_graphs(
+        lines, path, on_error, dropped, "s", lambda sentence: (_graph(sentence), sentence.get("id", ""))
+    )
+
+
+def read_graphs(
+    lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str], element: str, graph_of: GraphOf
+) -> Iterator[Tree]:
+    """Yield the trees of the elements of a name, each the graph of a sentence; other arguments as for `read_tiger`."""
+    for number, text in _sentences(lines, path, element):
         try:
-            continuous = make_continuous(_graph(text))
+            graph, name = graph_of(ElementTree.fromstring(text))
+            continuous = make_continuous(graph)
         except (ValueError, ElementTree.ParseError) as error:
             raise_or_report(_broken(error, path, number), on_error)
         else:
             count_raised(continuous, dropped)
-            yield continuous.tree
+            yield continuous.tree.with_id(name)
 
 
 def _broken(error: ValueError | ElementTree.ParseError, path: str, first: int) -> TreebankError:
@@ -38,37 +49,36 @@ def _broken(error: ValueError | ElementTree.ParseError, path: str, first: int) -
     if not isinstance(error, ElementTree.ParseError):
         return TreebankError(str(error), path, first)
     reason, line = str(error).partition(": line ")[0], error.position[0]
-    return TreebankError(f"{_EXPECTED} it is no XML: {reason}. Mend it.", path, first + line - 1)
+    return TreebankError(
+        f"Expected the XML of a sentence, but it is no XML: {reason}. Mend it.", path, first + line - 1
+    )
 
 
-def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, str]]:
-    """Yield the text of each sentence, and the line where it begins."""
+def _sentences(lines: Iterable[str], path: str, element: str) -> Iterator[tuple[int, str]]:
+    """Yield the text of each element of a name, and the line where it begins."""
+    opens, closes = re.compile(rf"<{element}[\s>]"), f"</{element}>"
     text, first = "", 0
     for number, line in enumerate(lines, 1):
         remainder = line
         while remainder:
             if not text:
-                opening = _OPENS.search(remainder)
+                opening = opens.search(remainder)
                 if opening is None:
                     break
                 first, remainder = number, remainder[opening.start() :]
-            before, closing, remainder = remainder.partition(_CLOSES)
+            before, closing, remainder = remainder.partition(closes)
             text += before + closing
             if len(text) > _LONGEST:
-                raise BrokenFileError(_TOO_LONG, path, first)
+                raise BrokenFileError(_TOO_LONG.format(closes=closes), path, first)
             if closing:
                 yield first, text
                 text = ""
     if text:
-        raise TreebankError(_NOT_CLOSED, path, first)
+        raise TreebankError(_NOT_CLOSED.format(closes=closes), path, first)
 
 
-def _graph(text: str) -> Graph:
-    """Build the graph of a sentence.
-
-    RAISES (ParseError): If the text is not XML.
-    """
-    sentence = ElementTree.fromstring(text)
+def _graph(sentence: ElementTree.Element) -> Graph:
+    """Build the graph of a sentence."""
     above = {
         edge.get("idref", ""): (phrase.get("id", ""), edge.get("label", ""))
         for phrase in sentence.iter("nt")

@@ -1,0 +1,100 @@
+r"""Brackets as in the Penn Treebank, and what its relatives have beside words and labels.
+
+- Lines of markup around the trees, as in the Chinese Treebank: `<S ID=1>`.
+- Headers `*x*x*x*`, speakers `(CODE (SYM SpeakerA1) (. .))` and marks of disfluency `(-DFL- \[)`, `(-DFL- E_S)`, as in
+  Switchboard and Brown.
+- Features after a label, as in the treebanks of SPMRL: `(NC##lem=chat|cpos=N## chat)`.
+- Functions by another mark than the hyphen: `NP*SB`, `NP_SBJ`, `VP:PRD`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from spacy_lpcfg.trees.brackets import OpenNode, TreeBuilder
+from spacy_lpcfg.trees.tree import Tree
+
+IS_IRREGULAR = re.compile(rb"##|\((?:-DFL-|CODE)\s|\*x\*|\sE_S|\s\\[\[\]+]\)")
+"""What the files have that this module reads in another way than as labels and words."""
+_MARKUP = re.compile(r"\s*<[^()]*>\s*")
+_ID = re.compile(r"<[sS][^<>]*\s(?:ID|id)\s*=\s*[\"']?([^\s\"'<>]+)")
+_HEADER = re.compile(r"[\s(]*(?:TOP\s*\(\s*)?\*x\*.*\*x\*[\s)]*|\s*\*x\*.*", re.DOTALL)
+_FEATURES = re.compile(r"(?<=[^\s(])##[^\s()]*##(?=[\s(])")
+_DISFLUENCY_TAG, _DISFLUENCY = "-DFL-", frozenset({r"\[", r"\]", r"\+", "E_S", "N_S"})
+_PHRASE_LABEL = re.compile(r"\(\s*([^\s()]+)\s*(?=\()")
+_HYPHENED = re.compile(r"[A-Z]+-[A-Z]{2,}")
+_LEAST_SHARE = 0.1  # of the labels of phrases, that have a function by a mark
+
+
+def function_mark(opening: str) -> str:
+    """Return the mark before functions, by the labels of phrases in the first lines of a file: *, _ or :.
+
+    The mark is in at least a tenth of the labels, between capital letters. "" if none is, or if functions are marked by
+    hyphens.
+    """
+    labels = _PHRASE_LABEL.findall(opening)
+    if not labels or any(map(_HYPHENED.match, labels)):
+        return ""
+    for mark in "*_:":
+        marked = re.compile(rf"[A-Z]+(?:{re.escape(mark)}[A-Z]+[0-9]*)+")
+        if sum(marked.fullmatch(label) is not None for label in labels) >= _LEAST_SHARE * len(labels):
+            return mark
+    return ""
+
+
+class PennBuilder(TreeBuilder):
+    """A builder of trees without codes and marks of disfluency, and with functions after hyphens.
+
+    mark (str): The mark before functions in the labels of phrases; "" for the hyphen.
+    dropped (Counter): Receives the counts of what was left out or renamed, by name.
+    """
+
+    def __init__(self, path: str, mark: str, dropped: Counter[str]) -> None:
+        super().__init__(path)
+        self.mark = mark
+        self.dropped = dropped
+        self._sent_id = ""
+
+    def finished(self, tree: Tree) -> Tree | None:
+        found = super().finished(tree)
+        return found.with_id(self._sent_id) if found is not None and self._sent_id else found
+
+    def lines(self, lines: Iterable[str]) -> Iterator[str]:
+        """Yield the lines without markup, headers and features; empty lines in the place of those left out."""
+        for line in lines:
+            if line.lstrip()[:1] == "<" and not self.is_open and _MARKUP.fullmatch(line):
+                self.dropped["lines of markup"] += 1
+                self._sent_id = next(iter(_ID.findall(line)), "")
+                yield "\n"
+            elif "*x*" in line and _HEADER.fullmatch(line):
+                self.dropped["lines of headers"] += 1
+                yield "\n"
+            elif "##" in line:
+                plain, n_features = _FEATURES.subn("", line)
+                self.dropped["labels' features"] += n_features
+                yield plain
+            else:
+                yield line
+
+    def _closed(self, node: OpenNode, number: int) -> list[Tree]:
+        label = node.label or ""
+        if label == _DISFLUENCY_TAG or node.word in _DISFLUENCY:
+            return self._left_out("marks of disfluency")
+        if label == "CODE":
+            return self._left_out("codes")
+        if node.is_pruned and not node.children:
+            return self._left_out("")
+        if self.mark and self.mark in label and node.children:
+            self.dropped[f"functions after {self.mark} read as after -"] += 1
+            node.label = label.replace(self.mark, "-")
+        return super()._closed(node, number)
+
+    def _left_out(self, name: str) -> list[Tree]:
+        """Count what is left out, and let its parent be without children."""
+        if name:
+            self.dropped[name] += 1
+        if self._stack:
+            self._stack[-1].is_pruned = True
+        return []

@@ -1,0 +1,48 @@
+"""Trees in square brackets, as linguists write them and forest draws them: `[S [NP It] [VP [V rained]]]`.
+
+A bracket with a label alone is a word, `[N [rain]]`. Words beside each other, `[NP the old ferry]`, get the tag X.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from spacy_lpcfg.trees.brackets import OpenNode, TreeBuilder
+from spacy_lpcfg.trees.tree import Tree
+
+_TO_ROUND = str.maketrans("[]", "()")
+_UNTAGGED = "X"
+
+
+class SquareBuilder(TreeBuilder):
+    """A builder of trees in square brackets; `dropped` (Counter) receives the count of words without a tag."""
+
+    def __init__(self, path: str, dropped: Counter[str]) -> None:
+        super().__init__(path)
+        self.dropped = dropped
+
+    def _text(self, token: str, number: int) -> None:
+        if self._stack and self._stack[-1].label is not None:
+            self._stack[-1].children.append(Tree(_UNTAGGED, word=token))
+        else:
+            super()._text(token, number)
+
+    def _closed(self, node: OpenNode, number: int) -> list[Tree]:
+        if node.label and not node.children and self._stack:
+            return [Tree(_UNTAGGED, word=node.label)]
+        if node.label and len(node.children) == 1 and _is_bare(node.children[0]):
+            return [Tree(node.label, word=node.children[0].word)]
+        n_bare = sum(map(_is_bare, node.children))
+        self.dropped[f"words without a tag, which is now {_UNTAGGED}"] += n_bare
+        return super()._closed(node, number)
+
+
+def _is_bare(tree: Tree) -> bool:
+    return tree.is_leaf and tree.label == _UNTAGGED
+
+
+def to_round(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines with round brackets for square ones, and with the round brackets of words escaped."""
+    for line in lines:
+        yield line.replace("(", "-LRB-").replace(")", "-RRB-").translate(_TO_ROUND)
