@@ -11,9 +11,9 @@ The words are those that the grammar knows, as within a sentence, and signatures
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from math import isnan
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from spacy_lpcfg.grammar.checking import check
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
+from spacy_lpcfg.grammar.normal_form import NormalForm, Production, normal_form
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees.transforms import split_chain
@@ -30,11 +31,11 @@ from spacy_lpcfg.words.signatures import UNKNOWN
 
 _ESCAPED = re.compile(r"^[-|]|[^\w|-]")
 _CODE = re.compile(r"/([0-9a-f]{0,6})/")
-_NAME = r"[\w/][\w/^<>-]*"
-_LEFT = re.compile(rf"\s*({_NAME})\s*->")
-_RIGHT = re.compile(
-    rf"""\s*(?: (?P<one>{_NAME}) (?: \s+ (?P<other>{_NAME}) )? | "(?P<word>[^"]*)" | '(?P<quoted>[^']*)' )
-    \s* \[ (?P<p>[0-9]+\.?[0-9]*|\.[0-9]+) \] \s* (?: \| | \Z )""",
+_HEADER = re.compile(r"\s*Grammar with [0-9]+ productions \(start state = (\S+)\)\s*")
+_LEFT = re.compile(r"\s*(''|[^\s'\"\[\]]+?)\s*->")
+_PART = re.compile(
+    r"""\s*(?: "(?P<word>[^"]+)" | '(?P<quoted>[^']+)' | \[ (?P<p>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?) \]
+    | (?P<bar>\|(?!<)) | (?P<name>''|[^\s'"\[\]|]+(?:\|<[^\s'"\[\]|]*)*) )""",
     re.VERBOSE,
 )
 _TOLERANCE = 0.01  # of sums of probabilities, as in NLTK
@@ -111,55 +112,70 @@ def _line(left: str, right: str, p: float) -> list[str]:
 # From text ---------------------------------------------------------------------------------------
 
 
-class _Production(NamedTuple):
-    """A production of a symbol: two symbols, one symbol, or a word (with no symbols)."""
-
-    left: str
-    right: tuple[str, ...]
-    word: str
-    p: float
-
-
 def grammar_from_pcfg(text: str) -> Grammar:
-    """Convert the text of an NLTK PCFG in Chomsky normal form to a grammar with one state a symbol.
+    """Convert the text of an NLTK PCFG to a grammar with one state a symbol, in Chomsky normal form (`normal_form`).
 
-    text (str): Productions A -> B C and A -> 'word', as from `pcfg_text`. The first left-hand side is the start symbol;
-        if it has only productions A -> B, it is the artificial root.
+    text (str): Productions such as A -> B C [0.5] | 'word' [0.5], as NLTK's PCFG.fromstring takes them, or str() of an
+        NLTK grammar. If none has a probability, those of a symbol are equally likely. The first left-hand side is the
+        start symbol, unless a heading of NLTK names it; if it has only productions A -> B, it is the artificial root.
     RAISES (ModelError): If a line is not a production, or the probabilities of a symbol do not sum to 1.
     """
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    productions = [rule for number, line in lines if line.lstrip()[0] != "#" for rule in _productions(line, number)]
+    headers = [header for _, line in lines if (header := _HEADER.fullmatch(line))]
+    rules = [(number, line) for number, line in lines if line.lstrip()[0] != "#" and not _HEADER.fullmatch(line)]
+    productions = _with_probabilities([rule for number, line in rules for rule in _productions(line, number)])
     if not productions:
         raise ModelError("Expected productions such as S -> NP VP [1.0], got none.")
     _check_sums(productions)
-    start = productions[0].left
-    unary = [rule for rule in productions if len(rule.right) == 1]
-    others = [rule for rule in productions if len(rule.right) != 1]
-    is_artificial = all(start not in (rule.left, *rule.right) for rule in others)
-    for rule in unary:
-        if rule.left != start or not is_artificial:
-            raise ModelError(
-                f"Expected pairs and words, as in A -> B C and A -> 'w', got {rule.left} -> {rule.right[0]}: one "
-                "symbol alone is for a start symbol that has nothing else."
-            )
-    roots = {rule.right[0]: rule.p for rule in unary} or {start: 1.0}
-    return _grammar(roots, others, start if unary else "")
+    start = _symbol(headers[0][1]) if headers else productions[0].left
+    of_start = [rule for rule in productions if rule.left == start]
+    is_artificial = all(_is_unary(rule) for rule in of_start) and all(start not in rule.right for rule in productions)
+    roots = {rule.right[0]: rule.p for rule in of_start} if is_artificial and of_start else {start: 1.0}
+    others = [rule for rule in productions if not is_artificial or rule.left != start]
+    return _grammar(normal_form(others, roots), start if is_artificial and of_start else "")
 
 
-def _productions(line: str, number: int) -> Iterator[_Production]:
+def _is_unary(rule: Production) -> bool:
+    return len(rule.right) == 1 and not rule.is_word[0]
+
+
+def _productions(line: str, number: int) -> Iterator[Production]:
+    """Yield the productions of a line; nan is the probability of those without one."""
     left = _LEFT.match(line)
-    first = at = left.end() if left else len(line)
-    while left and (right := _RIGHT.match(line, at)):
-        symbols = tuple(_symbol(right[name]) for name in ("one", "other") if right[name])
-        yield _Production(_symbol(left[1]), symbols, right["word"] or right["quoted"] or "", float(right["p"]))
-        at = right.end()
-    if at == first or at < len(line):
-        expected = "S -> NP VP [0.8] or N -> 'cat' [0.1]"
-        raise ModelError(f"Expected a production such as {expected} in line {number}, got {shown(line.strip())}.")
+    alternatives: list[list[re.Match[str]]] = [[]]
+    at = left.end() if left else 0
+    while left and (part := _PART.match(line, at)):
+        if part["bar"]:
+            alternatives.append([])
+        else:
+            alternatives[-1].append(part)
+        at = part.end()
+    for parts in alternatives:
+        n_p = sum(part["p"] is not None for part in parts)
+        is_whole = bool(parts) and n_p < len(parts) and n_p <= 1 and (not n_p or parts[-1]["p"] is not None)
+        if left is None or not is_whole or line[at:].strip():
+            expected = "S -> NP VP [0.8] or N -> 'cat' [0.1]"
+            raise ModelError(f"Expected a production such as {expected} in line {number}, got {shown(line.strip())}.")
+        right = parts[: len(parts) - n_p]
+        symbols = tuple(_symbol(part["name"]) if part["name"] else part["word"] or part["quoted"] for part in right)
+        p = float(parts[-1]["p"]) if n_p else float("nan")
+        yield Production(_symbol(left[1]), symbols, tuple(part["name"] is None for part in right), p)
+
+
+def _with_probabilities(productions: list[Production]) -> list[Production]:
+    """Return the productions, equally likely among those of a symbol if none has a probability."""
+    without = [rule for rule in productions if isnan(rule.p)]
+    if without and len(without) < len(productions):
+        rule = f"{without[0].left} -> {' '.join(without[0].right)}"
+        raise ModelError(f"Expected a probability for each production or for none, got none for {shown(rule)}.")
+    counts = Counter(rule.left for rule in without)
+    return [rule._replace(p=1 / counts[rule.left]) for rule in without] or productions
 
 
 def _symbol(name: str) -> str:
-    chain = name if "<" in name else name.replace(">", "|")  # S^<VP> is NLTK's parent annotation, not a chain
+    if "<" in name:  # NLTK's parent annotation S^<VP> and binarization S|<NP-VP> are no chains
+        return _CODE.sub(_character, name.replace("|", r"\|"))
+    chain = name.replace(">", "|")
     return _CODE.sub(_character, chain)
 
 
@@ -170,7 +186,7 @@ def _character(code: re.Match[str]) -> str:
     return (chr(number) if code[1] else "") if is_character else code[0]
 
 
-def _check_sums(productions: Iterable[_Production]) -> None:
+def _check_sums(productions: Iterable[Production]) -> None:
     sums: dict[str, float] = defaultdict(float)
     for rule in productions:
         sums[rule.left] += rule.p
@@ -179,16 +195,9 @@ def _check_sums(productions: Iterable[_Production]) -> None:
             raise ModelError(f"Expected probabilities of {shown(left)} that add up to 1, got {p:.6g} in all.")
 
 
-def _grammar(roots: Mapping[str, float], productions: Sequence[_Production], root_label: str) -> Grammar:
-    words, rules = _summed(productions)
+def _grammar(form: NormalForm, root_label: str) -> Grammar:
+    roots, words, rules = form
     preterminals, interminals = sorted({a for a, _ in words}), sorted({a for a, *_ in rules})
-    both = {*preterminals} & {*interminals}
-    undefined = {*roots, *(name for rule in rules for name in rule)} - {*preterminals, *interminals}
-    if both or undefined or not words:
-        name = shown(min(both or undefined or roots))
-        raise ModelError(
-            f"Expected either pairs or words below each symbol, got {'both' if both else 'none'} of {name}."
-        )
     symbols = (*preterminals, *interminals)
     ids = {name: i for i, name in enumerate(symbols)}
     rule_ids = np.array([[ids[name] for name in rule] for rule in rules], dtype=np.int32).reshape(-1, 3)
@@ -215,21 +224,6 @@ def _grammar(roots: Mapping[str, float], productions: Sequence[_Production], roo
     )
     check(grammar)
     return grammar
-
-
-def _summed(
-    productions: Sequence[_Production],
-) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str, str], float]]:
-    """Sum up the probabilities of (symbol, word), and of (symbol, left child, right child)."""
-    words: dict[tuple[str, str], float] = defaultdict(float)
-    rules: dict[tuple[str, str, str], float] = defaultdict(float)
-    for left, right, word, p in productions:
-        if right:
-            one, other = right
-            rules[left, one, other] += p
-        else:
-            words[left, word] += p
-    return words, dict(sorted(rules.items()))
 
 
 def _lexicon(words: Mapping[tuple[str, str], float], preterminals: Sequence[str]) -> Lexicon:

@@ -146,21 +146,75 @@ def test_nltk_text_of_others_is_read():
     assert str(tagged.tree) == "(S (D they) (VP (V see) (N it)))"
 
 
+TEXTBOOK = """
+  S -> NP VP
+  PP -> P NP
+  NP -> Det N | Det N PP | 'I'
+  VP -> V NP | V | V NP PP | VP 'or' VP
+  Det -> 'an' | 'my'
+  N -> 'elephant' | 'pajamas'
+  V -> 'shot'
+  P -> 'in'
+"""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "tree"),
+    [
+        ("I shot", "(S (NP (NP I)) (VP (V shot)))"),
+        ("I shot an elephant", "(S (NP (NP I)) (VP (V shot) (NP (Det an) (N elephant))))"),
+        (
+            "I shot an elephant in my pajamas",
+            "(S (NP (NP I)) (VP (V shot) (NP (Det an) (N elephant)) (PP (P in) (NP (Det my) (N pajamas)))))",
+        ),
+        ("I shot or shot", "(S (NP (NP I)) (VP (VP (V shot)) ('or' or) (VP (V shot))))"),
+    ],
+)
+def test_nltk_text_of_a_textbook_is_binarized_and_collapsed(sentence, tree):
+    """Without probabilities, with three children, unary productions, and words beside other symbols."""
+    parser = Parser(grammar_from_pcfg(TEXTBOOK), settings=EXHAUSTIVE)
+    trees = {str(each.tree): each.log_probability for each in parser.n_best(Query(sentence.split()), 5)}
+    assert tree in trees
+    nltk = pytest.importorskip("nltk")
+    uniform = nltk.induce_pcfg(nltk.Nonterminal("S"), nltk.CFG.fromstring(TEXTBOOK).productions())
+    theirs = [parse.prob() for parse in nltk.InsideChartParser(uniform).parse(sentence.split())]
+    assert sorted(np.exp([*trees.values()])) == pytest.approx(sorted(theirs))
+
+
+def test_nltk_text_of_an_induced_grammar_is_read():
+    """With the heading, tags such as PRP$, and names of NLTK's binarization and of its parent annotation."""
+    nltk = pytest.importorskip("nltk")
+    texts = (
+        "(S (NP (PRP$ my) (JJ old) (NN cat)) (VP (VBD sat)) (. .))",
+        "(S (NP (PRP it)) (VP (VBD ran) (RB home)) (. .))",
+    )
+    productions = []
+    for text in texts:
+        tree = nltk.Tree.fromstring(text)
+        tree.chomsky_normal_form(horzMarkov=2, vertMarkov=1)
+        productions += tree.productions()
+    induced = nltk.induce_pcfg(nltk.Nonterminal("S"), productions)
+    parser, words = Parser(grammar_from_pcfg(str(induced)), settings=EXHAUSTIVE), ["it", "ran", "home", "."]
+    (best,) = parser.n_best(Query(words), 1)
+    expected = next(nltk.ViterbiParser(induced).parse(words))
+    assert best.tree == from_nltk(expected)
+    assert np.exp(best.log_probability) == pytest.approx(expected.prob())
+    assert "PRP$" in parser.grammar.tags
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "Expected productions such as S -> NP VP"),
-        ("S -> NP VP", "in line 1, got 'S -> NP VP'"),
-        ("\nS -> A B C [1.0]", "in line 2, got 'S -> A B C"),
+        ("\nS -> A B [1.0] C", "in line 2, got 'S -> A B [1.0] C"),
         ("S -> [1.0]", "in line 1"),
         ("S ->", "in line 1"),
         ("S NP VP [1.0]", "in line 1"),
         ("S -> A A [1.0]\nA -> 'a' [0.5]", "'A' that add up to 1, got 0.5 in all"),
-        ("S -> A A [1.0]\nA -> B [1.0]\nB -> 'b' [1.0]", "got A -> B: one symbol alone"),
-        ("S -> A [0.5] | A S [0.5]\nA -> 'a' [1.0]", "got S -> A: one symbol alone"),
-        ("S -> A B [1.0]\nA -> 'a' [1.0]", "below each symbol, got none of 'B'"),
-        ("S -> A B [1.0]", "below each symbol, got none of 'A'"),
-        (TOY, "below each symbol, got both of 'NP'"),
+        ("S -> A B [1.0]\nA -> 'a' [1.0]", "Expected productions of each symbol, got none of 'B'"),
+        ("S -> A B [1.0]", "Expected productions of each symbol, got none of 'A'"),
+        ("S -> A [1.0]\nA -> S [1.0]", "got only a cycle"),
+        ("S -> A A [1.0]\nA -> 'a'", "for each production or for none, got none for 'A -> a'"),
     ],
 )
 def test_nltk_text_that_is_no_grammar_is_refused(text, message):

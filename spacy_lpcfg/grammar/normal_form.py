@@ -1,0 +1,171 @@
+"""Chomsky normal form of a PCFG with the same distribution over trees: binarization, collapsed unary chains.
+
+A -> B C D becomes A -> @A->_B_C D, whose first child `unbinarize` removes. Instead of A -> B, each A that another
+production has is A or the chain `A|B`, which `expand_unaries` expands. A symbol that has both words and pairs is the
+chain `A|A` over its words. Cyclic chains are left out, and the other chains of their symbol get their probability.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.parsing.model import ModelError
+from spacy_lpcfg.trees.transforms import NEW_NODE
+
+MOST_RULES = 500_000
+"""Limit on the binary productions of the normal form."""
+MOST_CHAINS = 1_000
+"""Limit on the unary chains of a symbol."""
+_ADVICE = "leave out rare unary productions"
+
+
+class Production(NamedTuple):
+    """A production of a PCFG; `is_word` says which symbols of the right-hand side are words."""
+
+    left: str
+    right: tuple[str, ...]
+    is_word: tuple[bool, ...]
+    p: float
+
+
+class Chain(NamedTuple):
+    """A unary chain from a symbol to the one that ends it, above pairs or above a word."""
+
+    name: str
+    end: str
+    has_words: bool
+    p: float
+
+
+class NormalForm(NamedTuple):
+    """Probabilities of the roots, of (symbol, word), and of (symbol, left child, right child)."""
+
+    roots: dict[str, float]
+    words: dict[tuple[str, str], float]
+    rules: dict[tuple[str, str, str], float]
+
+
+def normal_form(productions: Sequence[Production], roots: Mapping[str, float]) -> NormalForm:
+    """Return the normal form of a PCFG whose trees have these roots.
+
+    RAISES (ModelError): If a symbol has no productions, or the normal form has more than `MOST_RULES` rules.
+    """
+    chains = _Chains([*_binarized(_with_tags(productions))])
+    form = NormalForm(defaultdict(float), defaultdict(float), defaultdict(float))
+    agenda = [(chain, p * chain.p) for root, p in roots.items() for chain in chains.of(root)]
+    for chain, p in agenda:
+        form.roots[chain.name] += p
+    waiting, done = [chain for chain, _ in agenda], set[str]()
+    if not chains.unary:  # symbols that no tree has stay
+        waiting += [chain for symbol in {**chains.words, **chains.pairs} for chain in chains.of(symbol)]
+    while waiting:
+        chain = waiting.pop()
+        if chain.name in done:
+            continue
+        done.add(chain.name)
+        if chain.has_words:
+            for word, p in chains.words[chain.end].items():
+                form.words[chain.name, word] += p / chains.share(chain)
+            continue
+        for (left, right), p in chains.pairs[chain.end].items():
+            for one in chains.of(left):
+                for other in chains.of(right):
+                    form.rules[chain.name, one.name, other.name] += p / chains.share(chain) * one.p * other.p
+            waiting += [*chains.of(left), *chains.of(right)]
+        if len(form.rules) > MOST_RULES:
+            raise ModelError(f"Expected a grammar of at most {MOST_RULES:,} binary rules, got more: {_ADVICE}.")
+    return NormalForm(form.roots, form.words, dict(sorted(form.rules.items())))
+
+
+def _with_tags(productions: Iterable[Production]) -> Iterator[Production]:
+    """Yield the productions, with a symbol of its own for each word that stands beside other symbols."""
+    tags: dict[str, Production] = {}
+    for production in productions:
+        right = list(production.right)
+        for i, is_word in enumerate(production.is_word):
+            if is_word and len(right) > 1:
+                tag = f"'{right[i]}'"
+                tags[tag] = Production(tag, (right[i],), (True,), 1.0)
+                right[i] = tag
+        is_word_alone = production.is_word if len(right) == 1 else (False,) * len(right)
+        yield Production(production.left, tuple(right), is_word_alone, production.p)
+    yield from tags.values()
+
+
+def _binarized(productions: Iterable[Production]) -> Iterator[Production]:
+    """Yield the productions, with a symbol for each beginning of a right-hand side of more than two symbols."""
+    new: dict[str, Production] = {}
+    for left, right, is_word, p in productions:
+        while len(right) > 2:
+            beginnings = right[:-1]
+            name = f"{NEW_NODE}{left}->_{'_'.join(beginnings)}"
+            first = f"{NEW_NODE}{left}->_{'_'.join(beginnings[:-1])}" if len(beginnings) > 2 else beginnings[0]
+            new[name] = Production(name, (first, beginnings[-1]), (False, False), 1.0)
+            yield Production(left, (name, right[-1]), (False, False), p)
+            break
+        else:
+            yield Production(left, right, is_word, p)
+    yield from new.values()
+
+
+class _Chains:
+    """The unary chains of a binarized grammar, by the symbol at their top.
+
+    words, pairs, unary (dict of str to dict): Probabilities of the right-hand sides of each symbol.
+    """
+
+    def __init__(self, productions: Iterable[Production]) -> None:
+        self.words: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        self.pairs: dict[str, dict[tuple[str, str], float]] = defaultdict(lambda: defaultdict(float))
+        self.unary: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        for left, right, is_word, p in productions:
+            if len(right) == 2:
+                self.pairs[left][right[0], right[1]] += p
+            elif is_word[0]:
+                self.words[left][right[0]] += p
+            else:
+                self.unary[left][right[0]] += p
+        self._of: dict[str, list[Chain]] = {}
+
+    def of(self, symbol: str) -> list[Chain]:
+        """Return the chains from a symbol, with probabilities that sum to 1.
+
+        RAISES (ModelError): If the symbol, or one below it in a chain, has no productions.
+        """
+        if symbol not in self._of:
+            chains = [*islice(self._ends((symbol,), 1.0), MOST_CHAINS + 1)]
+            if len(chains) > MOST_CHAINS:
+                raise ModelError(
+                    f"Expected at most {MOST_CHAINS:,} unary chains of {shown(symbol)}, got more: {_ADVICE}."
+                )
+            total = sum(chain.p for chain in chains)
+            if not total:
+                raise ModelError(f"Expected an end of the unary productions of {shown(symbol)}, got only a cycle.")
+            is_complete = abs(total - 1) < 1e-9
+            self._of[symbol] = chains if is_complete else [chain._replace(p=chain.p / total) for chain in chains]
+        return self._of[symbol]
+
+    def share(self, chain: Chain) -> float:
+        """Return the probability that the end of a chain has words, or pairs; 1 if it has nothing else."""
+        of_end = (self.words, self.pairs, self.unary)
+        if sum(chain.end in part for part in of_end) == 1:
+            return 1.0
+        return sum((self.words if chain.has_words else self.pairs)[chain.end].values())
+
+    def _ends(self, symbols: tuple[str, ...], p: float) -> Iterator[Chain]:
+        """Yield the chains that begin with some symbols, of the probability `p`."""
+        end = symbols[-1]
+        if not (end in self.words or end in self.pairs or end in self.unary):
+            raise ModelError(f"Expected productions of each symbol, got none of {shown(end)}.")
+        for has_words, part in ((True, self.words), (False, self.pairs)):
+            if end in part:
+                chain = Chain("", end, has_words, 1.0)
+                names = (*symbols, end) if has_words and end in self.pairs else symbols
+                yield chain._replace(name="|".join(names), p=p * self.share(chain))
+        for symbol, q in self.unary[end].items() if end in self.unary else ():
+            if symbol not in symbols:
+                yield from self._ends((*symbols, symbol), p * q)
