@@ -139,6 +139,23 @@ def test_theorem_1(exact, matching):
 
 
 @pytest.mark.slow
+def test_theorem_1_error_falls_with_the_square_root_of_the_number_of_trees():
+    """Sum of the absolute errors of tree probabilities, which pytest -rP prints; docs/papers.md has the figures."""
+    trees = language(pivot_model(0), "abcd", (4,))
+    p = np.array(list(trees.values()))
+    sizes, errors = (500, 2_000, 8_000), []
+    pivot = Pivot(n_states=2, pivots=replace(PIVOTS, em=ConvexEM(100, 1e-8)), **EXACT)
+    for size in sizes:
+        samples = [np.random.default_rng(seed).multinomial(size, p / p.sum()) for seed in range(8)]
+        treebanks = [treebank_of(trees, counts) for counts in samples]
+        learned = [model_of_parameters(treebank, pivot.parameters(treebank)) for treebank in treebanks]
+        errors.append(np.mean([sum(abs(weight(model, tree) - q) for tree, q in trees.items()) for model in learned]))
+    slope, _ = np.polyfit(np.log(sizes), np.log(errors), 1)
+    print(dict(zip(sizes, np.round(errors, 4).tolist(), strict=True)), f"slope {slope:.2f}")
+    assert -0.7 < slope < -0.3
+
+
+@pytest.mark.slow
 def test_theorem_1_finds_pi_of_several_roots_with_several_states():
     """Section 6.1: pi(a, h) where trees begin with S or A, and A has two states that are not alike at the root."""
     inner = pivot_model(3)

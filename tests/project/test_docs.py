@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import os
@@ -54,6 +55,7 @@ PICTURES = DOCS / "pictures"
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
 COPIED = {"assets", "benchmarks", "configs", "examples", "scripts"}
 """What a page finds in the folder that it is run in, as if it were the root of the repository, beside project.yml."""
+NAMED_BY_THE_MODEL_CARD = {"benchmarks.accuracy.gallery"}
 FOLDERS = COPIED | {"components", "docs", "spacy_lpcfg", "tests"}
 """Where the files are that pages name."""
 
@@ -207,8 +209,6 @@ def check_command(words: list[str]) -> None:
         assert (ROOT / words[2]).is_file(), words
     elif words[0] == "python" and words[1:2] and words[1].endswith(".py"):
         _check_script(ROOT / words[1], words[2:])
-    elif words[:2] == ["python", "-m"] and words[2].startswith("benchmarks."):
-        _check_script(ROOT / f"{words[2].replace('.', '/')}.py", words[3:])
 
 
 def _check_options(words: list[str]) -> None:
@@ -248,18 +248,8 @@ def _check_project(words: list[str]) -> None:
 
 
 def _check_script(path: Path, words: list[str]) -> None:
-    source = _with_imports(path)
-    assert [word for word in words if word.startswith("--") and f'"{word}"' not in source] == [], words
-
-
-def _with_imports(path: Path) -> str:
-    """The source of a script, and of what it has from other benchmarks: their arguments may be shared."""
     source = path.read_text("utf-8")
-    imports = re.findall(r"^from (benchmarks[.\w]*) import (.+)", source, flags=re.MULTILINE)
-    modules = [f"{base}.{name}" for base, names in imports for name in names.split(", ")]
-    modules += [base for base, names in imports]
-    files = [ROOT / f"{module.replace('.', '/')}.py" for module in modules]
-    return source + "".join(_with_imports(file) for file in files if file.is_file())
+    assert [word for word in words if word.startswith("--") and f'"{word}"' not in source] == [], words
 
 
 def test_docs_commands_exist():
@@ -281,14 +271,65 @@ def test_docs_tables_of_the_papers_are_printed_by_the_project():
     assert printed == shown
 
 
-def test_docs_benchmarks_can_be_started():
-    """All that they import of the project is there, within functions too."""
+class Started(Exception):
+    """Raised once a command has understood its arguments."""
+
+
+def documented(beginning: list[str]) -> list[list[str]]:
+    """The commands of all pages that begin with these words."""
+    lines = {tuple(words) for page in PAGES for words in commands(page) if words[: len(beginning)] == beginning}
+    return sorted(map(list, lines))
+
+
+@pytest.mark.slow
+def test_docs_benchmarks_start_with_the_arguments_of_the_pages(monkeypatch):
+    """Each is started as a page says, and stopped when it has read its arguments."""
+    parse_args = argparse.ArgumentParser.parse_args
+
+    def parse_and_stop(parser: argparse.ArgumentParser, *args: Any) -> None:
+        parse_args(parser, *args)
+        raise Started
+
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", parse_and_stop)
+    lines = [words[2:] for words in documented(["python", "-m"]) if words[2].startswith(("benchmarks.", "fuzz.soak"))]
+    assert len({module for module, *_ in lines}) > 20
+    for module, *words in lines:
+        monkeypatch.setattr(sys, "argv", [module, *words])
+        with pytest.raises(Started):
+            import_module(module).main()
+
+
+def test_docs_benchmarks_are_named_by_a_page():
+    modules = {words[2] for words in documented(["python", "-m"])}
+    paths = [path for path in (ROOT / "benchmarks").rglob("*.py") if "\ndef main(" in path.read_text("utf-8")]
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths}
+    assert names - modules == NAMED_BY_THE_MODEL_CARD
+
+
+def test_docs_benchmarks_import_what_is_there():
+    """Within functions too."""
     for path in sorted((ROOT / "benchmarks").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and str(node.module).startswith(("benchmarks", "spacy_lpcfg")):
                 for each in node.names:
                     assert resolve(f"{node.module}.{each.name}") is not None
         import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+
+
+PYTEST = re.compile(r"\bpytest [^\n`|#)]*")
+
+
+def test_docs_tests_that_pages_name_are_there():
+    """The files exist, and an expression of `-k` selects a test."""
+    lines = {found.strip() for page in PAGES for found in PYTEST.findall(page.read_text("utf-8"))}
+    assert len(lines) > 5
+    for line in lines:
+        words = [word for word in shlex.split(line)[1:] if not re.search("[<>]", word)]
+        files = [word for word in words if word.startswith("tests/")]
+        assert [name for name in files if not (ROOT / name).exists()] == [], line
+        if "-k" in words:
+            command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *words]
+            assert subprocess.run(command, cwd=ROOT, capture_output=True).returncode == 0, line
 
 
 # What is named -----------------------------------------------------------------------------------
