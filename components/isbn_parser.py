@@ -19,10 +19,9 @@ from spacy.util import logger
 from thinc.api import Model, set_dropout_rate
 
 from spacy_lpcfg.checks import TEXT, Check, instance_of, one_of
-from spacy_lpcfg.components.doc.constituents import KEY
 from spacy_lpcfg.components.doc.constraints import ConstraintsOf
 from spacy_lpcfg.components.doc.pipe_registry import register_pipe
-from spacy_lpcfg.components.doc.tree_group import ISBN_KEY
+from spacy_lpcfg.components.doc.tree_group import ISBN_KEY, KEY
 from spacy_lpcfg.components.isbn_model import ISBNModel, isbn_of, set_isbn
 from spacy_lpcfg.components.model_pipe import check_not_streamed
 from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe
@@ -65,7 +64,7 @@ def _bounded_parser(
 
 
 class ISBNParser(ParsingPipe[ISBN]):
-    """The component `isbn_parser`: it parses each sentence of a Doc by networks; see `constituents.py`.
+    """The component `isbn_parser`: it parses each sentence of a Doc by networks; see `doc/write.py`.
 
     The scores of spans and tags are shares of the probability of all trees that the beam holds at the end of a
     sentence, and the log-probability of the sentence is the logarithm of its sum: a lower bound, which rises with the

@@ -18,7 +18,7 @@ from spacy.util import logger
 from spacy_lpcfg.checks import TEXT, Check, instance_of
 from spacy_lpcfg.components.doc.extensions import register_surprisal
 from spacy_lpcfg.components.doc.sentences import find_sentences, sentence_bounds, texts_of, words_of
-from spacy_lpcfg.components.doc.surprisal import surprisal_attrs
+from spacy_lpcfg.components.doc.surprisal import surprisal_of_words
 from spacy_lpcfg.components.doc.tree_group import LANGUAGE_MODEL_KEY as KEY
 from spacy_lpcfg.components.doc.tree_group import set_group
 from spacy_lpcfg.components.model_holder import ModelHolder
@@ -59,11 +59,12 @@ class DocSurprisal(NamedTuple):
     """The prediction for a Doc.
 
     starts (list of bool, or None): Whether each token begins a sentence; None if the Doc had sentence boundaries.
-    attrs (dict): "surprisal", float64 (n_tokens,), and "end_surprisal", float64 (n_sentences,).
+    tokens, ends (float64, (n_tokens,) and (n_sentences,)): Surprisal of tokens, and of ends of sentences.
     """
 
     starts: list[bool] | None
-    attrs: dict[str, np.ndarray]
+    tokens: np.ndarray
+    ends: np.ndarray
 
 
 class LanguageModelPipe(ModelPipe[LanguageModel]):
@@ -162,16 +163,16 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         predictions = []
         for doc in docs:
             sentences = find_sentences(doc, self.spans_key)
-            attrs = surprisal_attrs(len(doc), sentences.words, sentences.texts, self)
-            predictions.append(DocSurprisal(sentences.starts, attrs))
+            bits = surprisal_of_words(len(doc), sentences.words, sentences.texts, self)
+            predictions.append(DocSurprisal(sentences.starts, *bits))
         return predictions
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocSurprisal]) -> None:
         """Write surprisals, and sentence boundaries if the Doc had none."""
-        for doc, (starts, attrs) in zip(docs, scores, strict=True):
+        for doc, (starts, tokens, ends) in zip(docs, scores, strict=True):
             if starts is not None:
                 set_sentence_starts(doc, starts)
-            set_group(doc, self.spans_key, [], attrs)
+            set_group(doc, self.spans_key, [], surprisal=tokens, end_surprisal=ends)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Compute the perplexity of the reference Docs, and its inverse as `token_probability`.

@@ -21,9 +21,9 @@ from spacy.util import logger
 
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, ChartSettings
 from spacy_lpcfg.checks import FLAG, Check, check_one_of, instance_of, one_of
-from spacy_lpcfg.components.doc.constituents import KEY
 from spacy_lpcfg.components.doc.constraints import ConstraintsOf
 from spacy_lpcfg.components.doc.pipe_registry import register_pipe
+from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.model_holder import ModelHolder
 from spacy_lpcfg.components.model_pipe import check_not_streamed
 from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe
@@ -78,7 +78,7 @@ def _within(pruning: ChartSettings, limits: Limits) -> ChartSettings:
 
 
 class LPCFGParser(ParsingPipe[ParsingModel]):
-    """The component `lpcfg_parser`: it parses each sentence of a Doc by a model; see `constituents.py`.
+    """The component `lpcfg_parser`: it parses each sentence of a Doc by a model; see `doc/write.py`.
 
     nlp (Language): The pipeline.
     name (str): The name of the component in it.

@@ -12,13 +12,14 @@ from spacy.vocab import Vocab
 
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.checks import FUNCTION, TEXT, Check, instance_of, shown
-from spacy_lpcfg.components.doc.constituents import rooted_trees, set_parses
 from spacy_lpcfg.components.doc.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
 from spacy_lpcfg.components.doc.extensions import register_extensions
 from spacy_lpcfg.components.doc.noun_chunks import offer_noun_chunks
 from spacy_lpcfg.components.doc.pipe_registry import register_pipe
+from spacy_lpcfg.components.doc.read import rooted_trees
 from spacy_lpcfg.components.doc.sentences import DocSentences, find_sentences
 from spacy_lpcfg.components.doc.surprisal import set_surprisal
+from spacy_lpcfg.components.doc.write import set_parses
 from spacy_lpcfg.components.model_holder import ModelHolder
 from spacy_lpcfg.components.model_pipe import ModelPipe
 from spacy_lpcfg.components.settings import Output
@@ -58,7 +59,7 @@ class DocParse(NamedTuple):
 
 
 class ParsingPipe(ModelPipe[ParserModel]):
-    """The base class of components that parse each sentence of a Doc; see `constituents.py` for what they write.
+    """The base class of components that parse each sentence of a Doc; see `doc/write.py` for what they write.
 
     what (str): The kind of model, for messages.
     command (str): The command of `spacy-lpcfg learn` that learns such a model.

@@ -1,7 +1,7 @@
 """The trainable component `spectral_bracketer`: unlabelled brackets, learned from tagged text without a treebank.
 
 All is learned in `initialize`, from a stream of Docs or of files, and `update` has nothing to do: one epoch of
-`spacy train` is enough. The brackets lie on a Doc as the parser's trees do (see `constituents.py`), under a key of
+`spacy train` is enough. The brackets lie on a Doc as the parser's trees do (see `doc/write.py`), under a key of
 their own, all with the label `LABEL`, so that what reads trees reads them as well.
 """
 
@@ -10,25 +10,23 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, get_args, runtime_checkable
 
-import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 
 from spacy_lpcfg.bracketing.bracketer import MAX_WORDS, Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.checks import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of, shown
-from spacy_lpcfg.components.doc.constituents import EMPTY, FORMAT
 from spacy_lpcfg.components.doc.sentences import find_sentences, sentence_bounds
-from spacy_lpcfg.components.doc.tree_group import set_group
+from spacy_lpcfg.components.doc.tree_group import BRACKETS_KEY as KEY
+from spacy_lpcfg.components.doc.write import EMPTY, set_brackets
 from spacy_lpcfg.components.model_holder import ModelHolder
 from spacy_lpcfg.components.model_pipe import ModelPipe, check_not_streamed
 from spacy_lpcfg.components.sentence_rule import set_sentence_starts
 from spacy_lpcfg.components.training.tagged_text import Attr, DocSentence, Untagged, doc_sentences
 from spacy_lpcfg.parsing.result import PARSED, SEGMENTED
 
-KEY = "brackets"
 LABEL = "X"
 """The Penn Treebank's label for a constituent of unknown kind."""
 
@@ -82,7 +80,7 @@ class Saved(dict[str, Any]):
 
 
 class SpectralBracketerPipe(ModelPipe[Bracketer]):
-    """The component `spectral_bracketer`: it brackets each sentence of a tagged Doc; see `set_brackets`.
+    """The component `spectral_bracketer`: it brackets each sentence of a tagged Doc; see `doc/write.py`.
 
     nlp (Language): The pipeline.
     name (str): The name of the component in it.
@@ -278,10 +276,16 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         for doc, prediction in zip(docs, scores, strict=True):
             if prediction.sent_starts is not None:
                 set_sentence_starts(doc, prediction.sent_starts)
+            tags = [sentence.tagged.tags for sentence in prediction.sentences]
             set_brackets(
-                doc, prediction.sentences, prediction.brackets, key=self.spans_key, set_tags=self.attr != "tag"
+                doc,
+                [sentence.positions for sentence in prediction.sentences],
+                prediction.brackets,
+                prediction.status,
+                label=LABEL,
+                key=self.spans_key,
+                tags=None if self.attr == "tag" else tags,
             )
-            doc.spans[self.spans_key].attrs["status"] = prediction.status
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the predicted brackets with the component's scorer."""
@@ -307,44 +311,6 @@ Language.factory(
         "brackets_sentence_f_with_sentence": 0.0,
     },
 )
-
-
-def set_brackets(
-    doc: Doc,
-    sentences: Sequence[DocSentence],
-    brackets: Sequence[Brackets],
-    *,
-    key: str = KEY,
-    set_tags: bool = True,
-) -> None:
-    """Write brackets to `doc.spans[key]`: one Span a bracket, in pre-order, sentence by sentence.
-
-    doc (Doc): A Doc with sentence boundaries.
-    sentences (sequence of DocSentence), brackets (sequence of Brackets): One a sentence
-    key (str): Key of `doc.spans`.
-    set_tags (bool): Whether to write the tags to the group's attrs, for tags that are not those of `token.tag_`.
-
-    The attrs are those of `constituents.py`: `scores` (float32, (n_spans,)), from 0 to 1; `status` of each sentence;
-    `tags`.
-    """
-    label = doc.vocab.strings.add(LABEL)
-    spans = [
-        Span(doc, positions[start], positions[end - 1] + 1, label)
-        for (positions, _), (word_spans, _) in zip(sentences, brackets, strict=True)
-        for start, end in word_spans
-    ]
-    attrs: dict[str, Any] = {
-        "format": FORMAT,
-        "scores": np.array([score for _, scores in brackets for score in scores], dtype=np.float32),
-        "status": [PARSED if sentence.positions else EMPTY for sentence in sentences],
-    }
-    if set_tags:
-        tags = [""] * len(doc)
-        for positions, tagged in sentences:
-            for position, tag in zip(positions, tagged.tags, strict=True):
-                tags[position] = tag
-        attrs["tags"] = tags
-    set_group(doc, key, spans, attrs)
 
 
 class _StepLog:

@@ -18,7 +18,8 @@ from fuzz.choices import Choices, bytes_of
 from fuzz.contract import Target, expect, files
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.bracketing.tags import UNIVERSAL
-from spacy_lpcfg.components.doc.constituents import key_of, rooted_trees, trees
+from spacy_lpcfg.components.doc.read import rooted_trees, trees
+from spacy_lpcfg.components.doc.tree_group import key_of
 from spacy_lpcfg.components.training.corpus import docs_of, tree_to_doc
 from spacy_lpcfg.components.training.tagged_text import read_tag_map, tagged_doc
 from spacy_lpcfg.evaluation.evalb import Params, evaluate, read_evalb

@@ -22,7 +22,7 @@ from spacy.tokens import Doc
 
 from benchmarks import measure
 from spacy_lpcfg.components.cli.shared.pipelines import load_pipeline
-from spacy_lpcfg.components.doc.constituents import trees as trees_of
+from spacy_lpcfg.components.doc.read import trees as trees_of
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.trees import Tree, parse_trees
 

@@ -29,7 +29,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from benchmarks import measure, peers
-from spacy_lpcfg.components.doc.constituents import trees
+from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 from spacy_lpcfg.evaluation.evalb import Sentence, evaluate, read_evalb
 from spacy_lpcfg.trees import Tree, clean

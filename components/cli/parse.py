@@ -257,8 +257,10 @@ class _Work:
 
 def _counted(documents: "Iterable[Parsed]", key: str, status: Counter[str]) -> "Iterator[Parsed]":
     """Yield documents unchanged, and count the status of their sentences."""
+    from spacy_lpcfg.components.doc.tree_group import attributes
+
     for parsed in documents:
-        status.update([EMPTY] if parsed.words == [] else parsed.doc.spans[key].attrs["status"])
+        status.update([EMPTY] if parsed.words == [] else attributes(parsed.doc, key).status or [])
         yield parsed
 
 

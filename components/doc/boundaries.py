@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from spacy.tokens import Doc, Token
 
-from spacy_lpcfg.components.doc.constituents import doc_constituency, span_constituency
 from spacy_lpcfg.components.doc.sentences import sentence_of
 from spacy_lpcfg.components.doc.tree_group import head_rules_of
+from spacy_lpcfg.components.doc.view import doc_constituency, span_constituency
 from spacy_lpcfg.queries.boundaries import Boundary, boundaries
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from spacy.tokens import Doc, Span
 
-from spacy_lpcfg.components.doc.constituents import Constituent
 from spacy_lpcfg.components.doc.surprisal import surprisal_of
+from spacy_lpcfg.components.doc.view import Constituent
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries.complexity import Complexity, Record

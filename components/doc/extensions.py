@@ -11,9 +11,9 @@ from spacy.tokens import Doc, Span, Token
 
 from spacy_lpcfg.components.doc.boundaries import token_boundary
 from spacy_lpcfg.components.doc.complexity import doc_complexity
-from spacy_lpcfg.components.doc.constituents import doc_constituency, span_constituency
 from spacy_lpcfg.components.doc.phrases import doc_clauses, doc_phrases
 from spacy_lpcfg.components.doc.surprisal import surprisal_of
+from spacy_lpcfg.components.doc.view import doc_constituency, span_constituency
 
 Getters = Mapping[str, Callable[[Any], Any]]
 

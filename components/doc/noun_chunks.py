@@ -15,7 +15,7 @@ from spacy.errors import Errors
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.components.doc.tree_group import BRACKETS_KEY, TAGS, group_at, keys_of
+from spacy_lpcfg.components.doc.tree_group import BRACKETS_KEY, attributes, group_at, keys_of
 
 Chunks = Iterator[tuple[int, int, int]]
 
@@ -62,7 +62,7 @@ def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
     key (str): Key of the trees in `doc.spans`.
     """
     group = group_at(doc, key, 0, None)
-    tags = group.attrs.get(TAGS) or [token.tag_ for token in doc]
+    tags = attributes(doc, key).tags or [token.tag_ for token in doc]
     bounds = {(span.start, span.end) for span in group if span.label_ in LABELS}
     phrases = sorted(bounds, key=lambda phrase: (phrase[0], -phrase[1]))
     last = 0

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spacy.tokens import Doc
 
-from spacy_lpcfg.components.doc.constituents import span_constituency
 from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, words_of
+from spacy_lpcfg.components.doc.view import span_constituency
 from spacy_lpcfg.components.model_pipe import ModelPipe
 
 if TYPE_CHECKING:

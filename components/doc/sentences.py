@@ -9,7 +9,7 @@ from typing import NamedTuple
 from spacy.tokens import Doc, Span, Token
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.doc.tree_group import GIVEN_TAGS, TAGS, group_at
+from spacy_lpcfg.components.doc.tree_group import attributes
 from spacy_lpcfg.components.sentence_rule import sentence_starts
 
 _SPACE = re.compile(r"\s+", re.ASCII)
@@ -87,11 +87,20 @@ def given_tags_of(doc: Doc, key: str) -> list[str]:
     Where `token.tag_` is the tag of the tree, the tree's attrs tell what was there before it.
     """
     tags = [token.tag_ for token in doc]
-    attrs = group_at(doc, key, 0, None).attrs if key in doc.spans else {}
-    parsed, before = attrs.get(TAGS), attrs.get(GIVEN_TAGS)
+    if key not in doc.spans:
+        return tags
+    attrs = attributes(doc, key)
+    parsed, before = attrs.tags, attrs.given_tags
     if not (isinstance(parsed, list) and isinstance(before, list) and len(parsed) == len(before) == len(tags)):
         return tags
     return [given if tag == mine else tag for tag, mine, given in zip(tags, parsed, before, strict=True)]
+
+
+def write_tags(doc: Doc, tags: list[str]) -> None:
+    """Set `token.tag_` of each token."""
+    for token, tag in zip(doc, tags, strict=True):
+        if token.tag_ != tag:
+            token.tag_ = tag
 
 
 def texts_of(doc: Doc, words: Sequence[int]) -> list[str]:

@@ -17,9 +17,7 @@ from spacy.tokens import Doc, Token
 
 from spacy_lpcfg.components.doc.pipe_registry import SurprisalModel, find_pipe
 from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, words_of
-from spacy_lpcfg.components.doc.tree_group import KEYS, LANGUAGE_MODEL_KEY, group_at
-
-_SURPRISAL, _END = "surprisal", "end_surprisal"
+from spacy_lpcfg.components.doc.tree_group import KEYS, LANGUAGE_MODEL_KEY, attributes, set_attributes
 
 
 def token_surprisal(doc: Doc, model: SurprisalModel) -> np.ndarray:
@@ -40,14 +38,13 @@ def doc_surprisal(doc: Doc, model: SurprisalModel) -> tuple[np.ndarray, np.ndarr
     RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): Bits; the end of a sentence without words has nan.
     """
     words = [words_of(doc, start, end) for start, end in sentence_bounds(doc)]
-    attrs = surprisal_attrs(len(doc), words, [texts_of(doc, positions) for positions in words], model)
-    return attrs[_SURPRISAL], attrs[_END]
+    return surprisal_of_words(len(doc), words, [texts_of(doc, positions) for positions in words], model)
 
 
-def surprisal_attrs(
+def surprisal_of_words(
     n_tokens: int, words: Sequence[Sequence[int]], texts: Sequence[Sequence[str]], model: SurprisalModel
-) -> dict[str, np.ndarray]:
-    """Compute the attrs "surprisal" and "end_surprisal" of a Doc, as `doc_surprisal` returns them.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the surprisal of tokens and of the ends of sentences, as `doc_surprisal` returns them.
 
     words (sequence of sequence of int): The positions of the words of each sentence in the Doc.
     texts (sequence of sequence of str): The words.
@@ -57,13 +54,13 @@ def surprisal_attrs(
         if positions:
             bits = model.surprisal(sentence)
             tokens[positions], ends[i] = bits[:-1], bits[-1]
-    return {_SURPRISAL: tokens, _END: ends}
+    return tokens, ends
 
 
 def set_surprisal(doc: Doc, key: str, model: SurprisalModel) -> None:
     """Write the surprisal of the tokens and of the ends of sentences to the attrs of `doc.spans[key]`."""
-    group = group_at(doc, key, 0, None)
-    group.attrs[_SURPRISAL], group.attrs[_END] = doc_surprisal(doc, model)
+    tokens, ends = doc_surprisal(doc, model)
+    set_attributes(doc, key, surprisal=tokens, end_surprisal=ends)
 
 
 # The extension attribute -------------------------------------------------------------------------
@@ -76,7 +73,7 @@ def surprisal_of(token: Token) -> float:
     """
     doc = token.doc
     keys = [key for key in dict.fromkeys((LANGUAGE_MODEL_KEY, *KEYS, *sorted(doc.spans))) if key in doc.spans]
-    stored = next((key for key in keys if _SURPRISAL in group_at(doc, key).attrs), None)
+    stored = next((key for key in keys if attributes(doc, key, 0, 0).surprisal is not None), None)
     if stored is None:
         stored = next((key for key in keys if _try_to_store(doc, key)), None)
     if stored is None:
@@ -102,7 +99,8 @@ def _try_to_store(doc: Doc, key: str) -> bool:
 
 def _surprisal_at(token: Token, key: str) -> np.ndarray:
     doc = token.doc
-    bits = group_at(doc, key, token.i, token.i + 1).attrs[_SURPRISAL]
+    bits = attributes(doc, key, token.i, token.i + 1).surprisal
+    assert bits is not None
     if len(bits) != len(doc):
         raise ValueError(
             f"doc.spans[{key!r}] needs {len(doc)} numbers of surprisal, but its attrs have {len(bits)}: tokens "

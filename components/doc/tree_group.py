@@ -37,12 +37,15 @@ LANGUAGE_MODEL_KEY = "language_model"  # of a group without spans, whose attribu
 KEYS = (KEY, ISBN_KEY, BRACKETS_KEY)
 """The keys of this project's components; `doc._.constituency` shows the first that a Doc has."""
 RETOKENIZED = "retokenized"
-TAGS, GIVEN_TAGS, SPELLINGS = "tags", "given_tags", "spellings"
-TREE_PROBABILITIES = "tree_probabilities"
+FORMAT = 2
+LEFT_OUT = "_left_out"
+"""Suffix of a key of `doc.spans` that makes the key of the spans that a threshold left out."""
+PER_TOKEN = ("tags", "given_tags", "spellings", "tag_scores", "surprisal")
+"""The attributes that have a value for each token."""
 _OFFSETS = "offsets"
 _LAYOUT = ">QQQllll"  # of a span in the bytes of a group, as spaCy has it
 _ATTRS: Any = SpanGroup.attrs
-_PER_SENTENCE = ("log_probabilities", TREE_PROBABILITIES, "end_surprisal")
+_PER_SENTENCE = ("log_probabilities", "tree_probabilities", "end_surprisal")
 _CROSSED = (
     "Merged tokens cross brackets of doc.spans[{!r}], such as the one over {!r}, which are left out ({} in all): "
     "merge tokens before parsing, or only those that are constituents."
@@ -87,9 +90,46 @@ class TreeGroup(SpanGroup):
         return TreeGroup(copied.doc, name=copied.name, attrs=copied.attrs, spans=list(copied))
 
 
-def set_group(doc: Doc, key: str, spans: Sequence[Span], attrs: dict[str, Any]) -> None:
-    """Write a group of spans to `doc.spans[key]`, with the characters at which tokens begin as one more attribute."""
-    group = TreeGroup(doc, name=key, spans=spans, attrs={**attrs, _OFFSETS: _offsets(doc)})
+class Attributes(NamedTuple):
+    """The attributes of a group of trees, each None where the group has none; `write.py` says what they are."""
+
+    format: int | None
+    root: str | None
+    spellings: list[str] | None
+    tags: list[str] | None
+    given_tags: list[str] | None
+    scores: np.ndarray | None
+    tag_scores: np.ndarray | None
+    log_probabilities: np.ndarray | None
+    tree_probabilities: np.ndarray | None
+    status: list[str] | None
+    surprisal: np.ndarray | None
+    end_surprisal: np.ndarray | None
+
+
+def attributes(doc: Doc, key: str, start: int = 0, end: int | None = None) -> Attributes:
+    """Return the attributes of `doc.spans[key]`, fitted to the tokens at [start, end) as by `group_at`."""
+    return Attributes(*map(group_at(doc, key, start, end).attrs.get, Attributes._fields))
+
+
+def set_attributes(doc: Doc, key: str, **attrs: Any) -> None:
+    """Change attributes of a group that is there; their names are those of `Attributes`."""
+    group_at(doc, key, 0, None).attrs.update(attrs)
+
+
+def scored_spans(doc: Doc, key: str) -> list[tuple[Span, float]]:
+    """Return the spans of a group with their scores."""
+    group = group_at(doc, key, 0, None)
+    return list(zip(group, group.attrs["scores"].tolist(), strict=True))
+
+
+def set_group(doc: Doc, key: str, spans: Sequence[Span], **attrs: Any) -> None:
+    """Write a group of spans to `doc.spans[key]`, with the characters at which tokens begin as one more attribute.
+
+    attrs: The attributes by their names in `Attributes`; None for one that the group does not have.
+    """
+    values = {name: value for name, value in attrs.items() if value is not None}
+    group = TreeGroup(doc, name=key, spans=spans, attrs={**values, _OFFSETS: _offsets(doc)})
     doc.spans[key] = group
     _remember(doc, key, group.attrs)
 
@@ -111,7 +151,7 @@ def keys_of(doc: Doc) -> list[str]:
 
 def head_rules_of(doc: Doc) -> HeadRules:
     """Return the head rules for a Doc's trees: of its language, or `dependencies` if its tags are universal."""
-    tags = next((group_at(doc, key).attrs.get(TAGS) for key in keys_of(doc)), None)
+    tags = next((attributes(doc, key, 0, 0).tags for key in keys_of(doc)), None)
     return rules_of_tags(tags or (token.tag_ for token in doc), doc.vocab.lang)
 
 
@@ -130,9 +170,13 @@ def follow(group: Any, start: int = 0, end: int | None = 0) -> None:
     start, end (int, or None for the last): Tokens whose offsets are compared. Their number is compared in any case, but
         a merge and a split may leave it as it was.
     """
-    doc, attrs = group._doc_ref(), _ATTRS.__get__(group)
+    attrs = _ATTRS.__get__(group)
     offsets = attrs.get(_OFFSETS)
-    if doc is None or not _are_places(offsets):
+    if not _are_places(offsets):
+        return
+    try:
+        doc = group.doc
+    except RuntimeError:  # the Doc is gone
         return
     is_same = len(offsets) == len(doc)
     if is_same and start != end:
@@ -152,7 +196,10 @@ def _offsets(doc: Doc) -> np.ndarray:
 
 
 class _Raw(NamedTuple):
-    """A span as spaCy packs it."""
+    """A span as spaCy packs it in bytes.
+
+    spaCy makes no Span of positions beyond the tokens that are left, and `del group[i]` deletes another span.
+    """
 
     id: int
     kb_id: int
@@ -225,8 +272,8 @@ def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
         for start, end in zip(new, [*new[1:], len(text)], strict=True)
     ]
     _fit_tags(doc, attrs, old, parts)
-    if SPELLINGS in attrs:
-        attrs[SPELLINGS] = [attrs[SPELLINGS][words[0]] if len(words) == 1 else "" for words in parts]
+    if "spellings" in attrs:
+        attrs["spellings"] = [attrs["spellings"][words[0]] if len(words) == 1 else "" for words in parts]
     if "tag_scores" in attrs:
         scores = [attrs["tag_scores"][words[0]] if len(words) == 1 else np.nan for words in parts]
         attrs["tag_scores"] = np.array(scores, np.float32)
@@ -241,18 +288,18 @@ def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[
     """
     letters = [token.idx + max(len(token.text.rstrip()), 1) - 1 for token in doc]
     last = [bisect_right(old, letter) - 1 for letter in letters]
-    tags, given = attrs.get(TAGS), attrs.get(GIVEN_TAGS)
+    tags, given = attrs.get("tags"), attrs.get("given_tags")
     if tags is not None:
-        attrs[TAGS] = [tags[i] for i in last]
+        attrs["tags"] = [tags[i] for i in last]
     if tags is None or given is None:
         return
-    attrs[GIVEN_TAGS] = [given[i] for i in last]
+    attrs["given_tags"] = [given[i] for i in last]
     for i, (token, words) in enumerate(zip(doc, parts, strict=True)):
         if len(words) > 1 and token.tag_:
             is_parsers = any(tags[j] == token.tag_ != given[j] for j in words)
             if is_parsers:
-                attrs[TAGS][i] = token.tag_
-            attrs[GIVEN_TAGS][i] = "" if is_parsers else token.tag_
+                attrs["tags"][i] = token.tag_
+            attrs["given_tags"][i] = "" if is_parsers else token.tag_
 
 
 def _fit_sentences(doc: Doc, attrs: dict[str, Any], key: str, crossed: list[_Raw]) -> None:
@@ -268,9 +315,9 @@ def _fit_sentences(doc: Doc, attrs: dict[str, Any], key: str, crossed: list[_Raw
     cut = sorted({bisect_right(starts, span.start_char) - 1 for span in crossed})
     for sentence in cut:
         status[sentence] = RETOKENIZED
-    if TREE_PROBABILITIES in attrs:
+    if "tree_probabilities" in attrs:
         is_cut = np.isin(np.arange(len(starts)), cut)
-        attrs[TREE_PROBABILITIES] = np.where(is_cut, np.nan, attrs[TREE_PROBABILITIES])
+        attrs["tree_probabilities"] = np.where(is_cut, np.nan, attrs["tree_probabilities"])
     if "status" in attrs:
         attrs["status"] = status
     if crossed:
@@ -281,6 +328,7 @@ def _fit_sentences(doc: Doc, attrs: dict[str, Any], key: str, crossed: list[_Raw
 # Docs that are put together ----------------------------------------------------------------------
 
 
+# `Doc.from_docs` loses the attributes of groups, but shifts the characters of such keys of `doc.user_data`.
 def _name(key: str) -> str:
     return f"{key}_attrs"
 
@@ -332,8 +380,8 @@ def _joined(parts: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
     parts (sequence of (int, dict)): The character at which each Doc begins, and the attributes of its group.
     """
     joined: dict[str, Any] = {}
-    if any(SPELLINGS in attrs for _, attrs in parts):
-        parts = [(start, {SPELLINGS: [""] * len(attrs[_OFFSETS]), **attrs}) for start, attrs in parts]
+    if any("spellings" in attrs for _, attrs in parts):
+        parts = [(start, {"spellings": [""] * len(attrs[_OFFSETS]), **attrs}) for start, attrs in parts]
     for name in set.intersection(*(set(attrs) for _, attrs in parts)):
         values = [attrs[name] for _, attrs in parts]
         if name == _OFFSETS:

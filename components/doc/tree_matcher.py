@@ -11,8 +11,8 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.doc.constituents import Constituent, doc_constituency, span_constituency
-from spacy_lpcfg.components.doc.tree_group import group_at, head_rules_of
+from spacy_lpcfg.components.doc.tree_group import attributes, head_rules_of
+from spacy_lpcfg.components.doc.view import Constituent, doc_constituency, span_constituency
 from spacy_lpcfg.queries import TreeIndex, TreeNode, TreePattern
 from spacy_lpcfg.queries.index import Scores
 from spacy_lpcfg.trees import HeadRules, Tree
@@ -171,7 +171,7 @@ def constituency_of(doclike: Doc | Span, spans_key: str | None = None) -> Iterab
 def _rooted(node: Constituent) -> tuple[Tree, Scores]:
     """Return the tree and scores of a node; for a root, below the artificial root if its treebank had one."""
     brackets, tags = node.scores
-    label = "" if node.parent else group_at(node.leaves[0].doc, node._sentence.key).attrs.get("root", "")
+    label = "" if node.parent else attributes(node.leaves[0].doc, node._sentence.key, 0, 0).root
     if not label:
         return node.tree, (brackets, tags)
     return Tree(label, [node.tree]), (None if brackets is None else [nan, *brackets], tags)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spacy.tokens import Doc
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.doc.constituents import trees
+from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.doc.sentences import find_sentences
 from spacy_lpcfg.components.sentence_rule import set_sentence_starts
 from spacy_lpcfg.components.tokenization import tokenize

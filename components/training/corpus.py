@@ -17,7 +17,8 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.checks import check_whole, counted, shown
-from spacy_lpcfg.components.doc.constituents import KEY, set_trees, text_of
+from spacy_lpcfg.components.doc.tree_group import KEY
+from spacy_lpcfg.components.doc.write import set_trees, text_of
 from spacy_lpcfg.storage.container import read_file
 from spacy_lpcfg.storage.reader import ContainerReader, MemoryBudget, TooLargeError, limit
 from spacy_lpcfg.trees import Tree, TreebankError, read_trees

@@ -11,8 +11,9 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lpcfg.bracketing.tags import is_punctuation
-from spacy_lpcfg.components.doc.constituents import KEY, trees
+from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.doc.sentences import sentence_bounds, words_of
+from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.evaluation.evalb import COLLINS, PRF, Params, evaluate
 from spacy_lpcfg.evaluation.unlabelled import SCORES, UnlabelledScore, score_brackets, unlabelled_totals
 from spacy_lpcfg.trees import Tree

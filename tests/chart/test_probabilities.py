@@ -7,9 +7,10 @@ from paths import SAMPLE
 from spacy.cli.find_threshold import find_threshold
 from spacy.tokens import Doc, DocBin, Span
 
-from spacy_lpcfg.components.doc.constituents import KEY, trees
 from spacy_lpcfg.components.doc.constraints import constraints_within
+from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.doc.surprisal import token_surprisal
+from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Spectral, TreebankPCFG

@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.cli.shared.learner_options import parsed_settings
-from spacy_lpcfg.components.doc.constituents import rooted_trees
+from spacy_lpcfg.components.doc.read import rooted_trees
 from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.learning import EM, Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import dependencies, normalize, parse_trees, read_trees, to_latex

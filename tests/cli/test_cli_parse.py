@@ -12,7 +12,8 @@ from commands import RUNNER, run, stderr_of, trees_in
 from spacy.tokens import DocBin
 
 from spacy_lpcfg.components.cli import lpcfg_cli
-from spacy_lpcfg.components.doc.constituents import KEY, trees
+from spacy_lpcfg.components.doc.read import trees
+from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.trees import parse_trees, read_trees
 
 TEXT = "The shop (open every day) sells tools. Did you see it?\n\nIt rained.\n"

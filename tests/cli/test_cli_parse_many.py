@@ -20,7 +20,7 @@ from spacy_lpcfg.components.cli.parse import _Work
 from spacy_lpcfg.components.cli.shared.inputs import Input, Source
 from spacy_lpcfg.components.cli.shared.shards import Shard
 from spacy_lpcfg.components.cli.shared.worker_processes import MOST_DEATHS, in_processes
-from spacy_lpcfg.components.doc.constituents import trees
+from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.trees import read_trees
 
 N_FILES = 4

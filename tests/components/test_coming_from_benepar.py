@@ -6,7 +6,7 @@ The grammar is learned from the trees of that README, so that it finds them agai
 import pytest
 from pipelines import pipeline_by
 
-from spacy_lpcfg.components.doc.constituents import NonConstituentError
+from spacy_lpcfg.components.doc.view import NonConstituentError
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import parse_trees, to_nltk
 

@@ -6,8 +6,9 @@ from pipelines import copies
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lpcfg.components.doc.constituents import KEY, trees
+from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.doc.sentences import given_tags_of
+from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.settings import Output
 
 FAST = {"pretrained": "en-fast"}

@@ -13,7 +13,7 @@ from spacy.util import fix_random_seed
 from texts import TEXTS
 from thinc.api import Adam
 
-from spacy_lpcfg.components.doc.constituents import trees
+from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.doc.surprisal import doc_surprisal, token_surprisal
 from spacy_lpcfg.components.isbn_model import isbn_of, make_isbn, set_isbn
 from spacy_lpcfg.components.training.corpus import tree_to_doc

@@ -11,7 +11,8 @@ from texts import TEXTS
 from thinc.api import Config
 
 from spacy_lpcfg.chart import ChartSettings, Parser
-from spacy_lpcfg.components.doc.constituents import KEY, rooted_trees, trees
+from spacy_lpcfg.components.doc.read import rooted_trees, trees
+from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.learning import (
     EM,

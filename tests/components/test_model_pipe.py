@@ -5,7 +5,7 @@ from pipelines import SAMPLE, annotations, answer, give_model, tagged, treebank,
 from spacy.tokens import Doc
 from texts import ODD_TEXTS
 
-from spacy_lpcfg.components.doc.constituents import trees
+from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.training.tagged_text import TaggedText
 from spacy_lpcfg.trees import parse_trees
 

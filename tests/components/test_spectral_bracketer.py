@@ -15,7 +15,8 @@ from spacy_lpcfg.bracketing import CCA, SelfTraining, SpectralBracketer
 from spacy_lpcfg.bracketing.paper.embeddings import EmbeddingError
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation
-from spacy_lpcfg.components.doc.constituents import doc_constituency, trees
+from spacy_lpcfg.components.doc.read import trees
+from spacy_lpcfg.components.doc.view import doc_constituency
 from spacy_lpcfg.components.spectral_bracketer import KEY, LABEL
 from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.components.training.tagged_text import TaggedText, tagged_doc

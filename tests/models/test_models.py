@@ -7,7 +7,8 @@ import pytest
 import spacy
 from pipelines import SAMPLE, pipeline_of, treebank
 
-from spacy_lpcfg.components.doc.constituents import KEY, trees
+from spacy_lpcfg.components.doc.read import trees
+from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.models import has_pretrained, pretrained_names, pretrained_path

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 
 from spacy_lpcfg.bracketing.tags import universal
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.components.doc.constituents import doc_constituency
+from spacy_lpcfg.components.doc.view import doc_constituency
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.constraints import Constraints

@@ -402,7 +402,7 @@ def test_docs_site_is_built_of_a_checkout(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr[-3000:]
     page = (tmp_path / "api" / "index.html").read_text("utf-8")
-    for name in ("spacy_lpcfg.trees.Tree", "spacy_lpcfg.components.doc.constituents.Constituent"):
+    for name in ("spacy_lpcfg.trees.Tree", "spacy_lpcfg.components.doc.view.Constituent"):
         assert f'id="{name}"' in page
     loading = re.compile(r'<(?:script|img|link rel="(?:stylesheet|preload|icon)")[^>]*(?:src|href)="([^"]*)"')
     for path in tmp_path.rglob("*.html"):

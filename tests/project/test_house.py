@@ -149,3 +149,10 @@ def test_house_settings_can_be_checked():
         kinds = [parameter.annotation for parameter in signature(entry_point.load()).parameters.values()]
         assert [kind for kind in kinds if isinstance(kind, str)] == [], entry_point.name
         assert [each for kind in kinds for each in protocols(kind) if not each._is_runtime_protocol] == []
+
+
+def test_house_attributes_of_span_groups_are_read_and_written_in_one_module():
+    """`tree_group.py` alone knows how a Doc stores what belongs to trees."""
+    stored = re.compile(r"(spans\[[^\]]*\]|group|group_at\([^)]*\))\.attrs\b|\bSpanGroup\(")
+    code = {path.name: re.sub("`[^`]*`", "", path.read_text("utf-8")) for path in (ROOT / "components").rglob("*.py")}
+    assert [name for name, text in code.items() if stored.search(text)] == ["tree_group.py"]

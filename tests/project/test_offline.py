@@ -33,7 +33,7 @@ sys.addaudithook(refuse)
 IN_PYTHON = """
 import importlib, pkgutil, sys
 import spacy, spacy_lpcfg
-from spacy_lpcfg.components.doc.constituents import trees
+from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.training.corpus import Treebank
 
 for module in pkgutil.walk_packages(spacy_lpcfg.__path__, "spacy_lpcfg."):

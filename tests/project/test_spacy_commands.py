@@ -21,7 +21,7 @@ from thinc.api import Config
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import universal
-from spacy_lpcfg.components.doc.constituents import trees
+from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.components.training.tagged_text import TaggedText
 

@@ -18,8 +18,10 @@ from spacy.vocab import Vocab
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.components.cli.shared.formats import trees_as, write_output
 from spacy_lpcfg.components.cli.shared.tree_sources import trees_of_path
-from spacy_lpcfg.components.doc.constituents import FORMAT, KEY, rooted_trees, set_trees, trees
 from spacy_lpcfg.components.doc.extensions import register_extensions
+from spacy_lpcfg.components.doc.read import rooted_trees, trees
+from spacy_lpcfg.components.doc.tree_group import FORMAT, KEY
+from spacy_lpcfg.components.doc.write import set_trees
 from spacy_lpcfg.components.training.corpus import Treebank, tree_to_doc
 from spacy_lpcfg.trees import Tree, from_nltk, write_trees
 from spacy_lpcfg.trees.transforms import ROOT_LABELS, escape_tokens, normalize_rooted, strip_root

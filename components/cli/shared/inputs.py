@@ -242,11 +242,10 @@ def _unparsed(nlp: Language, component: Pipe, source: Source) -> Iterator[tuple[
 
 def _has_gold(doc: Doc) -> bool:
     """Return whether a Doc has trees that no parser wrote."""
-    from spacy_lpcfg.components.doc.constituents import key_of
-    from spacy_lpcfg.components.doc.tree_group import GIVEN_TAGS
+    from spacy_lpcfg.components.doc.tree_group import attributes, key_of
 
     key = key_of(doc)
-    return key in doc.spans and GIVEN_TAGS not in doc.spans[key].attrs
+    return key in doc.spans and attributes(doc, key).given_tags is None
 
 
 def _read_text(nlp: Language, source: Source) -> Iterator[tuple[str, None]]:

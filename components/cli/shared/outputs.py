@@ -77,17 +77,20 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
     root (str or None): Label over every tree; None for none.
     """
     from spacy_lpcfg.components.cli.shared.questions import KEY as ANSWERS
-    from spacy_lpcfg.components.doc.constituents import trees
+    from spacy_lpcfg.components.doc.read import trees
     from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, words_of
+    from spacy_lpcfg.components.doc.tree_group import attributes
     from spacy_lpcfg.trees.transforms import rooted
 
     doc, given = parsed
     if given == []:
         yield NOTHING
         return
-    attrs, answers = doc.spans[key].attrs, doc.user_data.get(ANSWERS, {})
-    scores = iter(_numbers(attrs["scores"]))
-    tag_scores, logs, probabilities = map(attrs.get, ("tag_scores", "log_probabilities", "tree_probabilities"))
+    attrs, answers = attributes(doc, key), doc.user_data.get(ANSWERS, {})
+    assert attrs.scores is not None
+    assert attrs.status is not None
+    scores = iter(_numbers(attrs.scores))
+    tag_scores, logs, probabilities = attrs.tag_scores, attrs.log_probabilities, attrs.tree_probabilities
     for i, ((start, end), parsed_tree) in enumerate(zip(sentence_bounds(doc), trees(doc, key), strict=True)):
         if parsed_tree is None:
             continue
@@ -102,7 +105,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
             tree=rooted(tree, root),
             spans=[Span(*span, next(scores)) for span in tree.spans() if span[2]],
             tag_scores=None if tag_scores is None else _numbers(tag_scores[positions]),
-            status=attrs["status"][i],
+            status=attrs.status[i],
             log_probability=None if logs is None else _numbers(logs[i : i + 1])[0],
             probability=None if probabilities is None else _numbers(probabilities[i : i + 1])[0],
             n_best=_analyses(tree.words, answers["n_best"][i], root) if "n_best" in answers else None,

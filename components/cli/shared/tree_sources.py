@@ -77,7 +77,8 @@ def trees_of_docs(path: str | Path) -> Iterator[Tree]:
     """
     from spacy.vocab import Vocab
 
-    from spacy_lpcfg.components.doc.constituents import key_of, rooted_trees
+    from spacy_lpcfg.components.doc.read import rooted_trees
+    from spacy_lpcfg.components.doc.tree_group import key_of
     from spacy_lpcfg.components.training.corpus import read_docs
 
     for doc in read_docs(path, Vocab()):

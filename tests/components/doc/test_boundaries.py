@@ -4,8 +4,8 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_lpcfg.components.doc.boundaries import doc_boundaries
-from spacy_lpcfg.components.doc.constituents import set_trees
 from spacy_lpcfg.components.doc.extensions import register_extensions
+from spacy_lpcfg.components.doc.write import set_trees
 from spacy_lpcfg.queries.boundaries import SENTENCE_END, Boundary, boundaries
 from spacy_lpcfg.trees import parse_trees
 

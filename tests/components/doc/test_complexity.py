@@ -6,8 +6,8 @@ import spacy
 from pipelines import pipeline_by
 
 from spacy_lpcfg.components.doc.complexity import sentence_complexity
-from spacy_lpcfg.components.doc.constituents import NonConstituentError
 from spacy_lpcfg.components.doc.extensions import register_extensions
+from spacy_lpcfg.components.doc.view import NonConstituentError
 from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.queries import complexity
 from spacy_lpcfg.trees import parse_trees

@@ -7,9 +7,8 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.bracketing import Brackets
-from spacy_lpcfg.components.spectral_bracketer import set_brackets
+from spacy_lpcfg.components.doc.write import set_brackets
 from spacy_lpcfg.components.training.corpus import tree_to_doc
-from spacy_lpcfg.components.training.tagged_text import doc_sentences
 from spacy_lpcfg.trees import parse_trees
 
 CASES = {
@@ -82,6 +81,6 @@ def test_noun_chunks_without_trees_are_the_errors_of_spacy():
 def test_noun_chunks_are_not_by_brackets_without_labels():
     nlp = pipeline_of("lpcfg_parser")
     doc = Doc(nlp.vocab, words=["It", "left"], tags=["PRP", "VBD"])
-    set_brackets(doc, doc_sentences(doc, [(0, 2)], "tag"), [Brackets([(0, 2)], [1.0])])
+    set_brackets(doc, [[0, 1]], [Brackets([(0, 2)], [1.0])], ["parsed"], label="X", key="brackets")
     with pytest.raises(ValueError, match="E029"):
         list(doc.noun_chunks)

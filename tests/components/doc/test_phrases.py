@@ -5,8 +5,8 @@ import spacy
 from pipelines import pipeline_by
 from spacy.tokens import Doc, Span
 
-from spacy_lpcfg.components.doc.constituents import NonConstituentError
 from spacy_lpcfg.components.doc.extensions import register_extensions
+from spacy_lpcfg.components.doc.view import NonConstituentError
 from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.trees import parse_trees
 

@@ -11,11 +11,13 @@ from oracles.strategies import trees as any_tree
 from pipelines import copies, pipeline_by
 from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
+from spacy.vocab import Vocab
 
 from spacy_lpcfg.bracketing import Brackets
-from spacy_lpcfg.components.doc.constituents import KEY, rooted_trees, set_parses, set_trees, trees
+from spacy_lpcfg.components.doc.read import rooted_trees, trees
 from spacy_lpcfg.components.doc.surprisal import surprisal_of
-from spacy_lpcfg.components.spectral_bracketer import set_brackets
+from spacy_lpcfg.components.doc.tree_group import KEY
+from spacy_lpcfg.components.doc.write import set_brackets, set_parses, set_trees
 from spacy_lpcfg.components.training.tagged_text import doc_sentences
 from spacy_lpcfg.parsing.result import Parse
 from spacy_lpcfg.trees import Tree, parse_trees
@@ -228,7 +230,9 @@ def test_brackets_of_the_bracketer_follow_merged_tokens():
     words = ["We", "saw", "New", "York"]
     doc = Doc(VOCAB, words, pos=["PRON", "VERB", "PROPN", "PROPN"], sent_starts=[1, 0, 0, 0])
     (sentence,) = doc_sentences(doc, [(0, 4)], "pos")
-    set_brackets(doc, [sentence], [Brackets([(0, 4), (1, 4), (2, 4)], [1.0, 0.5, 0.25])])
+    brackets = [Brackets([(0, 4), (1, 4), (2, 4)], [1.0, 0.5, 0.25])]
+    tags = [sentence.tagged.tags]
+    set_brackets(doc, [sentence.positions], brackets, ["parsed"], label="X", key="brackets", tags=tags)
     merge(doc, slice(2, 4))
     assert shown(doc, "brackets") == ["(X (PRON We) (X (VERB saw) (X (PROPN New_York))))"]
     assert doc.spans["brackets"].attrs["scores"].tolist() == [1.0, 0.5, 0.25]
@@ -305,3 +309,39 @@ def test_parts_of_docs_say_where_their_trees_are(docs):
     part = docs[0][1:4].as_doc(copy_user_data=True)
     set_parses(part, [parse_of("(S (A a) (B b) (C c))")])
     assert len([key for key in part.user_data if key[1] == "constituents_attrs"]) == 1
+
+
+# What spaCy does not do, and the private ways that we go because of it
+
+
+def test_spacy_makes_no_spans_of_a_group_after_a_merge():
+    """Where this fails, `_fit` can read the spans of the group instead of its bytes."""
+    doc = Doc(Vocab(), ["the", "old", "ferry", "left"])
+    doc.spans["other"] = [doc[2:4]]
+    merge(doc, slice(0, 2))
+    with pytest.raises(IndexError, match="E035"):
+        _ = doc.spans["other"][0]
+
+
+def test_spacy_deletes_another_span_of_a_group():
+    """Where this fails, `_fit` can delete spans and append others instead of writing bytes."""
+    doc = Doc(Vocab(), ["the", "old", "ferry"])
+    group = SpanGroup(doc, name="other", spans=[doc[0:1], doc[1:2], doc[2:3]])
+    del group[1]
+    assert [span.text for span in group] == ["old", "ferry"]
+
+
+def test_spacy_leaves_attributes_of_groups_when_docs_are_put_together():
+    """Where this fails, `_remember` and `_recall` can go, and the copy of the attributes in `doc.user_data`."""
+    docs = [Doc(vocab, ["the", "ferry"]) for vocab in [Vocab()] for _ in range(2)]
+    for doc in docs:
+        doc.spans["other"] = SpanGroup(doc, name="other", attrs={"status": ["parsed"]}, spans=[doc[0:2]])
+    joined = Doc.from_docs(docs).spans["other"]
+    assert (len(joined), joined.attrs) == (2, {})
+
+
+def test_spacy_has_no_groups_in_a_doc_of_a_span():
+    """Where this fails, `span.as_doc()` may keep trees."""
+    doc = Doc(Vocab(), ["the", "ferry"])
+    doc.spans["other"] = [doc[0:2]]
+    assert not doc[0:2].as_doc(copy_user_data=True).spans

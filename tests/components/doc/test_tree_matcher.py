@@ -8,8 +8,9 @@ from pipelines import pipeline_by
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.components.doc.constituents import NonConstituentError, trees
+from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.doc.tree_matcher import TreeMatcher
+from spacy_lpcfg.components.doc.view import NonConstituentError
 from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.queries import PatternError, TreeIndex

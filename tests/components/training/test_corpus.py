@@ -13,7 +13,8 @@ import spacy
 import srsly
 from spacy.tokens import DocBin
 
-from spacy_lpcfg.components.doc.constituents import KEY, rooted_trees, trees
+from spacy_lpcfg.components.doc.read import rooted_trees, trees
+from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.training.corpus import Treebank, docs_of, tree_to_doc
 from spacy_lpcfg.storage.reader import LIMIT_NAME
 from spacy_lpcfg.trees import TreebankError, parse_trees

@@ -8,12 +8,10 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.bracketing import Brackets
-from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.components.doc.constituents import KEY, set_trees
-from spacy_lpcfg.components.spectral_bracketer import set_brackets
+from spacy_lpcfg.components.doc.tree_group import KEY
+from spacy_lpcfg.components.doc.write import set_brackets, set_trees
 from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.components.training.scorer import make_bracket_scorer, make_constituency_scorer
-from spacy_lpcfg.components.training.tagged_text import DocSentence
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.evaluation.unlabelled import score_brackets, unlabelled_totals
 from spacy_lpcfg.trees import Tree, parse_trees
@@ -108,8 +106,8 @@ def test_scorer_reads_parameter_files_and_can_be_pickled(tmp_path):
 
 def bracketed(doc: Doc, spans: list[tuple[int, int]]) -> Doc:
     """A Doc of one sentence with these brackets."""
-    sentence = DocSentence(list(range(len(doc))), TaggedSentence(tuple(t.text for t in doc), ("",) * len(doc)))
-    set_brackets(doc, [sentence], [Brackets(tuple(spans), (1.0,) * len(spans))])
+    brackets = [Brackets(tuple(spans), (1.0,) * len(spans))]
+    set_brackets(doc, [range(len(doc))], brackets, ["parsed"], label="X", key="brackets")
     return doc
 
 

@@ -19,18 +19,12 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.components.doc.boundaries import doc_boundaries
-from spacy_lpcfg.components.doc.constituents import (
-    FORMAT,
-    KEY,
-    NonConstituentError,
-    doc_constituency,
-    set_parses,
-    set_trees,
-    span_constituency,
-    trees,
-)
 from spacy_lpcfg.components.doc.extensions import register_extensions
 from spacy_lpcfg.components.doc.phrases import doc_clauses
+from spacy_lpcfg.components.doc.read import trees
+from spacy_lpcfg.components.doc.tree_group import FORMAT, KEY
+from spacy_lpcfg.components.doc.view import NonConstituentError, doc_constituency, span_constituency
+from spacy_lpcfg.components.doc.write import set_parses, set_trees
 from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.pictures import tree_svg
 from spacy_lpcfg.trees import HeadRules, Tree, dependencies, from_nltk, parse_trees, to_latex

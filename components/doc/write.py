@@ -1,0 +1,238 @@
+"""Write trees to a Doc, and how they are stored in `doc.spans`; `read.py` reads them, `view.py` shows their nodes.
+
+`doc.spans[key]` holds one `Span` per bracket, label = category, in pre-order (outer before inner),
+sentence by sentence: this order alone determines the trees, unary chains included. The tag of a
+word stands in `attrs["tags"]`, or is its `token.tag_` where there are none. The attributes of the
+group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker processes:
+
+    format (int): 2.
+    offsets (int32 array (n_tokens,)): Character at which each token begins, see `tree_group.py`.
+    root (str): Label of the artificial root of the treebank's trees, if they have one.
+    spellings (list of str): Treebank's spelling of each token, where it is not what `escape_tokens` makes of the text;
+        "" for all others.
+    tags (list of str): Tag of each token in the trees; "" for whitespace.
+    given_tags (list of str): `token.tag_` of each token before a parser wrote its own there; "" where there was none.
+    scores (float32 array (n_spans,)): Posterior probability of each span.
+    tag_scores (float32 array (n_tokens,)): Posterior probability of each tag, nan for whitespace.
+    log_probabilities (float64 array (n_sentences,)): ln P(words) as in `Parse`; nan where there is none.
+    tree_probabilities (float64 array (n_sentences,)): P(tree | words) of each sentence's whole tree, as in `Parse`;
+        nan where there is none.
+    status (list of str): How each sentence was parsed: "parsed", a fall-back, or "empty"; "retokenized" if its tree
+        lost brackets to merged tokens.
+    surprisal (float64 array (n_tokens,)), end_surprisal (float64 array (n_sentences,)): bits of each
+        token and of each sentence's end after what is before it; see `surprisal.py`
+
+Trees of a treebank have only the first four, "root" and "spellings" if needed, and their tags are
+`token.tag_`. Trees of a parser have all but "root" and, unless it is asked for them, the last two; "spellings" are
+those of the trees that the Doc had before. A key that is absent
+means "not annotated"; an empty group means that no sentence has a bracket. Whitespace tokens are
+carried, not parsed: a span may surround them, but does not begin or end with one. Artificial roots
+(TOP and the like) are no spans: words that no bracket holds together are read as a tree with the
+root label "".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from spacy.tokens import Doc, Span
+
+from spacy_lpcfg.components.doc.noun_chunks import offer_noun_chunks
+from spacy_lpcfg.components.doc.sentences import (
+    DocSentences,
+    given_tags_of,
+    sentence_bounds,
+    texts_of,
+    words_of,
+    write_tags,
+)
+from spacy_lpcfg.components.doc.tree_group import FORMAT, KEY, LEFT_OUT, attributes, keys_of, set_group
+from spacy_lpcfg.components.sentence_rule import set_sentence_starts
+from spacy_lpcfg.components.settings import SetTags
+from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees.transforms import ROOT_LABELS, escape_tokens, strip_root, unescape_token
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.bracketing.bracketer import Brackets
+    from spacy_lpcfg.parsing.result import Parse
+
+EMPTY = "empty"
+
+
+def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
+    """Write the trees of a treebank to `doc.spans[key]` and `token.tag_`.
+
+    doc (Doc): A Doc with sentence boundaries.
+    trees (sequence of Tree or None): A tree for each sentence, rooted or not; None for one without words.
+    key (str): Key of `doc.spans`.
+    RAISES (ValueError): Unless there is a tree for each sentence and a leaf for each word.
+    """
+    spans: list[Span] = []
+    root = None
+    tags, spellings = [""] * len(doc), [""] * len(doc)
+    for tree, words in zip(trees, _words_per_sentence(doc, trees), strict=True):
+        label, tree_below = strip_root(tree) if tree else ("", None)
+        brackets = tree_below.spans() if tree_below else []
+        spans += _spans(doc, words, brackets[_n_roots(brackets) :])
+        _scatter(tags, words, tree_below.tags if tree_below else [])
+        _scatter(spellings, words, _spellings(texts_of(doc, words), tree_below.words if tree_below else []))
+        root = label or root
+    write_tags(doc, _chosen_tags(tags, [token.tag_ for token in doc], set_tags=True))
+    set_group(doc, key, spans, format=FORMAT, root=root, spellings=spellings if any(spellings) else None)
+    offer_noun_chunks(doc.vocab, doc)
+
+
+def text_of(word: str) -> str:
+    """Return a treebank's word as text; an underscore for a word of white space, which is no word of a Doc."""
+    text = unescape_token(word)
+    return "_" if text.isspace() else text
+
+
+def _spellings(texts: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Return the treebank's spelling of each text where it is not the one of `escape_tokens`, else ""."""
+    usual = escape_tokens(texts)
+    return [
+        word if word != usual_word and text_of(word) == text else ""
+        for word, usual_word, text in zip(words, usual, texts, strict=False)
+    ]
+
+
+def _spellings_before(doc: Doc) -> list[str] | None:
+    """Return the spellings of trees that the Doc has already, for new trees over its words; None if it has none."""
+    for key in keys_of(doc):
+        spellings = attributes(doc, key).spellings
+        if isinstance(spellings, list) and len(spellings) == len(doc):
+            return spellings
+    return None
+
+
+def set_parses(
+    doc: Doc,
+    parses: Sequence[Parse | None],
+    *,
+    sentences: DocSentences | None = None,
+    key: str = KEY,
+    threshold: float = 0.0,
+    set_tags: SetTags = "missing",
+) -> None:
+    """Write the parses of a Doc's sentences to `doc.spans[key]`, with all scores.
+
+    doc (Doc): A Doc with sentence boundaries.
+    parses (sequence of Parse or None): A parse for each sentence; None for one without words.
+    sentences (DocSentences): The parsed sentences, whose boundaries are written; None to read them from the Doc.
+    key (str): Key of `doc.spans`.
+    threshold (float): Spans with a lower posterior are left out, and go to `doc.spans[key + LEFT_OUT]`.
+    set_tags ("missing" or bool): Which tags are written to `token.tag_` too, see `Output`.
+    RAISES (ValueError): Unless there is a parse for each sentence and a tag for each word.
+    """
+    spans, scores, tags = [], [np.zeros(0, np.float32)], [""] * len(doc)
+    left_out: list[tuple[Span, float]] = []
+    tag_scores = np.full(len(doc), np.nan, np.float32)
+    if sentences is not None and sentences.starts is not None:
+        set_sentence_starts(doc, sentences.starts)
+    for parse, positions in zip(
+        parses, sentences.words if sentences else _words_per_sentence(doc, parses), strict=True
+    ):
+        if parse is not None:
+            first = _n_roots(parse.spans)
+            is_likely = parse.span_scores[first:] >= threshold
+            spans += _spans(doc, positions, compress(parse.spans[first:], is_likely.tolist()))
+            scores.append(parse.span_scores[first:][is_likely])
+            others = _spans(doc, positions, compress(parse.spans[first:], (~is_likely).tolist()))
+            left_out += zip(others, parse.span_scores[first:][~is_likely].tolist(), strict=True)
+            _scatter(tags, positions, parse.tags)
+            tag_scores[positions] = parse.tag_scores
+    given = sentences.given_tags if sentences else given_tags_of(doc, key)
+    spellings = _spellings_before(doc)
+    write_tags(doc, _chosen_tags(tags, given, set_tags=set_tags))
+    set_group(
+        doc,
+        key,
+        spans,
+        format=FORMAT,
+        spellings=spellings,
+        tags=tags,
+        given_tags=given,
+        scores=np.concatenate(scores),
+        tag_scores=tag_scores,
+        log_probabilities=np.array([p.log_probability if p else np.nan for p in parses]),
+        tree_probabilities=np.array([p.probability if p else np.nan for p in parses]),
+        status=[parse.status if parse else EMPTY for parse in parses],
+    )
+    _set_left_out(doc, key, left_out)
+    offer_noun_chunks(doc.vocab, doc)
+
+
+def _set_left_out(doc: Doc, key: str, left_out: Sequence[tuple[Span, float]]) -> None:
+    """Write the spans that a threshold left out, or remove those of an earlier parse."""
+    doc.spans.pop(key + LEFT_OUT, None)
+    if left_out:
+        scores = np.array([probability for _, probability in left_out], np.float32)
+        set_group(doc, key + LEFT_OUT, [span for span, _ in left_out], scores=scores)
+
+
+def _words_per_sentence(doc: Doc, trees: Sequence[Any]) -> list[list[int]]:
+    bounds = sentence_bounds(doc)
+    if len(bounds) != len(trees):
+        raise ValueError(f"Expected a tree for each of {len(bounds)} sentences, got {len(trees)}.")
+    return [words_of(doc, start, end) for start, end in bounds]
+
+
+def _n_roots(brackets: Sequence[tuple[int, int, str]]) -> int:
+    """Return the number of brackets at the front that are artificial roots: 0 or 1."""
+    return int(bool(brackets) and brackets[0][2] in ROOT_LABELS)
+
+
+def _spans(doc: Doc, words: Sequence[int], brackets: Iterable[tuple[int, int, str]]) -> list[Span]:
+    return [Span(doc, words[i], words[j - 1] + 1, label) for i, j, label in brackets]
+
+
+def _scatter(tags: list[str], words: Sequence[int], tags_of_words: Sequence[str]) -> None:
+    """Put the tags of a sentence at the positions of its words."""
+    if len(words) != len(tags_of_words):
+        raise ValueError(
+            f"Expected a tree of {len(words)} words for the sentence with the tokens {words}, got one "
+            f"of {len(tags_of_words)} words. Whitespace tokens are not words of a tree."
+        )
+    for position, tag in zip(words, tags_of_words, strict=True):
+        tags[position] = tag
+
+
+def _chosen_tags(parsed: list[str], given: list[str], *, set_tags: SetTags) -> list[str]:
+    """Choose `token.tag_` from the parser's and the given tags; "" for no tag."""
+    if set_tags is False:
+        return given
+    first, second = (parsed, given) if set_tags is True else (given, parsed)
+    return [tag or other for tag, other in zip(first, second, strict=True)]
+
+
+def set_brackets(
+    doc: Doc,
+    sentences: Sequence[Sequence[int]],
+    brackets: Sequence[Brackets],
+    status: Sequence[str],
+    *,
+    label: str,
+    key: str,
+    tags: Sequence[Sequence[str]] | None = None,
+) -> None:
+    """Write brackets of one label to `doc.spans[key]`, with their scores.
+
+    doc (Doc): A Doc with sentence boundaries.
+    sentences (sequence of sequence of int): Positions of the words of each sentence.
+    brackets (sequence of Brackets), status (sequence of str): Of each sentence.
+    label (str): The label of all brackets.
+    key (str): Key of `doc.spans`.
+    tags (sequence of sequence of str, or None): Tags of the words of each sentence; None for `token.tag_`.
+    """
+    spans, tags_of_tokens = list[Span](), [""] * len(doc)
+    for i, (words, (word_spans, _)) in enumerate(zip(sentences, brackets, strict=True)):
+        spans += _spans(doc, words, [(start, end, label) for start, end in word_spans])
+        if tags is not None:
+            _scatter(tags_of_tokens, words, tags[i])
+    scores = np.array([score for _, scores in brackets for score in scores], dtype=np.float32)
+    written = None if tags is None else tags_of_tokens
+    set_group(doc, key, spans, format=FORMAT, scores=scores, status=list(status), tags=written)
