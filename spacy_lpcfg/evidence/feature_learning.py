@@ -22,6 +22,9 @@ from spacy_lpcfg.evidence.templates import END_TABLE, SPAN_TABLE, START_TABLE, W
 from spacy_lpcfg.parsing.evidence import span_bounds
 from spacy_lpcfg.trees.tree import Tree
 
+MOST_WEIGHTS = 1 << 27
+"""The most weights of a table of features, 512 MiB while they are learned: rarer features are left out."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureSettings:
@@ -109,7 +112,8 @@ class _Learner:
     def word_table(self, lessons: Sequence[Lesson]) -> FeatureTable:
         """Learn weights of the features of words."""
         keys = [feature_keys(lesson.atoms, WORD_TABLE) for lesson in lessons]
-        learned = Descent.of(_frequent(keys, self.settings.least_tag_count), self.n_tags, self.settings.start)
+        frequent = _frequent(keys, self.settings.least_tag_count, self.n_tags)
+        learned = Descent.of(frequent, self.n_tags, self.settings.start)
         rows = [learned.table.rows(each) for each in keys]
         for rate, i in self._steps(len(lessons), self.settings.n_tag_epochs):
             learned.word_step(rows[i], lessons[i].tags, rate)
@@ -131,7 +135,8 @@ class _Learner:
     def span_table(self, lessons: Sequence[Lesson], tags: Sequence[np.ndarray]) -> FeatureTable:
         """Learn weights of the features of spans, which see the given tags."""
         keys = np.concatenate([_bracket_keys(*each) for each in zip(lessons, tags, strict=True)])
-        learned = Descent.of(_frequent([keys], self.settings.least_count), self.n_chains, self.settings.start)
+        frequent = _frequent([keys], self.settings.least_count, self.n_chains)
+        learned = Descent.of(frequent, self.n_chains, self.settings.start)
         for rate, i in self._steps(len(lessons), self.settings.n_epochs):
             learned.span_step(lessons[i], tags[i], rate)
         return learned.table
@@ -143,10 +148,13 @@ class _Learner:
             yield self.settings.rate * (1 - step / len(order)), i
 
 
-def _frequent(keys: Iterable[np.ndarray], least_count: int) -> np.ndarray:
-    """Return the keys that occur often enough, growing."""
+def _frequent(keys: Iterable[np.ndarray], least_count: int, n_classes: int) -> np.ndarray:
+    """Return the keys that occur often enough, growing; the commonest, if all had more than `MOST_WEIGHTS` weights."""
     distinct, counts = np.unique(np.concatenate([each.ravel() for each in keys]), return_counts=True)
-    return distinct[(counts >= least_count) & (distinct >= 0)]
+    is_frequent = (counts >= least_count) & (distinct >= 0)
+    distinct, counts = distinct[is_frequent], counts[is_frequent]
+    commonest = np.argsort(-counts, kind="stable")[: MOST_WEIGHTS // n_classes]
+    return distinct[np.sort(commonest)]
 
 
 def _bracket_keys(lesson: Lesson, tags: np.ndarray) -> np.ndarray:

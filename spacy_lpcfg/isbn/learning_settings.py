@@ -9,6 +9,7 @@ import numpy as np
 from spacy_lpcfg.isbn.training import Trainer
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, take_vocabulary
 from spacy_lpcfg.learning.base import MANY_TREES
+from spacy_lpcfg.learning.limits import check_n_symbols
 from spacy_lpcfg.trees.tree import Tree
 
 _STATES = (20, 40, 80, 120, 200)  # where dropout was tuned
@@ -98,7 +99,9 @@ class ISBNLexical:
     def vocabulary(self, trees: Iterable[Tree], min_count: int) -> NetworkVocabulary:
         """Return the vocabulary of normalized trees, with the words that are seen `min_count` times with a tag."""
         inputs = {} if self.signatures else {"min_signature_count": _NEVER}
-        return take_vocabulary(trees, min_count=min_count, **inputs)
+        vocabulary = take_vocabulary(trees, min_count=min_count, **inputs)
+        check_n_symbols(len(vocabulary.labels) + len(vocabulary.tags))
+        return vocabulary
 
 
 def check_sizes(**sizes: int | None) -> None:

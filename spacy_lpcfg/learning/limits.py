@@ -1,4 +1,4 @@
-"""Limits on the trees that are learned from: time and memory grow faster than the words and levels of a tree."""
+"""Limits on what is learned from: time and memory grow faster than the words and levels of a tree, and than labels."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 MOST_WORDS = 500
 MOST_LEVELS = 500
+MOST_SYMBOLS = 8_000
 logger = logging.getLogger(__name__)
 
 
@@ -39,3 +40,16 @@ def log_left_out(left_out: Counter[str]) -> None:
     if left_out:
         numbers = " and ".join(f"{counted(n, 'tree')} of more than {limit}" for limit, n in sorted(left_out.items()))
         logger.warning("Left out of learning: %s. Such trees take too much time and memory; split them.", numbers)
+
+
+def check_n_symbols(n_symbols: int) -> None:
+    """Check the number of tags and labels, with those that binarization and unary chains make, against the limit.
+
+    RAISES (ValueError): If there are more.
+    """
+    if n_symbols > MOST_SYMBOLS:
+        raise ValueError(
+            f"Expected trees with at most {MOST_SYMBOLS:,} tags and labels, those of binarization and of unary chains "
+            f"included, got {n_symbols:,}: a parser has tables for all pairs. Leave out what makes so many, such as "
+            "numbers or morphology in labels and tags."
+        )

@@ -9,6 +9,7 @@ import pytest
 from oracles.sparse_features import all_span_keys, scores
 from paths import SAMPLE
 
+from spacy_lpcfg.evidence import feature_learning
 from spacy_lpcfg.evidence._features import descend
 from spacy_lpcfg.evidence.feature_learning import Descent, FeatureSettings, Lesson, learn_features
 from spacy_lpcfg.evidence.learning import Labels
@@ -24,6 +25,16 @@ def parse_tree(text: str) -> Tree:
 def trees(n: int) -> list[Tree]:
     read = (normalize(tree) for tree in read_trees([SAMPLE / "train.mrg"]))
     return [tree for tree in read if tree is not None][:n]
+
+
+def test_feature_learning_keeps_the_commonest_features_within_the_limit(monkeypatch):
+    treebank = trees(30)
+    settings = FeatureSettings(n_epochs=1, n_tag_epochs=1, least_count=1, least_tag_count=1)
+    n_features = len(learn_features(treebank, settings=settings).of_spans.keys)
+    monkeypatch.setattr(feature_learning, "MOST_WEIGHTS", 1000)
+    model = learn_features(treebank, settings=settings)
+    assert n_features > len(model.of_spans.keys) == 1000 // len(model.chains)
+    assert len(model.of_words.keys) == 1000 // len(model.tags)
 
 
 def test_feature_learning_finds_brackets_and_tags():

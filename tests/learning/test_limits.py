@@ -3,7 +3,7 @@
 import pytest
 
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG, limits
 from spacy_lpcfg.learning.limits import learnable
 from spacy_lpcfg.trees import Tree, TreeFiles, parse_trees, write_trees
 
@@ -59,3 +59,10 @@ def test_learner_leaves_out_trees_of_several_files(tmp_path, caplog):
 def test_trees_that_are_all_too_large_are_no_treebank():
     with pytest.raises(ValueError, match="at least one tree to learn from"):
         TreebankPCFG().fit(TOO_LARGE)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_learner_refuses_more_symbols_than_a_parser_has_room_for(learner, monkeypatch):
+    monkeypatch.setattr(limits, "MOST_SYMBOLS", 6)
+    with pytest.raises(ValueError, match=r"at most 6 tags and labels, those of binarization .* got \d+:"):
+        learner.fit(TREES)

@@ -25,6 +25,7 @@ from spacy_lpcfg.learning.lexicon.lexical import (
     count_words,
 )
 from spacy_lpcfg.learning.lexicon.rare_words import with_rare_words
+from spacy_lpcfg.learning.limits import check_n_symbols
 from spacy_lpcfg.learning.treebank.counts import Counts, boundary_tags, count, smoothed_roots
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
@@ -112,12 +113,14 @@ class IndexedTreebank:
         """Return trees as a learner reads them; of a treebank that was read before, only `exact_tensors` is changed.
 
         trees (Iterable[Tree] or IndexedTreebank): Trees are read once; raw or normalised.
-        RAISES (ValueError): If there are no trees, or a treebank was read with other settings of the lexicon.
+        RAISES (ValueError): If there are no trees, or too many symbols, or a treebank was read with other settings of
+            the lexicon.
         """
         exact_tensors, lexical = rules_of(learner).exact_tensors, lexical_of(learner)
         if not isinstance(trees, IndexedTreebank):
             n_jobs: int | None = getattr(learner, "n_jobs", None)
             nodes = read_skeletons(trees, reading_of(learner), n_jobs=n_jobs)
+            check_n_symbols(len(nodes.preterminals) + len(nodes.interminals))
             return replace(cls.of(nodes, lexical), exact_tensors=exact_tensors)
         if trees.lexical != lexical:
             raise ValueError(
