@@ -73,6 +73,8 @@ def search(
     roots, function labels and empty elements. Of several files, one that cannot be read is told of, and the others are
     searched.
 
+    For a pattern with ROOT, trees that have no such node are below one: 'S > ROOT' is the clause at the top.
+
     Matches count once for each node, and each choice of the nodes that the pattern names. Lines begin with the number
     of the tree. A table (tsv, csv) has a column for the words of each name; words count from 0, up to `end`.
 
@@ -95,7 +97,7 @@ def search(
     check_output(output, inputs=[*(source.file for source in sources), model], force=force)
     reader.load_for(sources)
     failures = Failures(len(sources), skip_bad=skip_bad)
-    searched = _searched(reader, sources, head_rules(lang), errors if skip_bad else None, failures)
+    searched = _searched(reader, sources, head_rules(lang), errors if skip_bad else None, failures, pattern.has_root)
     is_one = len(files) == 1 and not os.path.isdir(files[0])
     rows = _count_rows(searched, pattern) if counts else _rows(begun(searched), pattern, name, is_one)
     write_output(output, name, begun(rows), force=force)
@@ -119,15 +121,20 @@ def _searched(
     rules: "HeadRules",
     errors: list[Exception] | None,
     failures: Failures,
+    has_root: bool,
 ) -> Iterator[Searched]:
-    """Yield the trees of files; errors (list or None): of broken trees, None if they are to be raised."""
+    """Yield the trees of files.
+
+    errors (list or None): Receives the errors of broken trees; None if they are to be raised.
+    has_root (bool): Whether trees are below a node ROOT.
+    """
     for source in sources:
         is_treebank = source.kind == options.Input.trees
-        parts = _treebank(source, rules, errors) if is_treebank else _docs(reader, source, rules)
+        parts = _treebank(source, rules, errors, has_root) if is_treebank else _docs(reader, source, rules, has_root)
         yield from failures.reading(source.name, parts)
 
 
-def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None) -> Iterator[Searched]:
+def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None, has_root: bool) -> Iterator[Searched]:
     from spacy_lpcfg.queries import TreeIndex
     from spacy_lpcfg.trees.formats import PENN
     from spacy_lpcfg.trees.reading import dialect_of
@@ -139,15 +146,15 @@ def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None
         log_dialect(PENN, source.dialect, dropped)
     else:
         index = TreeIndex.from_trees(trees_of(source, on_error), rules)
-    yield Searched(source.name, 0, index)
+    yield Searched(source.name, 0, index.below_root() if has_root else index)
 
 
-def _docs(reader: TreeSources, source: Source, rules: "HeadRules") -> Iterator[Searched]:
+def _docs(reader: TreeSources, source: Source, rules: "HeadRules", has_root: bool) -> Iterator[Searched]:
     from spacy_lpcfg.components.doc.tree_matcher import IndexedDocs
 
     n_before = 0
     for some in in_batches(progress(reader.docs(source), "documents"), _N_DOCS):
-        index = IndexedDocs(some, rules).index
+        index = IndexedDocs(some, rules, has_root=has_root).index
         yield Searched(source.name, n_before, index)
         n_before += len(index)
 

@@ -14,7 +14,7 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.doc.tree_group import attributes, head_rules_of
 from spacy_lpcfg.components.doc.view import Constituent, doc_constituency, span_constituency
 from spacy_lpcfg.queries import TreeIndex, TreeNode, TreePattern
-from spacy_lpcfg.queries.index import Scores
+from spacy_lpcfg.queries.index import Scores, below_root
 from spacy_lpcfg.trees import HeadRules, Tree
 
 OnMatch = Callable[["TreeMatcher", Doc, int, list["DocTreeMatch"]], Any]
@@ -92,15 +92,17 @@ class TreeMatcher:
         RAISES (ValueError): If it has no trees, the Span is no constituent, or a regular expression takes too long.
         """
         rules = self.rules or head_rules_of(doclike.doc if isinstance(doclike, Span) else doclike)
-        docs = IndexedDocs([doclike], rules, self.spans_key)
-        matches = [
-            DocTreeMatch(
-                key, docs.span(match.node), {n: docs.span(i) for n, i in match.names.items()}, match.probability
-            )
-            for key, patterns in self._patterns.items()
-            for pattern in patterns
-            for match in docs.index.search(pattern)
-        ]
+        patterns = [(key, pattern) for key, patterns in self._patterns.items() for pattern in patterns]
+        indexed = {
+            has_root: IndexedDocs([doclike], rules, self.spans_key, has_root=has_root)
+            for has_root in {pattern.has_root for _, pattern in patterns} or {False}
+        }
+        matches: list[DocTreeMatch] = []
+        for key, pattern in patterns:
+            docs = indexed[pattern.has_root]
+            for match in docs.index.search(pattern):
+                names = {name: docs.span(node) for name, node in match.names.items()}
+                matches.append(DocTreeMatch(key, docs.span(match.node), names, match.probability))
         doc = doclike if isinstance(doclike, Doc) else doclike.doc
         for i, match in enumerate(matches):
             on_match = self._callbacks[match.key]
@@ -148,11 +150,20 @@ class IndexedDocs:
     docs (iterable of Doc or Span): Docs with trees, or constituents of such.
     rules (HeadRules): Head rules of their language.
     spans_key (str or None): Key of `doc.spans`; None for the first that a Doc has.
+    has_root (bool): Whether trees of sentences are below a node ROOT, for patterns that mention it.
     """
 
-    def __init__(self, docs: Iterable[Doc | Span], rules: HeadRules, spans_key: str | None = None) -> None:
+    def __init__(
+        self,
+        docs: Iterable[Doc | Span],
+        rules: HeadRules,
+        spans_key: str | None = None,
+        *,
+        has_root: bool = False,
+    ) -> None:
         self.roots = [root for doc in docs for root in constituency_of(doc, spans_key)]
-        trees, scores = zip(*map(_rooted, self.roots), strict=True) if self.roots else ((), ())
+        rooted = [_rooted(root, has_root) for root in self.roots]
+        trees, scores = zip(*rooted, strict=True) if rooted else ((), ())
         self.index = TreeIndex.from_trees(trees, rules, scores)
 
     def span(self, node: TreeNode) -> Span:
@@ -168,9 +179,16 @@ def constituency_of(doclike: Doc | Span, spans_key: str | None = None) -> Iterab
     return filter(None, [span_constituency(doclike, spans_key)])
 
 
-def _rooted(node: Constituent) -> tuple[Tree, Scores]:
-    """Return the tree and scores of a node; for a root, below the artificial root if its treebank had one."""
+def _rooted(node: Constituent, has_root: bool) -> tuple[Tree, Scores]:
+    """Return the tree and scores of a node; for a root, below the artificial root if it is to have one.
+
+    has_root (bool): Whether this is ROOT in any case, and not that of the treebank, if it had one.
+    """
     brackets, tags = node.scores
+    if has_root and not node.parent:
+        tree = node.tree
+        is_new = len(tree.spans()) == len(below_root(tree).spans()) - 1
+        return below_root(tree), ([nan, *brackets] if is_new and brackets is not None else brackets, tags)
     label = "" if node.parent else attributes(node.leaves[0].doc, node._sentence.key, 0, 0).root
     if not label:
         return node.tree, (brackets, tags)

@@ -16,11 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.queries.index import TreeIndex
+from spacy_lpcfg.queries.index import TreeIndex, below_root
 from spacy_lpcfg.queries.pattern import TreePattern
 from spacy_lpcfg.trees import Tree, clean
 from spacy_lpcfg.trees.heads import ENGLISH
-from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 _FINITE = "MD|VBP|VBZ|VBD"
 _CLAUSE = f"S|SINV|SQ [> ROOT <, (VP <# VB) | <# {_FINITE} | < (VP [<# {_FINITE} | < CC < (VP <# {_FINITE})])]"
@@ -93,7 +92,7 @@ def complexity(trees: Iterable[Tree], *, surprisals: Iterable[Sequence[float]] =
     RETURNS (Complexity): One row for each tree that has words.
     """
     cleaned = [clean(tree) for tree in trees]
-    rooted = [_rooted(tree) for tree in cleaned if tree]
+    rooted = [below_root(tree) for tree in cleaned if tree]
     index = TreeIndex.from_trees(rooted, ENGLISH)
     sums = np.zeros((len(rooted), len(_MEASURED)))
     for column, patterns in enumerate(_COMPILED.values(), start=1):
@@ -105,11 +104,6 @@ def complexity(trees: Iterable[Tree], *, surprisals: Iterable[Sequence[float]] =
     for row, bits in zip(sums, with_words, strict=False):
         row[-2:] = sum(bits), len(bits)
     return Complexity(sums)
-
-
-def _rooted(tree: Tree) -> Tree:
-    """Return a clean tree below a ROOT node."""
-    return Tree("ROOT", tree.children if tree.label in ROOT_LABELS and tree.children else [tree])
 
 
 def _depths(root: Tree) -> tuple[float, float, float, float]:

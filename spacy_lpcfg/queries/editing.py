@@ -9,10 +9,12 @@ from typing import NamedTuple
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.queries.edit_rules import EditRule, RuleError
-from spacy_lpcfg.queries.index import TreeIndex, TreeMatch
+from spacy_lpcfg.queries.index import TreeIndex, TreeMatch, below_root
 from spacy_lpcfg.queries.operations import Site, nodes_of, tree_of
+from spacy_lpcfg.queries.pattern import ROOT_LABEL
 from spacy_lpcfg.trees import HeadRules, Tree
 from spacy_lpcfg.trees.heads import ENGLISH
+from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 MOST_FIRINGS = 200
 """Limit on the firings of a rule in a tree, to which the number of its nodes is added."""
@@ -38,16 +40,31 @@ def edit_trees(
     rules (sequence of EditRule): The rules, as `read_rules` and `parse_rules` have them.
     heads (HeadRules): Head rules of the treebank's language, for relations such as <#.
     counts (Counter of EditRule or None): Receives the number of times that each rule fired.
+    If a rule mentions ROOT, trees that have no such node are edited below one, which is taken off again.
+
     YIELDS (Tree or None): The edited tree; None if the rules deleted it as a whole.
     RAISES (RuleError): If a rule does not stop, makes a tree or a label too large, or its operations cannot be carried
         out at a match or change nothing.
         (ValueError): If a regular expression takes too long.
     """
     counts = Counter() if counts is None else counts
-    for batch in (_Batch(originals, heads) for originals in in_batches(trees, _N_TREES)):
+    has_root = any(rule.pattern.has_root for rule in rules)
+    for originals in in_batches(trees, _N_TREES):
+        is_new = [has_root and tree.label != ROOT_LABEL for tree in originals]
+        batch = _Batch([below_root(tree) if new else tree for tree, new in zip(originals, is_new, strict=True)], heads)
         for rule in rules:
             batch.apply(rule, counts)
-        yield from batch.trees
+        for old, tree, new in zip(originals, batch.trees, is_new, strict=True):
+            yield _without_new_root(tree, old) if new and tree is not None else tree
+
+
+def _without_new_root(tree: Tree, original: Tree) -> Tree:
+    """Take off the ROOT that `below_root` put over a tree, or in the place of another artificial root."""
+    if tree.label != ROOT_LABEL:
+        return tree
+    if original.label in ROOT_LABELS:
+        return Tree(original.label, tree.children)
+    return tree.children[0] if len(tree.children) == 1 else Tree("", tree.children)
 
 
 class _Indexed(NamedTuple):

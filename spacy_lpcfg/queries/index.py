@@ -11,13 +11,14 @@ import numpy as np
 
 from spacy_lpcfg.queries.arrays import NONE, TreeArrays
 from spacy_lpcfg.queries.matching import OnStep, matches, matching_nodes
-from spacy_lpcfg.queries.pattern import LabelTest, TreePattern
+from spacy_lpcfg.queries.pattern import ROOT_LABEL, LabelTest, TreePattern
 from spacy_lpcfg.queries.reading import Strings, codes_of_file, codes_of_trees
 from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.trees import HeadRules, Tree
 from spacy_lpcfg.trees.brackets import OnError
 from spacy_lpcfg.trees.files import files_of
 from spacy_lpcfg.trees.heads import ENGLISH
+from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 Scores = tuple[Sequence[float] | None, Sequence[float] | None]
 """Posterior probabilities of the brackets and of the tags of a tree, each in their order; None where none are known."""
@@ -63,6 +64,13 @@ class TreeIndex(TreeArrays):
         strings = Strings()
         files = (codes_of_file(path, strings, on_error, dropped) for path in files_of(paths))
         return cls(chain.from_iterable(files), strings, rules)
+
+    def below_root(self) -> TreeIndex:
+        """Return an index of the trees below a node ROOT each, as `below_root` makes them; itself if all have one."""
+        if all(self.string(int(root)) == ROOT_LABEL for root in self.roots[:-1]):
+            return self
+        trees = (TreeNode(self, int(root)).tree for root in self.roots[:-1])
+        return TreeIndex.from_trees(map(below_root, trees), self.rules)
 
     def search(self, pattern: str | TreePattern, *, on_step: OnStep | None = None) -> Iterator[TreeMatch]:
         """Yield the matches of a pattern, in the order of the trees and of their nodes.
@@ -111,6 +119,11 @@ class TreeIndex(TreeArrays):
 
 def _compiled(pattern: str | TreePattern) -> TreePattern:
     return TreePattern(pattern) if isinstance(pattern, str) else pattern
+
+
+def below_root(tree: Tree) -> Tree:
+    """Return a tree below a node ROOT, in the place of another artificial root."""
+    return Tree(ROOT_LABEL, tree.children if tree.label in ROOT_LABELS and tree.children else [tree])
 
 
 # Nodes and matches -------------------------------------------------------------------------------

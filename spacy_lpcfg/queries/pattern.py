@@ -24,6 +24,8 @@ MAX_NODES = 64
 MAX_NESTING = 40
 """Limits on a pattern: the number of its nodes, and the depth of its brackets and negations."""
 ANY, ROOT = "__", "_ROOT_"
+ROOT_LABEL = "ROOT"
+"""The artificial root that a tree has for patterns, as in CoreNLP's trees."""
 _SHOWN = 50  # characters of a pattern that an error shows on each side of the mistake
 
 
@@ -151,6 +153,11 @@ class TreePattern:
         parser = _Parser(text)
         self.roots: tuple[Part, ...] = tuple(parser.pattern())
         self.names: tuple[str, ...] = tuple(dict.fromkeys(parser.all_names))
+
+    @property
+    def has_root(self) -> bool:
+        """Whether the pattern mentions the label ROOT, so that a tree without an artificial root is to get one."""
+        return ROOT_LABEL in self.labels
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -33,6 +33,11 @@ def test_cli_search_shows_matches_in_context(trees):
         assert (line.index("["), line[48]) == (49, " ")
 
 
+def test_cli_search_finds_the_top_below_a_root_that_trees_need_not_have(trees):
+    assert len(run("search", "S > ROOT", trees).stdout.splitlines()) == 2
+    assert run("search", "VP >> ROOT", trees, "--counts").stdout.splitlines()[1].split("\t")[1:] == ["2", "2", "2"]
+
+
 def test_cli_search_goes_on_after_a_file_that_cannot_be_read(trees, tmp_path):
     broken = tmp_path / "broken.mrg"
     broken.write_text(BROKEN, encoding="utf-8")

@@ -215,3 +215,17 @@ def test_editing_relabels_and_excises_as_a_fold_does(some):
 
     rooted = [Tree("ROOT", [tree]) for tree in some]
     assert [*edit_trees(rooted, rules)] == [tree.fold(expected)[0] for tree in rooted]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("(S (VP (VB Go)) (. .))", "(X (VP (VB Go)) (. .))"),
+        ("(ROOT (S (VP (VB Go)) (S (VP (VB Go)))))", "(ROOT (X (VP (VB Go)) (S (VP (VB Go)))))"),
+        ("( (S (VP (VB Go))))", "( (X (VP (VB Go))))"),
+        ("(TOP (S (VP (VB Go))))", "(TOP (X (VP (VB Go))))"),
+    ],
+)
+def test_editing_finds_the_top_below_a_root_that_trees_need_not_have(before, after):
+    (rule,) = parse_rules("S=x > ROOT\n\nrelabel x X\n")
+    assert str(edit(next(parse_trees(before)), [rule])) == after

@@ -4,6 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
+from bracketed import tree_of
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
@@ -118,3 +119,13 @@ def test_index_matches_have_the_variables_of_the_first_match():
     assert [(match.variables, [*match.names]) for match in matches] == [({"v": "2"}, ["x"])]
     assert [match.variables for match in TreeIndex.from_trees([tree]).search("S < /-(.)/#1%v")] == [{"v": "1"}]
     assert [match.variables for match in TreeIndex.from_trees([tree]).search("VP")] == [{}]
+
+
+def test_index_below_root_has_a_root_over_each_tree():
+    texts = ["(S (NP (NN ROOT)) (VP (VBD fell)))", "( (S (NP (NN rain)) (VP (VBD fell))))", "(ROOT (S (VP (VB Go))))"]
+    index = TreeIndex.from_trees(map(tree_of, texts))
+    assert [match.node.tree_number for match in index.search("S > ROOT")] == [2]
+    rooted = index.below_root()
+    assert [match.node.tree_number for match in rooted.search("S > ROOT")] == [0, 1, 2]
+    assert [match.node.tree_number for match in rooted.search("NN >> ROOT")] == [0, 1]
+    assert rooted.below_root() is rooted

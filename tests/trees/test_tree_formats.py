@@ -243,7 +243,25 @@ BRACKETS = ["(", ")", "A", "x-y", "0", "*", "$", "x$", "$y", "(CODE x)", "(ID a)
 WORD, PHRASE = "a\tB\t--\tX Y\t500\n", "#500\tNP\t--\t--\t0\n"
 LINES = ["#BOS 1\n", "#EOS 1\n", "#FORMAT 4\n", WORD, PHRASE, "%%", "#BOT", "#EOT\n"]
 NODES = ["<t id='1' word='w' pos='P'/>", "<nt id='2' cat='N'>", "<edge idref='1'/>", "</nt>"]
-PIECES = st.sampled_from([" ", "\n", "\t", "&", "\u2028", "<s>", "</s>", *BRACKETS, *LINES, *NODES])
+OTHERS = [
+    "(A 0=b)",
+    "1=",
+    "[",
+    "]",
+    "##x##",
+    "(-DFL- x)",
+    "CODE",
+    "\\)",
+    "a/B",
+    " + ",
+    "; a\n",
+    "#1 ",
+    "a B (S*)\n",
+    "|",
+    "*x*",
+]
+ALPINO = ["<alpino_ds>", "</alpino_ds>", "<node begin='0' word='w' pt='P'/>", "<node cat='A'>", "</node>", "<S ID=1>\n"]
+PIECES = st.sampled_from([" ", "\n", "\t", "&", "\u2028", "<s>", "</s>", *BRACKETS, *LINES, *NODES, *OTHERS, *ALPINO])
 
 
 @given(st.lists(PIECES, max_size=30).map("".join), st.sampled_from(list(DIALECTS)))

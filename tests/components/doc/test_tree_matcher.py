@@ -14,7 +14,7 @@ from spacy_lpcfg.components.doc.view import NonConstituentError
 from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.queries import PatternError, TreeIndex
-from spacy_lpcfg.trees import HeadRules, parse_trees
+from spacy_lpcfg.trees import HeadRules, Tree, parse_trees
 from spacy_lpcfg.trees.heads import ENGLISH
 
 TREES = list(
@@ -62,6 +62,26 @@ def test_tree_matcher_has_the_root_that_a_treebank_had():
     (match,) = matcher(doc)
     assert (match.span.label_, match.names["s"].label_, match.span.text) == ("TOP", "S", "It works")
     assert matcher(doc[:]) == [match]
+
+
+def test_tree_matcher_has_a_root_for_patterns_that_mention_it(doc):
+    """As CoreNLP's trees have; other patterns see trees as they are."""
+    matcher = TreeMatcher(doc.vocab)
+    for pattern in ("S > ROOT", "VBD >> ROOT", "ROOT < S", "_ROOT_"):
+        matcher.add(pattern, [pattern])
+    matches = texts(matcher(doc))
+    assert matches == [
+        ("S > ROOT", "S", "Sales of tea rose"),
+        ("S > ROOT", "S", "They (fell)"),
+        ("VBD >> ROOT", "VBD", "rose"),
+        ("VBD >> ROOT", "VBD", "(fell)"),
+        ("ROOT < S", "ROOT", "Sales of tea rose"),
+        ("ROOT < S", "ROOT", "They (fell)"),
+        ("_ROOT_", "S", "Sales of tea rose"),
+        ("_ROOT_", "S", "They (fell)"),
+    ]
+    of_treebank = tree_to_doc(Vocab(), [Tree("TOP", [TREES[1]])])
+    assert texts(matcher(of_treebank))[0] == ("S > ROOT", "S", "They (fell)")
 
 
 def test_tree_matcher_takes_sentences_and_other_constituents(doc):
