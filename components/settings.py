@@ -49,29 +49,13 @@ def make_limits(max_words: int, max_seconds: float | None = None, max_memory: fl
 
 
 def make_pruning(
-    threshold: float = ChartSettings.threshold,
-    edge_threshold: float = ChartSettings.edge_threshold,
-    beam: float = ChartSettings.beam,
-    tag_threshold: float = ChartSettings.tag_threshold,
-    boundary_threshold: float = ChartSettings.boundary_threshold,
-    boundary_merit: bool = ChartSettings.boundary_merit,
-    retry_beam: float | None = ChartSettings.retry_beam,
-    prefix_threshold: float = ChartSettings.prefix_threshold,
+    beam: float = ChartSettings.beam, edge_threshold: float = ChartSettings.edge_threshold
 ) -> ChartSettings:
     """Create `spacy-lpcfg.Pruning.v1`, the setting `pruning` of `lpcfg_parser`; see `spacy_lpcfg.chart.ChartSettings`.
 
     RAISES (ValueError): If a setting is of another type or out of range.
     """
-    return ChartSettings(
-        threshold=threshold,
-        edge_threshold=edge_threshold,
-        beam=beam,
-        tag_threshold=tag_threshold,
-        boundary_threshold=boundary_threshold,
-        boundary_merit=boundary_merit,
-        retry_beam=retry_beam,
-        prefix_threshold=prefix_threshold,
-    )
+    return ChartSettings(beam=beam, edge_threshold=edge_threshold)
 
 
 def make_beam(beam: int = BeamSettings.beam, branching: int = BeamSettings.branching) -> BeamSettings:

@@ -42,7 +42,7 @@ _USUAL: dict[str, list[Any]] = {
     "constraints": [{"@misc": "spacy-lpcfg.entities.v1"}],
 }
 _GROUPS = {
-    "pruning": ["beam", "branching", "retry_beam", "boundary_merit", "threshold"],
+    "pruning": ["beam", "branching", "edge_threshold"],
     "limits": ["max_words", "max_seconds", "max_memory"],
     "output": ["set_tags", "surprisal", "threshold", "tau"],
 }

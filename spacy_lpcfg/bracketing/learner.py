@@ -23,7 +23,7 @@ from spacy_lpcfg.bracketing.bracketer import Bracketer
 from spacy_lpcfg.bracketing.extensions.groups import TagGroups
 from spacy_lpcfg.bracketing.extensions.learned_top import learn_top
 from spacy_lpcfg.bracketing.extensions.sampling import sample
-from spacy_lpcfg.bracketing.extensions.self_training import SelfTraining, Text, train, tree_mask
+from spacy_lpcfg.bracketing.extensions.self_training import MAX_SENTENCES, SelfTraining, Text, train, tree_mask
 from spacy_lpcfg.bracketing.extensions.span_model import SpanModel
 from spacy_lpcfg.bracketing.extensions.symbols import Symbols
 from spacy_lpcfg.bracketing.paper.anchors import PaperAnchors, TagAnchors
@@ -150,7 +150,7 @@ class SpectralBracketer(Variants):
     ) -> tuple[SpanModel, int]:
         """Train a span model on a sample of the text; return it and the size of the sample."""
         sentences_in_sample = sample(
-            sentences(), settings.max_sentences, seed=seed, lengths=range(3, settings.max_length + 1), progress=say
+            sentences(), MAX_SENTENCES, seed=seed, lengths=range(3, settings.max_length + 1), progress=say
         )
         if not sentences_in_sample:
             raise TooFewSentences(

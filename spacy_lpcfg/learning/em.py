@@ -104,7 +104,7 @@ class EMLearner:
     """
 
     n_iterations: int
-    check_every: int = 1
+    check_every: ClassVar[int] = 1
     first_iteration: ClassVar[int] = 0
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
@@ -158,7 +158,6 @@ class EM(EMLearner, Variants):
     lexical (LexicalSettings): Terminals and smoothing of the emissions.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     noise (float): The start is the treebank PCFG with every probability times e^u, u uniform in [-noise, noise].
-    check_every (int): The held-out trees are parsed after every `check_every` iterations, and after the last.
     lang (str): Language, table or file of the head rules, see `head_rules`.
     rules (RuleSettings): How rules are made and stored.
     functions (bool): Whether categories keep their functions, as in NP-SBJ.
@@ -174,10 +173,10 @@ class EM(EMLearner, Variants):
     lexical: LexicalSettings = LexicalSettings()
     tokens_per_state: float = 20.0
     noise: float = float(np.log(3.0))
-    check_every: int = 5
     lang: str = "en"
     rules: RuleSettings = RuleSettings()
 
+    check_every: ClassVar[int] = 5
     first_iteration: ClassVar[int] = 1
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {"2013": {"tokens_per_state": 0.0, "smoothing": UNSMOOTHED, "lexical": PLAIN_LEXICON}}
@@ -188,7 +187,6 @@ class EM(EMLearner, Variants):
         check_whole(0, seed=self.seed)
         check_whole(0, n_iterations=self.n_iterations)
         check_at_least(0, noise=self.noise)
-        check_at_least(1, check_every=self.check_every)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """Start EM at random; `trees` as for `fit`."""

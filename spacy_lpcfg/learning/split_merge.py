@@ -26,6 +26,10 @@ from spacy_lpcfg.trees.tree import Tree
 
 logger = logging.getLogger(__name__)
 
+# Iterations of EM in a round, after the splits and after the merges. Few are best: by twice as many, or much noise, EM
+# comes nearer to a maximum of the likelihood, and the grammar parses worse.
+_SPLIT_ITERATIONS, _MERGE_ITERATIONS = 8, 3
+
 
 @dataclass(frozen=True)
 class Rounds:
@@ -33,23 +37,17 @@ class Rounds:
 
     merge (float): Share of the splits of a round that is undone by as many merges.
     noise (float): The counts of the two halves of a state differ by factors e^u, u uniform in [-noise, noise].
-    split_iterations, merge_iterations (int): Iterations of EM in a round, after the splits and after the merges. Few
-        are best: by twice as many, or much noise, EM comes nearer to a maximum of the likelihood, and the grammar
-        parses worse.
     RAISES (ValueError): If a setting is out of range.
     """
 
     merge: float = 0.5
     noise: float = 0.1
-    split_iterations: int = 8
-    merge_iterations: int = 3
 
     def __post_init__(self) -> None:
         check_shares(merge=self.merge)
         check_at_least(0, noise=self.noise)
         if self.noise == 0:
             raise ValueError("Expected a noise above 0, without which EM never tells halves apart, got 0.")
-        check_at_least(1, split_iterations=self.split_iterations, merge_iterations=self.merge_iterations)
 
 
 @dataclass(frozen=True)
@@ -107,11 +105,11 @@ class SplitMerge(EMLearner):
         fit = self._fit(
             *split_states(fit.split, fit.expected, self.n_states, self.tokens_per_state, self.rounds.noise, rng)
         )
-        _iterate(fit, self.rounds.split_iterations)
+        _iterate(fit, _SPLIT_ITERATIONS)
         n_split = int(fit.split.n_states.sum())
         n_merges = round(self.rounds.merge * (n_split - n_before))
         fit = self._fit(*merge_states(fit.split, fit.expected, self.smoothing, n_merges, self.n_jobs))
-        log_likelihood = _iterate(fit, self.rounds.merge_iterations)
+        log_likelihood = _iterate(fit, _MERGE_ITERATIONS)
         progress = number, n_before, n_split, fit.split.n_states.sum(), log_likelihood
         logger.info("Round %d: %d states split to %d, merged to %d, log-likelihood %.0f", *progress)
         return fit

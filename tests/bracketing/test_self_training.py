@@ -125,7 +125,7 @@ def test_self_training_mask_has_the_trees():
 def test_self_training_scores_are_log_odds():
     text = text_of([[1, 2, 3]] * 3 + [[4, 2, 3]])
     trees = tree_mask(text.lengths, [np.array([[1, 3]])] * 3 + [np.array([[0, 2]])])
-    setting = SelfTraining(n_rounds=1, in_trees=0.5, elsewhere=2.0)
+    setting = SelfTraining(n_rounds=1, elsewhere=2.0)
     table = train(text, trees, setting)
     (key,) = span_keys(np.array([2], np.int32), np.array([2, 3], np.uint8), np.zeros(2, np.int32))[0]
     found = table.values[list(table.keys).index(key)]

@@ -58,9 +58,8 @@ BAD_IN_GROUPS = {
         "tau": [nan, inf, 0, -1, "1", True],
     },
     ("lpcfg_parser", "pruning"): {
-        "threshold": [2, nan, None],
+        "edge_threshold": [2, nan, None],
         "beam": [-1, "10", nan],
-        "boundary_merit": ["x", None, nan],
     },
     ("isbn_parser", "pruning"): {"beam": [-1, "10", nan], "branching": [0, 2.5, 10**9, nan]},
 }

@@ -28,7 +28,6 @@ from spacy_lpcfg.bracketing.sentences import chunks
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.learning.pivot import PivotFeatures
-from spacy_lpcfg.learning.split_merge import Rounds
 from spacy_lpcfg.trees import TreeFiles, read_trees, write_trees
 
 pytestmark = pytest.mark.slow
@@ -42,7 +41,7 @@ LEARNERS = [
     TreebankPCFG(),
     Spectral(n_states=3),
     Pivot(n_states=3, n_iterations=1, pivots=PivotFeatures(merge=0.2)),
-    SplitMerge(n_states=2, n_iterations=1, rounds=Rounds(split_iterations=1, merge_iterations=1)),
+    SplitMerge(n_states=2, n_iterations=1),
 ]
 
 

@@ -15,6 +15,9 @@ import numpy as np
 
 from spacy_lpcfg.bracketing._spans import best_trees, span_keys
 
+MAX_SENTENCES = 30_000  # of the sample that is trained on
+_IN_TREES = 0.5  # pseudo-count of every yield and context in brackets
+
 
 @dataclass(frozen=True)
 class SelfTraining:
@@ -22,27 +25,24 @@ class SelfTraining:
 
     n_rounds (int): Number of rounds of scores and trees.
     max_length (int): Maximum length, without punctuation, of training sentences.
-    max_sentences (int): Size of the sample of sentences to train on.
     n_words (int): Number of frequent words that are symbols of their own.
-    in_trees, elsewhere (float): Pseudo-counts of every yield and context in brackets, and in other spans.
+    elsewhere (float): Pseudo-count of every yield and context outside of brackets; in brackets it is 0.5.
     first_verb (float or None): `first` of `TopScores`; None for the paper's rule for the top bracket.
     is_flat (bool): Whether trees are flattened, see `SpanModel`.
     """
 
     n_rounds: int = 8
     max_length: int = 25
-    max_sentences: int = 30_000
     n_words: int = 30
-    in_trees: float = 0.5
     elsewhere: float = 2.0
     first_verb: float | None = 2.0
     is_flat: bool = True
 
     def __post_init__(self) -> None:
-        if self.n_rounds < 1 or self.max_length < 3 or not (self.in_trees > 0 and self.elsewhere > 0):
+        if self.n_rounds < 1 or self.max_length < 3 or not self.elsewhere > 0:
             raise ValueError(
-                "Expected n_rounds of 1 or more, max_length of 3 or more, and pseudo-counts above 0; got "
-                f"{self.n_rounds}, {self.max_length}, {self.in_trees} and {self.elsewhere}."
+                "Expected n_rounds of 1 or more, max_length of 3 or more, and elsewhere above 0; got "
+                f"{self.n_rounds}, {self.max_length} and {self.elsewhere}."
             )
 
 
@@ -134,7 +134,7 @@ class _View(NamedTuple):
     def log_odds(self, in_tree: np.ndarray, is_whole: np.ndarray, settings: SelfTraining) -> np.ndarray:
         """Return log P(key | bracket) - log P(key | none), float64 (n_keys + 1,); the last entry is for unseen keys."""
         logs = []
-        for counts, pseudo in zip(self.counts(in_tree, is_whole), (settings.in_trees, settings.elsewhere), strict=True):
+        for counts, pseudo in zip(self.counts(in_tree, is_whole), (_IN_TREES, settings.elsewhere), strict=True):
             smoothed = np.append(counts, 0.0) + pseudo
             logs.append(np.log(smoothed / smoothed.sum()))
         return logs[0] - logs[1]

@@ -17,6 +17,8 @@ from spacy_lpcfg.bracketing.paper.embeddings import (
 )
 from spacy_lpcfg.words.brown import cluster, n_log_n
 
+_VOCABULARY_SIZE = 20_000  # most words with a cluster; others are represented by their tag
+
 
 @dataclass(frozen=True)
 class Brown:
@@ -26,16 +28,12 @@ class Brown:
 
     n_clusters (int): Number of clusters C, a power of two.
     n_sweeps (int): Maximum number of sweeps of the exchange algorithm, which ends earlier when no word moves.
-    path_weight (float): Weight of the path bits relative to the one-hot vector.
     min_count (int): Words that occur less often than this are represented by their tag.
-    vocabulary_size (int): Maximum number of words with a cluster; other words are represented by their tag.
     """
 
     n_clusters: int = 64
     n_sweeps: int = 10
-    path_weight: float = 1.0
     min_count: int = 3
-    vocabulary_size: int = 20_000
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
         """Learn word vectors from text; the result does not depend on `seed`.
@@ -45,7 +43,7 @@ class Brown:
         n_bits = int(self.n_clusters).bit_length() - 1
         if self.n_clusters < 2 or 1 << n_bits != self.n_clusters:
             raise EmbeddingError(f"Expected a power of two as the number of clusters, got {self.n_clusters}.")
-        vocabulary = EmbeddingVocabulary.learn(chunks(), min_count=self.min_count, size=self.vocabulary_size)
+        vocabulary = EmbeddingVocabulary.learn(chunks(), min_count=self.min_count, size=_VOCABULARY_SIZE)
         if len(vocabulary.words) < self.n_clusters:
             raise EmbeddingError(
                 f"Expected at least {self.n_clusters} different words that occur {self.min_count} times or more, for "
@@ -54,7 +52,7 @@ class Brown:
         (counts,) = context_counts(chunks(), vocabulary, 1)
         classes, pairs = cluster(counts, self.n_clusters, self.n_sweeps)
         bits = np.array([_bits(path, n_bits) for path in merge_paths(pairs[:-1, :-1])], dtype=np.float32)
-        vectors = np.concatenate([self.path_weight * bits, np.eye(self.n_clusters, dtype=np.float32)], axis=1)
+        vectors = np.concatenate([bits, np.eye(self.n_clusters, dtype=np.float32)], axis=1)
         return Embedding(vocabulary, vectors[classes[:-1]])
 
 

@@ -82,6 +82,9 @@ class Embedder(Protocol):
         ...
 
 
+_VOCABULARY_SIZE = 40_000  # most words with a vector
+
+
 @dataclass(frozen=True)
 class CCA:
     """Word vectors by one-step CCA of words and the words on either side (OSCCA; Dhillon et al. 2012).
@@ -92,14 +95,12 @@ class CCA:
     size (int): Dimension p of the vectors.
     window (int): Number of context words on either side.
     min_count (int): Words that occur less often than this have no vector.
-    vocabulary_size (int): Maximum number of words with a vector.
     roots (bool): Whether square roots of counts are decomposed.
     """
 
     size: int = 50
     window: int = 2
     min_count: int = 3
-    vocabulary_size: int = 40_000
     roots: bool = True
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
@@ -107,7 +108,7 @@ class CCA:
 
         RAISES (EmbeddingError): If there are not more words than dimensions.
         """
-        vocabulary = EmbeddingVocabulary.learn(chunks(), min_count=self.min_count, size=self.vocabulary_size)
+        vocabulary = EmbeddingVocabulary.learn(chunks(), min_count=self.min_count, size=_VOCABULARY_SIZE)
         n = len(vocabulary) + 1  # the last id is the sentence boundary
         counts = context_counts(chunks(), vocabulary, self.window)
         if len(vocabulary.words) <= self.size:

@@ -7,7 +7,6 @@ import pytest
 
 from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states, max_states
-from spacy_lpcfg.learning.split_merge import Rounds
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.trees import Tree
 
@@ -15,7 +14,7 @@ LEARNERS = [
     EM(n_iterations=1),
     Spectral(),
     Pivot(n_iterations=0),
-    SplitMerge(n_iterations=0, rounds=Rounds(split_iterations=1, merge_iterations=1)),
+    SplitMerge(n_iterations=0),
 ]
 
 
