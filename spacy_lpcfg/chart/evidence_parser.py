@@ -103,6 +103,10 @@ class EvidenceParser(Parser):
         is_short = len(query.words) <= self._most_words
         return super().forest(self.prepare([query])[0] if is_short else query)
 
+    def _has_enough(self, forest: Forest) -> bool:
+        """Return whether a chart has more than one tree: a single one would seem certain, however it is tempered."""
+        return forest.n_items > 2 * forest.n_words - 1
+
     def factors(self, query: Query) -> Factors:
         """Return the factors of a sentence's evidence."""
         evidence = query.evidence or self._evidence.evidence([query.words])[0]

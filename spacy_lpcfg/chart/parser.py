@@ -242,9 +242,14 @@ class Parser(SentenceParser):
             return Forest()  # one that is not complete, as of a chart with too many rule applications
         mask = constraint_mask(query.constraints, len(query.words), self.sets)
         forest = self._build(query, mask, self.settings)
-        if forest.n_items > 0 or not forest.is_complete or self.settings.retry_beam is None:
+        if self._has_enough(forest) or not forest.is_complete or self.settings.retry_beam is None:
             return forest
-        return self._build(query, mask, self._wider(self.settings.retry_beam))
+        wider = self._build(query, mask, self._wider(self.settings.retry_beam))
+        return wider if wider.n_items else forest
+
+    def _has_enough(self, forest: Forest) -> bool:
+        """Return whether a chart that is pruned as usual does not have to be built again with a wider beam."""
+        return forest.n_items > 0
 
     @property
     def _most_words(self) -> int:

@@ -36,8 +36,8 @@ class ChartSettings:
         constituent of several words; 0 for no pruning.
     boundary_merit (bool): Whether the beam also compares how well items fit between the words around them (Caraballo
         and Charniak 1998), in addition to inside and prior probabilities.
-    retry_beam (float or None): If pruning left no tree, the chart is built again with this share of the beam, and
-        without pruning by context; None to use the back-off rules at once.
+    retry_beam (float or None): If pruning left no tree, or with evidence only one, the chart is built again with this
+        share of the beam, and without pruning by context; None to use the back-off rules at once.
     prefix_threshold (float): Minimum posterior of a constituent, given the words up to its end, in `Parser.surprisal`.
     absolute (bool): Whether to decode absolute marginals (section 3.3 of Cohen et al. 2013) instead of signed ones.
     max_applications (int): Limit on the rule applications of a coarse chart, and so on its memory, at

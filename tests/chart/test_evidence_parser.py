@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, edges, items, model_of, weight
 
-from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, evidence_parser
+from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser, evidence_parser
 from spacy_lpcfg.chart.context import _LEAST_SHARE, _LIKELY, _UNSEEN
 from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
 from spacy_lpcfg.chart.factors import FLOOR
@@ -186,6 +186,18 @@ def test_a_parse_computes_the_probability_of_its_words_once(monkeypatch):
     parser, words, _ = case(3, 3, 0.5)
     assert not np.isnan(parser.parse(words).probability)
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize("seed", [15, 30])
+def test_a_chart_that_pruning_leaves_one_tree_of_is_built_again(seed, monkeypatch):
+    parser, words, _ = found = case(seed, 3, 0.35, settings=ChartSettings(beam=1, tag_threshold=1))
+    expected = n_ary(found.shares())
+    listed = parser.n_best(words, 2)
+    assert len(listed) == 2
+    assert {each.tree for each in listed} <= expected.keys()
+    assert parser.parse(words).probability < 1
+    monkeypatch.setattr(EvidenceParser, "_has_enough", Parser._has_enough)
+    assert len(parser.n_best(words, 2)) == 1
 
 
 def test_a_sentence_without_a_tree_is_not_tried_again_with_the_same_rules(monkeypatch):
