@@ -10,8 +10,6 @@ import pytest
 from commands import SAMPLE, run, sample_part, sets
 from filelock import FileLock
 from hypothesis import settings
-from paths import ROOT
-from spacy.lang.en import English
 
 from spacy_lpcfg.trees import read_trees
 
@@ -20,24 +18,6 @@ settings.register_profile("quick", deadline=None, max_examples=30)
 settings.register_profile("thorough", deadline=None)
 settings.load_profile("quick")
 
-
-def _few_exceptions() -> dict[str, list]:
-    """Exceptions of the English tokenizer that texts of this repository need.
-
-    All 1,300 take most of the time in which a small pipeline is made or loaded, which tests do hundreds of times.
-    """
-    places = "tests/**/*.py", "tests/data/*.tsv", "docs/**/*.md", "assets/sample/*.mrg"
-    files = (file for place in places for file in ROOT.glob(place))
-    text = " ".join(file.read_text("utf-8") for file in files)
-    words = {
-        word for part in {*re.split(r"\s|\\[nt]", text)} for word in (part, *re.split(r"[\"()\[\]{},;:!?`]+", part))
-    }
-    words |= {word.strip("'.*-_\\") for word in words} | {word.replace("\\", "") for word in words}
-    exceptions = English.Defaults.tokenizer_exceptions
-    return {word: tokens for word, tokens in exceptions.items() if word in words or len(word) < 3}
-
-
-English.Defaults.tokenizer_exceptions = _few_exceptions()
 
 _IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 _IS_SLOW = re.compile(r"^pytestmark = (\[\s*)?pytest\.mark\.slow\b", re.MULTILINE)

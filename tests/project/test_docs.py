@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from configparser import ConfigParser
 from enum import Enum
+from functools import cache
 from importlib import import_module
 from inspect import unwrap
 from itertools import pairwise
@@ -211,14 +212,25 @@ def check_command(words: list[str]) -> None:
         _check_script(ROOT / words[1], words[2:])
 
 
+@cache
+def _whole_command() -> Any:
+    """`spacy-lpcfg` as Click has it: making it takes longer than checking a command."""
+    return typer.main.get_command(lpcfg_cli)
+
+
+@cache
+def _hints(callback: Any) -> dict[str, Any]:
+    return get_type_hints(unwrap(callback))
+
+
 def _check_options(words: list[str]) -> None:
     """Check that there is such a command of `spacy-lpcfg`, with such options and choices."""
-    command = typer.main.get_command(lpcfg_cli)
+    command = _whole_command()
     while words and hasattr(command, "commands") and not words[0].startswith("-"):
         assert words[0] in command.commands, words
         command, words = command.commands[words[0]], words[1:]
     names = {option: each.name for each in command.params for option in (*each.opts, *each.secondary_opts)}
-    hints = get_type_hints(unwrap(command.callback)) if words else {}
+    hints = _hints(command.callback) if words else {}
     for word, value in zip(words, [*words[1:], ""], strict=False):
         if re.match("--?[a-z]", word) and word != "--help":
             assert word in names, words
