@@ -18,7 +18,7 @@ from spacy_lpcfg.trees.tree import Span
 
 @dataclass(frozen=True, eq=False)
 class DerivationCandidates(Candidates[Parse]):
-    """The trees of a sentence's derivations.
+    """The candidate trees of a beam search, among which a decoding chooses.
 
     query (Query): The sentence.
     derivations (Derivations): At least one.
@@ -32,7 +32,7 @@ class DerivationCandidates(Candidates[Parse]):
     bracket_cost = 0.5
 
     def least_risk(self, bracket_cost: float) -> Parse:
-        """Return the tree of least expected loss under the network's own probabilities, whatever tau is."""
+        """Return the minimum Bayes risk tree under the probabilities of the network, without `tau`."""
         is_own = self.derivations.tau == 1
         own = self._posteriors if is_own else self.derivations.tempered(1.0).posteriors(self.tags)
         return self._parse(mbr_brackets(own.brackets, len(self.query.words), cost=bracket_cost), own.best_tags)

@@ -14,13 +14,13 @@ Spans = tuple[Span, ...]
 
 
 class Derivations:
-    """Complete derivations of a sentence.
+    """The complete derivations of a sentence that a beam search found.
 
     analyses (list of (tuple of (start, end, label), list of int)): Brackets in pre-order and tag ids of each
         derivation.
     logs (float64, (n_derivations,)): Log-probabilities of the derivations with the words, in nats.
-    tau (float): Derivations have shares proportional to their probabilities to this power: a beam holds too few of them
-        to tell how likely a tree is, so that their own probabilities are too sure.
+    tau (float): Power to which probabilities are raised before they are normalized over the derivations. A beam holds
+        only a few of all derivations, so that posteriors without `tau` are overconfident.
     """
 
     def __init__(self, analyses: list[tuple[Spans, list[int]]], logs: np.ndarray, tau: float = 1.0) -> None:
@@ -34,14 +34,14 @@ class Derivations:
         return bool(self.analyses)
 
     def satisfying(self, constraints: Constraints) -> Derivations:
-        """Return the derivations whose trees satisfy constraints."""
+        """Keep the derivations whose trees satisfy constraints."""
         if not constraints:
             return self
         allowed = [i for i, (spans, _) in enumerate(self.analyses) if constraints.allow(spans)]
         return Derivations([self.analyses[i] for i in allowed], self.logs[allowed], self.tau)
 
     def tempered(self, tau: float) -> Derivations:
-        """Return the same derivations with shares under another power."""
+        """Return the same derivations with another `tau`."""
         return Derivations(self.analyses, self.logs, tau)
 
     def trees(self) -> list[tuple[Spans, list[int], float]]:
@@ -74,7 +74,7 @@ class Derivations:
         return {span: min(shares[span], 1.0) for span in order}
 
     def probability(self, spans: Sequence[Span]) -> float:
-        """Return the share of the tree with these brackets, with any tags."""
+        """Return the posterior probability of the tree with these brackets, summed over its tags."""
         return min(self._distinct_shares().get(tuple(spans), 0.0), 1.0)
 
     def _distinct_shares(self) -> dict[Spans, float]:

@@ -17,7 +17,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class DecisionEvents:
-    """The positions and decisions of derivations; n positions in all.
+    """Training events: the decisions of derivations and the inputs of each position; n positions in all.
 
     sequence_offsets (int64, (n_sequences + 1,)): Positions of sequence s are `sequence_offsets[s]:...[s + 1]`.
     latent (int32, (n, n_latent)): For each latent relation an earlier position of the same sequence, relative to the

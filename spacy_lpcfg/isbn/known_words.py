@@ -20,7 +20,7 @@ class KnownWords:
 
     outcomes (mapping of str to mapping of int to int): The outcomes of each known word, by tag.
     signature_rows (mapping of str to int): The input rows of signatures.
-    frequent (collection of str): Words whose signatures are no inputs under the tags that they are known with.
+    frequent (collection of str): Words frequent enough to be fed without their signatures, under known tags.
     rare (RareWords): The model of words that are unknown to the network.
     """
 
@@ -52,9 +52,9 @@ class KnownWords:
 class KnownWord:
     """The entry of a word; expensive attributes are computed when they are first used.
 
-    outcomes (dict of int to int): The outcome of the word under each tag that it is known with; it is unknown under
-        others.
-    is_frequent (bool): Whether the word's signatures are no inputs under the tags that it is known with.
+    outcomes (dict of int to int): The outcome of the word under each tag that it is known with; under other tags it
+        is an unknown word.
+    is_frequent (bool): Whether the word is fed without its signatures, under known tags.
     """
 
     def __init__(self, known: KnownWords, word: str, first: bool) -> None:

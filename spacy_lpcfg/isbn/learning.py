@@ -45,7 +45,7 @@ class LearningEpoch(NamedTuple):
     """Log-likelihoods and time of one pass over the trees.
 
     network, epoch (int): Number of the network and of the pass, from 1.
-    log_likelihood (float): Log-likelihood per word in nats, of each tree before the step that it is in, under dropout.
+    log_likelihood (float): Training log-likelihood per word in nats, under dropout and before the step of each tree.
     dev (float): Log-likelihood per word of the held-out trees under the averaged weights; nan if there are none.
     seconds (float): CPU seconds of this process, without those on held-out trees.
     """
@@ -65,17 +65,17 @@ class LearningEpoch(NamedTuple):
 class ISBNLearner(Variants):
     """Learner of an ISBN parser.
 
-    n_states (int or None): Latent units of a position; None for 120, or 160 of more than 7,000 trees.
+    n_states (int or None): Number of latent units at a position; None for 120, or for 160 beyond 7,000 trees.
     approximation (str): How the means of latent units are computed, as in `Network`.
-    n_networks (int): Networks that decide together, learned from the seeds seed, seed + 1, ...
-    n_epochs (int or None): Passes over the trees; None for 14, and for fewer over more than 7,000 trees, as the inverse
-        square root of their number: 12 over 10,000.
+    n_networks (int): Number of networks whose predictions are averaged, learned with the seeds seed, seed + 1, ...
+    n_epochs (int or None): Number of passes over the trees; None for 14, which beyond 7,000 trees falls as the inverse
+        square root of their number, to 12 for 10,000.
     training (ISBNTraining): Settings of gradient ascent.
     lexical (ISBNLexical): Settings of the words that the networks know.
     relations (Relations): Relations between positions.
     seed (int): Seed of the first weights, the order of the trees, and dropout.
     n_jobs (int): Threads; the result is the same for any number.
-    functions (bool): Whether categories have their functions, as NP-SBJ.
+    functions (bool): Whether labels keep their grammatical functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -114,8 +114,8 @@ class ISBNLearner(Variants):
     ) -> ISBN:
         """Learn from trees.
 
-        trees (iterable of Tree): Raw or normalised; those beyond `learning.limits` are left out.
-        held_out (iterable of Tree or None): Other trees, by whose likelihood the best epoch is chosen.
+        trees (iterable of Tree): Raw or normalized trees; those larger than `learning.limits` are left out.
+        held_out (iterable of Tree or None): Held-out trees: the epoch is chosen that makes them most likely.
         on_step (callable or None): Called after every epoch with a `LearningEpoch`. The model's `meta` has the history
             too, without times.
         RAISES (ValueError): If there are no trees.
@@ -141,11 +141,11 @@ class ISBNLearner(Variants):
         return ISBN(vocabulary, self.relations, tuple(networks), meta)
 
     def n_states_of(self, n_trees: int) -> int:
-        """Return the number of latent units of a network that learns from so many trees."""
+        """Return the number of latent units for a treebank of `n_trees` trees."""
         return self.n_states or (_UNITS_OF_MANY if n_trees > MANY_TREES else _UNITS)
 
     def passes(self, n_trees: int) -> int:
-        """Return the number of passes over so many trees."""
+        """Return the number of epochs for a treebank of `n_trees` trees."""
         return self.n_epochs or max(1, round(_EPOCHS * min(MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
 
     def _meta(self, by_size: dict[str, float], n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
@@ -173,14 +173,14 @@ def fit_calibrated(
     held_out: Iterable[Tree] | None = None,
     on_step: OnStep | None = None,
 ) -> ISBN:
-    """Learn networks, and fit their tau on trees that they did not learn from.
+    """Learn networks, and calibrate their `tau` on held-out trees.
 
-    A beam holds too few trees to tell how likely a bracket is, so that the posteriors of networks are too sure.
+    A beam holds only a few of all trees, so that posteriors without `tau` are overconfident.
 
     trees (iterable of Tree): As for `ISBNLearner.fit`.
-    held_out (iterable of Tree or None): As for `ISBNLearner.fit`. Tau is fitted on the first 200 of them.
-        Without them, one of 50 trees is left out of learning, but not more than 200. With fewer than 500 trees that
-        would be too few, and tau is 1.
+    held_out (iterable of Tree or None): As for `ISBNLearner.fit`. `tau` is fitted on the first 200.
+        Without them, one tree in 50 is held out of learning, at most 200. With fewer than 500 trees these would be
+        too few, and `tau` is 1.
     """
     treebank, golds = list(trees), list(held_out or ())
     if golds:
@@ -207,9 +207,9 @@ _ONE_OF, _FEWEST, _MOST = 50, 10, 200  # trees that are left out for tau
 
 
 def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple[list[Tree], str]:
-    """Return the trees that have words and are within `learning.limits`, normalised, and their commonest root label.
+    """Normalize trees, and return them with their most common root label, or "" if they have no artificial roots.
 
-    The label of their artificial roots is "" if they have none.
+    Trees without words or larger than `learning.limits` are left out.
 
     functions (bool): As in `clean`.
     """
@@ -223,7 +223,7 @@ def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple
 
 
 def count_words(events: DecisionEvents, vocabulary: NetworkVocabulary) -> int:
-    """Count the words of derivations: each is one decision of a tag."""
+    """Return the number of words in derivations: each word is one decision of a tag."""
     return int((events.choices[:, 0] == vocabulary.n_actions).sum())
 
 

@@ -26,15 +26,15 @@ _NEVER = sys.maxsize  # the `min_signature_count` of a vocabulary without signat
 class ISBNTraining:
     """Settings of gradient ascent.
 
-    batch_size (int or None): Trees of a step; None for one for each 8,400 words of the treebank, but from 5 to 20:
-        larger steps cost less.
-    learn_rate (float or None): Learning rate of Adam at the first step; None for one that grows as the square root of
-        batch_size: 0.007 for 5.
-    dropout (float or None): Probability that a mean is not passed on; None for one by the number of states: 0.35 for
-        120, and three quarters of it for more than 7,000 trees.
-    weight_decay (float): The log-likelihood of all trees is maximised less half of this times the squares of the
-        weights, of which a step has its share.
-    averaging (float): Share of itself that the average of the weights keeps at a step.
+    batch_size (int or None): Number of trees in a step; None for the number of words in the treebank / 8,400, clipped
+        to [5, 20]. Larger steps are faster.
+    learn_rate (float or None): Learning rate of Adam at the first step; None for 0.007 at a `batch_size` of 5, growing
+        as its square root.
+    dropout (float or None): Dropout rate of the means along latent edges; None for a rate that depends on the number
+        of states, 0.35 for 120, and for three quarters of it beyond 7,000 trees.
+    weight_decay (float): L2 penalty: half of this times the sum of the squared weights is subtracted from the
+        log-likelihood of all trees. Each step has its share.
+    averaging (float): Decay of the exponential moving average of the weights.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -78,10 +78,9 @@ class ISBNTraining:
 class ISBNLexical:
     """Settings of the words that a network knows.
 
-    min_count (int or None): Words seen less often with a tag are unknown to it; None for 3, for 5 in a treebank of
-        fewer than 50,000 words, which says too little of each, and for 6 in one of 400,000 words or more, so that a
-        network does not grow with the treebank without end.
-    signatures (bool): Whether the signatures of words that are rare or unknown are inputs.
+    min_count (int or None): Words that are seen less often with a tag are unknown words of that tag. None for 3; for 5
+        below 50,000 words, which say too little about each; for 6 from 400,000 words on, to limit the network's size.
+    signatures (bool): Whether signatures of rare and unknown words are inputs of the network.
     RAISES (ValueError): If `min_count` is below 1.
     """
 
@@ -92,12 +91,12 @@ class ISBNLexical:
         check_sizes(min_count=self.min_count)
 
     def min_count_of(self, n_words: int) -> int:
-        """Return how often a treebank of `n_words` words must have a word with a tag for the network to know it."""
+        """Return `min_count` for a treebank of `n_words` words."""
         by_size = next((count for size, count in _MIN_COUNTS if n_words < size), _MIN_COUNT_OF_MANY)
         return self.min_count or by_size
 
     def vocabulary(self, trees: Iterable[Tree], min_count: int) -> NetworkVocabulary:
-        """Return the vocabulary of normalized trees, with the words that are seen `min_count` times with a tag."""
+        """Collect the vocabulary of normalized trees: words that occur `min_count` times or more with a tag."""
         inputs = {} if self.signatures else {"min_signature_count": _NEVER}
         vocabulary = take_vocabulary(trees, min_count=min_count, **inputs)
         check_n_symbols(len(vocabulary.labels) + len(vocabulary.tags))

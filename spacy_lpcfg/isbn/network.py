@@ -38,9 +38,9 @@ class Network:
 
     approximation (str): How the means of a position's latent units are computed.
         "feed-forward": from earlier positions alone (section 5.2).
-        "mean-field": after every decision anew, the means that maximise the lower bound of the likelihood of the
-        decisions so far (section 5.3, equation 13).
-        "mean-field-step": one natural gradient step towards these.
+        "mean-field": after every decision, the means that maximise the lower bound of the likelihood of the decisions
+        so far (section 5.3, equation 13).
+        "mean-field-step": after every decision, one natural gradient step towards the means of "mean-field".
     bias (float32, (n_states,)): Biases of the latent units.
     latent_weights (float32, (n_latent, n_states, n_states)): [r, i, j] is the weight, for latent relation r, from unit
         j of the earlier position to unit i.
@@ -94,7 +94,7 @@ class Network:
         )
 
     def of(self, parameters: dict[str, np.ndarray]) -> Network:
-        """Return the network with other parameters, as single floats."""
+        """Return a network with other parameters, which are converted to float32."""
         return Network(self.approximation, **{k: np.ascontiguousarray(parameters[k], np.float32) for k in PARAMETERS})
 
 
@@ -106,13 +106,13 @@ def check_approximation(name: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class ISBN(ParsingModel):
-    """The model of a parser by sigmoid belief networks.
+    """The model of an incremental parser: one or several sigmoid belief networks with a vocabulary.
 
     vocabulary (NetworkVocabulary): The labels, tags, words and signatures, with their ids.
     relations (Relations): The relations between positions.
-    networks (tuple[Network, ...]): Networks of this vocabulary and these relations; several decide by the geometric
-        mean of their distributions of each decision.
-    meta (dict): How it was learned.
+    networks (tuple[Network, ...]): Networks of this vocabulary and these relations. Several are averaged: the
+        distribution of a decision is the normalized geometric mean of theirs.
+    meta (dict): A record of how the model was learned.
     tau (float): Power of the weights of the derivations in the beam, see `Derivations` and `fit_calibrated`.
     RAISES (ModelError): If the sizes of the networks do not fit, or if tau is not finite and above 0.
     """
@@ -161,7 +161,7 @@ class ISBN(ParsingModel):
 
     @property
     def words(self) -> frozenset[str]:
-        """All names under which it knows words."""
+        """The words of the treebank, rare ones included."""
         return self.vocabulary.spellings
 
     @property
@@ -195,7 +195,7 @@ class ISBN(ParsingModel):
 
     @property
     def parser_bytes(self) -> float:
-        """Approximate bytes of memory that its parser takes, besides those for sentences."""
+        """Estimate of the memory of the model's parser in bytes, without that of sentences."""
         sizes = len(self.relations.latent), len(self.relations.decisions) * self.vocabulary.n_rows
         return sum(network_bytes(network.n_states, *sizes, self.vocabulary.n_outcomes) for network in self.networks)
 

@@ -41,11 +41,11 @@ class IncrementalParser(SentenceParser):
     """A beam-search parser for an ISBN; it may be shared by threads.
 
     isbn (ISBN): The model.
-    settings (BeamSettings): Search.
-    decoding (Decoding): How one tree is chosen.
-    tau (float or None): Power of the weights of the derivations found, see `Derivations`; None for the model's. All
-        answers about trees go by it; log-probabilities of words, surprisal and prefixes do not.
-    RAISES (ValueError): If networks cannot be decoded so.
+    settings (BeamSettings): Settings of the beam search.
+    decoding (Decoding): How one tree is chosen among those that the search finds.
+    tau (float or None): Power of the probabilities of derivations, see `Derivations`; None for the model's. It affects
+        all probabilities of trees, but not log-probabilities of words, surprisal and prefixes.
+    RAISES (ValueError): If the decoding does not apply to networks.
     """
 
     kind = "a belief network"
@@ -69,7 +69,7 @@ class IncrementalParser(SentenceParser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """All answers but state vectors; and without `tree_log_probability` if there are several networks."""
+        """The questions that the parser answers: not state vectors, and `tree_log_probability` by one network only."""
         without = {"states"} if len(self.isbn.networks) == 1 else {"states", "tree_log_probability"}
         return ANSWERS - without
 
@@ -91,7 +91,7 @@ class IncrementalParser(SentenceParser):
         return parse if query.constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Return a frequent tag of each word without context, by look-up; unknown words share one."""
+        """Look up a frequent tag of each word, whatever its context; all unknown words get the same tag."""
         return self.isbn.vocabulary.tags_by_name(words)
 
     def n_best(self, query: Sentence, n: int) -> list[Analysis]:
@@ -349,6 +349,6 @@ def network_parser(
 ) -> IncrementalParser:
     """Return the parser by networks, for `make_parser`.
 
-    tau (float or None): Replaces the model's.
+    tau (float or None): Used instead of the model's `tau`.
     """
     return IncrementalParser(isbn, settings=search, decoding=decoding, tau=tau)

@@ -36,7 +36,7 @@ class RareWords:
     counts (float32, (n_entries,)): Counts of a rare word as the unknown word of the tag, or of all rare words with the
         signature.
     weights (float32, (n_names,)): Share of each name among unknown words.
-    tag_weights (float32, (n_tags,)): The sums of P(tag | name) with these weights.
+    tag_weights (float32, (n_tags,)): P(tag) of unknown words: the sums of P(tag | name) weighted by `weights`.
     signature_weight (float): Pseudo-count of the tag distribution of the next shorter signature.
     """
 
@@ -76,7 +76,7 @@ class RareWords:
         )
 
     def known_signatures(self, word: str, sentence_initial: bool) -> list[str]:
-        """Return a word's signatures that rare words share, shortest first; at least the one of all words."""
+        """Return the signatures of a word that occur with rare words, shortest first; at least the most general one."""
         return self._look_up(word, sentence_initial)[0]
 
     def tags_of(self, word: str, sentence_initial: bool) -> np.ndarray:
@@ -99,7 +99,7 @@ class RareWords:
         return self._of_word.add(word, sentence_initial, (known, tags))
 
     def of_names(self) -> Iterator[np.ndarray]:
-        """Yield P(tag | name) for each name, with words not sentence-initial, float64 (n_tags,)."""
+        """Yield P(tag | name) for each name, float64 (n_tags,); words count as not sentence-initial."""
         for name in self.names:
             yield self.tags_of(name[2:], False) if name.startswith("w ") else self._tags_of_signature(name[2:])
 

@@ -21,13 +21,13 @@ class BeamSettings:
 
     beam (int): Number of hypotheses that are kept after each word.
     branching (int): Number of most probable actions that are followed at each step, in addition to Shift.
-    margin (float): In nats; the search for a word continues while a hypothesis would enter the beam if it shifted its
-        word with a probability that much above the greatest one so far.
+    margin (float): Slack of the stopping rule, in nats: the search for a word ends when no hypothesis could enter the
+        beam even if it shifted the word with a log-probability that is `margin` above the greatest one so far.
     unary_cap (int): Maximum number of Project actions in a row.
     max_pops (int): Maximum number of hypotheses that are expanded for a word; at the end of a sentence the remaining
         ones are completed greedily.
-    final_margin (float): In nats; complete derivations are searched for down to this far below the best one.
-    tolerance (float): Tolerance of the equations for the means, for the "mean-field" approximation.
+    final_margin (float): Complete derivations this many nats below the best one are not searched for.
+    tolerance (float): Convergence tolerance of the "mean-field" equations for the means.
     RAISES (ValueError): If a setting is of another type or out of range; sizes are from 1 to `MAX_COUNT`.
     """
 

@@ -91,7 +91,7 @@ class NetworkVocabulary:
     word_offsets (int32, (n_tags + 1,)): The outcomes of words under tag t are `word_offsets[t]:word_offsets[t + 1]`.
     words (tuple[str, ...]): The word of each of these outcomes, in order; "" for the unknown word.
     signatures (tuple[str, ...]): The signatures that are inputs.
-    frequent (tuple[str, ...]): Words whose signatures are no inputs under the tags that they are known with.
+    frequent (tuple[str, ...]): Words frequent enough to be fed without their signatures, under known tags.
     rare (RareWords): The model of words that are unknown to the network.
     """
 
@@ -125,7 +125,7 @@ class NetworkVocabulary:
 
     @property
     def first_word(self) -> int:
-        """The first outcome that is a word."""
+        """The number of the first outcome that is a word."""
         return self.n_actions + len(self.tags)
 
     @property
@@ -160,7 +160,7 @@ class NetworkVocabulary:
         return self._known.of(word, first).outcomes.get(tag, self._unknown[tag])
 
     def signature_rows(self, tag: int, word: str, first: bool) -> list[int]:
-        """Return the rows of a word's signatures, if they are inputs when it has the tag."""
+        """Return the input rows of a word's signatures under a tag; none for a frequent word with a known tag."""
         known = self._known.of(word, first)
         return [] if known.is_frequent and tag in known.outcomes else known.signature_rows
 
@@ -179,7 +179,7 @@ class NetworkVocabulary:
         return _candidates_of(known, of_words, self._unknown)
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
-        """Return a tag that each word is known with, or for unknown words the most frequent tag of rare words."""
+        """Look up one tag of each word, whatever its context; of unknown words the most frequent tag of rare words."""
         known, unknown = self._known.outcomes, (int(self.rare.tag_weights.argmax()),)
         return [self.tags[next(iter(known.get(word, unknown)))] for word in words]
 
@@ -201,10 +201,10 @@ def take_vocabulary(
     """Collect the vocabulary of a treebank.
 
     trees (iterable of Tree): Normalized trees.
-    min_count (int): Words that are seen less often with a tag are unknown words of the tag.
+    min_count (int): Words that occur less often than this with a tag are unknown words of the tag.
     max_rare, signature_weight: As in `count_rare_words`.
     min_signature_count (int): Minimum count, over rare words, of signatures that are inputs.
-    min_frequent (int): Words that occur at least this often have no signatures as inputs under known tags.
+    min_frequent (int): Words that occur at least this often are fed without their signatures, under known tags.
     RAISES (ValueError): If there are no trees.
     """
     labels, seen = _count(trees)

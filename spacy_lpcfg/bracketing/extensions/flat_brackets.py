@@ -13,11 +13,11 @@ _VERBS = frozenset({"AUX", "VERB"})
 
 
 def without_flat(spans: Sequence[Span], tags: Sequence[str], *, keep: Collection[Span] = ()) -> list[Span]:
-    """Return the brackets of a tree without those that treebanks leave flat.
+    """Remove the brackets of a binary tree that treebanks do not annotate, such as those within flat noun phrases.
 
     spans (sequence of (start, end, label)): The brackets in pre-order, each over two words or more.
     tags (sequence of str): Universal tags of the words.
-    keep (collection of (start, end, label)): Spans whose brackets stay, whatever their label.
+    keep (collection of (start, end, label)): Spans that are never removed; their labels do not matter.
     """
     bounds = {(start, end) for start, end, _ in keep}
     kept: list[Span] = []

@@ -46,7 +46,7 @@ class InducedTags:
     """Part-of-speech tags learned from raw text.
 
     classes (WordClasses): Classes of frequent words.
-    endings (frozenset of str): Shapes with endings of other words that are classes of their own.
+    endings (frozenset of str): Combinations of shape and ending that are the classes of words outside `classes`.
     names (mapping of str to str): The universal tag of each class.
     """
 

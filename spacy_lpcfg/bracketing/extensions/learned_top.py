@@ -74,16 +74,16 @@ def _separated(sentence: Plain) -> list[int]:
 
 
 def cue(sentence: Plain, symbols: bytes, verb: int) -> int:
-    """Return the index into `TopScores.values` for what stands before a verb."""
+    """Return the index into `TopScores.values` of the symbol and punctuation before a verb."""
     return 2 * symbols[verb - 1] + (sentence.segments[verb] != sentence.segments[verb - 1])
 
 
 def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0, prior: float = 2.0) -> TopScores:
-    """Learn the rule for the top bracket: contrast verbs that are the only one of a sentence with one of several.
+    """Learn the rule for the top bracket from what precedes only verbs of sentences, and what precedes one of several.
 
     sentences (iterable of (Plain, bytes)): Sentences with their symbols.
     first (float): Bonus of the first verb, see `TopScores`.
-    prior (float): Pseudo-count of each of the two distributions, distributed as the other one.
+    prior (float): Pseudo-count by which each of the two distributions is smoothed with the other one.
     """
     only, several = np.zeros(2 * N_SYMBOLS), np.zeros(2 * N_SYMBOLS)
     for sentence, symbols in sentences:
