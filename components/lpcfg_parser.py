@@ -29,7 +29,7 @@ from spacy_lpcfg.components.model_pipe import check_not_streamed
 from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.learners import learner_of
-from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner, values_of_steps
+from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner, meta_of
 from spacy_lpcfg.models import has_pretrained, pretrained_names
 from spacy_lpcfg.models.kinds import make_parser, model_from_bytes, model_from_disk, usable_settings
 from spacy_lpcfg.models.loading import pretrained_model
@@ -241,13 +241,16 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         nlp: Language | None = None,
         labels: list[str] | None = None,
         model: Callable[[], ParsingModel] | None = None,
+        held_out: Callable[[Language], Iterable[Example]] | None = None,
     ) -> None:
         """Learn the model from the reference trees, start online learning, or take a learned model.
 
         get_examples (callable): Returns the whole training corpus.
-        nlp (Language): The pipeline, for its training settings; its meta gets the steps of EM as "fit".
+        nlp (Language): The pipeline, for its training settings; its meta gets what `meta_of` tells of learning.
         labels (list of str): Categories that the model may have; None allows all.
         model (callable): Returns a ready model; the examples are not used.
+        held_out (callable): Returns examples with trees that learners tune on, given `nlp`: a reader of a corpus, such
+            as spacy-lpcfg.Treebank.v1. None, or online learning, for no tuning.
 
         Without trees in the examples a model that is already there stays, with a warning, and so
         does the one that comes with the package.
@@ -258,11 +261,13 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         if model is not None:
             self.learned = model()
         else:
-            self._learn(self.gold_trees(get_examples()), nlp)
+            examples = None if held_out is None or nlp is None else held_out(nlp)
+            golds = None if examples is None else list(self.gold_trees(examples))
+            self._learn(self.gold_trees(get_examples()), nlp, golds)
         self.check_learned(labels)
         self._check_decoding()
 
-    def _learn(self, treebank: Iterator[Tree], nlp: Language | None) -> None:
+    def _learn(self, treebank: Iterator[Tree], nlp: Language | None, held_out: list[Tree] | None) -> None:
         first = next(treebank, None)
         if first is None:
             if self.learned is not None:
@@ -273,12 +278,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
             self._fit = self.learner.online(chain([first], treebank))
             self.model.read_by(self._fit.grammar)
         else:
-            told: list[object] = []
-            self.learned = self.learner.fit(chain([first], treebank), on_step=told.append)
+            reports: list[object] = []
+            self.learned = self.learner.fit(chain([first], treebank), held_out=held_out, on_step=reports.append)
             logger.info("%s: learned a model of %d categories", self.name, len(self.labels))
-            steps = values_of_steps(told)
-            if nlp is not None and steps:
-                nlp.meta["fit"] = steps
+            if nlp is not None:
+                nlp.meta.update(meta_of(reports))
 
     def update(
         self,

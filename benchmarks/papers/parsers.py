@@ -36,7 +36,7 @@ from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Spectral
 from spacy_lpcfg.learning.em import held_out_f1
 from spacy_lpcfg.learning.pivot import TO_CONVERGENCE, PivotFeatures
-from spacy_lpcfg.learning.spectral import NO_SMOOTHING
+from spacy_lpcfg.learning.tuning import NO_SMOOTHING
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.trees import read_trees
 

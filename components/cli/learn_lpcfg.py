@@ -19,8 +19,8 @@ from spacy_lpcfg.learners import AUTO, learner_of
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.learning import Smoothing, Spectral
     from spacy_lpcfg.learning.base import Learner, Step
+    from spacy_lpcfg.learning.tuning import Trial
     from spacy_lpcfg.parsing.model import ParsingModel
     from spacy_lpcfg.trees import Tree
 
@@ -82,10 +82,10 @@ def learn_lpcfg(
     ):
         learned = _learn(learner, train, held_out, reach)
     config = {**config, "settings": {**config["settings"], **learned.settings}}
-    add_parser(nlp, learned.grammar, config, learned.meta)
+    add_parser(nlp, learned.model, config, learned.meta)
     from spacy_lpcfg.models.kinds import make_parser
 
-    save_measured(nlp, output, partial(make_parser, learned.grammar), held_out, force=force)
+    save_measured(nlp, output, partial(make_parser, learned.model), held_out, force=force)
 
 
 def _refuse_unused_seed(context: typer.Context, method: str) -> None:
@@ -99,9 +99,9 @@ def _refuse_unused_seed(context: typer.Context, method: str) -> None:
 
 
 class Learned(NamedTuple):
-    """A grammar, the settings of its learner that held-out trees chose, and what meta.json tells of learning."""
+    """A model, the settings of its learner that held-out trees chose, and what meta.json tells of learning."""
 
-    grammar: "ParsingModel"
+    model: "ParsingModel"
     settings: dict[str, Any]
     meta: dict[str, Any]
 
@@ -124,60 +124,48 @@ def _below_layer(learner: "Learner") -> "Learner":
 def _learn(
     learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"], reach: Callable[[int], None]
 ) -> Learned:
-    """Learn a grammar, tuned on the held-out trees; `reach` is called with the number of each iteration."""
-    from spacy_lpcfg.learning import Spectral
-    from spacy_lpcfg.learning.base import values_of_steps
-    from spacy_lpcfg.learning.em import EMLearner
+    """Learn a model, tuned on the held-out trees; `reach` is called with the number of each iteration."""
+    from spacy_lpcfg.learning.base import Step, meta_of
+    from spacy_lpcfg.learning.tuning import Trial
 
-    if isinstance(learner, Spectral):
-        return _spectral(learner, train, held_out)
-    if isinstance(_below_layer(learner), EMLearner):
-        return _iterative(learner, train, held_out, reach)
-    told: list[object] = []
-    grammar = learner.fit(train, on_step=told.append)
-    steps = values_of_steps(told)
-    return Learned(grammar, {}, {"fit": steps} if steps else {})
-
-
-def _spectral(learner: "Spectral", train: Iterable["Tree"], held_out: Sequence["Tree"]) -> Learned:
-    """Learn by the spectral method, with smoothing tuned on the held-out trees if there are any."""
-    from spacy_lpcfg.learning.spectral import NO_SMOOTHING
-    from spacy_lpcfg.learning.tuning import tune
-
-    smoothing, estimate = learner.smoothing, learner.estimate(train)
-    if held_out and smoothing != NO_SMOOTHING:
-        smoothing, grammar = tune(estimate, held_out, on_trial=_log_trial)
-    else:
-        grammar = estimate.grammar(smoothing)
-    values = [[round(value, 6) for value in row[row > 0].tolist()] for row in estimate.bases.singular_values]
-    meta = {"singular_values": dict(zip(grammar.symbols, values, strict=True))}
-    return Learned(grammar, {"smoothing": asdict(smoothing)}, meta)
-
-
-def _log_trial(smoothing: "Smoothing", f1: float) -> None:
-    log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, max_lexical {smoothing.max_lexical:g}: dev F1 {f1:.2f}")
-
-
-def _iterative(
-    learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"], reach: Callable[[int], None]
-) -> Learned:
-    """Learn by EM, with the number of iterations that is best on the held-out trees if there are any."""
-    steps: list[Step] = []
+    reports: list[object] = []
     n_steps = _n_steps(learner)
 
-    def on_step(step: "Step") -> None:
-        steps.append(step)
-        reach(step.iteration)
-        _log_step(step, n_steps)
+    def on_step(report: object) -> None:
+        reports.append(report)
+        if isinstance(report, Step) and n_steps is not None:
+            reach(report.iteration)
+            _log_step(report, n_steps)
+        elif isinstance(report, Trial):
+            _log_trial(report)
 
-    grammar = learner.fit(train, held_out=held_out, on_step=on_step)
+    model = learner.fit(train, held_out=held_out or None, on_step=on_step)
+    return Learned(model, _chosen(reports, with_iterations=n_steps is not None), meta_of(reports))
+
+
+def _chosen(reports: Sequence[object], *, with_iterations: bool) -> dict[str, Any]:
+    """Return the settings that held-out trees chose, by the reports of learning."""
+    from spacy_lpcfg.learning.base import Step
+    from spacy_lpcfg.learning.tuning import Trial
+
+    trials = [report for report in reports if isinstance(report, Trial)]
+    steps = [report for report in reports if isinstance(report, Step)]
     evaluated = [step for step in steps if not isnan(step.f1)]
-    best = max(evaluated, key=lambda step: step.f1) if evaluated else steps[-1]
-    meta = {"fit": [step.to_values() for step in steps]}
-    return Learned(grammar, {"n_iterations": best.iteration}, meta)
+    settings: dict[str, Any] = {}
+    if trials:
+        settings["smoothing"] = asdict(max(trials, key=lambda trial: trial.f1).smoothing)
+    if steps and with_iterations:
+        best = max(evaluated, key=lambda step: step.f1) if evaluated else steps[-1]
+        settings["n_iterations"] = best.iteration
+    return settings
 
 
-def _log_step(step: "Step", n_steps: int | None) -> None:
+def _log_trial(trial: "Trial") -> None:
+    smoothing = trial.smoothing
+    log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, max_lexical {smoothing.max_lexical:g}: dev F1 {trial.f1:.2f}")
+
+
+def _log_step(step: "Step", n_steps: int) -> None:
     likelihood = f", log-likelihood {step.log_likelihood:.0f}" if not isnan(step.log_likelihood) else ""
     f1 = f", dev F1 {step.f1:.2f}" if not isnan(step.f1) else ""
     log(f"iteration {step.iteration} of {n_steps}: {step.seconds:.1f} s{likelihood}{f1}")

@@ -21,7 +21,7 @@ from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.base import Learner, OnStep, has_functions
+from spacy_lpcfg.learning.base import Learner, OnStep
 from spacy_lpcfg.learning.limits import learnable
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
@@ -58,7 +58,7 @@ class EvidenceLearner:
     @property
     def functions(self) -> bool:
         """Whether labels keep their functions, as NP-SBJ."""
-        return has_functions(self.learner)
+        return getattr(self.learner, "functions", False)  # which a learner of one's own need not have
 
     def fit(
         self,

@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.latent.statistics import StateSmoothing as StateSmoothing
     from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings as LexicalSettings
     from spacy_lpcfg.learning.pivot import Pivot as Pivot
-    from spacy_lpcfg.learning.spectral import Smoothing as Smoothing
     from spacy_lpcfg.learning.spectral import Spectral as Spectral
     from spacy_lpcfg.learning.split_merge import SplitMerge as SplitMerge
     from spacy_lpcfg.learning.stepwise import StepwiseEM as StepwiseEM
     from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank as IndexedTreebank
     from spacy_lpcfg.learning.treebank.assembly import Parameters as Parameters
+    from spacy_lpcfg.learning.treebank.assembly import TreebankSettings as TreebankSettings
     from spacy_lpcfg.learning.treebank.assembly import build_grammar as build_grammar
     from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG as TreebankPCFG
+    from spacy_lpcfg.learning.tuning import Smoothing as Smoothing
 
 if not TYPE_CHECKING:  # else mypy would accept any name
     __getattr__, __dir__, __all__ = lazy_names(
@@ -34,10 +35,11 @@ if not TYPE_CHECKING:  # else mypy would accept any name
             "latent.statistics": ["Split", "StateSmoothing"],
             "lexicon.lexical": ["LexicalSettings"],
             "pivot": ["Pivot"],
-            "spectral": ["Smoothing", "Spectral"],
+            "spectral": ["Spectral"],
             "split_merge": ["SplitMerge"],
             "stepwise": ["StepwiseEM"],
-            "treebank.assembly": ["IndexedTreebank", "Parameters", "build_grammar"],
+            "treebank.assembly": ["IndexedTreebank", "Parameters", "TreebankSettings", "build_grammar"],
             "treebank_pcfg": ["TreebankPCFG"],
+            "tuning": ["Smoothing"],
         },
     )

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MANY_TREES = 7_000
 """Number of trees above which learners choose other defaults: more trees leave less to chance, and take longer."""
 OnStep = Callable[[Any], None]
-"""Callback after a step of learning: called with the `Step` of a grammar, the `LearningEpoch` of a network, or a
-`ModelLearned`."""
+"""Callback after a step of learning: called with the `Step` of a grammar, the `SingularValues` of its symbols, the
+`Trial` of a setting, the `LearningEpoch` of a network, or a `ModelLearned`."""
 
 
 @runtime_checkable
@@ -63,17 +63,6 @@ class OnlineLearner(Protocol):
     def online(self, trees: Iterable[Tree]) -> OnlineFit: ...
 
 
-def has_functions(*learners: object) -> bool:
-    """Return whether learners keep functions in categories, as in NP-SBJ; False for learners without the setting.
-
-    RAISES (ValueError): If only some of them do.
-    """
-    settings = {getattr(learner, "functions", False) for learner in learners}
-    if len(settings) > 1:
-        raise ValueError("Expected learners with the same functions, got both true and false: set it for all.")
-    return settings == {True}
-
-
 class Step(NamedTuple):
     """The result and the cost of one iteration of EM.
 
@@ -94,9 +83,18 @@ class Step(NamedTuple):
         return {name: None if value != value else value for name, value in self._asdict().items()}
 
 
-def values_of_steps(reports: Iterable[object]) -> list[dict[str, float | None]]:
-    """Return the values of each `Step` among the reports that `on_step` was called with."""
-    return [report.to_values() for report in reports if isinstance(report, Step)]
+class SingularValues(NamedTuple):
+    """The report of a learner that projects: the singular values of each symbol, the largest first."""
+
+    of_symbols: dict[str, list[float]]
+
+
+def meta_of(reports: Iterable[object]) -> dict[str, Any]:
+    """Return what a pipeline's meta tells of learning by what `on_step` was called with: steps and singular values."""
+    reports = list(reports)
+    steps = [report.to_values() for report in reports if isinstance(report, Step)]
+    values = [report.of_symbols for report in reports if isinstance(report, SingularValues)]
+    return ({"fit": steps} if steps else {}) | ({"singular_values": values[-1]} if values else {})
 
 
 class ModelLearned(NamedTuple):

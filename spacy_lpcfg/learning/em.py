@@ -28,7 +28,7 @@ from spacy_lpcfg.learning.base import OnStep, Step
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, LexicalSettings
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, TreebankSettings
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
@@ -190,7 +190,8 @@ class EM(EMLearner, Variants):
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """Start EM at random; `trees` as for `fit`."""
-        treebank = IndexedTreebank.read(trees, self)
+        reading = TreebankSettings(self.lang, self.functions, self.lexical, self.rules, self.n_jobs)
+        treebank = IndexedTreebank.read(trees, reading)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)
         start = random_start(split, self.noise, self.seed)

@@ -42,7 +42,7 @@ from spacy_lpcfg.learning.moments.convex_em import ConvexEM, rule_weights
 from spacy_lpcfg.learning.moments.estimation import group_means, groups_of
 from spacy_lpcfg.learning.moments.pivot_states import Side, States, symbol_states
 from spacy_lpcfg.learning.moments.projections import Features, noisy, scaled
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, TreebankSettings, build_grammar
 from spacy_lpcfg.learning.treebank.features import (
     INSIDE,
     OUTSIDE,
@@ -145,7 +145,8 @@ class Pivot(EMLearner, Variants):
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """Start EM at the parameters of the pivots (section 6.3); `trees` as for `fit`."""
-        treebank = IndexedTreebank.read(trees, self)
+        reading = TreebankSettings(self.lang, self.functions, self.lexical, self.rules, self.n_jobs)
+        treebank = IndexedTreebank.read(trees, reading)
         return self.start_at(treebank, self.parameters(treebank))
 
     def start_at(self, treebank: IndexedTreebank, parameters: Parameters) -> EMFit:

@@ -22,45 +22,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.checks import check_at_least, check_shares
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.base import OnStep
+from spacy_lpcfg.learning.base import OnStep, SingularValues
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states
 from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments.estimation import Projections, ProjectionSums, group_sums, rule_moments
 from spacy_lpcfg.learning.moments.projections import Bases, Features, Projector
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, Part, build_grammar
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, Part, TreebankSettings, build_grammar
 from spacy_lpcfg.learning.treebank.cooccurrence import pairwise_sum
 from spacy_lpcfg.learning.treebank.features import (
     SIMPLE_INSIDE,
     SIMPLE_OUTSIDE,
 )
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.tuning import NO_SMOOTHING, Smoothing, tune
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
-
-
-@dataclass(frozen=True)
-class Smoothing:
-    """Smoothing of the moments (section 3.2 of Cohen et al. 2013).
-
-    c (float): C of the binary rules' lambda = sqrt(n) / (C + sqrt(n)); 0 for no smoothing.
-    nu (float): Weight of a lexical rule's own mean; the rest goes to its symbol's.
-    max_lexical (float): Lexical rules seen more often than this are not smoothed.
-    RAISES (ValueError): For a c or max_lexical below 0, or a nu that is not from 0 to 1.
-    """
-
-    c: float = 15.0
-    nu: float = 0.25
-    max_lexical: float = 20.0
-
-    def __post_init__(self) -> None:
-        check_at_least(0, c=self.c, max_lexical=self.max_lexical)
-        check_shares(nu=self.nu)
-
-
-NO_SMOOTHING = Smoothing(c=0.0, nu=1.0)
 
 
 @dataclass(frozen=True)
@@ -116,14 +94,21 @@ class Spectral(Variants):
         """Learn from trees.
 
         trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
-        held_out, on_step: ignored: there are no steps, and nothing to stop early.
+        held_out (Iterable[Tree] or None): Trees by which smoothing, unless there is none, is chosen, see `tune`.
+        on_step (callable or None): Called with the `SingularValues`, and with a `Trial` for each smoothing tried.
         RAISES (ValueError): If there are none, or on unknown features.
         """
-        return self.estimate(trees).grammar(self.smoothing)
+        estimate = self.estimate(trees)
+        if on_step is not None:
+            on_step(estimate.singular_values)
+        if held_out is None or self.smoothing == NO_SMOOTHING:
+            return estimate.grammar(self.smoothing)
+        return tune(estimate.grammar, held_out, start=self.smoothing, on_step=on_step)[1]
 
     def estimate(self, trees: Iterable[Tree] | IndexedTreebank) -> "SpectralEstimate":
         """Return the moments of trees, from which to make grammars of any smoothing; `trees` as in `fit`."""
-        treebank = IndexedTreebank.read(trees, self)
+        reading = TreebankSettings(self.lang, self.functions, self.lexical, self.rules, self.n_jobs)
+        treebank = IndexedTreebank.read(trees, reading)
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
@@ -167,6 +152,12 @@ class SpectralEstimate:
     def projections(self) -> Projections:
         """The projections of every node, which `parameters` does not need."""
         return self.bases.project_all(self.treebank)
+
+    @property
+    def singular_values(self) -> SingularValues:
+        """The singular values of each symbol that are above 0."""
+        rows = [[round(value, 6) for value in row[row > 0].tolist()] for row in self.bases.singular_values]
+        return SingularValues(dict(zip(self.treebank.nodes.symbols, rows, strict=True)))
 
     def grammar(self, smoothing: Smoothing) -> Grammar:
         """Return the grammar of the smoothed moments."""

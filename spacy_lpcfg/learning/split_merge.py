@@ -20,7 +20,7 @@ from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
 from spacy_lpcfg.learning.latent.statistics import Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, TreebankSettings
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees.tree import Tree
 
@@ -89,7 +89,8 @@ class SplitMerge(EMLearner):
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """Start EM after the last round; `trees` as for `fit`."""
-        treebank = IndexedTreebank.read(trees, self)
+        reading = TreebankSettings(self.lang, self.functions, self.lexical, self.rules, self.n_jobs)
+        treebank = IndexedTreebank.read(trees, reading)
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are no reason to warn
         split = Split.of(treebank, 1, self.tokens_per_state)

@@ -8,7 +8,7 @@ import numpy as np
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, TreebankSettings, build_grammar
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees.tree import Tree
 
@@ -43,7 +43,8 @@ class TreebankPCFG:
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are no trees.
         """
-        treebank = IndexedTreebank.read(trees, self)
+        reading = TreebankSettings(self.lang, self.functions, self.lexical, self.rules, self.n_jobs)
+        treebank = IndexedTreebank.read(trees, reading)
         n_symbols = len(treebank.nodes.symbols)
         parameters = Parameters(
             n_states=np.ones(n_symbols, dtype=np.int32),

@@ -1,13 +1,15 @@
-"""Smoothing chosen on held-out trees (section 3.2 of Cohen et al. 2013)."""
+"""Smoothing of moments, and its choice on held-out trees (section 3.2 of Cohen et al. 2013)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from spacy_lpcfg.checks import check_at_least, check_shares
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.em import held_out_f1
-from spacy_lpcfg.learning.spectral import Smoothing, SpectralEstimate
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
 
@@ -18,19 +20,48 @@ GRID: dict[str, tuple[float, ...]] = {
 }
 
 
+@dataclass(frozen=True)
+class Smoothing:
+    """Smoothing of the moments (section 3.2 of Cohen et al. 2013).
+
+    c (float): C of the binary rules' lambda = sqrt(n) / (C + sqrt(n)); 0 for no smoothing.
+    nu (float): Weight of a lexical rule's own mean; the rest goes to its symbol's.
+    max_lexical (float): Lexical rules seen more often than this are not smoothed.
+    RAISES (ValueError): For a c or max_lexical below 0, or a nu that is not from 0 to 1.
+    """
+
+    c: float = 15.0
+    nu: float = 0.25
+    max_lexical: float = 20.0
+
+    def __post_init__(self) -> None:
+        check_at_least(0, c=self.c, max_lexical=self.max_lexical)
+        check_shares(nu=self.nu)
+
+
+NO_SMOOTHING = Smoothing(c=0.0, nu=1.0)
+
+
+class Trial(NamedTuple):
+    """A smoothing that was tried, and its F1 on the held-out trees in percent."""
+
+    smoothing: Smoothing
+    f1: float
+
+
 def tune(
-    estimate: SpectralEstimate,
-    held_out: Sequence[Tree],
+    make_grammar: Callable[[Smoothing], Grammar],
+    held_out: Iterable[Tree],
     *,
     start: Smoothing = Smoothing(),
-    on_trial: Callable[[Smoothing, float], None] | None = None,
+    on_step: OnStep | None = None,
 ) -> tuple[Smoothing, Grammar]:
     """Return the smoothing with the best F1 on held-out trees, by a search over `GRID`, one parameter after the other.
 
-    estimate (SpectralEstimate): The moments of the training trees.
-    held_out (Sequence[Tree]): Trees that are not among these; they are parsed from raw words.
+    make_grammar (callable): Returns the grammar with a smoothing, such as `SpectralEstimate.grammar`.
+    held_out (Iterable[Tree]): Trees that were not learned from; they are parsed from raw words.
     start (Smoothing): The first smoothing that is tried.
-    on_trial (callable or None): Called with every smoothing tried and its F1 in percent.
+    on_step (callable or None): Called with every `Trial`.
     RETURNS (tuple[Smoothing, Grammar]): The best smoothing, and its grammar.
     RAISES (ValueError): If there are no held-out trees.
     """
@@ -39,10 +70,10 @@ def tune(
         raise ValueError("Expected held-out trees to tune on, got none.")
 
     def trial(smoothing: Smoothing) -> tuple[float, Smoothing, Grammar]:
-        grammar = estimate.grammar(smoothing)
+        grammar = make_grammar(smoothing)
         f1 = held_out_f1(grammar, golds)
-        if on_trial is not None:
-            on_trial(smoothing, f1)
+        if on_step is not None:
+            on_step(Trial(smoothing, f1))
         return f1, smoothing, grammar
 
     best = trial(start)

@@ -19,7 +19,7 @@ from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.pivot import MATCHINGS, PivotFeatures, _normalized
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, TreebankSettings
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join, skeletons
@@ -248,7 +248,7 @@ def test_em_that_smooths_nothing_begins_where_every_tree_has_a_probability(sampl
     """The optimum of the convex EM leaves some trees of a finite treebank without any."""
     sample = sample[:40]
     paper = Pivot.variant("paper", n_states=4, n_iterations=4)
-    treebank = IndexedTreebank.read(sample, paper)
+    treebank = IndexedTreebank.read(sample, TreebankSettings(lexical=paper.lexical, rules=paper.rules))
     parameters = paper.parameters(treebank)
     split = Split(treebank, parameters.n_states)
     with pytest.raises(FloatingPointError, match="each tree of the treebank has a probability"):

@@ -324,14 +324,15 @@ def test_unknown_features_are_refused(sample):
 def test_tuning_takes_the_best_smoothing(sample):
     found, trials = Spectral(n_states=2).estimate(sample), []
     held_out = list(islice(read_trees([SAMPLE / "dev.mrg"]), 10))
-    best, grammar = tune(found, held_out, on_trial=lambda smoothing, f1: trials.append((f1, smoothing)))
-    assert trials[0][1] == Smoothing()
-    assert best == max(trials, key=lambda trial: trial[0])[1]
-    assert all(0 <= score <= 100 for score, _ in trials)
+    best, grammar = tune(found.grammar, held_out, on_step=trials.append)
+    assert trials[0].smoothing == Smoothing()
+    assert best == max(trials, key=lambda trial: trial.f1).smoothing
+    assert all(0 <= trial.f1 <= 100 for trial in trials)
     assert len(set(trials)) == len(trials) > 8
     assert grammar.to_bytes() == found.grammar(best).to_bytes()
+    assert Spectral(n_states=2).fit(sample, held_out=held_out).to_bytes() == grammar.to_bytes()
 
 
 def test_tuning_needs_held_out_trees(sample):
     with pytest.raises(ValueError, match="held-out trees"):
-        tune(Spectral(n_states=1).estimate(sample[:5]), list(parse_trees(["(S (NP (-NONE- *)))"])))
+        tune(Spectral(n_states=1).estimate(sample[:5]).grammar, list(parse_trees(["(S (NP (-NONE- *)))"])))

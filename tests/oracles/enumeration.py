@@ -14,8 +14,9 @@ from itertools import pairwise
 import numpy as np
 
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning.spectral import Smoothing, SpectralEstimate
+from spacy_lpcfg.learning.spectral import SpectralEstimate
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters
+from spacy_lpcfg.learning.tuning import Smoothing
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 

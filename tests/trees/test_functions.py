@@ -14,7 +14,6 @@ from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.learning import Pivot, TreebankPCFG
-from spacy_lpcfg.learning.base import has_functions
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.trees import Tree, clean, normalize, parse_trees
 from spacy_lpcfg.trees.transforms import category_with_functions
@@ -90,8 +89,7 @@ def test_functions_are_converted(tmp_path):
 @pytest.mark.parametrize("name", ["pivot", "em", "pcfg"])
 def test_functions_reach_all_parts_of_a_learner(name):
     with_functions, without = (make_learner(name, settings={"functions": each}) for each in (True, False))
-    assert has_functions(with_functions)
-    assert not has_functions(without)
+    assert (with_functions.functions, without.functions) == (True, False)
 
 
 def test_functions_are_learned_by_evidence_and_networks():

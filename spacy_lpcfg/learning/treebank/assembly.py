@@ -12,7 +12,6 @@ from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import Tensors
-from spacy_lpcfg.learning.base import has_functions
 from spacy_lpcfg.learning.lexicon.classifier import LogLinear, read_words
 from spacy_lpcfg.learning.lexicon.lexical import (
     SIGNATURES,
@@ -38,21 +37,22 @@ MAX_PARTS = 64  # each of which is sent to a worker with all parameters
 ROOT_SHARE = 1e-4  # of the root probability, spread over all symbols but "@" ones, see `smoothed_roots`
 
 
-def reading_of(learner: object) -> Reading:
-    """Return how a learner reads trees; a setting that it does not have is the default of `Reading`."""
-    return Reading(getattr(learner, "lang", "en"), rules_of(learner).markov, has_functions(learner))
+@dataclass(frozen=True)
+class TreebankSettings:
+    """The settings by which a learner reads a treebank.
 
+    lang (str): Language, table or file of the head rules, see `head_rules`.
+    functions (bool): Whether categories keep their functions, as in NP-SBJ.
+    lexical (LexicalSettings): How words become terminals, and the smoothing of emissions.
+    rules (RuleSettings): How rules are made and stored.
+    n_jobs (int or None): Processes that read the trees; None for those of `joblib.parallel_config`, or 1.
+    """
 
-def rules_of(learner: object) -> RuleSettings:
-    """Return how rules are made for a learner; the defaults for one without such a setting."""
-    rules: RuleSettings = getattr(learner, "rules", RuleSettings())
-    return rules
-
-
-def lexical_of(learner: object) -> LexicalSettings:
-    """Return how words become terminals for a learner; the defaults for one without such a setting."""
-    lexical: LexicalSettings = getattr(learner, "lexical", LexicalSettings())
-    return lexical
+    lang: str = "en"
+    functions: bool = False
+    lexical: LexicalSettings = LexicalSettings()
+    rules: RuleSettings = RuleSettings()
+    n_jobs: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,17 +109,20 @@ class IndexedTreebank:
         return cls(nodes, count(nodes), vocabulary, terminal, lexical)
 
     @classmethod
-    def read(cls, trees: Iterable[Tree] | IndexedTreebank, learner: object) -> IndexedTreebank:
-        """Return trees as a learner reads them; of a treebank that was read before, only `exact_tensors` is changed.
+    def read(
+        cls, trees: Iterable[Tree] | IndexedTreebank, settings: TreebankSettings = TreebankSettings()
+    ) -> IndexedTreebank:
+        """Return trees as an indexed treebank; of one that was read before, only `exact_tensors` is changed.
 
         trees (Iterable[Tree] or IndexedTreebank): Trees are read once; raw or normalised.
+        settings (TreebankSettings): How they are read.
         RAISES (ValueError): If there are no trees, or too many symbols, or a treebank was read with other settings of
             the lexicon.
         """
-        exact_tensors, lexical = rules_of(learner).exact_tensors, lexical_of(learner)
+        exact_tensors, lexical = settings.rules.exact_tensors, settings.lexical
         if not isinstance(trees, IndexedTreebank):
-            n_jobs: int | None = getattr(learner, "n_jobs", None)
-            nodes = read_skeletons(trees, reading_of(learner), n_jobs=n_jobs)
+            reading = Reading(settings.lang, settings.rules.markov, settings.functions)
+            nodes = read_skeletons(trees, reading, n_jobs=settings.n_jobs)
             check_n_symbols(len(nodes.preterminals) + len(nodes.interminals))
             return replace(cls.of(nodes, lexical), exact_tensors=exact_tensors)
         if trees.lexical != lexical:

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states, max_states
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.trees import Tree
@@ -43,7 +43,7 @@ def test_every_learner_says_once_that_ten_trees_are_too_few(learner, ten, caplog
 
 def fewer(ten, caplog, found, n_states):
     """Return the log of a treebank in which three tokens make a state."""
-    treebank = IndexedTreebank.read(ten, TreebankPCFG())
+    treebank = IndexedTreebank.read(ten)
     with caplog.at_level(logging.INFO, logger="spacy_lpcfg"):
         log_fewer_states(treebank, found(treebank.counts.symbols), n_states, 3.0)
     return caplog.records
@@ -53,7 +53,7 @@ def test_features_that_tell_no_more_apart_are_another_reason(ten, caplog):
     (record,) = fewer(ten, caplog, lambda counts: np.where(counts > 15, 2, 1), 3)
     assert "features that tell no more states apart" in record.getMessage()
     assert "'NP' 2 (seen 24 times)" in record.getMessage()
-    n_alike = sum(count >= 6 for count in IndexedTreebank.read(ten, TreebankPCFG()).counts.symbols)
+    n_alike = sum(count >= 6 for count in IndexedTreebank.read(ten).counts.symbols)
     assert f", {n_alike} with features" in record.getMessage()
 
 

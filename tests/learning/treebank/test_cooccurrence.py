@@ -11,7 +11,6 @@ from paths import SAMPLE
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, pairwise_sum
 from spacy_lpcfg.learning.treebank.features import INSIDE, OUTSIDE, NodeContext, feature_table
-from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 
 TEMPLATES = Templates(("left", "right", "n_words"), ("parent", "n_left", "tag_after"), ("rule",))
@@ -19,7 +18,7 @@ TEMPLATES = Templates(("left", "right", "n_words"), ("parent", "n_left", "tag_af
 
 @pytest.fixture(scope="module")
 def treebank() -> IndexedTreebank:
-    return IndexedTreebank.read(islice(read_trees(SAMPLE / "train.mrg"), 30), TreebankPCFG())
+    return IndexedTreebank.read(islice(read_trees(SAMPLE / "train.mrg"), 30))
 
 
 def of_parts(treebank: IndexedTreebank) -> Cooccurrence:
