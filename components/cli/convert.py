@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import log, log_skipped, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import ZIPPED, check_output
@@ -125,6 +126,7 @@ def convert(
     converted = iter(progress(with_noise(with_tags(read, tags), share=noise, seed=seed), "trees"))
     first = next(converted, None)
     if first is None:
+        log_skipped(errors)
         raise no_trees(trees)
     write_output(output, name, trees_as(name, chain([first], converted), lang=lang, n_sents=n_sents), force=force)
     log_skipped(errors)
@@ -196,6 +198,6 @@ def _read_dependencies(
             n_kept += 1
             yield tree
     log(
-        f"{n_kept:,} trees; left out {n_unknown:,} with local trees that --like never has, and "
-        f"{n_none:,} sentences without a tree that respects the dependencies"
+        f"{counted(n_kept, 'tree')}; left out {n_unknown:,} with local trees that --like never has, and "
+        f"{counted(n_none, 'sentence')} without a tree that respects the dependencies"
     )

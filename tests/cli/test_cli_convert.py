@@ -15,7 +15,7 @@ def test_cli_convert_makes_trees_of_dependencies_by_a_model(pcfg_model, tmp_path
     ]
     spoken.write_text("\n".join([*lines, ""]))
     by = ("--by", pcfg_model)
-    assert "1 trees; left out 0 with local trees" in run("convert", spoken, tmp_path / "out.mrg", *by).stderr
+    assert "1 tree; left out 0 with local trees" in run("convert", spoken, tmp_path / "out.mrg", *by).stderr
     assert (tmp_path / "out.mrg").read_text() == "(S (NP (DT The) (NN ferry)) (VP (VBD left)))\n"
     like = tmp_path / "like.mrg"
     for trees, n_unknown in (("(S (NP (DT a) (NN b)) (VP (VBD c)))", 0), ("(S (NN b))", 1)):
@@ -43,6 +43,8 @@ def test_cli_convert_skips_sentences_that_cannot_get_a_tree(pcfg_model, tmp_path
     assert "bad.conllu:3: Expected the number of a head" in run(*convert, code=1).stderr
     assert "2 broken trees were skipped" in run(*convert, "--skip-bad").stderr
     assert "(CD 1_000)" in (tmp_path / "out.mrg").read_text()
+    bad.write_text("\n".join([*long, ""]))
+    assert "1 broken tree was skipped" in run(*convert, "--skip-bad", "--force", code=1).stderr
 
 
 @pytest.mark.parametrize("output", ["out.mrg", "out.jsonl", "out.spacy", "out.tex"])
