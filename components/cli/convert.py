@@ -36,7 +36,7 @@ def convert(
         typer.Argument(
             metavar="TREES...",
             exists=True,
-            help="Files of trees, .gz or not, folders of such, .spacy or .jsonl.",
+            help="Files of trees, .gz or not, folders of such, .spacy, .jsonl or .json.",
         ),
     ],
     output: Annotated[

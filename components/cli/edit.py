@@ -31,7 +31,7 @@ def edit(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...", help="Treebanks, .spacy or .jsonl, folders of the first two, or - for stdin."
+            metavar="FILE...", help="Treebanks, .spacy, .jsonl or .json, folders of the first two, or - for stdin."
         ),
     ],
     rules: Annotated[Path, options.file_argument("RULES", "A file of rules in Tsurgeon's format.")],

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     OnError = Callable[[Exception], None] | None
 
-DOCS, _JSON_LINES = ".spacy", ".jsonl"
+DOCS, _JSON = ".spacy", (".jsonl", ".json")
 _TOO_LONG = f"Expected a JSON object of at most {LONGEST_JSON:,} characters on a line, but it goes on."
 
 
@@ -50,7 +50,7 @@ def files_below(path: str, dialect: str | None, suffixes: tuple[str, ...] = ()) 
 
 
 def trees_of_path(path: str, on_error: OnError, dialect: str | None, encoding: str = "utf-8") -> Iterator[Tree]:
-    """Yield the trees of a treebank, a folder of treebanks, a .spacy or .jsonl file, or of stdin for "-".
+    """Yield the trees of a treebank, a folder of treebanks, a .spacy, .jsonl or .json file, or of stdin for "-".
 
     on_error (callable or None): Called with the error of each broken tree; None raises it.
     encoding (str): The encoding of files of treebanks.
@@ -59,7 +59,7 @@ def trees_of_path(path: str, on_error: OnError, dialect: str | None, encoding: s
         return trees_of(Source(path, Input.trees, dialect=dialect, is_told=True), on_error)
     if path.endswith(DOCS):
         return trees_of_docs(path)
-    if path.removesuffix(ZIPPED).endswith(_JSON_LINES):
+    if path.removesuffix(ZIPPED).endswith(_JSON):
         return _trees_of_json(path, on_error)
     return trees_of_files([Path(path)], on_error, dialect, encoding)
 
@@ -89,7 +89,10 @@ def trees_of_docs(path: str | Path) -> Iterator[Tree]:
 
 
 def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
-    """Yield the trees of JSON lines; a line whose tree is null, for a sentence without words, is skipped."""
+    """Yield the trees of JSON objects, one on each line, or of a list of such lines.
+
+    A line whose tree is null, for a sentence without words, is skipped.
+    """
     from spacy_lpcfg.trees import TreebankError, parse_trees
     from spacy_lpcfg.trees.brackets import BrokenFileError
 
@@ -97,7 +100,8 @@ def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
         if len(line) > LONGEST_JSON:
             raise BrokenFileError(_TOO_LONG, path, number)
         try:
-            text = json.loads(line)["tree"] if line.strip() else None
+            item = line.strip().removesuffix(",")
+            text = json.loads(item)["tree"] if item not in ("", "[", "]") else None
             yield from parse_trees("" if text is None else _whole_characters(text))
             continue
         except TreebankError as error:
