@@ -143,7 +143,14 @@ HELD = [char for char in PRINTABLE + BREAKS if char not in " ()"]
 
 @pytest.mark.parametrize(
     ("form", "name"),
-    [("penn", "a.mrg"), ("penn", "a.mrg.gz"), ("penn", "a.tree"), ("jsonl", "a.jsonl"), ("json", "a.json"), ("spacy", "a.spacy")],
+    [
+        ("penn", "a.mrg"),
+        ("penn", "a.mrg.gz"),
+        ("penn", "a.tree"),
+        ("jsonl", "a.jsonl"),
+        ("json", "a.json"),
+        ("spacy", "a.spacy"),
+    ],
 )
 def test_round_trip_through_files_of_all_characters(form, name, tmp_path):
     """Each alone, at both ends, and in the middle of words and labels."""
