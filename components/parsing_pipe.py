@@ -150,7 +150,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
                 yield from (tree for tree in rooted_trees(eg.reference, self.gold_key) if tree)
 
     def check_learned(self, labels: Sequence[str] | None) -> None:
-        """Check that a model was learned, and that it has no categories besides the given ones."""
+        """Raise ValueError if no model was learned, or if a label of the model is not among `labels`."""
         if self.learned is None:
             raise ValueError(
                 f"{self.name!r} found no trees to learn from: no reference Doc has "

@@ -168,7 +168,7 @@ class LocalHandler(BaseHTTPRequestHandler):
     def answer_if_free(
         self, answer: Callable[[], Answer], refuse: Callable[[str], Answer]
     ) -> tuple[HTTPStatus, Answer]:
-        """Answer as `answer_in_turn` does, unless `MOST_TEXTS` texts are parsed or wait for it."""
+        """Answer as `answer_in_turn` does; refuse (503) while `MOST_TEXTS` texts are being parsed or wait."""
         if not self.server.texts.acquire(blocking=False):
             message = f"There are {MOST_TEXTS} texts to parse already: try again when they are done."
             return HTTPStatus.SERVICE_UNAVAILABLE, refuse(message)

@@ -20,10 +20,10 @@ LIKELY_RIVAL = 0.05
 
 
 class TreeDifference(NamedTuple):
-    """The brackets and tags, as (start, end, label), that one of two trees has and the other lacks.
+    """The difference of two trees of a sentence: brackets and tags, as (start, end, label).
 
-    added (list of Span): Those of the second tree alone.
-    missing (list of Span): Those of the first tree alone.
+    added (list of Span): Brackets and tags that only the second tree has.
+    missing (list of Span): Brackets and tags that only the first tree has.
     """
 
     added: list[Span]
@@ -31,13 +31,12 @@ class TreeDifference(NamedTuple):
 
 
 class DoubtfulBracket(NamedTuple):
-    """A bracket that a tree may have, or lack, wrongly, and what may stand in its place.
+    """A bracket that is uncertain, in the tree or missing from it, with its likely alternatives.
 
     bracket (Span): As (start, end, label).
     probability (float): Posterior probability of the bracket.
-    rivals (dict of Span to float): Probabilities of the brackets that no tree with this bracket has, because they cross
-        it, and of those with another label over the same words; the likeliest first. Empty if nothing else is likely
-        in its place.
+    rivals (dict of Span to float): Probabilities of its alternatives, the likeliest first: brackets that cross it, and
+        brackets with another label over the same words. Empty if no alternative is likely.
     is_in_tree (bool): Whether the tree has the bracket.
     """
 
@@ -50,11 +49,10 @@ class DoubtfulBracket(NamedTuple):
 def doubtful_brackets(
     scores: Sequence[tuple[Span, float]], posteriors: Mapping[Span, float], *, threshold: float = DOUBTFUL
 ) -> list[DoubtfulBracket]:
-    """Return the brackets that a tree may have, or lack, wrongly, in pre-order, with their rivals.
+    """Return the uncertain brackets of a tree, in pre-order, with their rivals.
 
-    A bracket is doubtful if the probability of what the tree says of it is below a threshold: of its presence if the
-    tree has it, of its absence if not. A bracket that the tree lacks is so listed if its own probability is above
-    1 - `threshold`, and at least `LIKELY_RIVAL`.
+    A bracket of the tree is uncertain if its probability is below `threshold`. A bracket that the tree lacks is
+    uncertain if its probability is above 1 - `threshold`, and at least `LIKELY_RIVAL`.
 
     scores (sequence of (Span, float)): All brackets of the tree with their probabilities.
     posteriors (mapping of Span to float): Probabilities of the brackets that the sentence may have. Those of at least
@@ -82,11 +80,11 @@ def _are_rivals(first: Span, second: Span) -> bool:
 
 
 def best_bracketings(n_best: Callable[[int], list[Analysis]], n: int) -> list[Analysis]:
-    """Return the most probable trees whose brackets differ, best first: of trees that differ in tags alone the best.
+    """Return the most probable trees with different brackets, best first, each with its best tags.
 
     n_best (callable): Returns as many most probable trees as it is asked for, best first.
-    n (int): How many trees are wanted. There are fewer if the 4 n most probable trees, or the
-        first `MAX_N_BEST`, have fewer bracketings.
+    n (int): Number of trees; fewer are returned if the 4 n most probable trees, or the first `MAX_N_BEST`, have
+        fewer distinct bracketings.
     """
     distinct: dict[tuple[Span, ...], Analysis] = {}
     for wanted in (n, min(_FACTOR * n, MAX_N_BEST)):

@@ -15,11 +15,11 @@ ANY = ""
 
 @dataclass(frozen=True)
 class Constraints:
-    """Spans that a tree must have or must not have, as half-open (start, end, label); the label `ANY` is any.
+    """Constraints on the brackets of a tree, as half-open (start, end, label); the label `ANY` stands for any label.
 
-    required (tuple of (start, end, label)): Brackets of the tree.
-    forbidden (tuple of (start, end, label)): No brackets of it.
-    whole (tuple of (start, end)): Spans that no bracket crosses, be they brackets or part of a flat one.
+    required (tuple of (start, end, label)): Brackets that the tree must have.
+    forbidden (tuple of (start, end, label)): Brackets that the tree must not have.
+    whole (tuple of (start, end)): Spans that no bracket may cross; they need not be brackets themselves.
     """
 
     required: tuple[Span, ...] = ()
@@ -39,10 +39,10 @@ class Constraints:
                 )
 
     def within(self, brackets: Mapping[Span, float]) -> dict[Span, float]:
-        """Return the posteriors of the brackets that constraints allow, in their order; required brackets get 1.
+        """Drop the brackets that violate the constraints, and set the posteriors of required ones to 1.
 
-        brackets (mapping of (start, end, label) to float): Their posteriors. Where a required span has no label, the
-            likeliest bracket over it gets 1.
+        brackets (mapping of (start, end, label) to float): Posteriors of brackets; their order is kept. Where a
+            required span has no label, the likeliest bracket over it gets 1.
         """
         whole = [*self.whole, *((start, end) for start, end, _ in self.required)]
         allowed = {

@@ -29,7 +29,7 @@ class Decodable(Protocol):
 
 
 class Candidates(Generic[Chosen]):
-    """What a parser has found about a sentence, from which a decoding chooses a tree.
+    """The result of inference for a sentence, from which a decoding chooses a tree.
 
     A parser implements the method of each decoding that its models have.
 
@@ -56,7 +56,7 @@ class Decoding(ABC):
     """A way to choose one tree.
 
     name (str): As settings and `--decoding` have it.
-    summary (str): Which tree it chooses, as the end of a sentence; for the help of commands, and for the documentation.
+    summary (str): Which tree it chooses, as the end of a sentence, for the help of commands and the documentation.
     needs (str): What it needs of a model, as a sentence; "" if all models have it.
     """
 
@@ -141,7 +141,7 @@ def decodings_of(model: Decodable) -> tuple[str, ...]:
 
 
 def check_decoding(name: str, among: Iterable[str] | None = None) -> None:
-    """Raise ValueError if a decoding is unknown, or is none of a model's; the message says what it needs of a model.
+    """Raise ValueError if a decoding is unknown, or not available for a model; the message says what it needs.
 
     among (iterable of str or None): The names of the model's decodings; None for all that there are.
     """

@@ -31,7 +31,7 @@ _BEFORE_NOUN_PHRASES = frozenset(("case", "cc", "advmod", "mark", "punct"))
 
 
 def dependency_constraints(sentence: DependencySentence) -> Constraints:
-    """Return what English dependencies tell of the constituents of a sentence.
+    """Return the constraints on the constituents of an English sentence that follow from its dependencies.
 
     No bracket crosses a subtree. Noun phrases, prepositional phrases, subordinate clauses and verb phrases that the
     relations of Universal Dependencies determine are required, as far as nothing of their head's dependents, such as a

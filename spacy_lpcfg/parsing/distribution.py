@@ -15,9 +15,9 @@ MAX_N_BEST, MAX_SAMPLES = 10_000, 100_000
 
 
 class ListedDistribution:
-    """Trees of one sentence with their probabilities; those that are not listed have none.
+    """A distribution over an explicit list of trees of one sentence.
 
-    trees (iterable of (Tree, float)): With ln P(tree, words), in any order; may be empty.
+    trees (iterable of (Tree, float)): Trees with ln P(tree, words), in any order; may be empty.
     """
 
     def __init__(self, trees: Iterable[tuple[Tree, float]]) -> None:
@@ -38,7 +38,7 @@ class ListedDistribution:
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
         """Return n trees drawn independently; no trees if the distribution has none.
 
-        RAISES (ValueError): If n is no whole number from 1 to `MAX_SAMPLES`, or seed none of at least 0.
+        RAISES (ValueError): If n is not a whole number from 1 to `MAX_SAMPLES`, or the seed not one of at least 0.
         """
         check_samples(n, seed)
         if not self._analyses:
@@ -62,6 +62,6 @@ def check_n_best(n: int) -> None:
 
 
 def check_samples(n: int, seed: int) -> None:
-    """Raise ValueError if n is no whole number from 1 to `MAX_SAMPLES`, or seed none of at least 0."""
+    """Raise ValueError if n is not a whole number from 1 to `MAX_SAMPLES`, or the seed not one of at least 0."""
     whole(1, MAX_SAMPLES)(n=n)
     SEED(seed=seed)

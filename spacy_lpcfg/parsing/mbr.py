@@ -11,14 +11,14 @@ _Bounds = tuple[int, int]
 
 
 def mbr_brackets(posteriors: Mapping[Span, float], n_words: int, *, cost: float) -> list[Span]:
-    """Return the brackets that nest and have the largest sum of posteriors, each less `cost`.
+    """Return the brackets of the minimum Bayes risk tree: the largest sum of posteriors, each less `cost`.
 
-    posteriors (mapping of (start, end, label) to float): Probabilities of brackets; of labels over the same words, the
-        outermost comes first.
-    n_words (int): Of the sentence; a bracket over all of them is always there, with the likeliest label if none is
-        likely enough, but over one word only where there is any.
-    cost (float): Brackets less likely are left out; 0.5 gives those that more than half of the trees have.
-    RETURNS (list of (start, end, label)): In pre-order.
+    posteriors (mapping of (start, end, label) to float): Probabilities of brackets; where several have the same words,
+        the outermost comes first.
+    n_words (int): Number of words of the sentence. The result always has a bracket over all of them, with the likeliest
+        label if none is likely enough; for a sentence of one word only if `posteriors` has one.
+    cost (float): Brackets with a posterior below this are left out; 0.5 returns those of more than half of the trees.
+    RETURNS (list of (start, end, label)): The brackets in pre-order.
     RAISES (ValueError): If no bracket spans a sentence of several words.
     """
     whole = (0, n_words)

@@ -12,14 +12,14 @@ from spacy_lpcfg.storage.validation import is_positive
 
 
 class ModelError(ValueError):
-    """A model that is damaged, foreign or inconsistent."""
+    """Raised for a model that is damaged, inconsistent, or of another kind or format."""
 
 
 AnyModel = TypeVar("AnyModel", bound="ParsingModel")
 
 
 class ParsingModel(Stored):
-    """A model that parses: a grammar, with or without evidence, or a network; it never changes.
+    """Immutable model of a parser: a grammar, with or without evidence, or belief networks.
 
     kind (str): The name of its kind in files; `models.kinds.KINDS` has the parser of each kind.
     version (int): The number of the format in which it is saved.
@@ -67,22 +67,22 @@ class ParsingModel(Stored):
 
     @property
     def decodings(self) -> tuple[str, ...]:
-        """The ways in which its parser can choose a tree, as `DECODINGS` names them, the default first."""
+        """Names of the decodings that the model supports, the default first."""
         return decodings_of(self)
 
     @property
     def without_evidence(self) -> ParsingModel:
-        """The model itself, or if it is a grammar with evidence the grammar alone."""
+        """The grammar alone, for a grammar with evidence; else the model itself."""
         return self
 
     def decoding(self, name: str | None = None) -> Decoding:
-        """Return the decoding of a name, None for the default; ValueError if the model's parser does not have it."""
+        """Return a decoding by name, None for the default; raise ValueError if the model does not support it."""
         if name is not None:
             self.check_decoding(name)
         return DECODINGS[self.decodings[0] if name is None else name]
 
     def check_decoding(self, decoding: str) -> None:
-        """Raise ValueError if the model's parser does not have the decoding."""
+        """Raise ValueError if the model does not support the decoding."""
         check_decoding(decoding, self.decodings)
 
     # Storage

@@ -29,10 +29,10 @@ ANSWERS: frozenset[Answer] = frozenset(get_args(Answer))
 
 @dataclass(frozen=True, eq=False)
 class SentenceReading:
-    """The posteriors of one model for a sentence, with its log-probability and status.
+    """The result of inference before decoding: posteriors, log-probability and status of a sentence.
 
     posteriors (Posteriors): The posteriors of brackets and tags.
-    parse (Parse or None): The one tree that the posteriors describe, if they describe one.
+    parse (Parse or None): The tree of a fall-back, if the posteriors are the scores of that single tree.
     log_probability (float): The log-probability of the sentence, as in `Parse`; nan if the model has none.
     status (str): The status of the sentence's parses, as in `Parse`.
     """
@@ -44,14 +44,14 @@ class SentenceReading:
 
     @classmethod
     def of(cls, parse: Parse) -> SentenceReading:
-        """Return the reading of a sentence that has one tree only."""
+        """Return the reading of a sentence whose only tree is that of a fall-back."""
         return SentenceReading(Posteriors.of(parse), parse, parse.log_probability, parse.status)
 
 
 class SentenceParser(ABC):
-    """Parses sentences by one model; any number of threads may share one.
+    """Interface of parsers: they parse sentences by one model, and any number of threads may share one.
 
-    kind (str): The model in the words of an error message, such as "a belief network".
+    kind (str): What error messages call the model, such as "a belief network".
     """
 
     kind: str
@@ -79,20 +79,20 @@ class SentenceParser(ABC):
 
     @abstractmethod
     def read(self, query: Sentence) -> SentenceReading:
-        """Compute the posteriors of a sentence, and keep what is needed to choose a tree by other posteriors."""
+        """Compute the posteriors of a sentence, without choosing a tree."""
 
     @abstractmethod
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Return a likely tag of each word by itself, from a table, for sentences that there is no time to parse."""
+        """Look up a likely tag of each word, whatever its context, for sentences that there is no time to parse."""
 
     def prepare(self, queries: Sequence[Query]) -> list[Query]:
-        """Return queries with what is faster to compute for many sentences at once, such as evidence."""
+        """Return the queries with evidence, which is faster to compute for many sentences at once."""
         return list(queries)
 
     def posteriors(self, query: Sentence) -> Posteriors:
         """Return the posterior probabilities of all brackets and tags that pruning left.
 
-        They are those of the one tree that `parse` gives if the model has no tree over the whole sentence.
+        If the model has no tree over the whole sentence, they are the scores of the tree that `parse` returns.
         """
         return self.read(query).posteriors
 
@@ -123,7 +123,7 @@ class SentenceParser(ABC):
         raise NotImplementedError
 
     def log_probability(self, query: Sentence) -> float:
-        """Return ln P(words), in nats; tags and constraints have no part in it."""
+        """Return ln P(words), in nats, whatever the tags and constraints of the query."""
         self.require("log_probability")
         raise NotImplementedError
 

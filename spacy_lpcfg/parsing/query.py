@@ -16,14 +16,13 @@ Tags = Sequence[str | None]
 class Query:
     """One sentence to parse.
 
-    words (sequence of str): In the spelling of the treebank; at least one.
-    tags (sequence of str or None): Given tags, None where there is none; None for the parser's own. A tag that the
-        model never saw counts as none.
-    tag_weight (float): Share of a word's probability that stays with other tags than its given one: 0 takes tags as
-        given, 1 ignores them, and in between they are a prior. Networks ignore tags unless it is 0.
+    words (sequence of str): The words in treebank spelling, at least one.
+    tags (sequence of str or None): Given tags, None for a word without one; None to let the parser tag all words. Tags
+        that the model does not know are ignored.
+    tag_weight (float): Factor by which all tags but the given one become less likely: 0 takes tags as given, 1 ignores
+        them, and values between make them a prior. Networks ignore tags unless it is 0.
     constraints (Constraints): Brackets that the tree must have or must not have.
-    evidence (Evidence or None): Evidence for the words, computed beforehand; None for a parser that takes evidence to
-        compute it.
+    evidence (Evidence or None): Precomputed evidence for the words; None to compute it when the model takes any.
     RAISES (ValueError): If there are no words, or a word is empty, if the numbers of words and tags differ, or if a
         constraint is on something that is not a span of the words.
     """
@@ -46,12 +45,12 @@ class Query:
 
     @classmethod
     def of(cls, words: Query | Sequence[str]) -> Query:
-        """Return a query as it is, or one for bare words."""
+        """Return the query of words; a query is returned as it is."""
         return words if isinstance(words, Query) else cls(words)
 
     @property
     def certain_tags(self) -> Tags | None:
-        """The given tags that the tree has to have; None if there are none, or if they are only a prior."""
+        """The given tags that the tree must have; None without tags, or if they are only a prior."""
         return self.tags if self.tag_weight == 0 else None
 
     def part(self, start: int, end: int) -> Query:

@@ -22,22 +22,22 @@ _FROM_BEST = (PARSED, COARSE, BACKED_OFF, GLUED, SEGMENTED, OUT_OF_TIME, UNCONST
 
 
 def worst_status(*statuses: str) -> str:
-    """Return the status of a tree that parses of these statuses have gone into: the last of them in the order above."""
+    """Return the worst of several statuses, for a tree that is made of several parses."""
     return max(statuses, key=_FROM_BEST.index)
 
 
 @dataclass(frozen=True, eq=False)
 class Parse:
-    """The tree of a sentence, with what the model thinks of its parts.
+    """The tree of a sentence, with the posteriors of its brackets and tags.
 
-    words (sequence of str): (n_words,).
-    tags (list[str]): (n_words,); given ones stand as given.
+    words (sequence of str, (n_words,)): The words.
+    tags (list[str], (n_words,)): The tags; given tags are kept.
     spans (list of (start, end, label)): The brackets in pre-order, without the treebank's root label.
-    span_scores (float32, (n_spans,)): Posterior of each bracket, in [0, 1]; 0 for one around glued parts.
+    span_scores (float32, (n_spans,)): Posterior of each bracket, in [0, 1]; 0 for one that only joins parts.
     tag_scores (float32, (n_words,)): Posterior of each tag, in [0, 1].
-    log_probability (float): Natural log of the probability of the sentence, and of its given tags, over the trees
-        that pruning left: a lower bound, exact with the `EXHAUSTIVE` settings of a chart. nan if the model is not
-        proper or has no tree over the whole sentence.
+    log_probability (float): ln P(words, given tags), summed over the trees that pruning left: a lower bound, exact
+        with the `EXHAUSTIVE` settings of a chart. nan if the model is not proper or has no tree over the whole
+        sentence.
     status (str): "parsed", or the fall-back that made the tree: "coarse", "backed-off", "glued", "segmented",
         "out-of-time", "unconstrained".
     probability (float): P(tree | words) of the tree, over the trees that pruning left: by a grammar of the tree with
@@ -73,11 +73,11 @@ MIN_POSTERIOR = 1e-3
 class Posteriors:
     """Posterior probabilities of all brackets and tags of a sentence.
 
-    brackets (dict of (start, end, label) to float): Probability of each that pruning left and that is likely enough,
-        in pre-order; of several over the same words the one that stands outside in most trees comes first.
-    tags (list of dict of str to float): (n_words,); the probability of each tag of a word.
-    is_of_one (bool): Whether they are those of a single tree's parts, because the model has no tree over the whole
-        sentence.
+    brackets (dict of (start, end, label) to float): Probabilities of brackets, in pre-order, without those that are
+        pruned or very unlikely. Of several over the same words, the one that is outermost in most trees comes first.
+    tags (list of dict of str to float, (n_words,)): The probability of each tag of a word.
+    is_of_one (bool): Whether these are the scores of a fall-back's single tree, because the model has no tree over the
+        whole sentence.
     """
 
     brackets: dict[Span, float]
@@ -105,10 +105,10 @@ class Posteriors:
         log_probability: float = float("nan"),
         status: str = PARSED,
     ) -> Parse:
-        """Return a tree with these posteriors as the scores of its brackets and tags, 0 for those that they leave out.
+        """Return the parse of a tree, scored by these posteriors; brackets and tags without a posterior get 0.
 
-        own_tags (sequence of str): (n_words,), the parser's, which are scored.
-        given (sequence of str or None): (n_words,), the tags that stand in their place, None where there is none.
+        own_tags (sequence of str, (n_words,)): The parser's tags, which are scored.
+        given (sequence of str or None, (n_words,)): Given tags, which replace the parser's; None for a word without.
         """
         return Parse(
             words=words,
@@ -124,9 +124,9 @@ class Posteriors:
 
 
 class Analysis(NamedTuple):
-    """A tree of a sentence and how probable it is.
+    """A tree of a sentence with its probability.
 
-    tree (Tree): Without the treebank's root label.
+    tree (Tree): The tree, without the treebank's root label.
     log_probability (float): ln P(tree, words), in nats: by a grammar of the tree with its tags, by a belief network of
         its brackets, summed over the tags of the words.
     probability (float): P(tree | words), of the same tree.
@@ -138,7 +138,7 @@ class Analysis(NamedTuple):
 
 
 class Distribution(Protocol):
-    """P(tree | words) of a sentence under one model; of a sentence that the model has no tree for it is empty.
+    """The distribution P(tree | words) of a sentence; empty if the model has no tree over the whole sentence.
 
     log_probability (float): ln P(words), in nats; nan if there is no tree.
     """
@@ -162,14 +162,14 @@ class Distribution(Protocol):
 class StateVectors(NamedTuple):
     """Inside and outside vectors of the latent states of a constituent or a word.
 
-    start, end (int): Its words, half-open.
-    symbol (str): The grammar's name of it: the labels over just these words, joined by "|", with the tag of a word.
+    start, end (int): Half-open span of words.
+    symbol (str): The grammar's symbol: the labels over exactly these words, joined by "|", with the tag of a word.
     inside (float32, (m,)): P(these words | symbol, state), divided by exp(`log_scale`); m states may differ by symbol.
     outside (float32, (m,)): P(all other words, state), so scaled that inside * outside are the posteriors
         P(symbol over these words, state | sentence), which add up to that of the symbol.
     log_scale (float): Natural logarithm of what `inside` is divided by, so that its largest entry is from 0.5 to 1.
 
-    Vectors of a spectral grammar are no probabilities, but linear maps of them; entries may be negative.
+    Vectors of a spectral grammar are linear maps of probabilities; their entries may be negative.
     """
 
     start: int

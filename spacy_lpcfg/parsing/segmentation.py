@@ -41,9 +41,9 @@ logger = logging.getLogger(__name__)
 class Limits:
     """Limits on words, time and memory of parsing one sentence.
 
-    max_words (int): A longer sentence is parsed in pieces of at most so many words, see `SegmentingParser`.
-    max_seconds (float or None): CPU seconds after which the rest of such a sentence gets no brackets; None for no
-        limit.
+    max_words (int): Sentences of more words are parsed in pieces of at most `max_words`, see `SegmentingParser`.
+    max_seconds (float or None): CPU seconds after which the remaining pieces of a sentence get no brackets; None for
+        no limit.
     max_memory (float or None): MB that the chart of a piece may take, for parsers that have charts; a piece with a
         larger chart is cut in two. None for the limit of `ChartSettings.max_applications`.
     RAISES (ValueError): If a limit is out of range.
@@ -109,7 +109,7 @@ def parse_segments(parse: Callable[[Query], Parse], query: Query, cuts: list[int
 
 
 class SegmentingParser(SentenceParser):
-    """A parser that adds limits of words and time to another; threads may share it if they may share `parser`.
+    """Decorator of a parser that limits words and time; threads may share it if they may share `parser`.
 
     parser (SentenceParser): The parser of the pieces, for any model.
     limits (Limits): A sentence of more than `max_words` words is cut into pieces, where possible at punctuation, whose
@@ -184,21 +184,21 @@ class SegmentingParser(SentenceParser):
         return [next(short) if self._fits(query) else query for query in queries]
 
     def read(self, query: Sentence) -> SentenceReading:
-        """Return the parser's reading of a sentence; if the sentence is cut, a reading of the scores of its tree."""
+        """Return the posteriors of a sentence; if the sentence is cut, the scores of its joined tree."""
         query = Query.of(query)
         if self._fits(query):
             return self.parser.read(query)
         return SentenceReading.of(self.parse(query))
 
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
-        """Return the parser's posteriors under several powers; if the sentence is cut, the scores of its tree."""
+        """Return the posteriors under several powers; if the sentence is cut, the scores of its joined tree."""
         query = Query.of(query)
         if self._fits(query):
             return self.parser.tempered_posteriors(query, taus)
         return [Posteriors.of(self.parse(query))] * len(taus)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Return a frequent tag of each word without context, by the parser of the pieces."""
+        """Look up a likely tag of each word, by the parser of the pieces."""
         return self.parser.likely_tags(words)
 
     def distribution(self, query: Sentence) -> Distribution:

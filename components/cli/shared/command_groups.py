@@ -19,7 +19,7 @@ _PYDANTIC = "Value error, "  # begins messages of a typer that checks by pydanti
 
 
 class Commands(TyperGroup):
-    """Commands that run with all streams, and with one line instead of a traceback where stdout takes no help."""
+    """A group of commands that copes with closed standard streams, and with a stdout that cannot be written to."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         open_closed()

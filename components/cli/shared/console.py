@@ -87,9 +87,10 @@ def one_line(error: object) -> str:
 
 @contextmanager
 def usage_errors(hint: str | None = None, *, kinds: tuple[type[Exception], ...] = (ValueError,)) -> Iterator[None]:
-    """Turn errors of some kinds in the block into wrong usage of the command.
+    """Report errors of the given kinds in the block as BadParameter: wrong usage, without a traceback.
 
-    hint (str or None): The option or argument that is wrong.
+    hint (str or None): The option or argument that the message names.
+    kinds (tuple of type): Classes of the errors that are reported.
     """
     try:
         yield

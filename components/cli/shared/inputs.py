@@ -114,9 +114,9 @@ def check_usage(file: str, kind: Input | None, tags: Tags | None) -> None:
 def source_of(
     nlp: Language, component: Pipe, file: str, kind: Input | None, tags: Tags | None, dialect: str | None = None
 ) -> Source:
-    """Return the source of a FILE or text, with its kind by the options, or by what it looks like.
+    """Return the source of a FILE or text; without options its kind is guessed from the name or the first lines.
 
-    RAISES (BadParameter): If a bracketer cannot have its tags.
+    RAISES (BadParameter): If the component is a bracketer and the input has no tags.
     """
     content = kind_said(kind, dialect) or _kind_of(nlp, component, file)
     if _is_bracketer(component) and (content == Input.tokens or tags == Tags.model):

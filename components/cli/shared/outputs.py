@@ -259,7 +259,7 @@ def check_contents(form: str, asked: str) -> None:
 
 
 def contents_of(parsed: Iterable[Parsed], form: str, asked: str, key: str, root: str | None) -> Iterator[Any]:
-    """Yield the items of a file in the format: Docs, or lines, objects or rows of their sentences.
+    """Yield what a file of parses holds: the Docs, or a line, an object or rows for each of their sentences.
 
     parsed (iterable of Parsed): The Docs.
     asked (str): As in `check_contents`.

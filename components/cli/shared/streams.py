@@ -12,7 +12,7 @@ from typing import IO, Any
 def open_closed() -> None:
     """Open the null device for each standard stream that is closed, so that no other file gets its descriptor.
 
-    stdout is then one that cannot be written to, and stderr one that nobody reads; stdin is still None.
+    Writing to stdout then raises an error, what is written to stderr is lost, and stdin stays None.
     """
     for name, flags in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
         if getattr(sys, name) is None:
