@@ -218,6 +218,15 @@ def _whole_command() -> Any:
     return typer.main.get_command(lpcfg_cli)
 
 
+def _resolved(words: list[str]) -> tuple[Any, list[str]]:
+    """The command of `spacy-lpcfg` that the first words name, and the others."""
+    command = _whole_command()
+    while words and hasattr(command, "commands") and not words[0].startswith("-"):
+        assert words[0] in command.commands, words
+        command, words = command.commands[words[0]], words[1:]
+    return command, words
+
+
 @cache
 def _hints(callback: Any) -> dict[str, Any]:
     return get_type_hints(unwrap(callback))
@@ -225,10 +234,7 @@ def _hints(callback: Any) -> dict[str, Any]:
 
 def _check_options(words: list[str]) -> None:
     """Check that there is such a command of `spacy-lpcfg`, with such options and choices."""
-    command = _whole_command()
-    while words and hasattr(command, "commands") and not words[0].startswith("-"):
-        assert words[0] in command.commands, words
-        command, words = command.commands[words[0]], words[1:]
+    command, words = _resolved(words)
     names = {option: each.name for each in command.params for option in (*each.opts, *each.secondary_opts)}
     hints = _hints(command.callback) if words else {}
     for word, value in zip(words, [*words[1:], ""], strict=False):
@@ -268,6 +274,26 @@ def test_docs_commands_exist():
     for page in PAGES:
         for words in commands(page):
             check_command(words)
+
+
+def test_docs_commands_of_blocks_read_their_arguments():
+    """All values are read and checked, but for files, which a reader has."""
+    lines = {
+        tuple(words[1:])
+        for page in PAGES
+        for block in blocks(page)
+        if block.language == "bash"
+        for words in simple_commands(block.code.replace("--method NAME", "--method pivot"))
+        if words[0] == "spacy-lpcfg"
+    }
+    assert len(lines) > 50
+    for line in sorted(lines):
+        command, words = _resolved([*line])
+        try:
+            command.make_context(command.name, words)
+        except typer.BadParameter as error:
+            if not re.search(r"does not exist|found none", error.message):
+                raise AssertionError(f"{shlex.join(line)}: {error.message}") from error
 
 
 def test_docs_tables_of_the_papers_are_printed_by_the_project():
