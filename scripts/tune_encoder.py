@@ -73,6 +73,7 @@ def main() -> None:
         classifier = model.classifier.frozen()
         report(f"epoch {number}", dev, lambda tree: model.vectors(Sentence.of(tree.words, pieces)), classifier)
     export(args.output / f"epoch{args.epochs}", args.output / "final")
+    model.classifier.frozen().to_disk(args.output / "final" / "classifier.bin")
     encoder = Encoder.from_folder(args.output / "final")
     report("8 bits", dev, lambda tree: encoder.vectors([tree.words])[0], model.classifier.frozen())
 

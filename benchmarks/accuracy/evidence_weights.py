@@ -35,7 +35,7 @@ def main() -> None:
     arguments.add_argument("--taus", type=float, nargs="+", default=[0.3, 0.35, 0.4], metavar="TAU")
     arguments.add_argument("--most", type=int, default=10_000, metavar="N")
     args = arguments.parse_args()
-    model = find_lpcfg_parser(load_pipeline(args.model))[0].grammar
+    model = find_lpcfg_parser(load_pipeline(args.model))[0].learned
     if not isinstance(model, EvidenceGrammar):
         arguments.error("expected a model with evidence, such as en")
     weights = [EvidenceWeights(*powers) for powers in product(args.spans, args.tags, args.taus)]

@@ -35,7 +35,7 @@ class EvidenceWeights:
     RAISES (ValueError): If a power is negative, or tau is not above 0.
     """
 
-    span_power: float = 0.4
+    span_power: float = 0.5
     tag_power: float = 1.0
     tau: float = 0.5
 
