@@ -210,7 +210,7 @@ def test_cli_refuses_unknown_labels_and_components(known, tmp_path):
         ("parse {pcfg} {text} --n-best 2 --marginals --format tsv", "use --format jsonl"),
         ("parse {pcfg} {text} --n-process 0", "--n-process"),
         ("parse {bracketer} {trees} --n-best 2", "has no n-best"),
-        ("sample {isbn}", "has 0 grammars, but sentences are drawn from one"),
+        ("sample {isbn}", "has no grammar to draw sentences from"),
         ("learn isbn {trees} --jobs 0 -o {out}", "--jobs"),
         ("learn isbn {trees} --jobs 999999 -o {out}", "expected 1 to 1,000, or -1"),
         ("learn lpcfg {trees} --jobs 999999 -o {out}", "expected 1 to 1,000, or -1"),
