@@ -31,6 +31,15 @@ def evaluate(
     params: Annotated[Path | None, options.file_option("An EVALB parameter file. [default: as COLLINS.prm]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all scores as one JSON object.")] = False,
     reference: Annotated[bool, typer.Option("--reference", help="Print the report of evalb.c.")] = False,
+    unlabelled: Annotated[
+        bool, typer.Option("--unlabelled", help="F1 of brackets without labels, without those over whole sentences.")
+    ] = False,
+    sentences: Annotated[
+        bool, typer.Option("--sentences", help="With --unlabelled: the mean F1 of sentences, not that of all brackets.")
+    ] = False,
+    align: Annotated[
+        bool, typer.Option("--align", help="Compare brackets by the characters in them: tokens may differ.")
+    ] = False,
     dialect: options.Dialect = None,
     functions: options.TreeFunctions = options.Functions.cut,
     tags: options.TreeTags = options.TagDetail.fine,
@@ -47,6 +56,13 @@ def evaluate(
 
     With a MODEL instead of GOLD, TEST has the right trees, whose words it parses, as `parse --input trees` does.
 
+    --unlabelled is the measure of unsupervised parsing: labels, punctuation, words alone and whole sentences do not
+    count. TEST may have any labels, tags and spelling of words, and lack punctuation. With --sentences it is the mean
+    of the sentences' F1.
+
+    --align scores trees over other tokens (ca n't, can't) and sentences: words are split where the other side splits
+    them, and sentences are joined.
+
     --json has the scores in percent, and under "labels" and "lengths" those of each; "confusions" are spans with the
     right words and a wrong label.
 
@@ -57,10 +73,9 @@ def evaluate(
         spacy-lpcfg evaluate dev.mrg dev.parsed --json > model.json
         spacy-lpcfg evaluate model/ dev.spacy
     """
-    from spacy_lpcfg.evaluation import evalb
+    from spacy_lpcfg.evaluation import alignment, evalb
 
-    if as_json and reference:
-        raise typer.BadParameter("--json and --reference are two forms of output: choose one")
+    _check_usage(as_json, reference, unlabelled, sentences)
     is_model, keeps = _is_model(source), functions == options.Functions.keep
     normalize = partial(_normalized, functions=keeps, tags=tags)
     gold = test if is_model else Path(source)
@@ -70,6 +85,11 @@ def evaluate(
         raise no_trees([gold])
     settings = replace(evalb.Params.from_file(params) if params else evalb.COLLINS, functions=keeps)
     parses = _parsed(source, component, golds, normalize) if is_model else _read_parses(test, len(golds), normalize)
+    if align:
+        golds, parses = alignment.align(golds, parses)
+    if unlabelled:
+        _print_unlabelled(golds, parses, sentences, as_json)
+        return
     with busy("scoring"):
         evaluation = evalb.evaluate(golds, parses, settings)
     _check_words(gold, test, evaluation)
@@ -77,6 +97,55 @@ def evaluate(
         print(json.dumps(as_dict(evaluation), ensure_ascii=False))
     else:
         print(evaluation.reference_table() if reference else evaluation.table())
+
+
+def _check_usage(as_json: bool, reference: bool, unlabelled: bool, sentences: bool) -> None:
+    """Raise BadParameter for options that do not go together."""
+    if reference and (as_json or unlabelled):
+        raise typer.BadParameter("--reference is a form of output of its own: leave out --json and --unlabelled")
+    if sentences and not unlabelled:
+        raise typer.BadParameter("--sentences is for --unlabelled", param_hint="--sentences")
+
+
+def _print_unlabelled(golds: Sequence["Tree"], parses: Sequence["Sentence"], by_sentences: bool, as_json: bool) -> None:
+    """Print unlabelled F1, and log the number of sentences that are in no score.
+
+    by_sentences (bool): Whether it is the mean of the sentences' F1.
+    RAISES (ValueError): If there are not as many trees as gold has, or no sentence can be scored.
+    """
+    from spacy_lpcfg.bracketing.tags import is_punctuation
+    from spacy_lpcfg.evaluation.unlabelled import score_trees, unlabelled_totals
+
+    if len(golds) != len(parses):
+        raise ValueError(f"Expected a tree for each of {len(golds):,} gold trees, got {len(parses):,}.")
+    trees = [_one_tree(parse) for parse in parses]
+    scores = [
+        score_trees(
+            gold, tree, [not is_punctuation(tag, word) for tag, word in zip(gold.tags, gold.words, strict=True)]
+        )
+        for gold, tree in zip(golds, trees, strict=True)
+    ]
+    wrong = [i for i, score in enumerate(scores) if score is None]
+    if wrong:
+        numbers = f"{len(trees[wrong[0]] or ())} words and gold {len(golds[wrong[0]])}"
+        told = (
+            f"{len(wrong)} of {len(golds)} sentences are in no score, such as number {wrong[0] + 1}: it has {numbers}"
+        )
+        if len(wrong) == len(golds):
+            raise ValueError(told)
+        log(told)
+    totals = unlabelled_totals(filter(None, scores))
+    f1 = totals.sentence_f if by_sentences else totals.f
+    name = "sentence F1" if by_sentences else "F1"
+    print(json.dumps(totals.as_dict()) if as_json else f"unlabelled {name} {f1:.2f} on {totals.n_sentences} sentences")
+
+
+def _one_tree(parse: "Sentence") -> "Tree | None":
+    from spacy_lpcfg.trees import Tree
+
+    if parse is None or isinstance(parse, Tree):
+        return parse
+    return Tree("", parse) if parse else None
 
 
 def _is_model(source: str) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from spacy_lpcfg.evaluation.evalb_sentence import PRF
+from spacy_lpcfg.trees.tree import Tree
 
 Bracket = tuple[int, int]
 LENGTHS = (10, 20, 40)
@@ -58,6 +59,27 @@ def score_brackets(gold: Iterable[Bracket], test: Iterable[Bracket], keep: Seque
     gold_spans, test_spans = (counted_brackets(spans, keep) - whole for spans in (gold, test))
     inner = PRF(len(gold_spans & test_spans), len(gold_spans), len(test_spans))
     return UnlabelledScore(length, inner, inner + PRF(len(whole), len(whole), len(whole)))
+
+
+def score_trees(gold: Tree, test: Tree | None, keep: Sequence[bool]) -> UnlabelledScore | None:
+    """Compare the brackets of two trees over the same words; their labels and the words themselves do not matter.
+
+    test (Tree or None): A tree over all words of the gold tree, or over those that count; None is a tree without
+        brackets.
+    keep (sequence of bool): Whether each word of the gold tree counts.
+    RETURNS (UnlabelledScore or None): The counts; None if the test tree has another number of words.
+    """
+    length = sum(map(bool, keep))
+    n_words = length if test is None else len(test)
+    if n_words not in (length, len(keep)):
+        return None
+    of_test = keep if n_words == len(keep) else [True] * length
+    sides = ((gold, keep), (test, of_test))
+    gold_spans, test_spans = (
+        counted_brackets([(start, end) for start, end, _ in tree.spans()] if tree else [], counts)
+        for tree, counts in sides
+    )
+    return score_brackets(gold_spans, test_spans, [True] * length)
 
 
 @dataclass(frozen=True)
