@@ -18,7 +18,7 @@ from spacy_lpcfg.trees.transforms import ROOT_LABELS, basic_category
 class Phrase(Span):
     """A constituent as a Span, with its label.
 
-    probability (float or None): The posterior probability of its bracket; None where nothing is known.
+    probability (float or None): The posterior probability of its bracket; None if unknown.
     head (Token): The word that is its head.
     depth (int): The number of brackets around it.
     """
@@ -68,7 +68,7 @@ def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Ph
 
     doclike (Doc or Span): A Doc with trees; or a constituent of one, such as a sentence.
     label (str): A category, or several with | between them.
-    maximal (bool): Only those that are not within another of them.
+    maximal (bool): Whether to leave out constituents within another one of these labels.
     RAISES (ValueError): If there are no trees, or if the model that made them is loaded and lacks the label.
     """
     docs = _indexed(doclike)

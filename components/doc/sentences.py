@@ -37,7 +37,7 @@ def find_sentences(doc: Doc, key: str) -> DocSentences:
     """Return the sentences of a Doc, split by `sentence_starts` if it has no sentence boundaries.
 
     key (str): Key of `doc.spans` that the calling component writes to, see `given_tags_of`.
-    RAISES (TypeError): For what is no Doc, such as a text.
+    RAISES (TypeError): If `doc` is not a Doc, but a text, for example.
     """
     _check_doc(doc)
     starts = None if doc.has_annotation("SENT_START") else sentence_starts(doc)
@@ -51,7 +51,7 @@ def find_sentences(doc: Doc, key: str) -> DocSentences:
 def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
     """Return start and end of each sentence; a Doc without sentence boundaries is one sentence.
 
-    RAISES (TypeError): For what is no Doc, such as a text.
+    RAISES (TypeError): If `doc` is not a Doc, but a text, for example.
     """
     _check_doc(doc)
     if doc.has_annotation("SENT_START"):

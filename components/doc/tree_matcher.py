@@ -56,8 +56,8 @@ class TreeMatcher:
         key (str): The name of the matches.
         patterns (list of str): Patterns in Tregex's language.
         on_match (callable or None): Called with the matcher, the Doc, the number of the match and all matches.
-        RAISES (PatternError): With the column, for what is no pattern; nothing is added then.
-        RAISES (ValueError): For a text instead of a list of them, and for no patterns.
+        RAISES (PatternError): If a pattern is malformed, with the column; no pattern is added.
+        RAISES (ValueError): If `patterns` is a text instead of a list, or empty.
         """
         if isinstance(patterns, str) or not patterns:
             raise ValueError(f"Expected a list of patterns such as ['NP < PP'], got {shown(patterns)}.")
@@ -118,9 +118,9 @@ class TreeMatcher:
         return srsly.msgpack_dumps({"patterns": patterns, "spans_key": self.spans_key})
 
     def from_bytes(self, data: bytes) -> TreeMatcher:
-        """Replace the patterns by those that were saved.
+        """Replace the patterns of the matcher by the saved ones.
 
-        RAISES (ValueError): For bytes that are no saved matcher.
+        RAISES (ValueError): If the bytes are not a saved matcher.
         """
         try:
             saved = srsly.msgpack_loads(data)

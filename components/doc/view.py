@@ -53,7 +53,7 @@ class Rival(NamedTuple):
 
 
 class UncertainSpan(NamedTuple):
-    """A bracket of a tree that may be wrong, or one that the tree may lack wrongly.
+    """An uncertain bracket: one of the tree that may be wrong, or one that may be missing from the tree.
 
     span (Span): The words, with the label.
     probability (float): Posterior probability of the bracket.
@@ -150,13 +150,12 @@ class Constituent:
         return dict(sorted(of_words, key=lambda item: -item[1]))
 
     def uncertain(self, threshold: float = DOUBTFUL) -> list[UncertainSpan]:
-        """Return the brackets within this node that are in doubt, in pre-order, with their rivals.
+        """Return the uncertain brackets within this node, in pre-order, with their rivals.
 
-        They are brackets of the tree that may be wrong, and brackets that the tree lacks and that may be right. The
-        component that wrote the tree parses the sentence again for it, as for `alternatives`.
+        The component that wrote the tree parses the sentence again, as for `alternatives`.
 
-        threshold (float): A bracket of the tree is in doubt if its probability is lower, and another one if its absence
-            is less probable than that: if its own probability is above 1 - threshold (and at least `LIKELY_RIVAL`).
+        threshold (float): A bracket of the tree is uncertain if its probability is below `threshold`. A bracket that
+            the tree lacks is uncertain if its probability is above 1 - `threshold` (and at least `LIKELY_RIVAL`).
         RAISES (ValueError): If the tree has no probabilities, or if its component is not there.
         """
         sentence, (first, last) = self._sentence, self._range

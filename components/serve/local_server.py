@@ -31,8 +31,8 @@ class LocalServer(ThreadingHTTPServer):
 
     port (int): The port; 0 for any that is free.
     handler (type): The handler of requests.
-    host (str): The address to listen at. At the default, that of this machine, requests for other host names are
-        refused, by which pages of other sites could ask.
+    host (str): The address to listen at. At the default, that of this machine, requests with another
+        host name are refused, since pages of other sites could send them.
 
     No more than 16 connections are served at a time: others wait until one is closed, which a silent or slow one is
     after ten seconds. No more than four texts are parsed or wait for it: others get status 503.
@@ -59,7 +59,7 @@ class LocalServer(ThreadingHTTPServer):
 
     @property
     def is_local(self) -> bool:
-        """Whether no other machine can ask."""
+        """Whether the server listens on this machine alone."""
         return self.server_name == HOST
 
     @property

@@ -89,7 +89,7 @@ def score_unlabelled(
 
     Tokens and sentences need not be the same: see `score_constituents`. Punctuation is what the gold tags say it is.
 
-    examples (iterable of Example): Those whose reference lacks gold trees do not count.
+    examples (iterable of Example): Examples; those without gold trees are left out.
     spans_key (str): Key of the predicted brackets in `Doc.spans`.
     gold_key (str): Key of the gold trees.
     RETURNS (dict): As fractions, None if no reference has trees: brackets_f, brackets_f_with_sentence,

@@ -19,7 +19,7 @@ def connected(address: str) -> Iterator[Any]:
 
 @contextmanager
 def on_cluster(address: str | None) -> Iterator[None]:
-    """Run joblib's calls in the block on the cluster of a scheduler, if there is one; errors as in `connected`."""
+    """Run joblib's calls in the block on a Dask cluster if a scheduler is given; errors as in `connected`."""
     if address is None:
         yield
         return

@@ -187,7 +187,7 @@ def progress(items: Iterable[Item], unit: str, *, hidden: bool = False, total: i
 
 @contextmanager
 def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
-    """Provide a callback for the name of a step and how far it has come; each step has a bar on stderr in turn."""
+    """Provide a callback `(step, n_done)` that shows a progress bar on stderr for each step in turn."""
     from tqdm import tqdm
 
     bars: dict[str, tqdm] = {}

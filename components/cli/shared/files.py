@@ -30,9 +30,9 @@ _FILE_NAME = re.compile(r".*\.(mrg|txt|spacy|jsonl?|tsv|gz|parsed)", re.DOTALL)
 def training_files(paths: Sequence[Path], dialect: str | None, others: tuple[str, ...] = ()) -> list[Path]:
     """Return the files to learn from, at paths of files or folders, or by patterns.
 
-    Of a folder treebanks count, of the dialect if there is one, and files that end in one of `others`. A folder with
-    `train.*` in it stands for that alone: what lies beside it, such as `dev.*`, is there to measure on.
-    RAISES (BadParameter): If there are no files at one of them.
+    From a folder it takes treebanks, of the dialect if one is given, and files that end in one of `others`. If a folder
+    has files `train.*`, only these are taken: the others, such as `dev.*`, are for evaluation.
+    RAISES (BadParameter): If a path or pattern has no files.
     """
     from spacy_lpcfg.trees.files import suffixes_of, treebank_files
 
@@ -86,7 +86,7 @@ def looks_like_path(source: str) -> bool:
 def check_input_or_text(source: str, hint: str = "FILE") -> None:
     """Check an input that may also be a text; log it if the text could be the name of a file.
 
-    RAISES (BadParameter): For one word that looks like a path where nothing is, and for what is not UTF-8.
+    RAISES (BadParameter): If the input is one word that looks like a path of a missing file, or is not UTF-8.
     """
     if not is_text(source):
         return check_input(source, hint)

@@ -92,7 +92,7 @@ def write_output(output: Path | None, name: str, items: Iterable[Any], *, force:
     """Write items in a format to a file that appears when it is complete, or to stdout for None.
 
     force (bool): Whether to replace a file that has appeared since `check_output`.
-    RAISES (ValueError): If there is such a file and it may not be replaced. What was to be written is then beside it.
+    RAISES (ValueError): If a file has appeared that may not be replaced; the output is then saved beside it.
     """
     form = output_formats()[name]
     opened: Any = replacing if form.is_binary else writing
@@ -180,7 +180,7 @@ def formats_of_trees() -> list[str]:
 
 
 def trees_as(name: str, trees: Iterator[Tree], *, lang: str, n_sents: int = 1) -> Iterator[Any]:
-    """Return the lines, objects or Docs that a file in a format holds of trees.
+    """Convert trees to the items of an output format: lines, objects or Docs.
 
     lang (str): The language of the head rules, for dependencies.
     n_sents (int): The number of trees of a Doc.

@@ -42,7 +42,7 @@ class Source(NamedTuple):
 
     file (str): The name of a file, "-" for stdin, or a text.
     kind (Input): The kind of its contents.
-    tags (Tags or None): Where tags are to come from; None for what is usual.
+    tags (Tags or None): Where tags come from; None for the default of the kind of input.
     is_guessed (bool): Whether `kind` is a guess.
     dialect (str or None): The dialect of trees; None for the one that a file looks like.
     is_told (bool): Whether to log what the dialect changes.
@@ -127,7 +127,7 @@ def source_of(
 def kind_said(kind: Input | None, dialect: str | None) -> Input | None:
     """Return the kind of input that options ask for; trees if they name a dialect, None if they name nothing.
 
-    RAISES (BadParameter): For a dialect of what holds no trees.
+    RAISES (BadParameter): If a dialect is named for an input other than trees.
     """
     if dialect is not None and kind not in (None, Input.trees):
         raise typer.BadParameter(f"{kind.value} has no dialect, only trees have", param_hint="--dialect")
@@ -178,14 +178,14 @@ def run_pipeline(
     with_trees: bool = True,
     n_process: int = 1,
 ) -> Iterator[Parsed]:
-    """Yield the Docs of a file, parsed, in its order; neither file nor Docs are ever in memory as a whole.
+    """Yield the parsed Docs of a file in order, as a stream that never holds the whole file in memory.
 
     nlp (Language): The pipeline; components that find sentences and answer the questions are added to it, once.
     component (Pipe): The component that parses or answers; it runs alone where the input is words.
     questions (dict of str to dict): Names of methods of the component and their arguments; see `questions.py`.
     with_trees (bool): Whether to parse, besides answering questions.
     n_process (int): The number of processes.
-    RAISES (ValueError): For a file that nobody can read, or with nothing in it.
+    RAISES (ValueError): If the file cannot be read, or is empty.
     """
     is_text = source.kind in (Input.text, Input.spacy)
     if is_text and not _assigned(nlp, besides=component.name) & {"doc.sents", "token.is_sent_start"}:
@@ -320,7 +320,7 @@ def _read_trees(source: Source) -> Iterator[_Words]:
 
 
 def trees_of(source: Source, on_error: OnError = None) -> Iterator[Tree]:
-    """Yield the trees of a file, of stdin or of a text, in the dialect that was said, or that it looks like.
+    """Yield the trees of a file, of stdin or of a text, in the given dialect, or else in the one that it looks like.
 
     on_error (callable or None): As for `read_trees`.
     """

@@ -175,7 +175,7 @@ def bracket_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
 
 
 def n_best_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
-    """Yield a tree a line, after its probability and before its difference; an empty line after each sentence."""
+    """Yield a line for each tree: probability, tree, and brackets added or missing; then an empty line per sentence."""
     for sentence in sentences:
         for analysis in sentence.n_best or []:
             yield f"{analysis['probability']:.6g}\t{analysis['tree']}\t{_difference(sentence.words, analysis)}".rstrip(
@@ -253,7 +253,7 @@ _CONTENTS: dict[str, dict[str, Callable[[Iterable[ParsedSentence]], Iterator[Any
 
 
 def check_contents(form: str, asked: str) -> None:
-    """Raise BadParameter if the format cannot hold what is asked for, such as "--n-best"; "" is the trees."""
+    """Raise BadParameter if the format cannot hold the answers to an option such as "--n-best"; "" stands for trees."""
     if form not in _CONTENTS[asked] and (asked or form != ParseFormat.spacy):
         raise typer.BadParameter(f"{asked} has no place in {form}: use --format jsonl", param_hint="--format")
 

@@ -32,12 +32,12 @@ Work: TypeAlias = Callable[[Shard], Made]
 def parse_many(
     work: Work, shards: Sequence[Shard], *, n_process: int, scheduler: str | None, force: bool
 ) -> Counter[str]:
-    """Parse the files that are not parsed yet, and return the number of sentences with each status.
+    """Parse the files that have no output yet, and return the number of sentences with each status.
 
     work (callable): Parses a file; it can be sent to other processes.
     n_process (int): Number of processes of this machine, if there is no cluster.
-    force (bool): Whether to parse those too that are there already.
-    RAISES (ValueError): If some could not be parsed, when all others are.
+    force (bool): Whether to parse files that have an output, too.
+    RAISES (ValueError): If files could not be parsed; raised after all others are parsed.
     """
     left = [shard for shard in shards if force or not os.path.exists(shard.output)]
     if len(left) < len(shards):

@@ -168,7 +168,7 @@ def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), forc
     """Check the folder for a new pipeline, and return it with links followed.
 
     inputs (iterable of str, Path or None): Files that the command reads.
-    RAISES (BadParameter): If it may not be replaced, or where no folder can be made.
+    RAISES (BadParameter): If the folder may not be replaced, or cannot be made.
     """
     target = Path(os.path.realpath(output))
     if os.path.lexists(target) and not target.is_dir():

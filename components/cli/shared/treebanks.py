@@ -75,7 +75,7 @@ def read_training(
 
 
 def read_treebank(paths: Sequence[Path], skip_bad: bool, dialect: str | None) -> Iterator[Tree]:
-    """Yield the trees of files; log at the end how many were broken, and what their dialect changed."""
+    """Yield the trees of files; at the end, log the number of broken trees and the changes by the dialect."""
     errors: list[Exception] = []
     yield from progress(trees_of_files(paths, errors.append if skip_bad else None, dialect), "trees")
     log_skipped(errors)
@@ -87,7 +87,7 @@ def trees_of_files(
     dialect: str | None,
     encoding: str = "utf-8",
 ) -> Iterator[Tree]:
-    """Yield the trees of files in a dialect, None for the one that they look like; log it at the end."""
+    """Yield the trees of files in a dialect, None to recognize it; log the recognized dialect at the end."""
     from spacy_lpcfg.trees import TreeFiles
 
     dropped: Counter[str] = Counter()
@@ -138,7 +138,7 @@ class Parses(Protocol):
 def save_measured(
     nlp: Language, output: Path, parser: Callable[[], Parses], held_out: Sequence[Tree], *, force: bool
 ) -> None:
-    """Tell the F1 on held-out trees, if there are any, and save the pipeline with it; errors as in `saving_folder`.
+    """Save the pipeline, after measuring its F1 on held-out trees if there are any; errors as in `saving_folder`.
 
     parser (callable): Returns the pipeline's parser; called if there are held-out trees.
     """
