@@ -52,8 +52,8 @@ _NO_TREES = (
 )
 
 
-def read_grammar(path: Path) -> Callable[[], ParsingModel]:
-    """Create the reader `spacy-lpcfg.read_grammar.v1`, which loads a model that parses.
+def read_model(path: Path) -> Callable[[], ParsingModel]:
+    """Create the reader `spacy-lpcfg.read_model.v1`, which loads a model that parses.
 
     path (Path): A file written by `to_disk` of a Grammar, or of another model of an `lpcfg_parser`.
     RETURNS (callable): Function that returns the model, or raises ModelError for any other file.

@@ -57,7 +57,7 @@ def test_pipe_without_examples_says_what_it_needs_or_keeps_what_it_has(name, rec
 def test_pipe_takes_a_ready_model_from_a_file_that_a_config_names(tmp_path):
     nlp, ready = learned("lpcfg_parser"), untrained("lpcfg_parser")
     nlp.get_pipe("lpcfg_parser").learned.to_disk(tmp_path / "ready")
-    reader = {"@readers": "spacy-lpcfg.read_grammar.v1", "path": str(tmp_path / "ready")}
+    reader = {"@readers": "spacy-lpcfg.read_model.v1", "path": str(tmp_path / "ready")}
     ready.config["initialize"]["components"]["lpcfg_parser"] = {"model": reader}
     ready.initialize()
     assert annotations(answer(ready, "lpcfg_parser")) == annotations(answer(nlp, "lpcfg_parser"))
