@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from joblib import Parallel, delayed
-
+from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.protocol import SentenceParser
@@ -144,9 +143,7 @@ class DependencyAnnotator:
 
         n_jobs (int): Threads, as in joblib.
         """
-        yield from Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-            delayed(self._tree)(sentence) for sentence in sentences
-        )
+        yield from in_order(self._tree, ((sentence,) for sentence in sentences), n_jobs=n_jobs, prefer="threads")
 
     def _tree(self, sentence: DependencySentence) -> Tree | None:
         forms = ["_".join(word.split()) for word in sentence.words]  # no word of a tree has blanks

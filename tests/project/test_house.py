@@ -156,3 +156,8 @@ def test_house_attributes_of_span_groups_are_read_and_written_in_one_module():
     stored = re.compile(r"(spans\[[^\]]*\]|group|group_at\([^)]*\))\.attrs\b|\bSpanGroup\(")
     code = {path.name: re.sub("`[^`]*`", "", path.read_text("utf-8")) for path in (ROOT / "components").rglob("*.py")}
     assert [name for name, text in code.items() if stored.search(text)] == ["tree_group.py"]
+
+
+def test_house_calls_of_the_library_go_through_one_module_to_joblib():
+    files = (ROOT / "spacy_lpcfg").rglob("*.py")
+    assert [path.name for path in files if "joblib import Parallel" in path.read_text("utf-8")] == ["parallel.py"]
