@@ -214,6 +214,20 @@ def test_formats_of_others_are_recognised_and_read_and_what_is_left_out_is_count
     assert dropped == counts
 
 
+def test_formats_of_others_are_not_recognised_by_single_words():
+    for word in ("AC/DC", "0=1", "a##b##", "[S", "<S"):
+        assert looks_like(f"(S (NP (NNP {word}) (NN news)) (VP (VBD rose)) (. .))\n") == "penn"
+    for text in (
+        "see the (*) note\n",
+        "AC/DC rose\n",
+        "[Music] it rose\n",
+        "; a remark\n",
+        "#1 hit (a: b)\n",
+        "<S> rose\n",
+    ):
+        assert looks_like(text) is None
+
+
 def test_formats_of_others_have_morphemes_as_leaves():
     (tree, _) = read(SEJONG, dialect="sejong-morphemes")
     assert str(tree.children[0]) == "(NP-MOD (NNG 책상) (JKG 의))"

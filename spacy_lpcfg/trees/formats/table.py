@@ -134,10 +134,12 @@ _CONLLU = re.compile(r"\A\s*(?:#.*\n\s*)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}")
 _TIGER = re.compile(r"<(?:corpus|graph|s)[\s>]")
 _ALPINO = re.compile(r"<alpino_ds[\s>]")
 _CONLL = re.compile(
-    r"\A(?:#begin document|(?:#.*\n|[^\S\n]*\n)*(?:(?:[^\s<>(]\S*|\()[ \t]+){2,}(?:\([^\s()*]*)+\*\)*(?:\s|\Z))"
+    r"\A(?:#begin document|(?:#.*\n|[^\S\n]*\n)*(?:(?:[^\s<>(]\S*|\()[ \t]+){2,}(?:\([^\s()*]+)+\*\)*(?:\s|\Z))"
 )
-_DISCBRACKET = re.compile(r"\([^\s()]+\s+[0-9]+=[^\s()]+\)")
-_SEJONG = re.compile(r"\([A-Z_]+\s+[^\s()]+/[A-Z]{2,3}(?:\s\+\s|\))|^;.*\n\([A-Z_]+\s", re.MULTILINE)
+_LEAF = re.compile(r"\([^\s()]+\s+([^()]+)\)")
+_NUMBERED = re.compile(r"[0-9]+=\S+\s*")
+_MORPHEMES = re.compile(r"\S+/[A-Z]{2,3}(?:\s\+\s\S+/[A-Z]{2,3})*\s*")
+_SEJONG = re.compile(r"\A\s*;.*\n\s*\([A-Z_]+\s")
 _SINICA = re.compile(r"\A\s*#\S+\s+\S*\([A-Za-z]+:")
 _SQUARE = re.compile(r"\A\s*\[[^\s\[\]]*\s*\[")
 _XML = re.compile(r"\s*<[?!A-Za-z]")
@@ -160,6 +162,16 @@ def _is_corpussearch(opening: str) -> bool:
 
 def _has(pattern: re.Pattern[str], opening: str) -> bool:
     return pattern.search(opening) is not None
+
+
+def _has_leaves(word: re.Pattern[str], opening: str) -> bool:
+    """Return whether most words of leaves are of a form."""
+    words = _LEAF.findall(opening)
+    return 2 * sum(word.fullmatch(each) is not None for each in words) > len(words)
+
+
+def _is_sejong(opening: str) -> bool:
+    return _has(_SEJONG, opening) or _has_leaves(_MORPHEMES, opening)
 
 
 def looks_like(opening: str) -> str | None:
@@ -203,7 +215,7 @@ FORMATS = {
             suffixes=(".discbracket", ".dbr"),
             in_folders=(".discbracket", ".dbr"),
             family="numbered words",
-            recognises=partial(_has, _DISCBRACKET),
+            recognises=partial(_has_leaves, _NUMBERED),
             read=partial(_read_built, DiscBracketBuilder),
         ),
         *(
@@ -218,7 +230,7 @@ FORMATS = {
             )
             for name, leaves, recognises in (
                 ("sejong-morphemes", "morphemes", lambda opening: False),
-                ("sejong", "words", partial(_has, _SEJONG)),
+                ("sejong", "words", _is_sejong),
             )
         ),
         TreeFormat(
