@@ -67,9 +67,9 @@ class Saved(dict[str, Any]):
     """The state that spaCy saves of the component besides its model; loading calls `update`."""
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        """Take new values.
+        """Replace the mapping of tags, after checking it.
 
-        RAISES (BracketerError): For anything but a mapping of str to str; nothing changes.
+        RAISES (BracketerError): If the values are not a mapping of str to str; the state stays as it was.
         """
         new = dict(*args, **kwargs)
         mapping = new.get("mapping", {})

@@ -156,7 +156,7 @@ def head_rules_of(doc: Doc) -> HeadRules:
 
 
 def key_of(doc: Doc) -> str:
-    """Return the first of `keys_of`, or else `KEY`."""
+    """Return the key in `doc.spans` of the trees of a Doc; the default `KEY` if it has none."""
     return next(iter(keys_of(doc)), KEY)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ChosenLearner(NamedTuple):
-    """A learner with as many jobs as asked for, and its config, in which there are no jobs."""
+    """A learner, and its config for the pipeline, which leaves out the number of jobs."""
 
     learner: Learner
     config: dict[str, Any]
