@@ -6,6 +6,7 @@ import logging
 
 import numpy as np
 
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 
 logger = logging.getLogger(__name__)
@@ -61,5 +62,8 @@ def log_fewer_states(treebank: IndexedTreebank, n_found: np.ndarray, n_states: i
         len(names),
         n_states,
         ", ".join(f"{n} {reason}" for reason, n in reasons.items() if n),
-        ", ".join(f"{names[symbol]!r} {n_found[symbol]} (seen {counts[symbol]:.0f} times)" for symbol in frequent),
+        ", ".join(
+            f"{names[symbol]!r} {n_found[symbol]} (seen {counted(round(counts[symbol]), 'time')})"
+            for symbol in frequent
+        ),
     )

@@ -57,6 +57,11 @@ def test_features_that_tell_no_more_apart_are_another_reason(ten, caplog):
     assert f", {n_alike} with features" in record.getMessage()
 
 
+def test_symbol_that_is_seen_once_is_told_in_the_singular(caplog):
+    (record,) = fewer([Tree("S", [Tree("NN", word="rain")])], caplog, lambda counts: np.ones(len(counts), int), 2)
+    assert "(seen 1 time)" in record.getMessage()
+
+
 def test_rare_symbols_alone_are_no_warning(ten, caplog):
     (record,) = fewer(ten, caplog, lambda counts: max_states(counts, 2, 3.0), 2)
     assert record.levelno == logging.INFO
