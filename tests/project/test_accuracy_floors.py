@@ -64,7 +64,7 @@ FLOORS = [
     Floor("bracketer", {}, 65.01, 0.0),
     Floor("lm", {"n_states": 8}, -6.444, 0.0, margin=0.05),
 ]
-RIGHT_IN_THE_GALLERY = 64.0  # percent of its 300 sentences, by `en`, when this was measured
+RIGHT_IN_THE_GALLERY = 67.3  # percent of its 300 sentences, by `en`, when this was measured
 
 
 @pytest.fixture(scope="module")
