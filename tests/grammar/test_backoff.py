@@ -146,7 +146,7 @@ def poor_parser(request) -> Parser:
 @given(data=st.data())
 def test_any_tags_get_a_tree(poor_parser, data):
     tags = data.draw(st.lists(st.sampled_from(poor_parser.grammar.tags), min_size=2, max_size=10))
-    words = data.draw(st.lists(st.text(max_size=5), min_size=len(tags), max_size=len(tags)))
+    words = data.draw(st.lists(st.text(min_size=1, max_size=5), min_size=len(tags), max_size=len(tags)))
     parse = poor_parser.parse(Query(words, tags))
     assert (parse.tree.words, parse.tree.tags) == (words, tags)
     assert parse.status in ("parsed", "backed-off", "glued")

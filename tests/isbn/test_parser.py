@@ -20,7 +20,7 @@ from spacy_lpcfg.trees import Tree, parse_trees
 WORDS = ["a", "b", "new", "c", "a", "d"]
 LN2 = np.log(2)
 PARSER = IncrementalParser(tiny("feed-forward"))
-TEXT = st.lists(st.text(max_size=5), min_size=1, max_size=8)
+TEXT = st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=8)
 
 
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
@@ -127,7 +127,7 @@ def test_parse_of_any_width_is_repeatable():
 
 @given(TEXT)
 def test_parse_never_fails(words):
-    for text in (words, [*words, "\ud800", "", " "]):
+    for text in (words, [*words, "\ud800", " "]):
         parse = PARSER.parse(text)
         assert parse.tree.words == text
         assert parse.status == PARSED
