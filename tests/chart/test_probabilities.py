@@ -36,7 +36,7 @@ def pipeline(learned, name, **config):
     if name == "isbn_parser":
         config = {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 8}, **config}
     pipe = nlp.add_pipe(name, config=config)
-    setattr(pipe, "grammar" if name == "lpcfg_parser" else "isbn", learned[name])
+    setattr(pipe, "learned" if name == "lpcfg_parser" else "isbn", learned[name])
     return nlp
 
 

@@ -127,10 +127,10 @@ def test_cli_parse_n_best_say_how_they_differ_from_the_first():
     first = [line.split("\t") for line in run("parse", "en", text, *options).stdout.splitlines() if line]
     assert [len(line) for line in first] == [2, 3, 3]
     assert len({tuple(tree.spans()) for line in first for tree in parse_trees(line[1])}) == 3
-    assert "-" in first[1][2]
+    assert "+" in first[1][2]
     (found,) = json_in(run("parse", "en", text, *options, "--format", "jsonl").stdout)
     assert (found["n_best"][0]["added"], found["n_best"][0]["missing"]) == ([], [])
-    assert {*found["n_best"][1]["missing"][0]} == {"start", "end", "label"}
+    assert {*found["n_best"][1]["added"][0]} == {"start", "end", "label"}
 
 
 def test_cli_parse_marginals_are_those_of_the_component(pcfg_model, parses):

@@ -143,7 +143,7 @@ def test_parser_spells_brackets_and_quotes_as_its_treebank():
 
 
 def test_parser_prunes_as_told(nlp, with_settings, tmp_path):
-    told = {"edge_threshold": 0.0, "boundary_merit": False, "retry_beam": None}
+    told = {"edge_threshold": 0.2, "beam": 0.5}
     other = with_settings(pruning=told, limits={"max_words": 8})
     assert other.get_pipe("lpcfg_parser").parser.parser.settings == ChartSettings(**told)
     words = ["The", "cat", "that", "saw", "the", "dog", "ran", "."]
