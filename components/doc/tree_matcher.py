@@ -100,9 +100,9 @@ class TreeMatcher:
         matches: list[DocTreeMatch] = []
         for key, pattern in patterns:
             docs = indexed[pattern.has_root]
-            for match in docs.index.search(pattern):
-                names = {name: docs.span(node) for name, node in match.names.items()}
-                matches.append(DocTreeMatch(key, docs.span(match.node), names, match.probability))
+            for found in docs.index.search(pattern):
+                names = {name: docs.span(node) for name, node in found.names.items()}
+                matches.append(DocTreeMatch(key, docs.span(found.node), names, found.probability))
         doc = doclike if isinstance(doclike, Doc) else doclike.doc
         for i, match in enumerate(matches):
             on_match = self._callbacks[match.key]
