@@ -30,7 +30,7 @@ from spacy_lpcfg.storage.container import Stored, compressed, kind_of, pack, unp
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
-SENTENCES = [["The", "ferry", "was", "late", "."], ["Xyzzy", "1984"], ["was"], ["", "\ud800", "-LRB-", "The", "the"]]
+SENTENCES = [["The", "ferry", "was", "late", "."], ["Xyzzy", "1984"], ["was"], ["\ud800", "-LRB-", "The", "the"]]
 BEAM = BeamSettings(beam=4)
 
 

@@ -23,7 +23,7 @@ def project(tmp_path_factory):
     project = tmp_path_factory.mktemp("clone") / "project"
     project.mkdir()
     shutil.copy(ROOT / "project.yml", project)
-    for folder in ("configs", "assets", "scripts"):
+    for folder in ("configs", "assets", "scripts", "benchmarks"):
         shutil.copytree(ROOT / folder, project / folder)
     other = project.parent / "other"
     other.mkdir()
@@ -100,7 +100,7 @@ def test_project_learns_a_bracketer_from_tags(project):
     (project / "tagged.txt").write_text("\n".join(lines), encoding="utf-8")
     output = run(project, "bracketer", ".", "--vars.tagged", "tagged.txt")
     assert "BRACKETS_F" in output
-    rows = {line.split()[0]: line for line in output.splitlines() if " / " in line}
+    rows = {line.split("|")[1].strip(): line for line in output.splitlines() if line.startswith("|")}
     assert {"left_branching", "ccm", "upper_bound", "spectral_bracketer"} <= set(rows)
     assert (project / "training" / "bracketer" / "model-best").is_dir()
     again = run(project, "bracketer", ".", "--vars.tagged", "tagged.txt")
