@@ -38,8 +38,12 @@ def test_interrupt_that_a_library_makes_an_error_of_its_own_is_one_line(kind, ca
         except KeyboardInterrupt:
             raise kind("partially initialized") from None
 
-    with pytest.raises(typer.Exit) as caught:
-        command()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+    try:
+        with pytest.raises(typer.Exit) as caught:
+            command()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert caught.value.exit_code == INTERRUPTED
     assert capsys.readouterr().err == "Error: interrupted\n"
 
