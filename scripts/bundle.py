@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
-from spacy_lpcfg.evaluation.calibration import outcomes, reliability
+from spacy_lpcfg.evaluation.calibration import DomainOutcomes
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learner import with_fitted_tau
@@ -35,7 +35,6 @@ from spacy_lpcfg.models.encoders import find_encoder
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import Parse
 from spacy_lpcfg.storage.container import compressed
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, clean, read_trees
@@ -145,22 +144,15 @@ def scores(parser: SentenceParser, path: Path) -> dict[str, str]:
     parses = [parser.parse(query) for query in parser.prepare([Query(gold.words) for gold in golds])]
     seconds = time.process_time() - start
     evaluation = evaluate(golds, [parse.tree for parse in parses])
-    percentages, (probabilities, right) = evaluation.scores(), outcomes(parses, golds)
+    percentages = evaluation.scores()
+    of_brackets, _, of_trees = DomainOutcomes.of(parses, golds).expected_errors()
     return {
         "sentences scored": f"{evaluation.total().n_valid:,}",
         **{name: f"{percentages[key]:.2f}" for name, key in SCORES.items()},
-        "calibration error of brackets, %": f"{100 * reliability(probabilities, right).expected_error:.2f}",
-        "calibration error of whole trees, %": f"{100 * tree_error(parses, golds):.2f}",
+        "calibration error of brackets, %": f"{100 * of_brackets:.2f}",
+        "calibration error of whole trees, %": f"{100 * of_trees:.2f}",
         "sentences per CPU second": f"{len(golds) / seconds:.0f}",
     }
-
-
-def tree_error(parses: list[Parse], golds: list[Tree]) -> float:
-    """Return the expected calibration error of the probabilities of whole trees with their tags, in [0, 1]."""
-    are_right = [({*p.spans}, p.tags) == ({*gold.spans()}, gold.tags) for p, gold in zip(parses, golds, strict=True)]
-    pairs = [(parse.probability, is_right) for parse, is_right in zip(parses, are_right, strict=True)]
-    known = np.array([pair for pair in pairs if np.isfinite(pair[0])])
-    return reliability(known[:, 0], known[:, 1].astype(bool)).expected_error
 
 
 if __name__ == "__main__":

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measure
+from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.evaluation.evalb import evaluate
-from spacy_lpcfg.evidence.learner import EvidenceLearner
-from spacy_lpcfg.learners import AUTO
+from spacy_lpcfg.learners import NONE
 from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
-from spacy_lpcfg.models.encoders import find_encoder
 from spacy_lpcfg.models.kinds import make_parser, model_from_disk
 from spacy_lpcfg.trees import read_trees
 
@@ -52,16 +51,14 @@ def main() -> None:
 def learners_of(m: int, seed: int) -> dict[str, Any]:
     """The learners by their names, of m states."""
     settings: dict[str, Any] = {"n_states": m, "seed": seed}
-    pretrained = find_encoder(AUTO, "en")
-    assert pretrained is not None
     return {
         "PCFG": TreebankPCFG(),
         f"spectral, m = {m}": Spectral(**settings),
         f"pivot, m = {m}": Pivot(**settings),
-        f"pivot with evidence of features, m = {m}": EvidenceLearner(Pivot(**settings)),
-        f"pivot with evidence of the encoder, m = {m}": EvidenceLearner(
-            Pivot(**settings), encoder=pretrained.encoder, start=pretrained.classifier
+        f"pivot with evidence of features, m = {m}": make_learner(
+            "pivot", seed, settings={"n_states": m}, encoder=NONE
         ),
+        f"pivot with evidence of the encoder, m = {m}": make_learner("pivot", seed, settings={"n_states": m}),
         f"EM, m = {m}": EM(**settings),
         f"split and merge, m = {2 * m}": SplitMerge(n_states=2 * m, seed=seed),  # as many states in all
     }
