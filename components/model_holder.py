@@ -52,7 +52,7 @@ class ModelHolder(Model, Generic[Kept]):
 
     @property
     def learned(self) -> Kept | None:
-        """What was learned; None before training."""
+        """The model that was learned, read when it is first asked for; None before training."""
         return self._learned(*self.held)
 
     @learned.setter
@@ -98,7 +98,7 @@ class ModelHolder(Model, Generic[Kept]):
 
     @property
     def content(self) -> Kept | None:
-        """What is saved."""
+        """The model that `to_bytes` saves and `from_bytes` replaces; a subclass with layers adds their weights."""
         return self.learned
 
     @content.setter

@@ -211,7 +211,7 @@ FORMATS = {
         ),
         TreeFormat(
             name="discbracket",
-            contents="brackets of discontinuous trees, as of disco-dop",
+            contents="brackets of discontinuous trees, as disco-dop writes them",
             suffixes=(".discbracket", ".dbr"),
             in_folders=(".discbracket", ".dbr"),
             family="numbered words",
