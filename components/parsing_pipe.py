@@ -258,8 +258,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
         Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. See
         `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A belief network's probabilities
-        sum over the tags of the words; those of `log_probabilities` do not. For several models together the first
-        proper grammar answers, here and to the questions below.
+        sum over the tags of the words; those of `log_probabilities` do not.
 
         tag_variants (bool): False for trees whose brackets differ: of trees that differ in tags alone, the best.
         RAISES (ValueError): If n is no whole number from 1 to `MAX_N_BEST`, 10,000.

@@ -29,6 +29,13 @@ of each construction below, and writes them to OUTPUT, a tree a line:
     done       We had the clock repaired.            VP over verb and S of noun phrase and participle
     seen       We watched the clock stop.            VP over verb and S of noun phrase and infinitive
     left_out   It should work, but it doesn't.       S whose VP has no more than an auxiliary
+    verbed     Water the plants.                     verbs that are mostly nouns
+    pressed    Press Save to keep the changes.       VP over verb, name of a button, and purpose
+    often      Clean it twice a week.                ADVP or NP over how often, and NP
+    doubled    Prices more than doubled.             VP over ADVP and verb
+    never      Never before had we laughed so much.  SINV
+    timed      It rained two days before we left.    SBAR over NP, "before" and S
+    shared     We wash, peel and cut the carrots.    VP over several verbs and what belongs to all
 
 A sentence need not make sense: it teaches the shapes of trees, and its words stay beside the tags that they had.
 """
@@ -85,6 +92,48 @@ RATHER = ("RBR more", "RBR more", "RBR less", "RBR longer", "RBR better", "RBR f
 BELIEVING = ("VB think", "VB think", "VB say", "VB believe", "VB suppose", "VB expect", "VB hope")
 TELLING = ("NN fact", "NN fact", "NN idea", "NN claim", "NN news", "NN thought", "NN feeling", "NN hope")
 PERCEIVING = ("saw see", "watched watch", "heard hear", "felt feel", "made make", "let let", "helped help", "had have")
+VERBED = words(
+    "water book dust oil hand iron plant butter salt paint glue hammer nail tape mop rake trim file email text "
+    "phone ship fund schedule date label map heat season flour grease sugar pepper skin peel core slice dice head "
+    "table chair bottle can box bag peg pin clip lock bolt saw drill sand brush comb soap towel button zip park "
+    "toast grill match paste fax fan milk fence shell bank stamp weed place rent ring chain wire film photo host "
+    "staff board"
+)
+BUTTONS = (
+    "NN Save",
+    "NN OK",
+    "NN Enter",
+    "NN Cancel",
+    "NN Send",
+    "NNS Settings",
+    "NN Help",
+    "NN Open",
+    "NN Print",
+    "NN Start",
+)
+PRESSING = ("VB Click", "VB Press", "VB Select", "VB Choose", "VB Tap")
+TIMES = ("RB once", "RB twice", "CD three", "CD four", "JJ several", "JJ many")
+PERIODS = ("NN day", "NN week", "NN month", "NN year", "NN night", "NN hour")
+DURATIONS = (
+    "CD two,NNS days",
+    "CD three,NNS weeks",
+    "DT a,NN year",
+    "DT an,NN hour",
+    "CD ten,NNS minutes",
+    "RB long,",
+    "RB shortly,",
+)
+DOUBLING = words("doubled tripled quadrupled halved")
+OFFSETTING = words("covered offset matched filled replaced paid met achieved doubled")
+NEVER = (
+    "RB Never,RB before",
+    "RB Never",
+    "RB Rarely",
+    "RB Seldom",
+    "RB Nowhere",
+    "RB Never,RB again",
+    "RB Hardly,RB ever",
+)
 STANDING = words("is are was were stands stood lies lay sat hung lived came hangs sits comes lives")
 
 
@@ -139,6 +188,12 @@ def is_plain(tree: Tree) -> bool:
     verb = parts(tree)[1].children[0]
     marks = {child.label for child in tree.children if child.is_leaf} - {".", ","}
     return verb.label in FINITE | {"MD"} and not marks and not {"?", "!"} & set(tree.words)
+
+
+def is_main(verb: Tree) -> bool:
+    """Return whether a verb is finite, in lower case, and none that may be an auxiliary."""
+    word = verb.word or ""
+    return verb.label in FINITE and word.islower() and word[0] not in "'’" and word not in AUXILIARIES | {"am"}
 
 
 def is_quoted(tree: Tree) -> bool:
@@ -329,6 +384,12 @@ def headline(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     if not (is_passive or is_present) or (subject.children[0].label in {"PRP", "EX", "DT"} and len(subject.words) == 1):
         return None
     verb_phrase = verbs.children[-1] if is_passive else verbs
+    if rng.random() < 0.3:
+        clause = Tree(
+            "S", another(stock, rng, lambda who, other: other.tags[0] in FINITE_PRESENT and len(other.words) < 6)
+        )
+        as_clause = Tree("SBAR", (leaf("IN as"), lowered(clause)))
+        verb_phrase = Tree("VP", (*verb_phrase.children, as_clause))
     pruned = _without_articles(Tree("S", (subject, verb_phrase)))
     if pruned is None or [child.label for child in pruned.children] != ["NP", "VP"]:
         return None
@@ -460,15 +521,10 @@ def small(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
         predicate = another(stock, rng, lambda name, _: set(name.tags) == {"NNP"} and len(name.words) < 3)[0]
     if len(subject.words) > 3 or len(predicate.words) > 4:
         return None
-    past, base = rng.choice(MAKING[labels[1]]).split()
-    clause = Tree("S", (lowered(subject), predicate))
-    if rng.random() < 0.6:
-        verb_phrase = Tree("VP", (Tree("VBD", word=past), clause))
-    else:
-        auxiliary = leaf(rng.choice(["MD will", "MD should", "MD can", "MD could"]))
-        verb_phrase = Tree("VP", (auxiliary, Tree("VP", (Tree("VB", word=base), clause))))
-    who = another(stock, rng, lambda who, _: len(who.words) < 3)[0]
-    return Tree("S", (capitalized(who), verb_phrase, STOP))
+    if rng.random() < 0.1:
+        start, end = map(leaf, rng.choice(QUOTES))
+        return _caused(Tree("S", (lowered(subject), start, predicate, end)), rng, stock, MAKING[labels[1]])
+    return _caused(Tree("S", (lowered(subject), predicate)), rng, stock, MAKING[labels[1]])
 
 
 def joined(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
@@ -548,7 +604,8 @@ def facts(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     told = Tree("SBAR", (leaf("IN that"), lowered(Tree("S", without_end(sentence)))))
     fact = Tree("NP", (leaf("DT The"), leaf(rng.choice(TELLING)), told))
     if rng.random() < 0.4:
-        meant = Tree("SBAR", (leaf("IN that"), Tree("S", (lowered(subject), verbs))))
+        clause = _elliptic(rng, stock) if rng.random() < 0.3 else Tree("S", (lowered(subject), verbs))
+        meant = Tree("SBAR", (leaf("IN that"), clause))
         means = (leaf("VBZ does"), leaf(rng.choice(["RB not", "RB n't"])), Tree("VP", (leaf("VB mean"), meant)))
         verbs = Tree("VP", rng.choice([means, (leaf("VBZ means"), meant)]))
     return Tree("S", (fact, verbs, STOP))
@@ -560,7 +617,7 @@ def done(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     labels = [child.label for child in verbs.children]
     if verbs.words[0] not in BE or labels[1:] != ["VP"] or verbs.children[1].tags[0] != "VBN":
         return None
-    return _caused(subject, verbs.children[1], rng, stock, ("had have", "had have", "got get", "wanted want"))
+    return _caused(_told_of(subject, verbs), rng, stock, ("had have", "had have", "got get", "wanted want"))
 
 
 def seen(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
@@ -569,16 +626,20 @@ def seen(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     labels = [child.label for child in verbs.children]
     if labels != ["MD", "VP"] or verbs.children[1].children[0].label != "VB" or verbs.words[1] in {"be", "have"}:
         return None
-    return _caused(subject, verbs.children[1], rng, stock, PERCEIVING)
+    return _caused(_told_of(subject, verbs), rng, stock, PERCEIVING)
 
 
-def _caused(subject: Tree, verbs: Tree, rng: random.Random, stock: Stock, causing: Sequence[str]) -> Tree | None:
-    """Return a sentence whose verb, past and base form in one string, has a clause of subject and verbs."""
-    if len(subject.words) > 4 or len(verbs.words) > 9 or subject.tags[0] == "EX":
+def _told_of(subject: Tree, verbs: Tree) -> Tree:
+    """Return a clause of a subject in the objective case and the verb phrase below an auxiliary."""
+    whom = respelled(lowered(subject), lambda word, tag, _: OBJECTS.get(word, word) if tag == "PRP" else word)
+    return Tree("S", (whom, verbs.children[1]))
+
+
+def _caused(clause: Tree, rng: random.Random, stock: Stock, causing: Sequence[str]) -> Tree | None:
+    """Return a sentence whose verb, past and base form in one string, has a clause."""
+    if len(clause.words) > 13 or len(clause.children[0].words) > 4 or clause.tags[0] == "EX":
         return None
     past, base = rng.choice(causing).split()
-    whom = respelled(lowered(subject), lambda word, tag, _: OBJECTS.get(word, word) if tag == "PRP" else word)
-    clause = Tree("S", (whom, verbs))
     verb_phrase = Tree("VP", (Tree("VBD", word=past), clause))
     if rng.random() < 0.4:
         inner = Tree("VP", (Tree("VB", word=base), clause))
@@ -589,13 +650,121 @@ def _caused(subject: Tree, verbs: Tree, rng: random.Random, stock: Stock, causin
 
 def left_out(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
     """Join a sentence by "but" or "and" to a subject and an auxiliary."""
+    conjunction = leaf(rng.choice(["CC but", "CC but", "CC and"]))
+    whole = (Tree("S", without_end(sentence)), COMMA, conjunction, _elliptic(rng, stock))
+    return Tree("S", (*whole, STOP)) if len(sentence.words) < 10 else None
+
+
+def _elliptic(rng: random.Random, stock: Stock) -> Tree:
+    """Return a subject and an auxiliary."""
     who = lowered(another(stock, rng, lambda who, _: len(who.words) < 4)[0])
     verb = rng.choice(["VBD did", "VBZ does", "MD will", "MD would", "MD could", "MD ca", "VBD was", "VBZ has"])
     is_negative = verb == "MD ca" or rng.random() < 0.6
-    verbs = Tree("VP", (leaf(verb), *([leaf("RB n't")] if is_negative else [])))
-    conjunction = leaf(rng.choice(["CC but", "CC but", "CC and"]))
-    whole = (Tree("S", without_end(sentence)), COMMA, conjunction, Tree("S", (who, verbs)))
-    return Tree("S", (*whole, STOP)) if len(sentence.words) < 10 else None
+    return Tree("S", (who, Tree("VP", (leaf(verb), *([leaf("RB n't")] if is_negative else [])))))
+
+
+def verbed(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Put a verb that is mostly a noun before the object of another one, in a command or where it stands."""
+    for node in sentence.nodes():
+        labels = [child.label for child in node.children]
+        if node.label == "VP" and labels[:2] == ["VB", "NP"] and len(node.words) <= 9:
+            verb = Tree("VB", word=rng.choice(sorted(VERBED)))
+            phrase = Tree("VP", (verb, *node.children[1:]))
+            if rng.random() < 0.3:
+                return sentence.fold(
+                    lambda other, children, old=node, new=phrase: (
+                        new if other is old else Tree(other.label, children) if children else other
+                    )
+                )
+            phrase = _with_time(phrase, rng) if rng.random() < 0.3 else phrase
+            please = (Tree("INTJ", (leaf("UH Please"),)),) if rng.random() < 0.2 else ()
+            phrase = phrase if please else capitalized(phrase)
+            return Tree("S", (*please, phrase, leaf(rng.choice([". .", ". .", ". !"]))))
+    return None
+
+
+def pressed(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    purpose = told(sentence, rng, stock)
+    if purpose is None:
+        return None
+    infinitive = Tree("S", (Tree("VP", (leaf("TO to"), lowered(purpose.children[0]))),))
+    return Tree(
+        "S", (Tree("VP", (leaf(rng.choice(PRESSING)), Tree("NP", (leaf(rng.choice(BUTTONS)),)), infinitive)), STOP)
+    )
+
+
+def _with_time(verbs: Tree, rng: random.Random) -> Tree:
+    """Return a verb phrase with "twice a day", "three times a week" at its end."""
+    number = leaf(rng.choice(TIMES))
+    period = Tree("NP", (leaf(rng.choice(["DT a", "DT a", "DT every", "DT each"])), leaf(rng.choice(PERIODS))))
+    if number.label == "RB":
+        return Tree("VP", (*verbs.children, Tree("ADVP", (number, period))))
+    return Tree("VP", (*verbs.children, Tree("NP", (Tree("NP", (number, leaf("NNS times"))), period))))
+
+
+def often(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Say how often, at the end of a short command or sentence."""
+    command = told(sentence, rng, stock)
+    if command is not None and len(command.words) < 8 and rng.random() < 0.5:
+        return Tree("S", (_with_time(command.children[0], rng), command.children[1]))
+    subject, verbs = parts(sentence)
+    if len(sentence.words) > 9 or not is_main(verbs.children[0]):
+        return None
+    return Tree("S", (subject, _with_time(verbs, rng), STOP))
+
+
+def doubled(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Put "more than" before a verb of growth, or before another one with its object."""
+    subject, verbs = parts(sentence)
+    verb, *others = verbs.children
+    labels = [child.label for child in others]
+    if verb.label != "VBD" or verb.word in AUXILIARIES or subject.tags[-1] not in NOUNS or "NP" in labels[1:]:
+        return None
+    has_object = labels[:1] == ["NP"] and rng.random() < 0.5
+    others = others[:1] if has_object else [other for other in others if other.label == "PP"][-1:]
+    than = Tree("ADVP", (leaf(rng.choice(["RBR more", "RBR more", "RBR less"])), leaf("IN than")))
+    verb = Tree("VBD", word=rng.choice(sorted(OFFSETTING if has_object else DOUBLING)))
+    return Tree("S", (subject, Tree("VP", (than, verb, *others)), STOP))
+
+
+def never(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Put a negative adverb and the auxiliary before the subject."""
+    subject, verbs = parts(sentence)
+    verb, *others = verbs.children
+    word = FULL_FORMS.get(verb.word or "", verb.word or "")
+    if word not in AUXILIARIES or [child.label for child in others] != ["VP"] or len(others[0].words) > 14:
+        return None
+    first = Tree("ADVP", [leaf(text) for text in rng.choice(NEVER).split(",")])
+    return Tree("SINV", (first, Tree(verb.label, word=word), lowered(subject), others[0], STOP))
+
+
+def timed(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    subject, verbs = parts(sentence)
+    if len(sentence.words) > 10 or not is_main(verbs.children[0]) or len(without_end(sentence)) > 2:
+        return None
+    clause = Tree("S", another(stock, rng, lambda who, other: len(who.words) < 4 and len(other.words) < 7))
+    when = [leaf(text) for text in rng.choice(DURATIONS).split(",") if text]
+    duration = Tree("NP" if len(when) > 1 else "ADVP", when)
+    after = Tree("SBAR", (duration, leaf(rng.choice(["IN before", "IN after"])), lowered(clause)))
+    return Tree("S", (subject, Tree("VP", (*verbs.children, after)), STOP))
+
+
+def shared(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
+    """Put one or two verbs of other sentences before the verb of a sentence with an object."""
+    subject, verbs = parts(sentence)
+    verb, *others = verbs.children
+    if not is_main(verb) or [child.label for child in others][:1] != ["NP"]:
+        return None
+
+    def suits(_: Tree, other: Tree) -> bool:
+        return [child.label for child in other.children][:2] == [verb.label, "NP"] and is_main(other.children[0])
+
+    more_verbs = [another(stock, rng, suits)[1].children[0] for _ in range(rng.choice([1, 1, 2]))]
+    if len({other.word for other in (verb, *more_verbs)}) <= len(more_verbs):
+        return None
+    marks = [mark for other in more_verbs for mark in (other, COMMA)][:-1]
+    conjunction = leaf(rng.choice(["CC and", "CC and", "CC or"]))
+    return Tree("S", (subject, Tree("VP", (*marks, conjunction, verb, *others)), STOP))
 
 
 def another(stock: Stock, rng: random.Random, suits: Callable[[Tree, Tree], bool]) -> tuple[Tree, Tree]:
@@ -609,6 +778,7 @@ CONSTRUCTIONS: dict[str, Construct] = {
     for construct in (
         *(quoted, spoken, parted, tagged, had, so, placed, headline, listed, related, asked, told, short, what),
         *(small, joined, gapped, more, believed, by_then, facts, done, seen, left_out),
+        *(verbed, pressed, often, doubled, never, timed, shared),
     )
 }
 
