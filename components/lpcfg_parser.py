@@ -30,7 +30,7 @@ from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingP
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.learners import learner_of
 from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner, meta_of
-from spacy_lpcfg.models import has_pretrained, pretrained_names
+from spacy_lpcfg.models import FAST, has_pretrained, pretrained_names
 from spacy_lpcfg.models.kinds import make_parser, model_from_bytes, model_from_disk, usable_settings
 from spacy_lpcfg.models.loading import pretrained_model
 from spacy_lpcfg.parsing.decodings import check_decoding
@@ -197,9 +197,32 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         """Hold the pretrained model of a name, or else of the pipeline's language, if there is one, not read yet."""
         if pretrained is not None:
             check_one_of("pretrained to be the name of a model of the package", pretrained, pretrained_names())
+            self._check_language(pretrained)
         name = pretrained or (self._lang if has_pretrained(self._lang) else None)
         if name is not None:
             self.model.read_by(partial(pretrained_model, name))
+
+    def _check_language(self, pretrained: str) -> None:
+        """Raise ValueError if a model of the package is of another language than the pipeline."""
+        language = pretrained.removesuffix(FAST)
+        if self._lang not in ("", "xx", language):
+            raise ValueError(
+                f"Expected a model of the pipeline's language, {self._lang!r}, got the model {pretrained!r} of "
+                f"{language!r}: begin with spacy.blank({language!r}), or train a parser of {self._lang!r}."
+            )
+
+    def ready_parser(self) -> SegmentingParser:
+        """Return the parser.
+
+        RAISES (ValueError): If nothing was learned yet; it names the languages of which the package has models.
+        """
+        try:
+            return super().ready_parser()
+        except ValueError as error:
+            languages = ", ".join(sorted({name.removesuffix(FAST) for name in pretrained_names()}))
+            raise ValueError(
+                f"{error} Models that come with the package are of {languages}, and this pipeline is of {self._lang!r}."
+            ) from None
 
     @property
     def learned(self) -> ParsingModel | None:
@@ -215,6 +238,13 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     def _is_unread(self) -> bool:
         """Whether the model is a pretrained one that was not read yet."""
         return self._fit is None and not self.model.is_read
+
+    @property
+    def model_name(self) -> str:
+        reader = self.model.held[0]
+        if isinstance(reader, partial) and reader.func is pretrained_model:
+            return f"{reader.args[0]!r}{'' if self.model.is_read else ', read when it is first needed'}"
+        return super().model_name
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -48,6 +48,18 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         self.model.learned = learned
 
     @property
+    def model_name(self) -> str:
+        """The name of the model, for messages: that of its class, or of one that comes with the package."""
+        return type(self.learned).__name__
+
+    def __repr__(self) -> str:
+        """Return name, model and labels; nothing is read for it."""
+        labels = f", labels {', '.join(self.labels)}" if self.labels else ""
+        is_empty = self.model.is_read and self.learned is None
+        model = "no model" if is_empty else f"model {self.model_name}"
+        return f"<{type(self).__name__} {self.name!r}: {model}{labels}>"
+
+    @property
     def is_trainable(self) -> bool:
         """Whether `update` learns, so that spaCy logs a loss; False for components that learn in `initialize` alone."""
         return False

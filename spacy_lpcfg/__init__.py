@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.models.loading import load as load
     from spacy_lpcfg.trees.brackets import parse_trees as parse_trees
     from spacy_lpcfg.trees.brackets import write_trees as write_trees
+    from spacy_lpcfg.trees.labels import explain as explain
     from spacy_lpcfg.trees.reading import read_trees as read_trees
     from spacy_lpcfg.trees.tree import Tree as Tree
 
@@ -63,6 +64,7 @@ if not TYPE_CHECKING:  # else mypy would take any name for one that is there
             "models.kinds": ["make_parser"],
             "models.loading": ["load"],
             "trees.brackets": ["parse_trees", "write_trees"],
+            "trees.labels": ["explain"],
             "trees.reading": ["read_trees"],
             "trees.tree": ["Tree"],
         },

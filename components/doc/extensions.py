@@ -34,7 +34,7 @@ def register_extensions() -> None:
     register_getters(
         {
             Doc: {"constituency": doc_constituency, **of_trees},
-            Span: {**_SPAN_GETTERS, **of_trees},
+            Span: {**_SPAN_GETTERS, "probability": span_probability, **of_trees},
             Token: {**_TOKEN_GETTERS, "surprisal": surprisal_of, "boundary": token_boundary},
         }
     )
@@ -87,6 +87,15 @@ def span_parse_string(span: Span) -> str:
     """Return the constituent in brackets. As in benepar."""
     node = span_constituency(span)
     return node.bracketed if node else ""
+
+
+def span_probability(span: Span) -> float | None:
+    """Return the posterior probability of a constituent with the span's label; None where nothing is known.
+
+    Without a label, or with one that its node does not have, it is that of the node's outermost label.
+    """
+    node = span_constituency(span)
+    return node.label_probability_of(span.label_) if node else None
 
 
 def span_constituents(span: Span) -> Iterator[Span]:

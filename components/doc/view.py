@@ -129,12 +129,19 @@ class Constituent:
     @property
     def label_probability(self) -> float | None:
         """Posterior probability of the `label` over these words; None where nothing is known."""
+        return self.label_probability_of(self.label)
+
+    def label_probability_of(self, label: str) -> float | None:
+        """Return the posterior probability of one of the `labels`, or of the outermost for any other; None where
+        nothing is known.
+        """
         start, end = self._range
         chain = self._sentence.chains[self._range]
         scores = self._sentence.scores if chain else self._sentence.tag_scores
         if scores is None or (end > start + 1 and not chain):
             return None
-        score = scores[chain[0] if chain else start]
+        at = self.labels.index(label) if label in self.labels else 0
+        score = scores[chain[at] if chain else start]
         return None if isnan(score) else score  # a merged token has no score of its tag
 
     @property

@@ -6,6 +6,7 @@ pictures need matplotlib, which the extra `viz` installs.
 
 from spacy_lpcfg.pictures.chart import chart_figure, chart_svg
 from spacy_lpcfg.pictures.curves import calibration_figure, learning_figure, surprisal_figure, surprisal_svg
+from spacy_lpcfg.pictures.drawing import displacy_colours
 from spacy_lpcfg.pictures.spans import spans_svg
 from spacy_lpcfg.pictures.tree_figure import tree_figure
 from spacy_lpcfg.pictures.trees import tree_html, tree_svg, tree_text
@@ -14,6 +15,7 @@ __all__ = [
     "calibration_figure",
     "chart_figure",
     "chart_svg",
+    "displacy_colours",
     "learning_figure",
     "spans_svg",
     "surprisal_figure",

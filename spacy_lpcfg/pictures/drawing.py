@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from html import escape
 from math import isnan
+from typing import Any
 from unicodedata import combining, east_asian_width
 
+from spacy_lpcfg.trees.labels import PHRASES
 from spacy_lpcfg.visible import visible
 
 LABEL_HEIGHT = 20.0
@@ -106,6 +109,17 @@ def label_colour(label: str) -> str:
     """Return the colour of a label by its category: NP-SBJ has the colour of NP."""
     category = re.split(r"[-=^|+\d]", label.lstrip("@"))[0]
     return next(colour for pattern, colour in _COLOURS if re.fullmatch(pattern, category, re.DOTALL))
+
+
+def displacy_colours(labels: Iterable[str] = tuple(PHRASES), spans_key: str = "constituents") -> dict[str, Any]:
+    """Return options of spaCy's displacy by which it draws brackets in the colours of `tree_svg`.
+
+    Use: `displacy.render(doc, style="span", options=displacy_colours())`.
+
+    labels (iterable of str): The labels that get a colour, such as the `labels` of a component.
+    spans_key (str): Key of the trees in `doc.spans`.
+    """
+    return {"spans_key": spans_key, "colors": {label: label_colour(label) for label in labels}}
 
 
 def _plain(text: str) -> str:

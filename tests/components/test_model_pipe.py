@@ -1,6 +1,9 @@
 """The components that learn have this in common: errors, warnings, and things that they leave alone."""
 
+import re
+
 import pytest
+import spacy
 from pipelines import SAMPLE, annotations, answer, give_model, tagged, treebank, untrained
 from spacy.tokens import Doc
 from texts import ODD_TEXTS
@@ -61,6 +64,29 @@ def test_pipe_takes_a_ready_model_from_a_file_that_a_config_names(tmp_path):
     ready.config["initialize"]["components"]["lpcfg_parser"] = {"model": reader}
     ready.initialize()
     assert annotations(answer(ready, "lpcfg_parser")) == annotations(answer(nlp, "lpcfg_parser"))
+
+
+@pytest.mark.parametrize("name", WITH_TREES)
+def test_pipe_repr_has_name_model_and_labels(name):
+    pipe = untrained(name).get_pipe(name)
+    assert repr(pipe).startswith(f"<{type(pipe).__name__} '{name}': no model")
+    pipe = learned(name).get_pipe(name)
+    assert re.fullmatch(rf"<{type(pipe).__name__} '{name}': model \w+, labels {', '.join(pipe.labels)}>", repr(pipe))
+
+
+def test_pipe_repr_names_a_pretrained_model_without_reading_it():
+    parser = spacy.blank("en").add_pipe("lpcfg_parser")
+    assert repr(parser) == "<LPCFGParser 'lpcfg_parser': model 'en', read when it is first needed>"
+    assert not parser.model.is_read
+
+
+def test_pipe_refuses_a_pretrained_model_of_another_language_and_says_of_which_there_are():
+    german = spacy.blank("de")
+    with pytest.raises(ValueError, match="the pipeline's language, 'de', got the model 'en-fast' of 'en'"):
+        german.add_pipe("lpcfg_parser", config={"pretrained": "en-fast"})
+    german.add_pipe("lpcfg_parser")
+    with pytest.raises(ValueError, match="that come with the package are of en, and this pipeline is of 'de'"):
+        german("Das ist gut.")
 
 
 @pytest.mark.parametrize("name", PARSERS)

@@ -10,6 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles.strategies import trees as random_trees
+from spacy import displacy
+from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
 
 from spacy_lpcfg.evaluation.calibration import reliability
 from spacy_lpcfg.learning.base import Step
@@ -18,6 +21,7 @@ from spacy_lpcfg.pictures import (
     calibration_figure,
     chart_figure,
     chart_svg,
+    displacy_colours,
     learning_figure,
     spans_svg,
     surprisal_figure,
@@ -29,7 +33,7 @@ from spacy_lpcfg.pictures import (
 )
 from spacy_lpcfg.pictures.boundaries import boundaries_svg
 from spacy_lpcfg.pictures.chart import span_table
-from spacy_lpcfg.pictures.drawing import label_width
+from spacy_lpcfg.pictures.drawing import label_colour, label_width
 from spacy_lpcfg.pictures.figures import figure_png, figure_svg
 from spacy_lpcfg.pictures.pages import html_page
 from spacy_lpcfg.pictures.spans import spans_html
@@ -164,6 +168,14 @@ def test_pictures_text_is_made_visible_once(text):
 
 
 # Spans
+
+
+def test_pictures_of_displacy_have_the_colours_of_trees():
+    doc = Doc(Vocab(), words=["The", "time"])
+    doc.spans["constituents"] = [Span(doc, 0, 2, "NP"), Span(doc, 0, 2, "SBAR")]
+    html = displacy.render(doc, style="span", options=displacy_colours(), jupyter=False)
+    assert {label_colour("NP"), label_colour("SBAR")} <= {*re.findall("#[0-9a-f]{6}", html)}
+    assert displacy_colours(["CNP"], "brackets") == {"spans_key": "brackets", "colors": {"CNP": label_colour("NP")}}
 
 
 def test_pictures_of_spans_have_the_likely_ones_without_overlap():

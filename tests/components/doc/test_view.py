@@ -132,6 +132,15 @@ def test_constituents_carry_scores_of_parses():
     root = doc._.constituency[0]
     assert root.label_probability == pytest.approx(0.9)
     assert root.children[1].probability == root.children[1].label_probability == pytest.approx(0.7)
+    assert [span._.probability for span in group] == pytest.approx([0.9, 0.8, 0.7, 0.6])
+    assert doc[1:2]._.probability == pytest.approx(0.7)
+
+
+def test_probability_of_a_span_is_that_of_its_own_label():
+    doc = Doc(VOCAB, words=["Go"])
+    set_parses(doc, [parse_of("(S (VP (VB Go)))", [0.9, 0.6])])
+    assert [span._.probability for span in doc.spans[KEY]] == pytest.approx([0.9, 0.6])
+    assert [Span(doc, 0, 1, label)._.probability for label in ("", "PERSON")] == pytest.approx([0.9, 0.9])
 
 
 def test_probability_of_a_root_is_that_of_the_whole_tree():
