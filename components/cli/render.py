@@ -56,7 +56,7 @@ class Drawable(NamedTuple):
 _FORMATS: dict[Picture, tuple[PictureFormat, ...]] = {
     picture: (PictureFormat.svg, PictureFormat.html, PictureFormat.png) for picture in Picture
 }
-_FORMATS |= {Picture.tree: tuple(PictureFormat), Picture.spans: (PictureFormat.html,)}
+_FORMATS |= {Picture.tree: tuple(PictureFormat)}
 _SINGLE = (PictureFormat.svg, PictureFormat.png)  # a file of which holds one picture
 _OF_TREES = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
 
@@ -95,7 +95,7 @@ def render(
 
     en is the English that comes with the package. FILE has a document a line, unless --input says otherwise, and trees
     for calibration. Trees can be text for a terminal, ascii, svg, html, png, and LaTeX (.tex) for the package forest or
-    qtree; spans are html, and all else svg, html and png. An svg or png holds one picture. A png, calibration and
+    qtree; all else is svg, html and png. An svg or png holds one picture. A png, calibration and
     learning need matplotlib: pip install "spacy-lpcfg[viz]".
 
     \b
@@ -238,13 +238,16 @@ def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str | bytes:
 
     if form in (PictureFormat.forest, PictureFormat.qtree):
         return to_latex(tree, form.value)
-    if form == PictureFormat.png:
-        return _draw_figure(pictures.tree_figure(tree, *scores), form)
-    if form == PictureFormat.svg:
-        return pictures.tree_svg(tree, *scores)
-    if form == PictureFormat.html:
-        return pictures.tree_html(tree, *scores)
-    return pictures.tree_text(tree, "ascii" if form == PictureFormat.ascii else "unicode")
+    if form in (PictureFormat.text, PictureFormat.ascii):
+        return pictures.tree_text(tree, "ascii" if form == PictureFormat.ascii else "unicode")
+    return _in_format(pictures.tree_svg(tree, *scores), form)
+
+
+def _in_format(svg: str, form: PictureFormat) -> str | bytes:
+    from spacy_lpcfg.pictures import svg_png
+    from spacy_lpcfg.pictures.drawing import scrolling
+
+    return {PictureFormat.png: svg_png, PictureFormat.html: scrolling}.get(form, str)(svg)
 
 
 def _draw_figure(figure: "Figure", form: PictureFormat) -> str | bytes:
@@ -258,25 +261,21 @@ def _draw_parsed(sentence: "PicturedSentence", answer: None, form: PictureFormat
 
 
 def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str | bytes:
-    from spacy_lpcfg import pictures
+    from spacy_lpcfg.pictures import chart_svg
 
-    if form == PictureFormat.png:
-        return _draw_figure(pictures.chart_figure(sentence.words, posteriors), form)
-    return pictures.chart_svg(sentence.words, posteriors)
+    return _in_format(chart_svg(sentence.words, posteriors), form)
 
 
-def _draw_spans(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str:
-    from spacy_lpcfg.pictures.spans import spans_html
+def _draw_spans(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str | bytes:
+    from spacy_lpcfg.pictures import spans_svg
 
-    return spans_html(sentence.words, posteriors)
+    return _in_format(spans_svg(sentence.words, posteriors), form)
 
 
 def _draw_surprisal(sentence: "PicturedSentence", bits: Any, form: PictureFormat) -> str | bytes:
-    from spacy_lpcfg import pictures
+    from spacy_lpcfg.pictures import surprisal_svg
 
-    if form == PictureFormat.png:
-        return _draw_figure(pictures.surprisal_figure(sentence.words, bits), form)
-    return pictures.surprisal_svg(sentence.words, bits)
+    return _in_format(surprisal_svg(sentence.words, bits), form)
 
 
 _OF_SENTENCES: dict[Picture, Callable[..., str | bytes]] = {

@@ -4,94 +4,106 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spacy_lpcfg.extras import extra
-from spacy_lpcfg.pictures.drawing import BLUE, draw_text, draw_turned, svg_element, text_width
-from spacy_lpcfg.pictures.figures import new_figure
+from spacy_lpcfg.pictures.drawing import (
+    BLUE,
+    draw_key,
+    draw_text,
+    draw_turned,
+    is_right_to_left,
+    svg_element,
+    text_width,
+)
 from spacy_lpcfg.visible import visible
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from spacy_lpcfg.parsing.result import Posteriors
 
 _LEAST_NAMED = 0.1
+_LEAST_DRAWN = 0.005  # probability of a cell
 _MOST_NAMED = 30  # cells of longer sentences are too small for names
-_INCHES = 0.55  # side of a cell
 _SIDE = 48.0  # pixels of a cell with names
 _MARGIN = 16.0  # pixels between words and cells
-_LEAST_WIDTH = 130.0  # pixels, for the caption
+_AXIS = 22.0  # pixels for the name of an axis
+_LEAST_WIDTH = 210.0  # pixels, for the colour key
+_LINE = 20.0  # pixels, of the colour key
+_AXIS_NAME = 'font-size="12"'
 _MOST_WORDS = 400  # time and memory grow with the square of this
 
 
-def chart_figure(words: Sequence[str], posteriors: Posteriors) -> Figure:
-    """Draw the chart of a sentence as a matplotlib heat map.
+def chart_svg(words: Sequence[str], posteriors: Posteriors) -> str:
+    """Draw the chart of a sentence as an SVG element, which can also be saved as a file.
 
     A span has a cell in the row of its first word and the column of its last word, the darker the more probable its
-    most probable bracket. The cell lists the labels with a probability of 0.1 or more, in the order of the brackets.
-    The most probable tag is written below each word.
-
-    words (sequence of str, (n_words,)): The words of the sentence, at most 400.
-    posteriors (Posteriors): Posterior probabilities of its brackets and tags.
-    RAISES (ImportError): If matplotlib is missing.
-        (ValueError): If the number of words is not that of the posteriors, or is more than 400.
-    """
-    _check_words(words, posteriors)
-    n = len(words)
-    side = 2.0 + (_INCHES if n <= _MOST_NAMED else _INCHES / 2) * n
-    figure = new_figure(side + 1.0, side)
-    axes = figure.add_subplot()
-    table = span_table(n, posteriors)
-    image = axes.imshow(table, cmap=_shades(), vmin=0.0, vmax=1.0, interpolation="none")
-    figure.colorbar(image, ax=axes, label="posterior probability", shrink=0.8)
-    shown = [visible(word) for word in words]
-    tagged = [f"{word}\n{visible(_likeliest(tags))}" for word, tags in zip(shown, posteriors.tags, strict=True)]
-    axes.set_xticks(range(n), tagged, rotation=90, parse_math=False)
-    axes.set_yticks(range(n), shown, parse_math=False)
-    axes.set_xlabel("last word")
-    axes.set_ylabel("first word")
-    if n <= _MOST_NAMED:
-        for (start, end), names in _names(posteriors).items():
-            axes.text(
-                end - 1, start, "\n".join(names), ha="center", va="center", fontsize=7,
-                parse_math=False,
-            )  # fmt: skip
-    return figure
-
-
-def chart_svg(words: Sequence[str], posteriors: Posteriors) -> str:
-    """Return the chart of `chart_figure` as an SVG element, without matplotlib. Tooltips of cells list the brackets.
+    most probable bracket. The cell lists the labels with a probability of 0.1 or more, in the order of the brackets;
+    in sentences of more than 30 words its tooltip does. The most probable tag is written after each word of a column.
+    Columns go from right to left if the words are written so.
 
     words (sequence of str, (n_words,)): The words of the sentence, at most 400.
     posteriors (Posteriors): Posterior probabilities of its brackets and tags.
     RAISES (ValueError): If the number of words is not that of the posteriors, or is more than 400.
     """
     _check_words(words, posteriors)
-    n = len(words)
+    n, is_reversed = len(words), is_right_to_left(words)
     side = _SIDE if n <= _MOST_NAMED else _SIDE / 2
-    names = _names(posteriors)
-    left = max((text_width(word, 15.0) for word in words), default=0.0) + _MARGIN
-    table = span_table(n, posteriors)
+    aside = max((text_width(word, 15.0) for word in words), default=0.0) + _MARGIN + _AXIS
+    left = 0.0 if is_reversed else aside
+    columns = [left + side * (n - 1 - i if is_reversed else i) for i in range(n)]
+    names, table = _names(posteriors), span_table(n, posteriors)
     cells = [
-        _draw_cell(left + end * side, start * side, side, table[start, end], names.get((start, end + 1), []))
+        _draw_cell(columns[end], start * side, side, table[start, end], names.get((start, end + 1), []))
         for start in range(n)
         for end in range(start, n)
+        if table[start, end] >= _LEAST_DRAWN
     ]
-    rows = [
-        draw_text(left - _MARGIN / 2, (row + 0.5) * side, word, 'text-anchor="end"') for row, word in enumerate(words)
+    at, anchor = (n * side + _MARGIN / 2, "start") if is_reversed else (left - _MARGIN / 2, "end")
+    rows = [draw_text(at, (i + 0.5) * side, word, f'text-anchor="{anchor}"') for i, word in enumerate(words)]
+    bottom, tagged = _draw_columns([x + side / 2 for x in columns], n * side, words, posteriors)
+    width = max(n * side + aside, _LEAST_WIDTH)
+    axes = [
+        draw_turned(width - _AXIS / 2 if is_reversed else _AXIS / 2, n * side / 2, "first word", -90, _AXIS_NAME),
+        draw_text(left + n * side / 2, bottom + _AXIS / 2, "last word", _AXIS_NAME),
     ]
-    columns, below = [], 0.0
-    for column, (word, tags) in enumerate(zip(words, posteriors.tags, strict=True)):
-        x, y = left + (column + 0.5) * side, n * side + _MARGIN / 2
-        columns += [draw_turned(x, y, word, 90), draw_turned(x, y + text_width(f"{word} ", 15.0), _likeliest(tags), 90)]
-        below = max(below, text_width(f"{word} {_likeliest(tags)}", 15.0))
-    height = n * side + below + 2 * _MARGIN
-    caption = draw_text(4.0, height - _MARGIN / 2, "posterior probability", 'font-size="11" text-anchor="start"')
-    drawn = "".join([*cells, *rows, *columns, caption])
-    return svg_element(max(left + n * side, _LEAST_WIDTH), height, drawn, " ".join(words))
+    grid = _draw_grid(left + n * side if is_reversed else left, -side if is_reversed else side, n)
+    drawn = "".join([grid, *cells, *rows, *tagged, *axes, _draw_key(bottom + _AXIS)])
+    return svg_element(width, bottom + _AXIS + 2 * _LINE, drawn, " ".join(words))
+
+
+def _draw_grid(x: float, step: float, n: int) -> str:
+    """Return the lines around the cells of a triangle.
+
+    x (float): The outer edge of the first column.
+    step (float): Pixels from a column to the next, negative from right to left.
+    """
+    side = abs(step)
+    rows = (f"M{x + step * max(i - 1, 0):.1f} {i * side:.1f}H{x + step * n:.1f}" for i in range(n + 1))
+    columns = (f"M{x + step * i:.1f} 0V{min(i + 1, n) * side:.1f}" for i in range(n + 1))
+    return f'<path d="{"".join([*rows, *columns])}" fill="none" stroke="currentColor" stroke-opacity=".15"/>'
+
+
+def _draw_columns(
+    centres: Sequence[float], top: float, words: Sequence[str], posteriors: Posteriors
+) -> tuple[float, list[str]]:
+    """Return the lower end of the words and tags below the columns, and their SVG."""
+    drawn, longest = [], 0.0
+    for x, word, tags in zip(centres, words, posteriors.tags, strict=True):
+        y, tag = top + _MARGIN / 2, _likeliest(tags)
+        drawn += [draw_turned(x, y, word, 90), draw_turned(x, y + text_width(f"{word} ", 15.0), tag, 90)]
+        longest = max(longest, text_width(f"{word} {tag}", 15.0))
+    return top + longest + _MARGIN, drawn
+
+
+def _draw_key(top: float) -> str:
+    squares = [(f"{p:g}", BLUE, _opacity(p)) for p in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    caption = draw_text(4.0, top + _LINE / 2, "posterior probability", 'font-size="11" text-anchor="start"')
+    return caption + draw_key(4.0, top + 1.5 * _LINE, squares)
+
+
+def _opacity(p: float) -> float:
+    return 0.9 * p
 
 
 def _draw_cell(x: float, y: float, side: float, p: float, names: Sequence[str]) -> str:
@@ -102,7 +114,7 @@ def _draw_cell(x: float, y: float, side: float, p: float, names: Sequence[str]) 
     title = f"<title>{escape(', '.join(names))}</title>" if names else ""
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{side:.1f}" height="{side:.1f}" fill="{BLUE}" '
-        f'fill-opacity="{0.9 * p:.2f}" stroke="currentColor" stroke-opacity=".15">{title}</rect>{"".join(texts)}'
+        f'fill-opacity="{_opacity(p):.2f}">{title}</rect>{"".join(texts)}'
     )
 
 
@@ -125,12 +137,6 @@ def span_table(n_words: int, posteriors: Posteriors) -> np.ndarray:
     for (start, end, _), p in posteriors.brackets.items():
         table[start, end - 1] = max(table[start, end - 1], p)
     return table
-
-
-def _shades() -> Any:
-    """Return a colormap from transparent to a blue on which both black and white text can be read."""
-    colours = extra("matplotlib.colors", "A figure")
-    return colours.LinearSegmentedColormap.from_list("shades", [(*colours.to_rgb(BLUE), alpha) for alpha in (0.0, 0.9)])
 
 
 def _names(posteriors: Posteriors) -> dict[tuple[int, int], list[str]]:

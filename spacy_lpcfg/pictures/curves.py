@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spacy_lpcfg.pictures.drawing import BLUE, draw_text, draw_turned, svg_element, text_width
+from spacy_lpcfg.pictures.drawing import (
+    BLUE,
+    draw_key,
+    draw_text,
+    draw_turned,
+    is_right_to_left,
+    svg_element,
+    text_width,
+)
 from spacy_lpcfg.pictures.figures import new_figure
 from spacy_lpcfg.visible import visible
 
@@ -18,6 +26,9 @@ if TYPE_CHECKING:
 
 END = "(end)"
 _BAR, _TALLEST, _NUMBER = 42.0, 180.0, 20.0  # pixels: width of a bar with its gap, greatest height, room for a number
+_AXIS = 46.0  # pixels left of the bars, for the name and the numbers of the axis
+_LEAST_WIDTH = 240.0  # pixels, for the colour key
+_MOST_LINES = 6  # of the axis
 _QUANTITIES = {
     "log_likelihood": "log-likelihood (nats)",
     "f1": "F1 on held-out trees",
@@ -28,50 +39,54 @@ _COUNTERS = ("iteration", "epoch")
 Steps = Sequence[Any]
 
 
-def surprisal_figure(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> Figure:
-    """Draw a bar chart of the surprisal of each word of a sentence and of its end, with matplotlib.
+def surprisal_svg(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> str:
+    """Draw the surprisal of each word of a sentence, and of its end, as a bar chart in an SVG element.
 
     words (sequence of str, (n_words,)): The words of the sentence.
     bits (float, (n_words + 1,)): Surprisal in bits of each word given those before it, and of the end. No bar is drawn
         where it is unknown (nan) or infinite (the prefix has no probability).
-    RAISES (ImportError): If matplotlib is missing.
-        (ValueError): If the number of bits is not n_words + 1.
-    """
-    _check_bits(words, bits)
-    figure = new_figure(1.5 + 0.5 * len(bits), 3.5)
-    axes = figure.add_subplot()
-    axes.bar(range(len(bits)), np.where(np.isfinite(bits), bits, 0.0), color=[BLUE] * len(words) + ["C7"])
-    names = [*map(visible, words), END]
-    axes.set_xticks(range(len(bits)), names, rotation=45, ha="right", rotation_mode="anchor", parse_math=False)
-    axes.set_ylabel("surprisal (bits)")
-    return figure
-
-
-def surprisal_svg(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> str:
-    """Return the bar chart of `surprisal_figure` as an SVG element, without matplotlib and with numbers on the bars.
-
-    words (sequence of str, (n_words,)): The words of the sentence.
-    bits (float, (n_words + 1,)): Surprisal of the words and of the end, as for `surprisal_figure`.
     RAISES (ValueError): If the number of bits is not n_words + 1.
     """
     _check_bits(words, bits)
     names = [*words, END]
     finite = np.where(np.isfinite(bits), bits, 0.0)
-    scale = _TALLEST / max(finite.max(), 1.0)
-    bars = []
-    for i, (name, value, height) in enumerate(zip(names, bits, finite * scale, strict=True)):
-        x, colour = (i + 0.5) * _BAR, BLUE if i < len(words) else "currentColor"
-        number = f"{value:.1f}" if np.isfinite(value) else "\N{INFINITY}" if value > 0 else "?"
-        bars.append(
-            f'<rect x="{x - _BAR * 0.4:.1f}" y="{_NUMBER + _TALLEST - height:.1f}" width="{_BAR * 0.8:.1f}" '
-            f'height="{height:.1f}" fill="{colour}" fill-opacity=".8"/>'
-            + draw_text(x, _NUMBER + _TALLEST - height - 8.0, number, 'font-size="11"')
-            + draw_turned(x, _NUMBER + _TALLEST + 10.0, name, 45)
-        )
+    most = max(finite.max(), 1.0)
+    places = [_AXIS + (i + 0.5) * _BAR for i in range(len(names))]
+    if is_right_to_left(words):
+        places.reverse()
+    bars = [
+        _draw_bar(x, value, _TALLEST * height / most, BLUE if i < len(words) else "currentColor")
+        + draw_turned(x, _NUMBER + _TALLEST + 10.0, name, 45)
+        for i, (x, name, value, height) in enumerate(zip(places, names, bits, finite, strict=True))
+    ]
     slant = 0.71 * max(text_width(name, 15.0) for name in names) + 24.0
-    width, height = len(names) * _BAR + slant, _NUMBER + _TALLEST + slant + 16.0
-    bars.append(draw_text(4.0, height - 8.0, "surprisal (bits)", 'font-size="11" text-anchor="start"'))
-    return svg_element(width, height, "".join(bars), f"Surprisal in bits: {' '.join(names)}")
+    width, height = _AXIS + len(names) * _BAR + slant, _NUMBER + _TALLEST + slant + 16.0
+    key = draw_key(4.0, height - 8.0, (("word", BLUE, 0.8), ("end of the sentence", "currentColor", 0.8)))
+    drawn = "".join([_draw_axis(most, width - slant), *bars, key])
+    return svg_element(max(width, _LEAST_WIDTH), height, drawn, f"Surprisal in bits: {' '.join(names)}")
+
+
+def _draw_bar(x: float, value: float, height: float, colour: str) -> str:
+    """Return a bar with its number above it."""
+    number = f"{value:.1f}" if np.isfinite(value) else "\N{INFINITY}" if value > 0 else "?"
+    top = _NUMBER + _TALLEST - height
+    return (
+        f'<rect x="{x - _BAR * 0.4:.1f}" y="{top:.1f}" width="{_BAR * 0.8:.1f}" '
+        f'height="{height:.1f}" fill="{colour}" fill-opacity=".8"/>' + draw_text(x, top - 8.0, number, 'font-size="11"')
+    )
+
+
+def _draw_axis(most: float, right: float) -> str:
+    """Return the vertical axis: its name, and lines with numbers."""
+    step = next(step for step in (0.5 * 10**k * by for k in range(9) for by in (1, 2, 4)) if most <= _MOST_LINES * step)
+    drawn = [draw_turned(9.0, _NUMBER + _TALLEST / 2, "surprisal (bits)", -90, 'font-size="12"')]
+    for value in np.arange(0.0, most + step / 100, step):
+        y = _NUMBER + _TALLEST * (1 - value / most)
+        drawn.append(
+            f'<path d="M{_AXIS:.1f} {y:.1f}H{right:.1f}" stroke="currentColor" stroke-opacity=".2" fill="none"/>'
+            + draw_text(_AXIS - 4.0, y, f"{value:g}", 'font-size="11" text-anchor="end"')
+        )
+    return "".join(drawn)
 
 
 def _check_bits(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> None:

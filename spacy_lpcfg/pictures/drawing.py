@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from math import isnan
 from typing import Any
-from unicodedata import combining, east_asian_width
+from unicodedata import bidirectional, combining, east_asian_width
 
-from spacy_lpcfg.trees.labels import PHRASES
+from spacy_lpcfg.trees.labels import PHRASES, explain
 from spacy_lpcfg.visible import visible
 
 LABEL_HEIGHT = 20.0
@@ -23,6 +23,14 @@ _COLOURS = (  # a contrast of about 4 with white and with black
     (r"C?PP|WHPP|PRT", "#2f8f7a"),
     (r"C?AP|(WH)?AD[JV]P|C?AVP|AdP", "#a07a1c"),  # adjectives and adverbs
     (r".*", "#76808a"),
+)
+_STRONG = ("L", "R", "AL")  # classes of characters that have a direction
+_PAGE_WIDTHS = (360, 400, 480, 600, 800, 1000, 1200)  # pixels
+_PAGE_MARGINS = 32.0
+_SCROLLS = "\N{LEFT RIGHT ARROW} The picture is wider than the page: scroll it sideways."
+SCROLL_HINTS = "".join(
+    f"@media (max-width: {width}px) {{ .scrolls-{width} {{ display: block; font-size: .85rem; opacity: .75 }} }}\n"
+    for width in _PAGE_WIDTHS
 )
 _NARROW = set("iljtfrI.,:;'`!|()[]/ ")
 _WIDE = set("mwMW%@\N{EM DASH}")
@@ -45,8 +53,26 @@ def svg_element(width: float, height: float, content: str, text: str) -> str:
 
 
 def scrolling(svg: str) -> str:
-    """Wrap an SVG element in HTML that scrolls horizontally if the page is narrower than the drawing."""
-    return f'<div style="overflow-x: auto">{svg}</div>'
+    """Wrap an SVG element in HTML that scrolls horizontally if the page is narrower than the drawing.
+
+    Where the style is `SCROLL_HINTS`, pages that are narrower say that it scrolls.
+    """
+    width = float(re.search(r'width="(\d+)"', svg)[1])  # type: ignore[index]
+    wider = [most for most in _PAGE_WIDTHS if most <= width + _PAGE_MARGINS]
+    hint = f'<p class="scrolls-{wider[-1]}" hidden>{_SCROLLS}</p>' if wider else ""
+    return f'{hint}<div style="overflow-x: auto" tabindex="0">{svg}</div>'
+
+
+def is_right_to_left(words: Sequence[str]) -> bool:
+    """Return whether most words with a direction are written from right to left."""
+    directions = [next(filter(_STRONG.__contains__, map(bidirectional, word)), "") for word in words]
+    return sum(each in ("R", "AL") for each in directions) > directions.count("L")
+
+
+def described(label: str, drawn: str) -> str:
+    """Add the meaning of a label to its SVG, which browsers show when the mouse is on it."""
+    meaning = explain(label)
+    return f"<g><title>{_plain(f'{label}: {meaning}')}</title>{drawn}</g>" if meaning else drawn
 
 
 def label_width(label: str, score: float | None = None) -> float:
@@ -61,10 +87,11 @@ def draw_label(x: float, y: float, width: float, label: str, score: float | None
     score (float or None): The probability of the label; None or nan if unknown.
     """
     colour = label_colour(label)
-    return (
+    return described(
+        label,
         f'<rect x="{x - width / 2:.1f}" y="{y - LABEL_HEIGHT / 2:.1f}" width="{width:.1f}" height="{LABEL_HEIGHT:.0f}" '
         f'rx="6" fill="{colour}" fill-opacity="{label_opacity(score):.2f}" stroke="{colour}"/>'
-        + draw_text(x, y, label, 'font-size="13" font-weight="600"', score)
+        + draw_text(x, y, label, 'font-size="13" font-weight="600"', score),
     )
 
 
@@ -79,10 +106,27 @@ def draw_text(x: float, y: float, text: str, attributes: str = "", score: float 
     return f'<text x="{x:.1f}" y="{y + 4.6:.1f}" {attributes}>{_plain(text)}{number}</text>'
 
 
-def draw_turned(x: float, y: float, text: str, degrees: int) -> str:
+def draw_turned(x: float, y: float, text: str, degrees: int, attributes: str = 'text-anchor="start"') -> str:
     """Return the SVG of a line of text that begins at a point and is rotated clockwise."""
-    turned = f"translate({x - 4.6:.1f} {y:.1f}) rotate({degrees})"
-    return f'<text transform="{turned}" text-anchor="start">{_plain(text)}</text>'
+    side = -4.6 if degrees > 0 else 4.6
+    return f'<text transform="translate({x + side:.1f} {y:.1f}) rotate({degrees})" {attributes}>{_plain(text)}</text>'
+
+
+def draw_key(x: float, y: float, squares: Iterable[tuple[str, str, float]]) -> str:
+    """Return the SVG of a colour key: squares beside each other, each followed by its name.
+
+    x, y (float): Left edge and vertical centre.
+    squares (iterable of (str, str, float)): The name, colour and opacity of each.
+    """
+    drawn = []
+    for name, colour, opacity in squares:
+        drawn.append(
+            f'<rect x="{x:.1f}" y="{y - 7:.1f}" width="14" height="14" fill="{colour}" fill-opacity="{opacity:.2f}" '
+            'stroke="currentColor" stroke-opacity=".4"/>'
+            + draw_text(x + 18.0, y, name, 'font-size="11" text-anchor="start"')
+        )
+        x += 30.0 + text_width(name, 11.0)
+    return "".join(drawn)
 
 
 def text_width(text: str, size: float) -> float:

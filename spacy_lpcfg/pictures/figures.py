@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DPI = 150  # resolution of PNG files
+_MOST_PIXELS = 10_000  # of a side, beyond which the resolution is lower
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -41,8 +42,8 @@ def figure_svg(figure: Figure) -> str:
 
 def figure_png(figure: Figure) -> bytes:
     """Return a figure as the bytes of a PNG file."""
-    png = BytesIO()
+    png, dpi = BytesIO(), min(_DPI, _MOST_PIXELS / max(figure.get_size_inches()))
     with catch_warnings():
         filterwarnings("ignore", message=r"Glyph \d+ .* missing from")
-        figure.savefig(png, format="png", dpi=_DPI, metadata={"Software": None})
+        figure.savefig(png, format="png", dpi=dpi, metadata={"Software": None})
     return png.getvalue()

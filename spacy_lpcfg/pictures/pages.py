@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from spacy_lpcfg.pictures.drawing import SCROLL_HINTS
 from spacy_lpcfg.visible import visible
 
-STYLE = """
+STYLE = (
+    """
 :root { color-scheme: light dark; --text: #24292f; --line: #d0d7de; --page: #fff }
 @media (prefers-color-scheme: dark) { :root { --text: #e6e6e6; --line: #444c56; --page: #15191f } }
 body { background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; margin: 1.5rem auto;
   max-width: 75rem; overflow-wrap: anywhere; padding: 0 1rem }
 h1, h2, h3 { line-height: 1.25 }
 h1 { font-size: 1.5rem }
-h2 { font-size: 1.15rem }
+h2 { font-size: 1.15rem; text-align: start; unicode-bidi: plaintext }
 section { border-top: 1px solid var(--line); padding: .5rem 0 1rem; overflow-x: auto }
 svg { max-width: none }
 """
+    + SCROLL_HINTS
+)
 
 
 def html_page(title: str, sections: Iterable[tuple[str, str]], *, intro: str = "", style: str = "") -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,8 @@ from spacy_lpcfg.pictures.drawing import (
     LABEL_HEIGHT,
     draw_label,
     draw_text,
+    draw_turned,
+    is_right_to_left,
     label_width,
     scrolling,
     svg_element,
@@ -26,12 +28,14 @@ LIKELY = 0.5
 _ROW = LABEL_HEIGHT + 4.0
 _GAP = 12.0  # between words
 _FIRST = 42.0  # vertical centre of the first layer
+_WIDEST = 1600.0  # pixels, beyond which words are turned
+_LINE = 18.0  # width of a turned word
 
 
 def spans_svg(words: Sequence[str], posteriors: Posteriors, min_probability: float = LIKELY) -> str:
     """Draw brackets as layers of bars under the words, the shortest on top, with their probabilities.
 
-    words (sequence of str, (n_words,)): The words of the sentence.
+    words (sequence of str, (n_words,)): The words of the sentence; those of a long one are turned.
     posteriors (Posteriors): Posterior probabilities of its brackets.
     min_probability (float): Brackets that are less probable are left out.
     RETURNS (str): An SVG element, which can also be saved as a file.
@@ -39,18 +43,26 @@ def spans_svg(words: Sequence[str], posteriors: Posteriors, min_probability: flo
     # reversed, since the outermost of brackets over the same words comes first but is drawn lowest
     likely = [(span, p) for span, p in reversed(posteriors.brackets.items()) if p >= min_probability]
     likely.sort(key=lambda item: item[0][1] - item[0][0])
-    edges = _edges(words, likely)
+    widths = [text_width(word, 15.0) for word in words]
+    edges, top = _edges(widths, likely), _FIRST
+    is_turned = edges[-1] > _WIDEST
+    if is_turned:
+        edges, top = _edges([_LINE] * len(words), likely), max(widths) + _ROW
+    if is_right_to_left(words):
+        edges = [edges[-1] - edge for edge in edges]
+    centres = [(left + right) / 2 for left, right in pairwise(edges)]
     drawn = [
-        draw_text((left + right) / 2, 14.0, word)
-        for word, left, right in zip(words, edges[:-1], edges[1:], strict=True)
+        draw_turned(x, 4.0, word, 90) if is_turned else draw_text(x, 14.0, word)
+        for x, word in zip(centres, words, strict=True)
     ]
     depths = np.zeros(len(words), dtype=int)
     for (start, end, label), p in likely:
         depth = depths[start:end].max()
         depths[start:end] = depth + 1
-        left, right = edges[start], edges[end]
-        drawn.append(draw_label((left + right) / 2, _FIRST + depth * _ROW, right - left - 4.0, label, p))
-    return svg_element(edges[-1], _FIRST + depths.max(initial=0) * _ROW, "".join(drawn), " ".join(words))
+        middle, width = (edges[start] + edges[end]) / 2, abs(edges[end] - edges[start]) - 4.0
+        drawn.append(draw_label(middle, top + depth * _ROW, width, label, p))
+    height = top + depths.max(initial=0) * _ROW
+    return svg_element(max(edges), height, "".join(drawn), " ".join(words))
 
 
 def spans_html(words: Sequence[str], posteriors: Posteriors, min_probability: float = LIKELY) -> str:
@@ -58,9 +70,12 @@ def spans_html(words: Sequence[str], posteriors: Posteriors, min_probability: fl
     return scrolling(spans_svg(words, posteriors, min_probability))
 
 
-def _edges(words: Sequence[str], likely: Sequence[tuple[Span, float]]) -> list[float]:
-    """Return the left edge of each word and the right edge of the last, spaced so that each label fits its bar."""
-    widths = np.array([text_width(word, 15.0) + _GAP for word in words])
+def _edges(words: Sequence[float], likely: Sequence[tuple[Span, float]]) -> list[float]:
+    """Return the left edge of each word and the right edge of the last, spaced so that each label fits its bar.
+
+    words (sequence of float, (n_words,)): The widths of the words.
+    """
+    widths = np.array(words) + _GAP
     for (start, end, label), p in likely:
         missing = label_width(label, p) + 4.0 - widths[start:end].sum()
         widths[start:end] += max(missing, 0.0) / (end - start)

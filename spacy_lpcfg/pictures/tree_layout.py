@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
+from typing import NamedTuple
 
-from spacy_lpcfg.pictures.drawing import LABEL_HEIGHT, label_width, text_width
+from spacy_lpcfg.pictures.drawing import LABEL_HEIGHT, is_right_to_left, label_width, text_width
 from spacy_lpcfg.trees.tree import Tree
 
 GAP = 12.0  # between columns
@@ -14,6 +15,8 @@ WORD_BELOW = 20.0  # pixels from a tag down to its word
 _SURE = 0.995  # tags of at least this probability are shown without a number
 _ROW = 42.0  # pixels from a level to the next
 _MARGIN = LABEL_HEIGHT / 2 + 2.0
+_WIDEST = 1600.0  # pixels, beyond which words are turned
+_LINE = 18.0  # width of a turned word
 
 
 @dataclass(eq=False)
@@ -51,11 +54,42 @@ class TreeBox:
         return top, top + 10.0
 
 
-def tree_boxes(tree: Tree, span_scores: Sequence[float] | None, tag_scores: Sequence[float] | None) -> list[TreeBox]:
-    """Lay out a tree: return its nodes in pre-order with their positions.
+class TreeLayout(NamedTuple):
+    """A tree with the positions of its nodes, in pre-order, and the size of its drawing in pixels.
+
+    is_turned (bool): Whether words are written from top to bottom, because the drawing would be too wide.
+    """
+
+    boxes: list[TreeBox]
+    width: float
+    height: float
+    is_turned: bool
+
+
+def tree_layout(tree: Tree, span_scores: Sequence[float] | None, tag_scores: Sequence[float] | None) -> TreeLayout:
+    """Lay out a tree, from right to left if its words are written so.
 
     RAISES (ValueError): If the number of scores differs from that of brackets or tags.
     """
+    boxes = _boxes(tree, span_scores, tag_scores)
+    root = boxes[0]
+    _measure_all(boxes, is_turned=False)
+    is_turned = root.width > _WIDEST
+    if is_turned:
+        _measure_all(boxes, is_turned=True)
+    for box in boxes:
+        _spread(box)
+    for box in reversed(boxes):
+        _centre(box)
+        box.y = _MARGIN + (root.level - box.level) * _ROW
+    if is_right_to_left(tree.words):
+        _mirror(boxes, root.width)
+    words = max(text_width(word, 15.0) for word in tree.words) if is_turned else 4.0
+    return TreeLayout(boxes, root.width, 2 * _MARGIN + root.level * _ROW + 20.0 + words, is_turned)
+
+
+def _boxes(tree: Tree, span_scores: Sequence[float] | None, tag_scores: Sequence[float] | None) -> list[TreeBox]:
+    """Return the nodes of a tree in pre-order, without positions."""
     n_words = len(tree)
     of_tags = _checked_scores(tag_scores, n_words, "tags")
     of_spans = _checked_scores(span_scores, sum(1 for _ in tree.nodes()) - n_words, "brackets")
@@ -67,19 +101,7 @@ def tree_boxes(tree: Tree, span_scores: Sequence[float] | None, tag_scores: Sequ
         if above:
             above.below.append(boxes[-1])
         stack += [(child, boxes[-1]) for child in reversed(node.children)]
-    for box in reversed(boxes):
-        _measure(box)
-    for box in boxes:
-        _spread(box)
-    for box in reversed(boxes):
-        _centre(box)
-        box.y = _MARGIN + (boxes[0].level - box.level) * _ROW
     return boxes
-
-
-def tree_height(root: TreeBox) -> float:
-    """Return the height of the drawing of a tree, in pixels."""
-    return 2 * _MARGIN + root.level * _ROW + 24.0
 
 
 def _checked_scores(scores: Sequence[float] | None, n: int, items: str) -> Iterator[float | None]:
@@ -88,7 +110,19 @@ def _checked_scores(scores: Sequence[float] | None, n: int, items: str) -> Itera
     return repeat(None) if scores is None else iter(scores)
 
 
-def _measure(box: TreeBox) -> None:
+def _measure_all(boxes: list[TreeBox], *, is_turned: bool) -> None:
+    for box in reversed(boxes):
+        _measure(box, is_turned=is_turned)
+
+
+def _mirror(boxes: list[TreeBox], width: float) -> None:
+    """Turn a layout from left to right into one from right to left."""
+    for box in boxes:
+        box.x, box.left = width - box.x, width - box.left - box.width
+        box.below.reverse()
+
+
+def _measure(box: TreeBox, *, is_turned: bool) -> None:
     """Compute level and width of a box from the boxes below it."""
     node = box.node
     if node.word is None:
@@ -97,7 +131,8 @@ def _measure(box: TreeBox) -> None:
     else:
         box.score = None if box.score is None or box.score >= _SURE else box.score
         number = 0.0 if box.score is None else 25.0
-        box.own_width = max(text_width(node.word, 15.0), text_width(node.label, 12.0) + number) + GAP
+        word = _LINE if is_turned else text_width(node.word, 15.0)
+        box.own_width = max(word, text_width(node.label, 12.0) + number) + GAP
     box.width = max(box.own_width, sum(below.width for below in box.below))
 
 

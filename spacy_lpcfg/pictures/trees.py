@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Literal
 
 from spacy_lpcfg.pictures.drawing import (
+    described,
     draw_label,
     draw_text,
+    draw_turned,
     scrolling,
     svg_element,
 )
 from spacy_lpcfg.pictures.tree_characters import ASCII, UNICODE, draw_tree
-from spacy_lpcfg.pictures.tree_layout import GAP, WORD_BELOW, TreeBox, tree_boxes, tree_height
+from spacy_lpcfg.pictures.tree_layout import GAP, WORD_BELOW, TreeBox, tree_layout
 from spacy_lpcfg.trees.tree import Tree
 
 _MOST_LEVELS = 250
@@ -23,7 +25,8 @@ _LINE = 'fill="none" stroke="currentColor" stroke-opacity=".4"'
 def tree_svg(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores: Sequence[float] | None = None) -> str:
     """Draw a tree as an SVG element, which can also be saved as a file.
 
-    All words are on one line, below their tags. Labels are coloured by category: clauses; noun, verb and prepositional
+    All words are on one line, below their tags, from right to left where they are written so. Words of a tree that
+    would be wider than 1,600 pixels are turned. Labels are coloured by category: clauses; noun, verb and prepositional
     phrases; adjective and adverb phrases; others.
 
     tree (Tree): The tree, of at most 250 levels.
@@ -33,11 +36,10 @@ def tree_svg(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores:
     RAISES (ValueError): If the number of scores differs from that of brackets or tags, or the tree is too deep.
     """
     _check_depth(tree)
-    boxes = tree_boxes(tree, span_scores, tag_scores)
-    root = boxes[0]
+    boxes, width, height, is_turned = tree_layout(tree, span_scores, tag_scores)
     lines = "".join(_draw_lines(box) for box in boxes if box.below)
-    nodes = "".join(_draw_node(box) for box in boxes)
-    return svg_element(root.width, tree_height(root), f"<g {_LINE}>{lines}</g>{nodes}", " ".join(tree.words))
+    nodes = "".join(_draw_node(box, is_turned=is_turned) for box in boxes)
+    return svg_element(width, height, f"<g {_LINE}>{lines}</g>{nodes}", " ".join(tree.words))
 
 
 def tree_html(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores: Sequence[float] | None = None) -> str:
@@ -65,11 +67,12 @@ def _check_depth(tree: Tree) -> None:
 # SVG elements ------------------------------------------------------------------------------------
 
 
-def _draw_node(box: TreeBox) -> str:
-    y = box.y
-    if box.node.word is None:
-        return draw_label(box.x, y, box.own_width - GAP, box.node.label, box.score)
-    return draw_text(box.x, y, box.node.label, _TAG, box.score) + draw_text(box.x, y + WORD_BELOW, box.node.word)
+def _draw_node(box: TreeBox, *, is_turned: bool) -> str:
+    x, y, label, word = box.x, box.y, box.node.label, box.node.word
+    if word is None:
+        return draw_label(x, y, box.own_width - GAP, label, box.score)
+    below = draw_turned(x, y + WORD_BELOW - 8.0, word, 90) if is_turned else draw_text(x, y + WORD_BELOW, word)
+    return described(label, draw_text(x, y, label, _TAG, box.score)) + below
 
 
 def _draw_lines(box: TreeBox) -> str:

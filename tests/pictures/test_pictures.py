@@ -19,23 +19,22 @@ from spacy_lpcfg.learning.base import Step
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.pictures import (
     calibration_figure,
-    chart_figure,
     chart_svg,
     displacy_colours,
     learning_figure,
     spans_svg,
-    surprisal_figure,
     surprisal_svg,
-    tree_figure,
+    svg_png,
     tree_html,
     tree_svg,
     tree_text,
 )
 from spacy_lpcfg.pictures.boundaries import boundaries_svg
 from spacy_lpcfg.pictures.chart import span_table
-from spacy_lpcfg.pictures.drawing import label_colour, label_width
-from spacy_lpcfg.pictures.figures import figure_png, figure_svg
+from spacy_lpcfg.pictures.drawing import label_colour, label_width, scrolling, svg_element
+from spacy_lpcfg.pictures.figures import figure_svg
 from spacy_lpcfg.pictures.pages import html_page
+from spacy_lpcfg.pictures.raster import svg_figure
 from spacy_lpcfg.pictures.spans import spans_html
 from spacy_lpcfg.queries.boundaries import Boundary
 from spacy_lpcfg.trees import Tree, parse_trees
@@ -47,6 +46,10 @@ for library in ("nltk", "matplotlib"):
 (FLIES,) = parse_trees("(S (NP (DT The) (NN time)) (VP (VBZ is) (ADVP (RB now))))")
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = ["<script>alert(1)</script>", "&lt;\"'>", "\x1b[31m\x00\u202e", "$\\frac{1}$", "日本語", "_x"]
+
+
+def xml_of(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)
 
 
 def texts(svg: str) -> list[str]:
@@ -191,12 +194,12 @@ def test_pictures_of_spans_have_the_likely_ones_without_overlap():
         assert right - left >= label_width(label, 0.5) - 0.1  # coordinates are rounded
     assert rooms[1][1] < rooms[2][1] < rooms[3][1]  # the outer ones below
     assert len(bars(spans_svg(words, posteriors, 0.2))) == 5
-    assert spans_html(words, posteriors) == f'<div style="overflow-x: auto">{svg}</div>'
+    assert spans_html(words, posteriors).endswith(f">{svg}</div>")
 
 
 def test_pictures_of_spans_escape_text():
     svg = spans_svg(EVIL, posteriors_of(EVIL))
-    assert elements(svg) == {"svg", "style", "rect", "text", "tspan"}
+    assert elements(svg) == {"svg", "style", "g", "title", "rect", "text", "tspan"}
     assert {visible(text) for text in EVIL} < set(texts(svg))
     assert bars(spans_svg(["Go"], Posteriors({}, [{"VB": 1.0}]))) == []
 
@@ -227,49 +230,76 @@ def test_pictures_of_charts_have_the_likeliest_bracket_of_each_span():
 
 
 def test_pictures_of_charts_name_words_tags_and_likely_labels():
-    found = texts(figure_svg(chart_figure(["It", "is", "a", "test"], posteriors_of(["It", "is", "a", "test"]))))
+    found = texts(chart_svg(["It", "is", "a", "test"], posteriors_of(["It", "is", "a", "test"])))
     assert {"It", "is", "a", "test", "S 1.00", "<b> .80", "X .15", "VP .62", "<i>"} <= set(found)
     assert not any(text.startswith("Y") for text in found)
 
 
-def test_pictures_of_charts_are_drawn_in_seconds_or_refused():
-    """The heat map is kept as it is, a point a cell, and not as large as it is shown."""
-    words = ["go"] * 150
-    posteriors = Posteriors({(i, i + 2, "NP"): 0.7 for i in range(149)}, [{"VB": 1.0}] * 150)
-    svg = figure_svg(chart_figure(words, posteriors))
-    sizes = re.findall(r'<image[^>]* width="(\d+)', svg)
-    assert "150" in sizes
-    for draw in (chart_figure, chart_svg):
-        with pytest.raises(ValueError, match="at most 400 words, but a sentence has 3,000: choose others"):
-            draw(words * 20, Posteriors({}, [{"VB": 1.0}] * 3000))
-        with pytest.raises(ValueError, match="Expected posteriors of 2 words, got those of 4"):
-            draw(["It", "is"], posteriors_of(["It", "is", "a", "test"]))
-
-
-def test_pictures_of_long_sentences_and_of_one_word():
-    words = ["word"] * 31
-    assert "S 1.00" not in texts(figure_svg(chart_figure(words, posteriors_of(words))))
-    assert "Go" in texts(figure_svg(chart_figure(["Go"], Posteriors({}, [{"VB": 1.0}]))))
+def test_pictures_of_charts_refuse_long_sentences():
+    with pytest.raises(ValueError, match="at most 400 words, but a sentence has 3,000: choose others"):
+        chart_svg(["go"] * 3000, Posteriors({}, [{"VB": 1.0}] * 3000))
+    with pytest.raises(ValueError, match="Expected posteriors of 2 words, got those of 4"):
+        chart_svg(["It", "is"], posteriors_of(["It", "is", "a", "test"]))
 
 
 @pytest.mark.filterwarnings("error")
-def test_pictures_of_charts_as_svg_have_what_figures_have():
+def test_pictures_of_charts_have_names_of_axes_a_key_and_room_for_labels():
     words = ["It", "is", "a", "test"]
     svg = chart_svg(words, posteriors_of(words))
-    assert {*words, "S 1.00", "posterior probability"} <= set(texts(svg))
-    assert svg.count("<rect ") == 10
+    assert {*words, "S 1.00", "first word", "last word", "posterior probability", "0", "0.5", "1"} <= set(texts(svg))
+    assert svg.count("<rect ") == 4 + 5
     assert "S 1.00" not in texts(chart_svg(["a"] * 40, posteriors_of(["a"] * 40)))
+    assert "Go" in texts(chart_svg(["Go"], Posteriors({}, [{"VB": 1.0}])))
+
+
+# Long sentences, and those from right to left
+
+
+def sizes(svg: str) -> list[float]:
+    """The sizes of the texts in a picture, in pixels."""
+    texts = [each for kind in ("text", "tspan") for each in xml_of(svg).iter(f"{SVG}{kind}")]
+    return sorted(float(text.get("font-size", 15)) for text in texts)
+
+
+def centres(svg: str, names: list[str]) -> list[float]:
+    """The horizontal positions of texts in a picture."""
+    places = {
+        each.text: float(each.get("x") or re.findall(r"[\d.]+", each.get("transform", ""))[0])
+        for each in xml_of(svg).iter(f"{SVG}text")
+    }
+    return [places[name] for name in names]
+
+
+@pytest.mark.parametrize("draw", [tree_svg, spans_svg, chart_svg, surprisal_svg])
+def test_pictures_of_long_sentences_turn_words_that_stay_large_enough(draw):
+    words = [f"unreadable{i}" for i in range(60)]
+    tree = Tree("S", [Tree("NN", word=word) for word in words])
+    posteriors = Posteriors({(0, 60, "S"): 1.0, (3, 5, "NP"): 0.9}, [{"NN": 1.0}] * 60)
+    svg = draw(*{tree_svg: [tree], surprisal_svg: [words, [1.0] * 61]}.get(draw, [words, posteriors]))
+    assert sizes(svg)[0] >= 9
+    assert len(re.findall(r"rotate\(\d+\)[^>]*>unreadable", svg)) == 60
+    assert float(xml_of(svg).get("width")) < 60 * 50
+
+
+@pytest.mark.parametrize("words", [["\u05d9\u05dc\u05d3", "12", "\u05d0\u05db\u05dc"], ["a", "12", "c"]])
+def test_pictures_go_from_right_to_left_as_words_do(words):
+    tree = Tree("S", [Tree("NN", word=word) for word in words])
+    posteriors = Posteriors({(0, 3, "S"): 1.0, (0, 2, "NP"): 0.9}, [{"NN": 1.0}] * 3)
+    boundaries = [Boundary(1, 3), Boundary(), Boundary(4, 9)]
+    pictures = tree_svg(tree), spans_svg(words, posteriors), boundaries_svg(words, boundaries)
+    for svg in (*pictures, surprisal_svg(words, [1.0] * 4), chart_svg(words, posteriors)):
+        assert centres(svg, words) == sorted(centres(svg, words), reverse=not words[0].isascii())
+        lefts = [left for left, _, _, _ in bars(svg)]
+        assert min(lefts) >= 0
+    bar = min(bars(pictures[1]), key=lambda box: box[2] - box[0])  # of the first two words
+    assert (bar[0] > 9) == (not words[0].isascii())
 
 
 def test_pictures_of_surprisal_as_svg_have_a_bar_and_a_number_for_each_word():
     svg = surprisal_svg(["It", "is", "so"], [3.5, np.nan, np.inf, 1.25])
-    assert [text for text in texts(svg) if text not in ("It", "is", "so", "(end)", "surprisal (bits)")] == [
-        "3.5",
-        "?",
-        "\N{INFINITY}",
-        "1.2",
-    ]
-    heights = [float(height) for height in re.findall(r'height="([\d.]+)" fill="', svg)]
+    assert {"3.5", "?", "\N{INFINITY}", "1.2", "surprisal (bits)", "word", "end of the sentence"} <= {*texts(svg)}
+    assert [text for text in texts(svg) if text in "0123"] == ["0", "1", "2", "3"]
+    heights = [float(height) for height in re.findall(r'height="([\d.]+)" fill="[^"]+" fill-opacity=".8"/', svg)]
     assert heights == [180.0, 0.0, 0.0, pytest.approx(180 * 1.25 / 3.5, abs=0.1)]
     with pytest.raises(ValueError, match="Expected bits of 1 words and of the sentence's end, got 1 numbers"):
         surprisal_svg(["It"], [1.0])
@@ -277,7 +307,7 @@ def test_pictures_of_surprisal_as_svg_have_a_bar_and_a_number_for_each_word():
 
 def test_pictures_as_svg_escape_text():
     for svg in (chart_svg(EVIL, posteriors_of(EVIL)), surprisal_svg(EVIL, range(len(EVIL) + 1))):
-        assert elements(svg) <= {"svg", "style", "rect", "text", "title"}
+        assert elements(svg) <= {"svg", "style", "rect", "text", "title", "path"}
         assert EVIL[0] in texts(svg)
         assert "<script" not in svg
 
@@ -297,43 +327,30 @@ def test_pictures_of_trees_in_a_terminal_have_wide_characters_and_long_labels():
     ]
 
 
+LEARNED = {"em": [{"iteration": 1, "f1": 80.0}, {"iteration": 2, "f1": 81.0}]}
+
+
 def test_pictures_of_figures_escape_text_and_take_no_mathematics():
-    figures = [
-        chart_figure(EVIL, posteriors_of(EVIL)),
-        surprisal_figure(EVIL, range(len(EVIL) + 1)),
-        learning_figure({text: [{"iteration": 1, "f1": 80.0}] for text in EVIL}),
-    ]
-    for figure in figures:
-        svg = figure_svg(figure)
-        assert "script" not in elements(svg)
-        assert {visible(text) for text in EVIL} <= set(texts(svg))
+    svg = figure_svg(learning_figure({text: [{"iteration": 1, "f1": 80.0}] for text in EVIL}))
+    assert "script" not in elements(svg)
+    assert {visible(text) for text in EVIL} <= set(texts(svg))
+    assert svg_png(surprisal_svg(EVIL, range(len(EVIL) + 1))).startswith(b"\x89PNG\r\n")
 
 
 def test_pictures_of_figures_are_the_same_each_time():
-    words = ["It", "is", "a", "test"]
-    one, two = (figure_svg(chart_figure(words, posteriors_of(words))) for _ in range(2))
+    one, two = (figure_svg(learning_figure(LEARNED)) for _ in range(2))
     assert one == two
 
 
 def test_pictures_of_figures_suit_a_dark_background():
-    for figure in (surprisal_figure(["It"], [1, 2]), chart_figure(["a"] * 4, posteriors_of(["a"] * 4))):
-        svg = figure_svg(figure)
-        assert svg.startswith('<svg fill="currentColor"')
-        assert "prefers-color-scheme: dark" in svg
-        assert "#000000" not in svg
-        assert not re.search(r'style="fill: #ffffff(?!; opacity: 0)', svg)
+    svg = figure_svg(learning_figure(LEARNED))
+    assert svg.startswith('<svg fill="currentColor"')
+    assert "prefers-color-scheme: dark" in svg
+    assert "#000000" not in svg
+    assert not re.search(r'style="fill: #ffffff(?!; opacity: 0)', svg)
 
 
 # Curves
-
-
-def test_pictures_of_surprisal_have_a_bar_for_each_word_and_the_end():
-    figure = surprisal_figure(["It", "is"], [3.5, np.nan, 1.25])
-    assert [bar.get_height() for bar in figure.axes[0].patches] == [3.5, 0.0, 1.25]
-    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["It", "is", "(end)"]
-    assert [bar.get_height() for bar in surprisal_figure([","], [3.5, np.inf]).axes[0].patches] == [3.5, 0.0]
-    with pytest.raises(ValueError, match="bits of 2 words and of the sentence's end, got 2 numbers"):
-        surprisal_figure(["It", "is"], [3.5, 1.0])
 
 
 def test_pictures_of_learning_have_a_curve_for_each_fit_and_network():
@@ -379,35 +396,34 @@ def test_pictures_pages_escape_what_is_text():
     assert "<h2>&lt;script&gt;caption</h2>\n<svg></svg>" in page
 
 
-@pytest.mark.parametrize(("module", "draw"), [("matplotlib.figure", lambda: surprisal_figure(["It"], [1.0, 1.0]))])
+@pytest.mark.parametrize(("module", "draw"), [("matplotlib.figure", lambda: svg_png(tree_svg(FLIES)))])
 def test_pictures_say_what_to_install(monkeypatch, module, draw):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf'needs {module.split(".")[0]}, which.* "spacy-lpcfg\[viz\]"'):
         draw()
 
 
-def test_tree_figure_has_all_nodes_above_the_middle_of_their_children():
-    (axes,) = tree_figure(FLIES).axes
-    found = sorted(text.get_text() for text in axes.texts)
-    assert found == sorted(["S", "NP", "DT", "NN", "VP", "VBZ", "ADVP", "RB", *FLIES.words])
-    by_text = {text.get_text(): text.get_position() for text in axes.texts}
-    assert by_text["NP"][0] == pytest.approx((by_text["DT"][0] + by_text["NN"][0]) / 2)
-    assert by_text["NP"][1] > by_text["S"][1]
-    assert len(axes.lines) == sum(1 for _ in FLIES.nodes()) - 1
-    assert figure_png(tree_figure(FLIES)).startswith(b"\x89PNG\r\n")
-
-
 @pytest.mark.parametrize("scores", [(), ([0.9, 0.25, nan, 1.0], [0.5, 1.0, 0.75, 0.999])])
-def test_tree_figure_has_the_colours_and_probabilities_of_the_svg(scores):
-    from matplotlib.colors import to_hex
-
-    (axes,) = tree_figure(FLIES, *scores).axes
-    svg = ElementTree.fromstring(tree_svg(FLIES, *scores))
-    wanted = [(rect.get("fill"), float(rect.get("fill-opacity"))) for rect in svg.iter(f"{SVG}rect")]
-    filled = [patch for patch in axes.patches if patch.get_alpha() is not None]
-    found = [(to_hex(patch.get_facecolor()), round(patch.get_alpha(), 2)) for patch in filled]
-    assert sorted(found) == sorted(wanted)
-    pieces = [piece for text in svg.iter(f"{SVG}text") for piece in text.itertext()]
+def test_pictures_as_png_have_what_the_svg_has_where_it_has_it(scores):
+    svg = tree_svg(FLIES, *scores)
+    (axes,) = svg_figure(svg).axes
+    pieces = [piece for text in xml_of(svg).iter(f"{SVG}text") for piece in text.itertext()]
     assert sorted(text.get_text() for text in axes.texts) == sorted(pieces)
-    with pytest.raises(ValueError, match="Expected scores of 4 brackets, got 1"):
-        tree_figure(FLIES, [0.5])
+    (shapes,) = axes.collections
+    is_filled = shapes.get_facecolors()[:, 3] > 0
+    filled = [path.get_extents() for path, fill in zip(shapes.get_paths(), is_filled, strict=True) if fill]
+    assert np.array([box.extents for box in filled]) == pytest.approx(np.array(bars(svg)))
+    lines = len(shapes.get_paths()) - len(filled)
+    assert lines == len(list(xml_of(svg).iter(f"{SVG}path"))) > 0
+    assert svg_png(svg).startswith(b"\x89PNG\r\n")
+
+
+def test_pictures_say_that_they_scroll_on_pages_that_are_narrower():
+    assert "hidden" not in tree_html(FLIES)  # it fits any page
+    assert '<p class="scrolls-480" hidden>' in scrolling(svg_element(500, 10, "", ""))
+    assert "@media (max-width: 480px) { .scrolls-480 { display: block" in html_page("", [])
+
+
+def test_pictures_tell_what_labels_mean():
+    assert "<title>ADVP: adverb phrase</title>" in tree_svg(FLIES)
+    assert "<title>" not in tree_svg(Tree("ODD", [Tree("ODDER", word="w")]))
