@@ -14,7 +14,14 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.doc.pipe_registry import find_pipe
-from spacy_lpcfg.components.doc.sentences import given_tags_of, sentence_bounds, texts_of, words_of, write_tags
+from spacy_lpcfg.components.doc.sentences import (
+    given_tags_of,
+    sentence_bounds,
+    sentence_sources,
+    texts_of,
+    words_of,
+    write_tags,
+)
 from spacy_lpcfg.components.doc.tree_group import (
     FORMAT,
     KEY,
@@ -48,9 +55,13 @@ def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
 
 
 def rooted_trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
-    """Return the trees of a Doc, each with the artificial root on top if the treebank had one; see `trees`."""
+    """Return the trees of a Doc, each below the artificial root if the treebank had one, and with its `source`.
+
+    Arguments and errors are those of `trees`.
+    """
     root = check_trees(doc, key).root
-    return [Tree(root, [tree]) if tree and root else tree for tree in trees(doc, key)]
+    rooted = [Tree(root, [tree]) if tree and root else tree for tree in trees(doc, key)]
+    return [tree and tree.with_source(source) for tree, source in zip(rooted, sentence_sources(doc), strict=True)]
 
 
 @dataclass(frozen=True)

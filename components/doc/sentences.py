@@ -9,10 +9,13 @@ from typing import NamedTuple
 from spacy.tokens import Doc, Span, Token
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.doc.tree_group import attributes
+from spacy_lpcfg.components.doc.tree_group import attributes, keys_of
 from spacy_lpcfg.components.sentence_rule import sentence_starts
+from spacy_lpcfg.trees.source import SentenceSource, SourceText
 
 _SPACE = re.compile(r"\s+", re.ASCII)
+SENT_IDS, MULTIWORDS = "sent_ids", "multiwords"
+"""Attributes of a Doc's trees, and keys of `doc.user_data` where it has no trees yet."""
 _MADE_BY = {Span: "use the span's Doc, span.doc", Token: "use the token's Doc, token.doc"}
 
 
@@ -106,3 +109,67 @@ def write_tags(doc: Doc, tags: list[str]) -> None:
 def texts_of(doc: Doc, words: Sequence[int]) -> list[str]:
     """Return the texts of words, with an underscore for white space inside a word, as in treebanks."""
     return [_SPACE.sub("_", doc[i].text) for i in words]
+
+
+# The text that words come from ---------------------------------------------------------------------
+
+
+def sent_ids_of(doc: Doc) -> list[str] | None:
+    """Return the ID of each sentence, "" where there is none; None if the Doc has no IDs.
+
+    They are those of its trees, or else `doc.user_data["sent_ids"]`, a list of text.
+    """
+    return _stored(doc, SENT_IDS, len(sentence_bounds(doc)))
+
+
+def multiwords_of(doc: Doc) -> list[str] | None:
+    """Return the multiword tokens of a Doc's text, as `SourceText` has them; None if it has none."""
+    return _stored(doc, MULTIWORDS, len(doc))
+
+
+def _stored(doc: Doc, name: str, n: int) -> list[str] | None:
+    """Return n texts of an attribute of the trees, or else of `doc.user_data`; None if there are none."""
+    values = [getattr(attributes(doc, key, 0, 0), name) for key in keys_of(doc)]
+    values.append(doc.user_data.get(name))
+    return next(
+        ([str(each) for each in found] for found in values if isinstance(found, list | tuple) and len(found) == n), None
+    )
+
+
+def set_source(doc: Doc, source: SentenceSource) -> None:
+    """Write the ID and the multiword tokens of the one sentence of a Doc to `doc.user_data`, for trees to come."""
+    if source.sent_id:
+        doc.user_data[SENT_IDS] = [source.sent_id]
+    if source.text and source.text.multiwords:
+        doc.user_data[MULTIWORDS] = [*source.text.multiwords]
+
+
+def source_text(doc: Doc) -> SourceText:
+    """Return the tokens of a Doc with the white space between them and its multiword tokens."""
+    return SourceText(
+        tuple(token.text for token in doc),
+        tuple(bool(token.whitespace_) for token in doc),
+        tuple(multiwords_of(doc) or ()),
+    )
+
+
+def sentence_sources(doc: Doc) -> list[SentenceSource]:
+    """Return the ID of each sentence and the text of its words, which is None if the Doc has no white space."""
+    bounds = sentence_bounds(doc)
+    sent_ids = sent_ids_of(doc) or [""] * len(bounds)
+    texts: list[SourceText | None] = [None] * len(bounds)
+    if not doc.has_unknown_spaces:
+        text = source_text(doc)
+        texts = [_text_of_words(text, words_of(doc, start, end)) for start, end in bounds]
+    return [SentenceSource(sent_id, part) for sent_id, part in zip(sent_ids, texts, strict=True)]
+
+
+def _text_of_words(text: SourceText, words: Sequence[int]) -> SourceText:
+    """Return a part of a text without its tokens of white space, which count as white space after a word."""
+    after = [text.words[i + 1].isspace() if i + 1 < len(text.words) else False for i in words]
+    multiwords = tuple(text.multiwords[i] for i in words) if text.multiwords else ()
+    return SourceText(
+        tuple(text.words[i] for i in words),
+        tuple(text.spaces[i] or is_space for i, is_space in zip(words, after, strict=True)),
+        multiwords if any(multiwords) else (),
+    )

@@ -40,7 +40,7 @@ RETOKENIZED = "retokenized"
 FORMAT = 2
 LEFT_OUT = "_left_out"
 """Suffix of a key of `doc.spans` that makes the key of the spans that a threshold left out."""
-PER_TOKEN = ("tags", "given_tags", "spellings", "tag_scores", "surprisal")
+PER_TOKEN = ("tags", "given_tags", "spellings", "multiwords", "tag_scores", "surprisal")
 """The attributes that have a value for each token."""
 _OFFSETS = "offsets"
 _LAYOUT = ">QQQllll"  # of a span in the bytes of a group, as spaCy has it
@@ -95,7 +95,9 @@ class Attributes(NamedTuple):
 
     format: int | None
     root: str | None
+    sent_ids: list[str] | None
     spellings: list[str] | None
+    multiwords: list[str] | None
     tags: list[str] | None
     given_tags: list[str] | None
     scores: np.ndarray | None
@@ -274,6 +276,8 @@ def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
     _fit_tags(doc, attrs, old, parts)
     if "spellings" in attrs:
         attrs["spellings"] = [attrs["spellings"][words[0]] if len(words) == 1 else "" for words in parts]
+    if "multiwords" in attrs:
+        attrs["multiwords"] = [attrs["multiwords"][words[0]] if words else "" for words in parts]
     if "tag_scores" in attrs:
         scores = [attrs["tag_scores"][words[0]] if len(words) == 1 else np.nan for words in parts]
         attrs["tag_scores"] = np.array(scores, np.float32)
@@ -380,8 +384,9 @@ def _joined(parts: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
     parts (sequence of (int, dict)): The character at which each Doc begins, and the attributes of its group.
     """
     joined: dict[str, Any] = {}
-    if any("spellings" in attrs for _, attrs in parts):
-        parts = [(start, {"spellings": [""] * len(attrs[_OFFSETS]), **attrs}) for start, attrs in parts]
+    for name in ("spellings", "multiwords"):
+        if any(name in attrs for _, attrs in parts):
+            parts = [(start, {name: [""] * len(attrs[_OFFSETS]), **attrs}) for start, attrs in parts]
     for name in set.intersection(*(set(attrs) for _, attrs in parts)):
         values = [attrs[name] for _, attrs in parts]
         if name == _OFFSETS:

@@ -8,6 +8,9 @@ group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pi
     format (int): 2.
     offsets (int32 array (n_tokens,)): Character at which each token begins, see `tree_group.py`.
     root (str): Label of the artificial root of the treebank's trees, if they have one.
+    sent_ids (list of str): The ID of each sentence, "" for none, if there are IDs.
+    multiwords (list of str): Multiword tokens of the text, such as "du" for the tokens de and le, as `SourceText` has
+        them, if there are any.
     spellings (list of str): Treebank's spelling of each token, where it is not what `escape_tokens` makes of the text;
         "" for all others.
     tags (list of str): Tag of each token in the trees; "" for whitespace.
@@ -22,9 +25,9 @@ group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pi
     surprisal (float64 array (n_tokens,)), end_surprisal (float64 array (n_sentences,)): bits of each
         token and of each sentence's end after what is before it; see `surprisal.py`
 
-Trees of a treebank have only the first four, "root" and "spellings" if needed, and their tags are
-`token.tag_`. Trees of a parser have all but "root" and, unless it is asked for them, the last two; "spellings" are
-those of the trees that the Doc had before. A key that is absent
+Trees of a treebank have only the first six, four of them if needed, and their tags are `token.tag_`. Trees of a parser
+have all but "root" and, unless it is asked for them, the last two; "sent_ids", "multiwords" and "spellings" are those
+that the Doc had before. A key that is absent
 means "not annotated"; an empty group means that no sentence has a bracket. Whitespace tokens are
 carried, not parsed: a span may surround them, but does not begin or end with one. Artificial roots
 (TOP and the like) are no spans: words that no bracket holds together are read as a tree with the
@@ -42,8 +45,12 @@ from spacy.tokens import Doc, Span
 
 from spacy_lpcfg.components.doc.noun_chunks import offer_noun_chunks
 from spacy_lpcfg.components.doc.sentences import (
+    MULTIWORDS,
+    SENT_IDS,
     DocSentences,
     given_tags_of,
+    multiwords_of,
+    sent_ids_of,
     sentence_bounds,
     texts_of,
     words_of,
@@ -81,7 +88,9 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
         _scatter(spellings, words, _spellings(texts_of(doc, words), tree_below.words if tree_below else []))
         root = label or root
     write_tags(doc, _chosen_tags(tags, [token.tag_ for token in doc], set_tags=True))
-    set_group(doc, key, spans, format=FORMAT, root=root, spellings=spellings if any(spellings) else None)
+    source = _attributes_before(doc) | _source_attributes(doc, trees)
+    source["spellings"] = spellings if any(spellings) else None
+    set_group(doc, key, spans, format=FORMAT, root=root, **source)
     offer_noun_chunks(doc.vocab, doc)
 
 
@@ -100,13 +109,22 @@ def _spellings(texts: Sequence[str], words: Sequence[str]) -> list[str]:
     ]
 
 
-def _spellings_before(doc: Doc) -> list[str] | None:
-    """Return the spellings of trees that the Doc has already, for new trees over its words; None if it has none."""
-    for key in keys_of(doc):
-        spellings = attributes(doc, key).spellings
-        if isinstance(spellings, list) and len(spellings) == len(doc):
-            return spellings
-    return None
+def _source_attributes(doc: Doc, trees: Sequence[Tree | None]) -> dict[str, list[str] | None]:
+    """Return the IDs of the sentences of trees, and the multiword tokens of their texts, as far as there are any."""
+    sources = [tree.source if tree else None for tree in trees]
+    multiwords = [""] * len(doc)
+    for source, words in zip(sources, _words_per_sentence(doc, trees), strict=True):
+        if source and source.text and source.text.multiwords:
+            _scatter(multiwords, words, source.text.multiwords)
+    sent_ids = [source.sent_id if source else "" for source in sources]
+    return {name: texts for name, texts in ((SENT_IDS, sent_ids), (MULTIWORDS, multiwords)) if any(texts)}
+
+
+def _attributes_before(doc: Doc) -> dict[str, list[str] | None]:
+    """Return what a Doc says of its text already, for new trees over its words: spellings, IDs, multiword tokens."""
+    kept = (attributes(doc, key).spellings for key in keys_of(doc))
+    spellings = next((each for each in kept if isinstance(each, list) and len(each) == len(doc)), None)
+    return {"spellings": spellings, SENT_IDS: sent_ids_of(doc), MULTIWORDS: multiwords_of(doc)}
 
 
 def set_parses(
@@ -146,14 +164,13 @@ def set_parses(
             _scatter(tags, positions, parse.tags)
             tag_scores[positions] = parse.tag_scores
     given = sentences.given_tags if sentences else given_tags_of(doc, key)
-    spellings = _spellings_before(doc)
+    before = _attributes_before(doc)
     write_tags(doc, _chosen_tags(tags, given, set_tags=set_tags))
     set_group(
         doc,
         key,
         spans,
         format=FORMAT,
-        spellings=spellings,
         tags=tags,
         given_tags=given,
         scores=np.concatenate(scores),
@@ -161,6 +178,7 @@ def set_parses(
         log_probabilities=np.array([p.log_probability if p else np.nan for p in parses]),
         tree_probabilities=np.array([p.probability if p else np.nan for p in parses]),
         status=[parse.status if parse else EMPTY for parse in parses],
+        **before,
     )
     _set_left_out(doc, key, left_out)
     offer_noun_chunks(doc.vocab, doc)
@@ -235,4 +253,5 @@ def set_brackets(
             _scatter(tags_of_tokens, words, tags[i])
     scores = np.array([score for _, scores in brackets for score in scores], dtype=np.float32)
     written = None if tags is None else tags_of_tokens
-    set_group(doc, key, spans, format=FORMAT, scores=scores, status=list(status), tags=written)
+    before = _attributes_before(doc)
+    set_group(doc, key, spans, format=FORMAT, scores=scores, status=list(status), tags=written, **before)

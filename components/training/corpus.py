@@ -145,11 +145,17 @@ def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:
     vocab (Vocab): The vocabulary of the Doc.
     trees (sequence of Tree): Normalized trees over words in treebank form.
     key (str): Key of the trees in `doc.spans`.
-    RETURNS (Doc): A Doc with these `trees`, and with unknown spaces, so that nobody tokenizes its text anew.
+    RETURNS (Doc): A Doc with these `trees`, and with their text if all have one. Spaces are unknown otherwise, so that
+        nobody tokenizes its text anew.
     """
+    texts = [tree.source.text for tree in trees if tree.source and tree.source.text]
+    is_known = len(texts) == len(trees)
     doc = Doc(
         vocab,
-        words=[text_of(word) for tree in trees for word in tree.words],
+        words=[word for text in texts for word in text.words]
+        if is_known
+        else [text_of(word) for tree in trees for word in tree.words],
+        spaces=[space for text in texts for space in text.spaces] if is_known else None,
         sent_starts=[not i for tree in trees for i in range(len(tree))],
     )
     set_trees(doc, trees, key)
@@ -169,7 +175,7 @@ def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
     """
     try:
         _check_memory(data)
-        for doc in DocBin().from_bytes(data).get_docs(vocab):
+        for doc in DocBin(store_user_data=True).from_bytes(data).get_docs(vocab):
             _check(doc)
             yield doc
     except TooLargeError as error:

@@ -159,5 +159,5 @@ class DependencyAnnotator:
         for rung in ladder:
             parse = self._parser.parse(Query(words, tags, constraints=rung))
             if parse.status == PARSED:
-                return parse.tree
+                return parse.tree.with_source(sentence.source)
         return None

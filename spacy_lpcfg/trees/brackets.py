@@ -433,7 +433,7 @@ def _without_names(tree: Tree) -> Tree | None:
     if tree.label != "" or all(child.label not in TREE_NAMES for child in tree.children):
         return tree
     children = [child for child in tree.children if child.label not in TREE_NAMES]
-    return Tree("", children, sent_id=sent_id_of(tree)) if children else None
+    return Tree("", children).with_id(sent_id_of(tree)) if children else None
 
 
 def sent_id_of(tree: Tree) -> str:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from spacy_lpcfg.trees.heads import ENGLISH, HeadRules
+from spacy_lpcfg.trees.source import SourceText
 from spacy_lpcfg.trees.transforms import unescape_token
 from spacy_lpcfg.trees.tree import Tree
 
 NO_HEAD = -1
+NO_SPACE = "SpaceAfter=No"
+_NOTHING = "_"
+_BLANKS = re.compile(r"\s+", re.ASCII)  # which would end a cell or a line
 
 
 class Dependency(NamedTuple):
@@ -56,16 +62,34 @@ def dependencies(tree: Tree, rules: HeadRules = ENGLISH) -> list[Dependency]:
 
 
 def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
-    """Return a sentence in CoNLL-U: words as in text, tags as XPOS, and dependencies; other columns are "_".
+    """Return a sentence in CoNLL-U: its ID and text, words, tags as XPOS, and dependencies; other columns are "_".
 
-    tree (Tree): Any tree.
+    tree (Tree): Any tree; its `source` may have the ID and the text, with blanks and multiword tokens.
     rules (HeadRules): The head rules of its language.
     """
-    words = [unescape_token(word) for word in tree.words]
+    text = (tree.source and tree.source.text) or _spaced(map(unescape_token, tree.words))
     lines = [f"# sent_id = {tree.sent_id}"] if tree.sent_id else []
-    lines.append(f"# text = {' '.join(words)}")
-    for i, (word, tag, dependency) in enumerate(zip(words, tree.tags, dependencies(tree, rules), strict=True), start=1):
-        lines.append(
-            "\t".join((str(i), word, "_", "_", tag, "_", str(dependency.head + 1), dependency.label, "_", "_"))
-        )
+    lines.append(f"# text = {_BLANKS.sub(' ', text.text)}")
+    tags, arcs = tree.tags, dependencies(tree, rules)
+    for start, end, form in text.tokens():
+        space = _NOTHING if text.spaces[end - 1] else NO_SPACE
+        if end > start + 1:
+            lines.append(_row(f"{start + 1}-{end}", form, misc=space))
+        for i in range(start, end):
+            is_token = end == start + 1
+            word, misc = (form, space) if is_token else (text.words[i], _NOTHING)
+            lines.append(_row(str(i + 1), word, tags[i], str(arcs[i].head + 1), arcs[i].label, misc))
     return "\n".join(lines) + "\n"
+
+
+def _spaced(words: Iterable[str]) -> SourceText:
+    """Return the text of words with blanks between them."""
+    forms = tuple(words)
+    return SourceText(forms, (True,) * len(forms))
+
+
+def _row(
+    number: str, form: str, tag: str = _NOTHING, head: str = _NOTHING, relation: str = _NOTHING, misc: str = _NOTHING
+) -> str:
+    form = _BLANKS.sub(" ", form)
+    return "\t".join((number, form, _NOTHING, _NOTHING, tag, _NOTHING, head, relation, _NOTHING, misc))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.trees.brackets import OnError, TreebankError, raise_or_report, read_lines
-from spacy_lpcfg.trees.dependencies import NO_HEAD
+from spacy_lpcfg.trees.dependencies import NO_HEAD, NO_SPACE
+from spacy_lpcfg.trees.source import CONTINUED, SentenceSource, SourceText
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class DependencySentence:
     features (tuple of str): The features, such as "Case=Nom|Number=Sing", "_" for none, (n_words,).
     heads (tuple of int): The position of the head of each word, `NO_HEAD` for a root, (n_words,).
     relations (tuple of str): The relation of each word to its head, such as "nsubj" or "obl:tmod", (n_words,).
+    source (SentenceSource): The ID of the sentence and its text, with blanks and multiword tokens.
     """
 
     words: tuple[str, ...]
@@ -31,6 +34,7 @@ class DependencySentence:
     features: tuple[str, ...]
     heads: tuple[int, ...]
     relations: tuple[str, ...]
+    source: SentenceSource = field(default=SentenceSource(), compare=False)
 
     def children(self) -> list[list[int]]:
         """Return the positions of the dependents of each word, from left to right."""
@@ -52,7 +56,7 @@ def read_conllu(path: PathLike, on_error: OnError = None) -> Iterator[Dependency
 def read_sentences(lines: Iterable[str], path: str, on_error: OnError = None) -> Iterator[DependencySentence]:
     """Read the sentences of lines in CoNLL-U, one at a time.
 
-    Comments, the lines of multiword tokens (such as 3-4) and empty nodes (such as 8.1) are skipped.
+    Comments but for `# sent_id`, and empty nodes (such as 8.1), are skipped.
 
     path (str): What to call the lines in errors.
     on_error (callable or None): Called with the error of each broken sentence, which is skipped; None raises it.
@@ -62,11 +66,13 @@ def read_sentences(lines: Iterable[str], path: str, on_error: OnError = None) ->
     """
     numbered = ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1))
     for is_text, group in groupby(numbered, key=lambda pair: bool(pair[1].strip())):
-        rows = [(number, line.split("\t")) for number, line in group if not line.startswith("#")]
+        numbered_lines = list(group)
+        rows = [(number, line.split("\t")) for number, line in numbered_lines if not line.startswith("#")]
         if not (is_text and rows):
             continue
+        sent_ids = (match[1] for _, line in numbered_lines if (match := _SENT_ID.fullmatch(line)))
         try:
-            sentence = _sentence(rows, path)
+            sentence = _sentence(rows, path, next(sent_ids, ""))
         except TreebankError as error:
             raise_or_report(error, on_error)
         else:
@@ -76,12 +82,14 @@ def read_sentences(lines: Iterable[str], path: str, on_error: OnError = None) ->
 MOST_WORDS = 500
 """Limit on the words of a sentence: the time to make its tree grows faster than with their square."""
 _N_COLUMNS = 10
-_FORM, _UPOS, _XPOS, _FEATURES, _HEAD, _RELATION = 1, 3, 4, 5, 6, 7
+_FORM, _UPOS, _XPOS, _FEATURES, _HEAD, _RELATION, _MISC = 1, 3, 4, 5, 6, 7, 9
+_SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(\S.*?)\s*")
+_MULTIWORD = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 _MOST_DIGITS = 9
 _NOTHING = {_FORM: ("",), _UPOS: ("", "_")}
 
 
-def _sentence(rows: Sequence[tuple[int, list[str]]], path: str) -> DependencySentence:
+def _sentence(rows: Sequence[tuple[int, list[str]]], path: str, sent_id: str) -> DependencySentence:
     words: list[list[str]] = []
     numbers: list[int] = []
     for number, columns in rows:
@@ -112,10 +120,28 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str) -> DependencySen
         tuple(columns[_FEATURES] for columns in words),
         tuple(_head(columns[_HEAD], len(words), path, number) for number, columns in zip(numbers, words, strict=True)),
         tuple(columns[_RELATION] for columns in words),
+        SentenceSource(sent_id, _text([columns for _, columns in rows], words)),
     )
     if not words or len(_top_down(sentence)) < len(words):
         raise TreebankError("Expected words whose heads make a tree, got a circle of heads or no words.", path, first)
     return sentence
+
+
+def _text(rows: Sequence[list[str]], words: Sequence[list[str]]) -> SourceText:
+    """Return the text of a sentence, by the rows of its multiword tokens and the last column.
+
+    words (sequence of list of str): The rows of its words.
+    """
+    spaces = [NO_SPACE not in columns[_MISC].split("|") for columns in words]
+    multiwords = [""] * len(words)
+    for columns in rows:
+        span = _MULTIWORD.fullmatch(columns[0])
+        first, last = (int(span[1]) - 1, int(span[2])) if span else (0, 0)
+        if 0 <= first < last <= len(words):
+            multiwords[first:last] = [columns[_FORM], *[CONTINUED] * (last - first - 1)]
+            spaces[last - 1] = NO_SPACE not in columns[_MISC].split("|")
+    forms = tuple(multiwords) if any(multiwords) else ()
+    return SourceText(tuple(columns[_FORM] for columns in words), tuple(spaces), forms)
 
 
 def _head(text: str, n_words: int, path: str, number: int) -> int:

@@ -29,4 +29,4 @@ def with_coarse_tags(tree: Tree) -> Tree:
     coarse = tree.fold(
         lambda node, below: Tree(coarse_tag(node.label), word=node.word) if node.is_leaf else Tree(node.label, below)
     )
-    return coarse.with_id(tree.sent_id)
+    return coarse.with_source(tree.source)

@@ -195,7 +195,7 @@ def remove_empty(tree: Tree) -> Tree | None:
         return _with_children(node, remaining) if remaining else None
 
     pruned = tree.fold(prune)
-    return None if pruned is None else pruned.with_id(tree.sent_id)
+    return None if pruned is None else pruned.with_source(tree.source)
 
 
 def rooted(tree: Tree, root: str | None) -> Tree:
@@ -236,7 +236,7 @@ def clean(tree: Tree, *, functions: bool = False) -> Tree | None:
         return None
     _, cleaned = strip_root(cleaned)
     strip = strip_indices if functions else strip_functions
-    return strip(cleaned if cleaned.label else Tree("TOP", cleaned.children)).with_id(tree.sent_id)
+    return strip(cleaned if cleaned.label else Tree("TOP", cleaned.children)).with_source(tree.source)
 
 
 def normalize(tree: Tree, *, functions: bool = False) -> Tree | None:
@@ -246,14 +246,14 @@ def normalize(tree: Tree, *, functions: bool = False) -> Tree | None:
     RETURNS (Tree or None): The normalized tree; None if it has no words but empty elements.
     """
     cleaned = clean(tree, functions=functions)
-    return None if cleaned is None else _merge_unaries(cleaned).with_id(tree.sent_id)
+    return None if cleaned is None else _merge_unaries(cleaned).with_source(tree.source)
 
 
 def normalize_rooted(tree: Tree, *, functions: bool = False) -> Tree | None:
     """Normalize a tree as `normalize` does, but keep its artificial root, if it has one with a label."""
     root, _ = strip_root(tree)
     normalized = normalize(tree, functions=functions)
-    return Tree(root, [normalized], sent_id=tree.sent_id) if normalized and root else normalized
+    return Tree(root, [normalized], source=normalized.source) if normalized and root else normalized
 
 
 def escape_token(word: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.trees.source import SentenceSource
 
 Result = TypeVar("Result")
 Span = tuple[int, int, str]
@@ -22,21 +23,27 @@ class Tree:
     label (str): The category, or the tag when the node is a leaf; "" for an unlabelled root.
     children (tuple[Tree, ...]): The children from left to right; empty for a leaf.
     word (str or None): The word of a leaf; None for an inner node.
-    sent_id (str): At a root, the ID of the sentence in its treebank; "" if it has none. It does not count for equality.
+    source (SentenceSource or None): At a root, what a file says of the sentence, such as its ID. It does not count for
+        equality.
 
     Trees are immutable, and equal when labels, words and shape are equal.
     RAISES (ValueError): Unless exactly one of `children` and `word` is given.
     """
 
-    __slots__ = ("children", "label", "sent_id", "word")
+    __slots__ = ("children", "label", "source", "word")
 
     label: str
     children: tuple[Tree, ...]
     word: str | None
-    sent_id: str
+    source: SentenceSource | None
 
     def __init__(
-        self, label: str, children: Iterable[Tree] = (), word: str | None = None, *, sent_id: str = ""
+        self,
+        label: str,
+        children: Iterable[Tree] = (),
+        word: str | None = None,
+        *,
+        source: SentenceSource | None = None,
     ) -> None:
         children = tuple(children)
         if bool(children) == (word is not None):
@@ -47,7 +54,7 @@ class Tree:
         _set_label(self, label)
         _set_children(self, children)
         _set_word(self, word)
-        _set_sent_id(self, sent_id)
+        _set_source(self, source)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"A Tree is immutable: build a new one instead of setting {name!r}.")
@@ -55,9 +62,24 @@ class Tree:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"A Tree is immutable: {name!r} cannot be deleted.")
 
+    @property
+    def sent_id(self) -> str:
+        """The ID of the sentence in its treebank; "" if it has none."""
+        return self.source.sent_id if self.source else ""
+
     def with_id(self, sent_id: str) -> Tree:
         """Return the tree with the ID of its sentence."""
-        return self if sent_id == self.sent_id else Tree(self.label, self.children, self.word, sent_id=sent_id)
+        if sent_id == self.sent_id:
+            return self
+        return self.with_source((self.source or SentenceSource())._replace(sent_id=sent_id))
+
+    def with_source(self, source: SentenceSource | None) -> Tree:
+        """Return the tree with what a file says of its sentence, but a text only if it has as many words."""
+        if source is self.source:
+            return self
+        if source and source.text and len(source.text.words) != len(self):
+            source = source._replace(text=None)
+        return Tree(self.label, self.children, self.word, source=source)
 
     @property
     def is_leaf(self) -> bool:
@@ -172,8 +194,8 @@ class Tree:
     def __hash__(self) -> int:
         return hash(self._flat())
 
-    def __reduce__(self) -> tuple[Callable[..., Tree], tuple[tuple[Any, ...], str]]:
-        return _from_flat, (self._flat(), self.sent_id)
+    def __reduce__(self) -> tuple[Callable[..., Tree], tuple[tuple[Any, ...], SentenceSource | None]]:
+        return _from_flat, (self._flat(), self.source)
 
     def __str__(self) -> str:
         """Return the tree in brackets, on one line: (S (NP (DT the) (NN cat)) (VP (VBD slept))).
@@ -224,10 +246,10 @@ def _blank_after(word: str) -> str:
 _set_label = Tree.__dict__["label"].__set__
 _set_children = Tree.__dict__["children"].__set__
 _set_word = Tree.__dict__["word"].__set__
-_set_sent_id = Tree.__dict__["sent_id"].__set__
+_set_source = Tree.__dict__["source"].__set__
 
 
-def _from_flat(flat: tuple[Any, ...], sent_id: str) -> Tree:
+def _from_flat(flat: tuple[Any, ...], source: SentenceSource | None) -> Tree:
     """Rebuild a tree from `Tree._flat`; a module-level function, so that pickle can name it."""
     nodes: list[Tree] = []
     for label, content in zip(flat[::2], flat[1::2], strict=True):
@@ -237,7 +259,7 @@ def _from_flat(flat: tuple[Any, ...], sent_id: str) -> Tree:
             children = nodes[-content:]
             del nodes[-content:]
             nodes.append(Tree(label, children))
-    return nodes[0].with_id(sent_id)
+    return nodes[0].with_source(source)
 
 
 def _advance(open_brackets: list[tuple[Span, list[Tree]]], leaves: list[Tree], position: int, end: int) -> int:

@@ -273,7 +273,7 @@ def test_formats_of_others_are_searched_as_they_are_read(tmp_path):
 
 
 def test_formats_of_others_keep_ids_through_changes_of_trees():
-    tree = Tree("", [Tree("NP-SBJ", [Tree("NN-X", word="rain")])], sent_id="a.1")
+    tree = Tree("", [Tree("NP-SBJ", [Tree("NN-X", word="rain")])]).with_id("a.1")
     for changed in (clean(tree), normalize(tree), normalize_rooted(tree), with_coarse_tags(tree), remove_empty(tree)):
         assert changed.sent_id == "a.1"
     assert pickle.loads(pickle.dumps(tree)).sent_id == "a.1"

@@ -33,7 +33,7 @@ class KeyakiBuilder(TreeBuilder):
         if any(_WITHHELD in word for part in parts for word in part.words):
             self.dropped["trees of withheld words"] += 1
             return None
-        return Tree("", parts, sent_id=sent_id_of(tree))
+        return Tree("", parts).with_id(sent_id_of(tree))
 
     def _kept(self, node: Tree, parts: list[list[Tree]]) -> list[Tree]:
         if node.word is not None:

@@ -50,7 +50,8 @@ def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases
         for word, part in zip(sentence.words, sentence.parts_of_speech, strict=True)
     ]
     bare_tree = project(words, [Tree(tags[i], word=forms[i]) for i in positions], binary)
-    return Phrases(Tree.from_spans(forms, tags, with_punctuation(bare_tree.spans(), positions, sentence)), n_lifted)
+    tree = Tree.from_spans(forms, tags, with_punctuation(bare_tree.spans(), positions, sentence))
+    return Phrases(tree.with_source(sentence.source), n_lifted)
 
 
 def _without_punctuation(sentence: DependencySentence, positions: list[int]) -> tuple[Words, int]:

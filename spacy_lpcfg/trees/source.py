@@ -1,0 +1,68 @@
+"""What the file of a tree says of its sentence: the ID, and the text that the words come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+CONTINUED = "+"
+"""In place of a multiword token, at its words after the first."""
+
+
+class SurfaceToken(NamedTuple):
+    """A token of a text: the words [start, end), which are more than one in a multiword token, and its form."""
+
+    start: int
+    end: int
+    form: str
+
+
+class SourceText(NamedTuple):
+    """The words of a text, and how the text has them.
+
+    words (tuple of str): The words in plain characters, (n_words,).
+    spaces (tuple of bool): Whether white space follows each word, (n_words,).
+    multiwords (tuple of str): The form of the multiword token that begins with each word, such as "du" for de and le;
+        `CONTINUED` for its other words, "" for all other words, (n_words,); () for a text without such tokens.
+    """
+
+    words: tuple[str, ...]
+    spaces: tuple[bool, ...]
+    multiwords: tuple[str, ...] = ()
+
+    def tokens(self) -> Iterator[SurfaceToken]:
+        """Yield the tokens from left to right."""
+        forms = self.multiwords or ("",) * len(self.words)
+        start = 0
+        while start < len(self.words):
+            end = start + 1
+            while forms[start] and end < len(forms) and forms[end] == CONTINUED:
+                end += 1
+            yield SurfaceToken(start, end, forms[start] or self.words[start])
+            start = end
+
+    @property
+    def text(self) -> str:
+        """The text, without white space at its end."""
+        return "".join(f"{token.form}{' ' * self.spaces[token.end - 1]}" for token in self.tokens()).rstrip()
+
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        """The characters of the text at which each word begins and ends; words of one token have those of the token."""
+        offsets: list[tuple[int, int]] = []
+        position = 0
+        for start, end, form in self.tokens():
+            offsets += [(position, position + len(form))] * (end - start)
+            position += len(form) + self.spaces[end - 1]
+        return offsets
+
+
+class SentenceSource(NamedTuple):
+    """What a file says of a sentence besides its tree.
+
+    sent_id (str): The ID of the sentence; "" if it has none.
+    text (SourceText or None): Its text; None if the file has only words.
+    """
+
+    sent_id: str = ""
+    text: SourceText | None = None
