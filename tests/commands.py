@@ -1,5 +1,6 @@
 """Run commands: in processes of their own, and in this one where only the answer matters."""
 
+import json
 import subprocess
 import sys
 from functools import cache
@@ -35,6 +36,11 @@ def run(*arguments: object, text: str = "", code: int = 0):
     assert result.exit_code == code, result.output + repr(result.exception)
     assert "Traceback" not in result.output
     return result
+
+
+def json_in(text: str) -> list[dict]:
+    """Return the objects of lines of JSON."""
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def stderr_of(result) -> str:

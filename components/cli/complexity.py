@@ -9,11 +9,11 @@ import typer
 
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.console import begun, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.failures import Failures
 from spacy_lpcfg.components.cli.shared.files import check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
-from spacy_lpcfg.components.cli.shared.inputs import Source, trees_of
+from spacy_lpcfg.components.cli.shared.inputs import EmptyInputError, Source, trees_of
 from spacy_lpcfg.components.cli.shared.tree_sources import TreeSources
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def complexity(
 
     FILE is a treebank by its name (.mrg, .psd, .export and others, .gz or not) or by --dialect, Docs with trees
     (.spacy), and else text, which the model parses. Each file is a document, and each Doc of a .spacy file.
-    Of several files, one that cannot be read is told of, and the others are measured.
+    Of several files, one that cannot be read is told of, and the others are measured. An empty file has a row of zeros.
 
     The table has the nine counts and fourteen indices of L2SCA (Lu 2010): words, sentences, verb
     phrases, clauses, T-units, dependent clauses, complex T-units, coordinate phrases and complex nominals; Yngve depth
@@ -97,15 +97,31 @@ def _documents(
 ) -> "Iterator[Complexity]":
     """Yield the complexity of a file, or of each Doc in it."""
     from spacy_lpcfg.components.doc.complexity import sentence_complexity
-    from spacy_lpcfg.queries import Complexity, complexity
+    from spacy_lpcfg.queries import complexity
 
     if source.kind == options.Input.trees:
         batches = in_batches(progress(trees_of(source, on_error), "trees"), _N_TREES)
-        yield Complexity.joined(map(complexity, batches))
-        return
-    docs = progress(reader.docs(source), "documents")
-    parts = (sentence_complexity(doc, with_surprisal=with_surprisal) for doc in docs)
-    yield from parts if source.kind == options.Input.spacy else [Complexity.joined(parts)]
+        parts: Iterator[Complexity] = map(complexity, batches)
+    else:
+        docs = (each.doc for each in progress(reader.docs(source), "documents"))
+        parts = (sentence_complexity(doc, with_surprisal=with_surprisal) for doc in docs)
+    if source.kind == options.Input.spacy:
+        yield from parts
+    else:
+        yield _or_empty(source, parts)
+
+
+def _or_empty(source: Source, parts: "Iterator[Complexity]") -> "Complexity":
+    """Return the complexity of the parts of a file together, and log it if there is nothing in the file."""
+    from spacy_lpcfg.queries import Complexity
+
+    try:
+        whole = Complexity.joined(parts)
+    except EmptyInputError:
+        whole = Complexity.joined(())
+    if not len(whole.sums):
+        log(f"{source.name}: there are no sentences in it, so that all its counts are 0")
+    return whole
 
 
 def _rows(measured: "Iterable[tuple[str, int, Complexity]]", unit: Unit) -> Iterator[Iterable[str]]:

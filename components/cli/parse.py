@@ -120,14 +120,17 @@ def parse(
                        and before what it has (+) and lacks (-) beside the
                        likeliest, with an empty line after each sentence;
                        .mrg, .parsed
-    --format jsonl     a JSON object a sentence: words, tags, tree, spans with
-                       their scores, status, log_probability (of the words),
-                       probability (of the tree); and what --n-best and
-                       --marginals find
+    --format jsonl     a JSON object a sentence: where it stands, words, tags,
+                       tree, spans with their scores, status, log_probability
+                       (of the words), probability (of the tree); and what
+                       --n-best and --marginals find
     --format json      the same objects as one list
     --format tsv, csv  a span a row, apart by tabs or commas; or, with
                        --n-best, a tree
     --format spacy     Docs, all in one file, and until then in memory
+
+    JSON and tables say where sentences and spans stand: file, document (the number of a Doc in it), line, sentence
+    (its number), sent_id (its ID), the characters of the document from start_char up to end_char, and the text there.
 
     A bracketer needs tags. Unless a component of its pipeline sets them, FILE has to hold trees, tagged words or Docs,
     and without --input its first line tells which; stdin is tagged then. Its brackets have the label X.

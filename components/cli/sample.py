@@ -98,7 +98,7 @@ def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, 
     """Yield trees of each sentence in turn, and None after them."""
     questions = {"samples": {"n": n, "seed": seed}}
     for parsed in run_pipeline(nlp, pipe, source, questions=questions, with_trees=False):
-        for words, trees in answers_of(parsed, "samples"):
+        for _, words, trees in answers_of(parsed, "samples"):
             yield from (tree_of(printable(words), answer) for answer in trees)
             yield None
 

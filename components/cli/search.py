@@ -2,9 +2,9 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
-from itertools import chain
+from heapq import merge
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -12,20 +12,22 @@ import typer
 
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors, usage_errors
+from spacy_lpcfg.components.cli.shared.citations import EXTENT, PLACE, CitedSentence, Origin, cells
+from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.failures import Failures
 from spacy_lpcfg.components.cli.shared.files import check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
 from spacy_lpcfg.components.cli.shared.inputs import Source, trees_of
+from spacy_lpcfg.components.cli.shared.patterns import NamedPattern, patterns_and_files
 from spacy_lpcfg.components.cli.shared.tree_sources import TreeSources
 from spacy_lpcfg.components.cli.shared.treebanks import log_dialect
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.queries import TreeIndex, TreeMatch, TreePattern
+    from spacy_lpcfg.queries import TreeIndex, TreeMatch, TreeNode
     from spacy_lpcfg.trees import HeadRules
 
 _CONTEXT = 40  # characters on each side of a match
-_COLUMNS = ("file", "sentence", "start", "end", "label", "probability", "text")
+_COLUMNS = (*PLACE, "pattern", "start", "end", "label", "probability", *EXTENT)
 _N_DOCS = 500  # that are looked through at a time
 _NO_HEAD = " <# is the head child of a node, such as its IN; <<# is the word as well."
 
@@ -35,26 +37,80 @@ class SearchFormat(str, Enum):
     brackets = "brackets"
     tsv = "tsv"
     csv = "csv"
+    jsonl = "jsonl"
+    json = "json"
 
 
 _TABLES = (SearchFormat.tsv.value, SearchFormat.csv.value)
+_JSON = (SearchFormat.jsonl.value, SearchFormat.json.value)
 
 
 class Searched(NamedTuple):
-    """Trees of a file, and how many of it come before them."""
+    """Trees of a file.
+
+    name (str): The name of the file.
+    n_before (int): The number of trees in the file before them.
+    indexes (dict of bool to TreeIndex): The trees as they are (False), and below a node ROOT (True), as far as needed.
+    sentence (callable): Returns the place of the sentence of a tree, by the number of the tree in the index.
+    """
 
     name: str
     n_before: int
-    trees: "TreeIndex"
+    indexes: "dict[bool, TreeIndex]"
+    sentence: Callable[[int], CitedSentence]
+
+    def search(self, patterns: Iterable[NamedPattern]) -> "Iterator[Found]":
+        """Yield the matches in the order of the trees, those of each tree in the order of the patterns."""
+        matches = (self._matches(*named) for named in patterns)
+        return merge(*matches, key=lambda found: found.match.node.tree_number)
+
+    def _matches(self, name: str, pattern: Any) -> "Iterator[Found]":
+        for match in self.indexes[pattern.has_root].search(pattern):
+            yield Found(name, match, self)
+
+
+class Found(NamedTuple):
+    """A match of a pattern, with the pattern's name and the trees among which it was found."""
+
+    name: str
+    match: "TreeMatch"
+    searched: Searched
+
+    @property
+    def number(self) -> int:
+        """The number of the tree in its file, from 1."""
+        return self.searched.n_before + self.match.node.tree_number + 1
+
+    @property
+    def sentence(self) -> CitedSentence:
+        return self.searched.sentence(self.match.node.tree_number)
 
 
 @reporting_errors
 def search(
-    text: Annotated[str, typer.Argument(metavar="PATTERN", help="In Tregex's language: 'NP < (PP <<# of)'.")],
-    files: options.TreeFiles,
+    arguments: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[PATTERN] FILE...",
+            help="A pattern in Tregex's language, 'NP < (PP <<# of)', unless -e or --patterns has it; then treebanks, "
+            ".spacy, folders of them, text in UTF-8, - for stdin, or a text.",
+        ),
+    ],
+    expressions: Annotated[
+        list[str] | None,
+        typer.Option("-e", metavar="PATTERN", help="A pattern, or 'name: pattern'; may be given again."),
+    ] = None,
+    patterns_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--patterns", exists=True, dir_okay=False, help="A file with a pattern, or 'name: pattern', on each line."
+        ),
+    ] = None,
     form: Annotated[
         SearchFormat | None,
-        typer.Option("--format", help="Matches in context, as trees, or in a table. [default: kwic, or tsv of counts]"),
+        typer.Option(
+            "--format", help="Matches in context, as trees, in a table or JSON. [default: kwic, or tsv of counts]"
+        ),
     ] = None,
     counts: Annotated[bool, typer.Option("--counts", help="How many matches there are, in a table.")] = False,
     kind: options.Kind = None,
@@ -66,7 +122,7 @@ def search(
     output: options.OutputFile = None,
     force: options.Replace = False,
 ) -> None:
-    """Find a pattern in trees.
+    """Find patterns in trees.
 
     FILE is a treebank by its name (.mrg, .psd, .export and others, .gz or not) or by --dialect, Docs with trees
     (.spacy), and else text, which the model parses. Trees of the dialect penn are searched as they stand, with their
@@ -76,7 +132,10 @@ def search(
     For a pattern with ROOT, trees that have no such node are below one: 'S > ROOT' is the clause at the top.
 
     Matches count once for each node, and each choice of the nodes that the pattern names. Lines begin with the number
-    of the tree. A table (tsv, csv) has a column for the words of each name; words count from 0, up to `end`.
+    of the tree. Tables and JSON say where a match stands, as `parse` does, and have the words of each name; words count
+    from 0, up to `end`. JSON also has the tree and the sentence ("context").
+
+    Several patterns are searched at once, and matches have the pattern's name. Patterns of one name count together.
 
     \b
     Example:
@@ -84,22 +143,22 @@ def search(
         spacy-lpcfg search 'VP < /^VB/=verb < (NP=object !$ NP)' train.mrg -o verbs.csv
         spacy-lpcfg search 'SBAR !< IN' *.mrg corpus.spacy --counts
         spacy-lpcfg search 'NP $+ VP' text.txt --model model/ --format brackets
+        spacy-lpcfg search -e 'subject: NP $+ VP' -e 'object: NP > VP' text.txt -o roles.jsonl
     """
-    from spacy_lpcfg.queries import PatternError, TreePattern
     from spacy_lpcfg.trees import head_rules
 
     name = _format(output, form, counts)
-    with usage_errors("PATTERN", kinds=(PatternError,)):
-        pattern = TreePattern(text)
+    patterns, files = patterns_and_files(arguments, expressions or (), patterns_file)
     errors: list[Exception] = []
     reader = TreeSources(kind, model, component, dialect)
     sources = [*reader.sources(files)]
     check_output(output, inputs=[*(source.file for source in sources), model], force=force)
     reader.load_for(sources)
     failures = Failures(len(sources), skip_bad=skip_bad)
-    searched = _searched(reader, sources, head_rules(lang), errors if skip_bad else None, failures, pattern.has_root)
+    has_root = {named.pattern.has_root for named in patterns}
+    searched = _searched(reader, sources, head_rules(lang), errors if skip_bad else None, failures, has_root)
     is_one = len(files) == 1 and not os.path.isdir(files[0])
-    rows = _count_rows(searched, pattern) if counts else _rows(begun(searched), pattern, name, is_one)
+    rows = _count_rows(searched, patterns) if counts else _rows(begun(searched), patterns, name, is_one)
     write_output(output, name, begun(rows), force=force)
     log_skipped(errors)
     failures.check()
@@ -121,12 +180,12 @@ def _searched(
     rules: "HeadRules",
     errors: list[Exception] | None,
     failures: Failures,
-    has_root: bool,
+    has_root: set[bool],
 ) -> Iterator[Searched]:
     """Yield the trees of files.
 
     errors (list or None): Receives the errors of broken trees; None if they are to be raised.
-    has_root (bool): Whether trees are below a node ROOT.
+    has_root (set of bool): Whether trees are below a node ROOT, for each of the patterns.
     """
     for source in sources:
         is_treebank = source.kind == options.Input.trees
@@ -134,7 +193,9 @@ def _searched(
         yield from failures.reading(source.name, parts)
 
 
-def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None, has_root: bool) -> Iterator[Searched]:
+def _treebank(
+    source: Source, rules: "HeadRules", errors: list[Exception] | None, has_root: set[bool]
+) -> Iterator[Searched]:
     from spacy_lpcfg.queries import TreeIndex
     from spacy_lpcfg.trees.formats import PENN
     from spacy_lpcfg.trees.reading import dialect_of
@@ -146,58 +207,103 @@ def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None
         log_dialect(PENN, source.dialect, dropped)
     else:
         index = TreeIndex.from_trees(trees_of(source, on_error), rules)
-    yield Searched(source.name, 0, index.below_root() if has_root else index)
+
+    def sentence(number: int) -> CitedSentence:
+        origin = Origin(source.name).of_words(index.tree(number).words, index.sources[number])
+        return CitedSentence(origin, origin.sent_id, origin.text, origin.offsets)
+
+    yield Searched(source.name, 0, {below: index.below_root() if below else index for below in has_root}, sentence)
 
 
-def _docs(reader: TreeSources, source: Source, rules: "HeadRules", has_root: bool) -> Iterator[Searched]:
+def _docs(reader: TreeSources, source: Source, rules: "HeadRules", has_root: set[bool]) -> Iterator[Searched]:
     from spacy_lpcfg.components.doc.tree_matcher import IndexedDocs
 
     n_before = 0
     for some in in_batches(progress(reader.docs(source), "documents"), _N_DOCS):
-        index = IndexedDocs(some, rules, has_root=has_root).index
-        yield Searched(source.name, n_before, index)
-        n_before += len(index)
+        docs = [parsed.doc for parsed in some]
+        indexes = {below: IndexedDocs(docs, rules, has_root=below).index for below in has_root}
+        sentences = [sentence for parsed in some for sentence in parsed.sentences() if sentence.offsets]
+        yield Searched(source.name, n_before, indexes, sentences.__getitem__)
+        n_before += len(sentences)
 
 
 # Writing -----------------------------------------------------------------------------------------
 
 
-def _count_rows(searched: Iterable[Searched], pattern: "TreePattern") -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each file: matches, trees with any, and all trees; one for all, if there are several."""
-    counts: dict[str, list[int]] = {}
-    for name, _, index in searched:
-        matching = [match.node.tree_number for match in index.search(pattern)]
-        of_part = (len(matching), len({*matching}), len(index))
-        counts[name] = [n + more for n, more in zip(counts.get(name, (0, 0, 0)), of_part, strict=True)]
-    if len(counts) > 1:
-        counts["total"] = [sum(column) for column in zip(*counts.values(), strict=True)]
-    yield "file", "matches", "matching", "trees"
-    for name, of_file in counts.items():
-        yield name, *of_file
-
-
-def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: str, is_one: bool) -> Iterator[Any]:
-    """Yield a row or line for each match; is_one (bool): whether all trees are of one file, which needs no name."""
-    is_empty, unseen = True, {*pattern.labels}
-    if form in _TABLES:
-        yield *_COLUMNS, *pattern.names
+def _count_rows(searched: Iterable[Searched], patterns: Iterable[NamedPattern]) -> Iterator[tuple[Any, ...]]:
+    """Yield a row for each file and name, and for all files if there are several: matches, trees with any, trees."""
+    names = [*dict.fromkeys(named.name for named in patterns)]
+    counts: dict[str, dict[str, Counter[str]]] = {}
     for part in searched:
-        for match in part.trees.search(pattern):
-            is_empty = False
-            number = part.n_before + match.node.tree_number + 1
-            position = str(number) if is_one else f"{part.name}:{number}"
+        of_file = counts.setdefault(part.name, {name: Counter() for name in names})
+        numbers: dict[str, list[int]] = {name: [] for name in names}
+        for found in part.search(patterns):
+            numbers[found.name].append(found.number)
+        for name, of_name in numbers.items():
+            n_trees = len(next(iter(part.indexes.values())))
+            of_file[name].update(matches=len(of_name), matching=len({*of_name}), trees=n_trees)
+    if len(counts) > 1:
+        counts["total"] = {name: sum((of_file[name] for of_file in counts.values()), Counter()) for name in names}
+    yield "file", "pattern", "matches", "matching", "trees"
+    for file, of_file in counts.items():
+        for name, numbers_of_name in of_file.items():
+            yield file, name, *(numbers_of_name[column] for column in ("matches", "matching", "trees"))
+
+
+def _rows(searched: Iterable[Searched], patterns: list[NamedPattern], form: str, is_one: bool) -> Iterator[Any]:
+    """Yield a row, line or object for each match.
+
+    is_one (bool): Whether all trees are of one file, whose name lines need not have.
+    """
+    names = [*dict.fromkeys(name for named in patterns for name in named.pattern.names)]
+    unseen = _Unseen(patterns)
+    if form in _TABLES:
+        yield *_COLUMNS, *names
+    for part in searched:
+        for found in part.search(patterns):
+            unseen.matching.add(found.name)
             if form in _TABLES:
-                yield _cells(part.name, number, match, pattern)
+                yield _cells(found, names)
+            elif form in _JSON:
+                yield _object(found)
             else:
-                yield (
-                    f"{position}\t{match.node.tree}" if form == SearchFormat.brackets else _in_context(position, match)
-                )
-        if is_empty:
-            unseen = {label for label in unseen if not part.trees.has(label)}
-    if is_empty:
-        log("No match." + (_NO_HEAD if "<#" in pattern.text.replace("<<#", "") else ""))
-        if unseen:
-            log(f"No tree has a node {', '.join(label for label in pattern.labels if label in unseen)}.")
+                yield _line(found, form, is_one=is_one, is_named=len(patterns) > 1)
+        unseen.look_through(part)
+    unseen.tell()
+
+
+class _Unseen:
+    """The patterns that have no match, and their labels that no tree has."""
+
+    def __init__(self, patterns: list[NamedPattern]) -> None:
+        self.patterns = patterns
+        self.matching: set[str] = set()
+        self.labels = {label for named in patterns for label in named.pattern.labels}
+
+    def look_through(self, part: Searched) -> None:
+        """Forget the labels that some trees have."""
+        index = next(iter(part.indexes.values()))
+        if any(named.name not in self.matching for named in self.patterns):
+            self.labels = {label for label in self.labels if not index.has(label)}
+
+    def tell(self) -> None:
+        """Log which patterns have no match, and why."""
+        for name, pattern in self.patterns:
+            if name in self.matching:
+                continue
+            of_pattern = "" if len(self.patterns) == 1 else f" of {name}"
+            log(f"No match{of_pattern}.{_NO_HEAD if '<#' in pattern.text.replace('<<#', '') else ''}")
+            if unseen := [label for label in pattern.labels if label in self.labels]:
+                log(f"No tree has a node {', '.join(unseen)}.")
+
+
+def _line(found: Found, form: str, *, is_one: bool, is_named: bool) -> str:
+    """Return a match with the number of its tree, and its name if there are several: its tree, or words in context."""
+    position = str(found.number) if is_one else f"{found.searched.name}:{found.number}"
+    name = f"\t{found.name}" if is_named else ""
+    if form == SearchFormat.brackets:
+        return f"{position}{name}\t{found.match.node.tree}"
+    return f"{_in_context(position, found.match)}{name}"
 
 
 def _in_context(position: str, match: "TreeMatch") -> str:
@@ -209,9 +315,32 @@ def _in_context(position: str, match: "TreeMatch") -> str:
     return f"{position:>6}  {left:>{_CONTEXT}} [{' '.join(words[node.start : node.end])}] {right}".rstrip()
 
 
-def _cells(file: str, number: int, match: "TreeMatch", pattern: "TreePattern") -> Iterator[Any]:
-    node, p = match.node, match.probability
-    named = (match.names.get(name) for name in pattern.names)
-    texts = ("" if part is None else " ".join(part.words) for part in chain([node], named))
-    cells = (file, number, node.start, node.end, node.label, "" if p is None else f"{p:.6g}")
-    return chain(cells, texts)
+def _extent(node: "TreeNode", sentence: CitedSentence) -> dict[str, Any]:
+    """Return the words of a node, its label, and where it stands."""
+    return {"start": node.start, "end": node.end, "label": node.label, **sentence.extent(node.start, node.end)}
+
+
+def _cells(found: Found, names: Iterable[str]) -> Iterator[Any]:
+    """Yield the cells of a row, with the text of each name in the end."""
+    sentence, p = found.sentence, found.match.probability
+    extent: Mapping[str, Any] = _extent(found.match.node, sentence)
+    own = {"pattern": found.name, **{name: extent[name] for name in ("start", "end", "label")}}
+    probability = {"probability": None if p is None else f"{p:.6g}"}
+    yield from cells(sentence.place(found.number), own, probability, {name: extent[name] for name in EXTENT})
+    for name in names:
+        node = found.match.names.get(name)
+        yield "" if node is None else sentence.extent(node.start, node.end)["text"]
+
+
+def _object(found: Found) -> dict[str, Any]:
+    """Return a match as an object of JSON."""
+    sentence, match = found.sentence, found.match
+    return {
+        **sentence.place(found.number),
+        "pattern": found.name,
+        **_extent(match.node, sentence),
+        "probability": None if match.probability is None else round(match.probability, 6),
+        "tree": str(match.node.tree),
+        "names": {name: _extent(node, sentence) for name, node in match.names.items()},
+        "context": sentence.extent()["text"],
+    }

@@ -165,7 +165,7 @@ def _corrections(
     nlp = load_pipeline(model)
     parser = find_parser(nlp, component)
     parsed = run_pipeline(nlp, parser, source_of(nlp, parser, file, kind, None, dialect))
-    corrections = Corrections(parser, (doc for doc, _ in progress(parsed, "documents")), output, resume=resume)
+    corrections = Corrections(parser, (each.doc for each in progress(parsed, "documents")), output, resume=resume)
     return _at(port, lambda: CorrectionServer(port, corrections))
 
 

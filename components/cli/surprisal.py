@@ -11,22 +11,19 @@ import typer
 
 from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.citations import CHARACTERS, PLACE, cells
 from spacy_lpcfg.components.cli.shared.console import begun, log, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
 from spacy_lpcfg.components.cli.shared.inputs import check_usage, run_pipeline, source_of
-from spacy_lpcfg.components.cli.shared.outputs import answers_of
+from spacy_lpcfg.components.cli.shared.outputs import Answer, answers_of
 from spacy_lpcfg.components.cli.shared.pipelines import find_surprisal, load_pipeline, n_jobs
 from spacy_lpcfg.components.cli.shared.word_rows import read_frequencies, whole_words, word_rows
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from spacy_lpcfg.components.cli.shared.inputs import Parsed
 
-    Surprise: TypeAlias = tuple[list[str], list[float]]
-
-_COLUMNS = ("sentence", "position", "word", "bits")
+_COLUMNS = (*PLACE, "position", "word", "bits", *CHARACTERS)
 _END = "</s>"
 
 
@@ -77,7 +74,8 @@ def surprisal(
 
     In a table, which is apart by tabs (tsv) or commas (csv), sentences and positions count from 1. An object of JSON
     has "words", their "bits" and the "end"; objects are one a line (jsonl), or in one list (json). For a word that
-    cannot be there, or that a language model does not know, JSON has null, and a table inf or nan.
+    cannot be there, or that a language model does not know, JSON has null, and a table inf or nan. Both say where a
+    sentence and its words stand, as `parse` does.
 
     With --by word the bits of a word are those of its tokens together, punctuation included, and a table is as
     regressions of reading times take it: also with the bits of the word before (NA for the first), the number of
@@ -142,23 +140,27 @@ class _Perplexity:
         )
 
 
-def _surprises(documents: "Iterable[Parsed]", by: Unit, total: _Perplexity) -> "Iterator[Surprise]":
+def _surprises(documents: "Iterable[Parsed]", by: Unit, total: _Perplexity) -> Iterator[Answer]:
     """Yield the tokens or words of each sentence that has any, and their bits, which are added to the total."""
     for parsed in documents:
         tokens = list(answers_of(parsed, "surprisals"))
-        for _, bits in tokens:
-            total.add(bits)
+        for token in tokens:
+            total.add(token.answer)
         yield from tokens if by == Unit.token else whole_words(parsed, tokens)
 
 
-def _rows(sentences: "Iterable[Surprise]") -> Iterator[tuple[Any, ...]]:
+def _rows(sentences: Iterable[Answer]) -> Iterator[tuple[Any, ...]]:
+    """Yield a row for each word; the end of a sentence stands after its last character."""
     yield _COLUMNS
-    for number, (words, bits) in enumerate(sentences, start=1):
-        for position, (word, value) in enumerate(zip([*words, _END], bits, strict=True), start=1):
-            yield number, position, word, f"{value:.4f}"
+    for number, (citation, words, bits) in enumerate(sentences, start=1):
+        place, (_, end) = (*cells(citation.place(number)),), citation.characters()
+        for i, (word, value) in enumerate(zip([*words, _END], bits, strict=True)):
+            extent = citation.characters(i, i + 1) if i < len(words) else (end, end)
+            yield *place, i + 1, word, f"{value:.4f}", *extent
 
 
-def _objects(sentences: "Iterable[Surprise]") -> Iterator[dict[str, Any]]:
-    for words, bits in sentences:
+def _objects(sentences: Iterable[Answer]) -> Iterator[dict[str, Any]]:
+    for number, (citation, words, bits) in enumerate(sentences, start=1):
         *of_words, end = [round(value, 6) if value < float("inf") else None for value in bits]
-        yield {"words": words, "bits": of_words, "end": end}
+        place = {**citation.place(number), **citation.extent(), "words": words, **citation.word_characters()}
+        yield {**place, "bits": of_words, "end": end}

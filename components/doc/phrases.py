@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
@@ -9,6 +10,7 @@ from spacy.tokens import Doc, Span, Token
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.doc.pipe_registry import find_pipe
+from spacy_lpcfg.components.doc.sentences import sent_ids_of, sentence_bounds
 from spacy_lpcfg.components.doc.tree_group import head_rules_of, key_of
 from spacy_lpcfg.components.doc.tree_matcher import IndexedDocs
 from spacy_lpcfg.queries import TreeNode, clauses, phrases
@@ -21,13 +23,20 @@ class Phrase(Span):
     probability (float or None): The posterior probability of its bracket; None if unknown.
     head (Token): The word that is its head.
     depth (int): The number of brackets around it.
+    sentence (int): The number of its sentence in the Doc, from 1.
+    sent_id (str): The ID of its sentence; "" if it has none.
     """
 
     probability: float | None
     head: Token
     depth: int
+    sentence: int
+    sent_id: str
 
-    columns: ClassVar[tuple[str, ...]] = ("text", "label", "start", "end", "probability", "head", "depth")
+    columns: ClassVar[tuple[str, ...]] = (
+        *("sentence", "sent_id", "start", "end", "label", "probability", "start_char", "end_char", "text"),
+        *("head", "depth"),
+    )
 
     def as_record(self) -> dict[str, Any]:
         """Return the values of all columns by name, with words as text."""
@@ -71,12 +80,12 @@ def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Ph
     maximal (bool): Whether to leave out constituents within another one of these labels.
     RAISES (ValueError): If there are no trees, or if the model that made them is loaded and lacks the label.
     """
-    docs = _indexed(doclike)
+    docs = _PhrasesOf(doclike)
     nodes = phrases(docs.index, label, maximal=maximal)
     there = {basic_category(node.label) for node in nodes}
     if missing := [part for part in label.split("|") if part not in there]:
         _check_labels(doclike.doc, missing)
-    return Phrases(_phrase(Phrase, docs, node) for node in nodes)
+    return Phrases(docs.phrase(Phrase, node) for node in nodes)
 
 
 def doc_clauses(doclike: Doc | Span) -> Phrases[ClausePhrase]:
@@ -84,29 +93,37 @@ def doc_clauses(doclike: Doc | Span) -> Phrases[ClausePhrase]:
 
     RAISES (ValueError): If there are no trees.
     """
-    docs = _indexed(doclike)
+    docs = _PhrasesOf(doclike)
     phrases_of_clauses = []
     for clause_nodes in clauses(docs.index):
-        clause = _phrase(ClausePhrase, docs, clause_nodes.node)
+        clause = docs.phrase(ClausePhrase, clause_nodes.node)
         clause.verb = docs.span(clause_nodes.verb)[0]
-        clause.subject = None if clause_nodes.subject is None else _phrase(Phrase, docs, clause_nodes.subject)
+        clause.subject = None if clause_nodes.subject is None else docs.phrase(Phrase, clause_nodes.subject)
         clause.is_finite, clause.is_subordinate = clause_nodes.is_finite, clause_nodes.is_subordinate
         clause.is_relative = clause_nodes.is_relative
         phrases_of_clauses.append(clause)
     return Phrases(phrases_of_clauses)
 
 
-def _indexed(doclike: Doc | Span) -> IndexedDocs:
-    return IndexedDocs([doclike], head_rules_of(doclike.doc if isinstance(doclike, Span) else doclike))
+class _PhrasesOf(IndexedDocs):
+    """The index of a Doc or Span, of whose nodes it makes phrases."""
 
+    def __init__(self, doclike: Doc | Span) -> None:
+        doc = doclike.doc if isinstance(doclike, Span) else doclike
+        super().__init__([doclike], head_rules_of(doc))
+        self._starts = [start for start, _ in sentence_bounds(doc)]
+        self._sent_ids = sent_ids_of(doc) or [""] * len(self._starts)
 
-def _phrase(kind: type[AnyPhrase], docs: IndexedDocs, node: TreeNode) -> AnyPhrase:
-    span = docs.span(node)
-    phrase = kind(span.doc, span.start, span.end, span.label)
-    phrase.probability = node.probability
-    phrase.head = docs.span(node.head)[0]
-    phrase.depth = sum(above.label not in ROOT_LABELS for above in node.ancestors())
-    return phrase
+    def phrase(self, kind: type[AnyPhrase], node: TreeNode) -> AnyPhrase:
+        """Return the words below a node as a phrase."""
+        span = self.span(node)
+        phrase = kind(span.doc, span.start, span.end, span.label)
+        phrase.probability = node.probability
+        phrase.head = self.span(node.head)[0]
+        phrase.depth = sum(above.label not in ROOT_LABELS for above in node.ancestors())
+        phrase.sentence = bisect_right(self._starts, span.start)
+        phrase.sent_id = self._sent_ids[phrase.sentence - 1]
+        return phrase
 
 
 def _check_labels(doc: Doc, labels: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from spacy_lpcfg.queries.arrays import NONE, TreeArrays
 from spacy_lpcfg.queries.matching import OnStep, matches, matching_nodes
 from spacy_lpcfg.queries.pattern import ROOT_LABEL, LabelTest, TreePattern
-from spacy_lpcfg.queries.reading import Strings, codes_of_file, codes_of_trees
+from spacy_lpcfg.queries.reading import Sources, Strings, codes_of_file, codes_of_trees
 from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.trees import HeadRules, Tree
 from spacy_lpcfg.trees.brackets import OnError
@@ -28,9 +28,11 @@ class TreeIndex(TreeArrays):
     """An index of trees for pattern searches; build it with `from_trees` or `read`.
 
     scores (float64 (n_nodes,), or None): Posterior probabilities of brackets and tags; nan if unknown.
+    sources (list of SentenceSource or None): What the file of each tree says of its sentence, such as its ID.
     """
 
     scores: np.ndarray | None = None
+    sources: Sources
 
     @classmethod
     def from_trees(cls, trees: Iterable[Tree], rules: HeadRules = ENGLISH, scores: Iterable[Scores] = ()) -> TreeIndex:
@@ -41,7 +43,9 @@ class TreeIndex(TreeArrays):
         scores (iterable of Scores): Posterior probabilities, one entry a tree; empty if unknown.
         """
         strings = Strings()
-        index = cls(codes_of_trees(trees, strings), strings, rules)
+        sources: Sources = []
+        index = cls(codes_of_trees(trees, strings, sources), strings, rules)
+        index.sources = sources
         for number, (brackets, tags) in enumerate(scores):
             index._set_scores(number, brackets, tags)
         return index
@@ -62,15 +66,24 @@ class TreeIndex(TreeArrays):
             (FileNotFoundError): If a path does not exist, or names no file.
         """
         strings = Strings()
-        files = (codes_of_file(path, strings, on_error, dropped) for path in files_of(paths))
-        return cls(chain.from_iterable(files), strings, rules)
+        sources: Sources = []
+        files = (codes_of_file(path, strings, sources, on_error, dropped) for path in files_of(paths))
+        index = cls(chain.from_iterable(files), strings, rules)
+        index.sources = sources
+        return index
 
     def below_root(self) -> TreeIndex:
         """Return an index of the trees below a node ROOT each, as `below_root` makes them; itself if all have one."""
         if all(self.string(int(root)) == ROOT_LABEL for root in self.roots[:-1]):
             return self
         trees = (TreeNode(self, int(root)).tree for root in self.roots[:-1])
-        return TreeIndex.from_trees(map(below_root, trees), self.rules)
+        index = TreeIndex.from_trees(map(below_root, trees), self.rules)
+        index.sources = self.sources
+        return index
+
+    def tree(self, number: int) -> TreeNode:
+        """Return the root of a tree by its number, from 0."""
+        return TreeNode(self, int(self.roots[number]))
 
     def search(self, pattern: str | TreePattern, *, on_step: OnStep | None = None) -> Iterator[TreeMatch]:
         """Yield the matches of a pattern, in the order of the trees and of their nodes.

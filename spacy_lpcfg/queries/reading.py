@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.brackets import LONGEST_LINE, MAX_NODES, TREE_NAMES, OnError, opened
 from spacy_lpcfg.trees.formats.penn import IS_IRREGULAR, function_mark
+from spacy_lpcfg.trees.source import SentenceSource
+
+Sources: TypeAlias = list[SentenceSource | None]
 
 OPEN, CLOSE, FIRST = range(3)
 """Codes of brackets, and the code of the first string. Each opening bracket is followed by a label."""
@@ -29,9 +33,13 @@ class Strings(dict[str, int]):
         return code
 
 
-def codes_of_trees(trees: Iterable[Tree], strings: Strings) -> Iterator[np.ndarray]:
-    """Yield the codes of trees, in int32 arrays of up to 10,000 trees each."""
+def codes_of_trees(trees: Iterable[Tree], strings: Strings, sources: Sources) -> Iterator[np.ndarray]:
+    """Yield the codes of trees, in int32 arrays of up to 10,000 trees each.
+
+    sources (list): Receives the source of each tree.
+    """
     for batch in in_batches(trees, _N_TREES):
+        sources += [tree.source for tree in batch]
         codes: list[int] = []
         stack: list[Tree | None] = [*batch[::-1]]  # None closes a bracket
         while stack:
@@ -65,12 +73,20 @@ class _Tokens(dict[bytes, int]):
         return code
 
 
-def codes_of_file(path: str, strings: Strings, on_error: OnError, dropped: Counter[str] | None) -> Iterator[np.ndarray]:
-    """Return the codes of the trees in a file, much faster than `read_trees` and with the same errors and counts."""
+def codes_of_file(
+    path: str, strings: Strings, sources: Sources, on_error: OnError, dropped: Counter[str] | None
+) -> Iterator[np.ndarray]:
+    """Return the codes of the trees in a file, much faster than `read_trees` and with the same errors and counts.
+
+    sources (list): Receives the source of each tree.
+    """
     try:
-        return iter(list(_regular_codes(path, strings)))
+        codes = list(_regular_codes(path, strings))
     except (_Irregular, UnicodeDecodeError, EOFError, OSError, zlib.error):
-        return codes_of_trees(read_trees(path, on_error=on_error, dialect="penn", dropped=dropped), strings)
+        return codes_of_trees(read_trees(path, on_error=on_error, dialect="penn", dropped=dropped), strings, sources)
+    n_trees = sum(int(np.count_nonzero(_depth(part) == 0)) for part in codes)
+    sources += [None] * n_trees
+    return iter(codes)
 
 
 def _regular_codes(path: str, strings: Strings) -> Iterator[np.ndarray]:
@@ -89,7 +105,7 @@ def _regular_codes(path: str, strings: Strings) -> Iterator[np.ndarray]:
                 raise _Irregular
             spellings = (data + line).replace(b"(", b" ( ").replace(b")", b" ) ").split()
             codes = np.append(incomplete, np.fromiter(map(tokens.__getitem__, spellings), np.int32, len(spellings)))
-            depth = np.cumsum((codes == OPEN).astype(np.int32) - (codes == CLOSE))
+            depth = _depth(codes)
             ends = np.append(-1, np.flatnonzero(depth == 0))
             if len(line) == LONGEST_LINE or np.diff(ends, append=len(codes)).max() > MAX_NODES:
                 raise _Irregular
@@ -98,6 +114,11 @@ def _regular_codes(path: str, strings: Strings) -> Iterator[np.ndarray]:
             incomplete, data = codes[whole:], file.read(_BLOCK)
     if len(incomplete):
         raise _Irregular
+
+
+def _depth(codes: np.ndarray) -> np.ndarray:
+    """Return the number of brackets that are open after each code."""
+    return np.cumsum((codes == OPEN).astype(np.int32) - (codes == CLOSE))
 
 
 def _labelled(codes: np.ndarray, depth: np.ndarray, strings: Strings) -> np.ndarray:

@@ -73,29 +73,56 @@ def test_cli_complexity_of_text_is_that_of_a_document_with_surprisal(tmp_path):
     (row,) = table(path)
     assert (row["W"], row["S"], row["DC"], row["C/S"]) == ("10", "3", "1", "1.33333")
     bits = [line.split("\t") for line in run("surprisal", "en", path).stdout.splitlines()[1:]]
-    of_words = [float(each) for *_, word, each in bits if word != "</s>"]
+    of_words = [float(each) for *_, word, each, _, _ in bits if word != "</s>"]
     assert float(row["surprisal"]) == pytest.approx(sum(of_words) / len(of_words), abs=1e-3)
     (without,) = table(path, "--no-surprisal")
     assert without == {**row, "surprisal": ""}
     assert [each["document"] for each in table(path, path)] == ["1", "1"]
 
 
-def test_cli_complexity_goes_on_after_an_empty_essay(pcfg_model, tmp_path):
+def test_cli_complexity_of_an_empty_essay_is_a_row_of_zeros(pcfg_model, tmp_path):
     essays = [tmp_path / name for name in ("first.txt", "empty.txt", "last.txt")]
     for essay, text in zip(essays, ("It rained.", "", "We stayed."), strict=True):
         essay.write_text(text, encoding="utf-8")
     options = ("--model", pcfg_model, "--no-surprisal", "-o", tmp_path / "table.csv")
-    told = run("complexity", *essays, *options, code=1).stderr
-    assert told.count("empty.txt: there is nothing to parse") == told.count("empty.txt") == 1
-    assert "1 of 3 files could not be read; the others were" in told
+    told = run("complexity", *essays, *options).stderr
+    assert told == f"{essays[1]}: there are no sentences in it, so that all its counts are 0\n"
     with open(tmp_path / "table.csv", encoding="utf-8") as file:
-        assert [row["file"] for row in csv.DictReader(file)] == [str(essays[0]), str(essays[2])]
+        rows = [*csv.DictReader(file)]
+    assert [row["file"] for row in rows] == [str(essay) for essay in essays]
+    assert [rows[1][name] for name in COLUMNS[:-1]] == ["0"] * (len(COLUMNS) - 1)
     options = ("--model", "nonsense", "-o", tmp_path / "none.csv")
     assert "could not be read" not in run("complexity", *essays, *options, code=1).stderr
-    assert (
-        "2 of 2 files could not be read"
-        in run("complexity", essays[1], essays[1], "--model", pcfg_model, code=1).stderr
-    )
+
+
+L2SCA = """\
+S: ROOT
+VP: VP > S|SINV|SQ
+VP: MD|VBZ|VBP|VBD > (SQ !< VP)
+C: {clause}
+C: FRAG > ROOT !<< ({clause})
+T: S|SBARQ|SINV|SQ > ROOT | [$-- S|SBARQ|SINV|SQ !>> SBAR|VP]
+T: FRAG > ROOT !<< (S|SBARQ|SINV|SQ > ROOT | [$-- S|SBARQ|SINV|SQ !>> SBAR|VP])
+DC: SBAR < ({clause})
+CT: S|SBARQ|SINV|SQ [> ROOT | [$-- S|SBARQ|SINV|SQ !>> SBAR|VP]] << (SBAR < ({clause}))
+CP: ADJP|ADVP|NP|VP < CC
+CN: NP !> NP [<< JJ|POS|PP|S|VBG | << (NP $++ NP !$+ CC)]
+CN: SBAR [<# WHNP | <# (IN < That|that|For|for) | <, S] & [$+ VP | > VP]
+CN: S < (VP <# VBG|TO) $+ VP
+"""
+CLAUSE = (
+    "S|SINV|SQ [> ROOT <, (VP <# VB) | <# MD|VBZ|VBP|VBD | < (VP [<# MD|VBP|VBZ|VBD | < CC < (VP <# MD|VBP|VBZ|VBD)])]"
+)
+
+
+def test_cli_complexity_has_the_counts_of_l2scas_own_patterns(docs, tmp_path):
+    """As the program has them; Docs of parsed text have no ROOT either."""
+    (tmp_path / "l2sca.txt").write_text(L2SCA.format(clause=CLAUSE), encoding="utf-8")
+    rows = run("search", "--patterns", tmp_path / "l2sca.txt", docs, "--counts").stdout.splitlines()[1:]
+    counts = {row.split("\t")[1]: int(row.split("\t")[2]) for row in rows}
+    record = complexity(read_trees(DEV)).document
+    assert counts == {name: record[name] for name in counts}
+    assert list(counts) == ["S", "VP", "C", "T", "DC", "CT", "CP", "CN"]
 
 
 def test_cli_complexity_says_what_is_wrong(tmp_path):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 
 import numpy as np
 import pytest
 import spacy
-from commands import RUNNER, run, stderr_of, trees_in
+from commands import RUNNER, json_in, run, stderr_of, trees_in
 from spacy.tokens import DocBin
 
 from spacy_lpcfg.components.cli import lpcfg_cli
@@ -24,12 +25,8 @@ WORDS = [
 ]
 
 
-def json_in(text: str) -> list[dict]:
-    return [json.loads(line) for line in text.splitlines()]
-
-
-def rows_in(text: str) -> list[list[str]]:
-    return [line.split("\t") for line in text.splitlines()]
+def table_in(text: str) -> list[dict[str, str]]:
+    return [*csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)]
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +58,13 @@ def test_cli_parse_json_has_what_docs_have(pcfg_model, parses):
 
 def test_cli_parse_table_has_a_row_for_each_span(pcfg_model):
     found = json_in(run("parse", pcfg_model, "-", "--format", "jsonl", text=TEXT).stdout)
-    head, *rows = rows_in(run("parse", pcfg_model, "-", "--format", "tsv", text=TEXT).stdout)
-    assert head == ["sentence", "start", "end", "label", "score", "text"]
-    wanted = [(i, span, each["words"]) for i, each in enumerate(found, start=1) for span in each["spans"]]
-    for (number, start, end, label, score, text), (i, span, words) in zip(rows, wanted, strict=True):
-        assert (int(number), int(start), int(end), label) == (i, span["start"], span["end"], span["label"])
-        assert float(score) == pytest.approx(span["score"], abs=1e-5)
-        assert text == " ".join(words[int(start) : int(end)])
+    rows = table_in(run("parse", pcfg_model, "-", "--format", "tsv", text=TEXT).stdout)
+    columns = "file document line sentence sent_id start end label score start_char end_char text"
+    assert [*rows[0]] == columns.split()
+    wanted = [({**each, **span}, span["score"]) for each in found for span in each["spans"]]
+    for row, (span, score) in zip(rows, wanted, strict=True):
+        assert float(row.pop("score")) == pytest.approx(score, abs=1e-5)
+        assert row == {name: "" if span[name] is None else str(span[name]) for name in row}
 
 
 def test_cli_parse_spells_words_of_text_as_a_treebank_does_and_given_ones_as_they_came(pcfg_model):
@@ -91,33 +88,35 @@ def test_cli_parse_keeps_empty_sentences_of_words(pcfg_model):
     )
     assert (first["words"], last["words"]) == (["It", "rained", "."], ["It", "left"])
     assert empty == {
-        "words": [], "tags": [], "tree": None, "spans": [], "status": "empty", "log_probability": None,
+        "file": "<stdin>", "document": 1, "line": 2, "sentence": 2, "sent_id": None,
+        "start_char": 12, "end_char": 12, "text": "", "start_chars": [], "end_chars": [],
+            "words": [], "tags": [], "tree": None, "spans": [], "status": "empty", "log_probability": None,
             "probability": None,
     }  # fmt: skip
-    rows = rows_in(run("parse", pcfg_model, "-", "--input", "tokens", "--format", "tsv", text=text).stdout)
-    assert {row[0] for row in rows[1:]} == {"1", "3"}
+    rows = table_in(run("parse", pcfg_model, "-", "--input", "tokens", "--format", "tsv", text=text).stdout)
+    assert {row["sentence"] for row in rows} == {"1", "3"}
 
 
 def test_cli_parse_n_best_are_those_of_the_component(pcfg_model, parses):
     docs, component = parses
     wanted = [analyses for doc in docs for analyses in component.n_best(doc, 4, tag_variants=False)]
     found = json_in(run("parse", pcfg_model, "-", "--n-best", 4, "--format", "jsonl", text=TEXT).stdout)
-    head, *rows = rows_in(run("parse", pcfg_model, "-", "--n-best", 4, "--format", "tsv", text=TEXT).stdout)
+    rows = table_in(run("parse", pcfg_model, "-", "--n-best", 4, "--format", "tsv", text=TEXT).stdout)
     blocks = run("parse", pcfg_model, "-", "--n-best", 4, text=TEXT).stdout.split("\n\n")
-    assert head == ["sentence", "rank", "probability", "log_probability", "tree", "difference"]
+    assert [*rows[0]][5:10] == ["rank", "probability", "log_probability", "tree", "difference"]
     assert blocks[-1] == ""
     for number, (each, analyses, block) in enumerate(zip(found, wanted, blocks, strict=False), start=1):
-        own = [row for row in rows if row[0] == str(number)]
+        own = [row for row in rows if row["sentence"] == str(number)]
         texts = [str(one.tree) for one in analyses]
         assert [one["tree"] for one in each["n_best"]] == texts
-        assert [row[4] for row in own] == texts
+        assert [row["tree"] for row in own] == texts
         assert [line.split("\t")[1] for line in block.splitlines()] == texts
-        assert [int(row[1]) for row in own] == list(range(1, len(texts) + 1))
+        assert [int(row["rank"]) for row in own] == list(range(1, len(texts) + 1))
         for one, row, line, analysis in zip(each["n_best"], own, block.splitlines(), analyses, strict=True):
             assert one["log_probability"] == pytest.approx(analysis.log_probability)
             assert one["probability"] == pytest.approx(analysis.probability)
-            assert float(row[2]) == pytest.approx(analysis.probability, rel=1e-5)
-            assert float(row[3]) == pytest.approx(analysis.log_probability, abs=1e-5)
+            assert float(row["probability"]) == pytest.approx(analysis.probability, rel=1e-5)
+            assert float(row["log_probability"]) == pytest.approx(analysis.log_probability, abs=1e-5)
             assert float(line.split("\t")[0]) == pytest.approx(analysis.probability, rel=1e-5)
 
 
@@ -130,18 +129,19 @@ def test_cli_parse_n_best_say_how_they_differ_from_the_first():
     assert "+" in first[1][2]
     (found,) = json_in(run("parse", "en", text, *options, "--format", "jsonl").stdout)
     assert (found["n_best"][0]["added"], found["n_best"][0]["missing"]) == ([], [])
-    assert {*found["n_best"][1]["added"][0]} == {"start", "end", "label"}
+    assert {*found["n_best"][1]["added"][0]} == {"start", "end", "label", "start_char", "end_char", "text"}
 
 
 def test_cli_parse_marginals_are_those_of_the_component(pcfg_model, parses):
     docs, component = parses
     wanted = [posteriors for doc in docs for posteriors in component.posteriors(doc)]
     found = json_in(run("parse", pcfg_model, "-", "--marginals", "--format", "jsonl", text=TEXT).stdout)
-    rows = rows_in(run("parse", pcfg_model, "-", "--marginals", "--format", "tsv", text=TEXT).stdout)[1:]
+    rows = table_in(run("parse", pcfg_model, "-", "--marginals", "--format", "tsv", text=TEXT).stdout)
     for number, (each, posteriors) in enumerate(zip(found, wanted, strict=True), start=1):
         spans = {(one["start"], one["end"], one["label"]): one["score"] for one in each["marginals"]["spans"]}
         assert spans == pytest.approx(posteriors.brackets, abs=1e-6)
-        table = {(int(row[1]), int(row[2]), row[3]): float(row[4]) for row in rows if row[0] == str(number)}
+        own = [row for row in rows if row["sentence"] == str(number)]
+        table = {(int(row["start"]), int(row["end"]), row["label"]): float(row["score"]) for row in own}
         assert table == pytest.approx(posteriors.brackets, abs=1e-5)
         for of_word, tags in zip(each["marginals"]["tags"], posteriors.tags, strict=True):
             assert of_word == pytest.approx(tags, abs=1e-6)
@@ -250,11 +250,13 @@ def test_cli_surprisal_is_that_of_the_component(request, name):
     component = nlp.get_pipe(nlp.pipe_names[-1])
     docs = [nlp.make_doc(line) for line in filter(None, TEXT.splitlines())]
     wanted = [bits for doc in docs for bits in component.surprisals(nlp.get_pipe("lpcfg_sentencizer")(doc))]
-    head, *rows = rows_in(run("surprisal", model, "-", text=TEXT).stdout)
-    assert head == ["sentence", "position", "word", "bits"]
-    assert [row[2] for row in rows] == [word for words in WORDS for word in [*words, "</s>"]]
-    assert [row[1] for row in rows] == [str(i) for words in WORDS for i in range(1, len(words) + 2)]
-    np.testing.assert_allclose([float(row[3]) for row in rows], np.concatenate(wanted), atol=1e-3)
+    rows = table_in(run("surprisal", model, "-", text=TEXT).stdout)
+    assert [*rows[0]][5:] == ["position", "word", "bits", "start_char", "end_char"]
+    assert [row["word"] for row in rows] == [word for words in WORDS for word in [*words, "</s>"]]
+    assert [row["position"] for row in rows] == [str(i) for words in WORDS for i in range(1, len(words) + 2)]
+    np.testing.assert_allclose([float(row["bits"]) for row in rows], np.concatenate(wanted), atol=1e-3)
+    for row in rows:
+        assert TEXT[int(row["start_char"]) : int(row["end_char"])] == row["word"].replace("</s>", "")
     found = json_in(run("surprisal", model, "-", "--format", "jsonl", "--n-process", 2, text=TEXT).stdout)
     assert [each["words"] for each in found] == WORDS
     for each, bits in zip(found, wanted, strict=True):
@@ -290,17 +292,20 @@ def test_cli_parse_takes_a_model_of_the_package_beside_a_folder_of_its_name(tmp_
 
 def test_cli_surprisal_of_words_is_the_sum_of_their_tokens(pcfg_model, tmp_path):
     text = "The shop (open every day)  sells tools. Did you see it?\n"
-    tokens = rows_in(run("surprisal", pcfg_model, "-", text=text).stdout)[1:]
-    head, *rows = rows_in(run("surprisal", pcfg_model, "-", "--by", "word", text=text).stdout)
-    assert head == ["sentence", "position", "word", "bits", "previous_bits", "length"]
-    assert [row[2] for row in rows] == text.split()
-    assert [row[:2] for row in rows] == [["1", str(i)] for i in range(1, 8)] + [["2", str(i)] for i in range(1, 5)]
-    bits = {word: float(value) for _, _, word, value in tokens[:-1]}
+    tokens = table_in(run("surprisal", pcfg_model, "-", text=text).stdout)
+    rows = table_in(run("surprisal", pcfg_model, "-", "--by", "word", text=text).stdout)
+    assert [*rows[0]][5:] == ["position", "word", "bits", "previous_bits", "length", "start_char", "end_char"]
+    assert [row["word"] for row in rows] == text.split()
+    assert [text[int(row["start_char"]) : int(row["end_char"])] for row in rows] == text.split()
+    places = [(row["sentence"], row["position"]) for row in rows]
+    assert places == [("1", str(i)) for i in range(1, 8)] + [("2", str(i)) for i in range(1, 5)]
+    bits = {row["word"]: float(row["bits"]) for row in tokens[:-1]}
     for joined in (["(", "open"], ["day", ")"], ["tools", "."]):
-        (row,) = (row for row in rows if row[2] == "".join(joined))
-        assert float(row[3]) == pytest.approx(sum(bits[word] for word in joined), abs=2e-4)
-    assert [row[4] for row in rows] == ["NA", *(row[3] for row in rows[:6]), "NA", *(row[3] for row in rows[7:10])]
-    assert [row[5] for row in rows][:3] == ["3", "4", "4"]
+        (row,) = (row for row in rows if row["word"] == "".join(joined))
+        assert float(row["bits"]) == pytest.approx(sum(bits[word] for word in joined), abs=2e-4)
+    of_words = [row["bits"] for row in rows]
+    assert [row["previous_bits"] for row in rows] == ["NA", *of_words[:6], "NA", *of_words[7:10]]
+    assert [row["length"] for row in rows][:3] == ["3", "4", "4"]
 
 
 def test_cli_surprisal_of_words_that_are_given_is_theirs(pcfg_model):
@@ -314,10 +319,10 @@ def test_cli_surprisal_of_words_has_their_frequencies(pcfg_model, tmp_path):
     counts = tmp_path / "counts.tsv"
     counts.write_text("did\t8\nIt\t1\nit\t999989\n")
     by_word = ["surprisal", pcfg_model, "-", "--by", "word", "--frequencies", counts]
-    _, *rows = rows_in(run(*by_word, text="Did you see it?").stdout)
+    rows = table_in(run(*by_word, text="Did you see it?").stdout)
     unseen = math.log10(1e9 / 1_000_000)
     wanted = [unseen + math.log10(9), unseen, unseen, unseen + math.log10(999_991)]
-    assert [float(row[6]) for row in rows] == pytest.approx(wanted, abs=1e-4)
+    assert [float(row["zipf"]) for row in rows] == pytest.approx(wanted, abs=1e-4)
     for line in ("word", "word\tx", "\t3", "word\t-1", "word\tnan"):
         counts.write_text(f"a\t1\n{line}\n")
         assert f"{counts}:2: expected a word and its count" in stderr_of(run(*by_word, text="It.", code=1))

@@ -32,7 +32,7 @@ ENDINGS = {
     "parse": ".mrg, .parsed, .ptb, .fid, .tree, .jsonl, .json, .tsv, .csv or .spacy, or --format",
     "surprisal": ".tsv, .csv, .jsonl or .json, or --format",
     "sample": ".mrg, .parsed, .ptb, .fid, .tree or .txt, or --format",
-    "search": ".txt, .mrg, .parsed, .ptb, .fid, .tree, .tsv or .csv, or --format",
+    "search": ".txt, .mrg, .parsed, .ptb, .fid, .tree, .tsv, .csv, .jsonl or .json, or --format",
     "search-counts": ".tsv or .csv, or --format",
     "complexity": ".tsv or .csv, or --format",
     "render": ".txt, .svg, .html, .htm, .png or .tex, or --format",

@@ -64,6 +64,7 @@ def test_text_of_conllu_has_multiword_tokens_and_is_written_back_equal(french):
     assert pickle.loads(pickle.dumps(french[0])).source == french[0].source
 
 
+@pytest.mark.filterwarnings("ignore:Merged tokens cross")
 def test_text_of_conllu_goes_through_docs(french):
     doc = tree_to_doc(Vocab(), [normalize_rooted(tree) for tree in french])
     assert doc.text == "Il parle de le chat. Vamos nos."

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import typer
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.components.cli.shared.citations import CitedSentence, Origin, cited_sentences
 from spacy_lpcfg.components.cli.shared.files import STDIN, ZIPPED, check_input_or_text, is_text, read_lines
 from spacy_lpcfg.components.cli.shared.options import Input, Tags
 from spacy_lpcfg.components.cli.shared.processes import pipe
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
     from spacy_lpcfg.trees import Tree
     from spacy_lpcfg.trees.brackets import OnError
+    from spacy_lpcfg.trees.source import SentenceSource
 
     Pipe: TypeAlias = ParsingPipe | SpectralBracketerPipe | LanguageModelPipe
 
@@ -66,32 +68,46 @@ class Source(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A Doc that went through a pipeline, and its words as they came, if it was made of words."""
+    """A Doc that went through a pipeline, and where it comes from."""
 
     doc: Doc
-    words: list[str] | None
+    origin: Origin
+
+    @property
+    def words(self) -> list[str] | None:
+        """The words as they came, if the Doc was made of words."""
+        return self.origin.words
+
+    def sentences(self) -> list[CitedSentence]:
+        """Return the sentences with their places, those without words included."""
+        return cited_sentences(self.doc, self.origin)
 
 
 class _Kind(NamedTuple):
     """A kind of input.
 
-    read (callable): Yields texts or Docs, each with its words as they came, if it was made of words.
+    read (callable): Yields texts or Docs, each with its origin.
     expected (str): A description for the message that there is nothing to parse.
     suffixes (tuple of str): Ends of the names of files in folders that hold it.
     tags (Tags or None): Where tags come from unless an option says; None as the pipeline is set.
     """
 
-    read: Callable[[Language, Source], Iterator[tuple[Any, Any]]]
+    read: Callable[[Language, Source], Iterator[tuple[Any, Origin]]]
     expected: str
     suffixes: tuple[str, ...]
     tags: Tags | None = None
 
 
 class _Words(NamedTuple):
-    """The words of a sentence as they came, and their tags if they are known."""
+    """The origin of a sentence that is made of words, their tags if they are known, and what its file says of it."""
 
-    words: list[str]
-    tags: list[str] | None
+    origin: Origin
+    tags: list[str] | None = None
+    source: SentenceSource | None = None
+
+
+class EmptyInputError(ValueError):
+    """An input in which there is nothing to parse."""
 
 
 # Kinds of input ---------------------------------------------------------------------------------
@@ -185,7 +201,7 @@ def run_pipeline(
     questions (dict of str to dict): Names of methods of the component and their arguments; see `questions.py`.
     with_trees (bool): Whether to parse, besides answering questions.
     n_process (int): The number of processes.
-    RAISES (ValueError): If the file cannot be read, or is empty.
+    RAISES (ValueError): If the file cannot be read. (EmptyInputError): If it is empty.
     """
     is_text = source.kind in (Input.text, Input.spacy)
     if is_text and not _assigned(nlp, besides=component.name) & {"doc.sents", "token.is_sent_start"}:
@@ -199,11 +215,12 @@ def run_pipeline(
         nlp.add_pipe(FACTORY, _QUESTIONS, before=component.name, config=config)
     is_empty = True
     with nlp.select_pipes(disable=disabled if with_trees else [*disabled, component.name]):
-        for doc, words in pipe(nlp, _unparsed(nlp, component, source), n_process=n_process):
+        for doc, origin in pipe(nlp, _unparsed(nlp, component, source), n_process=n_process):
             is_empty = False
-            yield Parsed(doc, words)
+            yield Parsed(doc, origin)
     if is_empty:
-        raise ValueError(f"{source.name}: there is nothing to parse in it. Expected {_KINDS[source.kind].expected}.")
+        message = f"{source.name}: there is nothing to parse in it. Expected {_KINDS[source.kind].expected}."
+        raise EmptyInputError(message)
 
 
 def n_documents(nlp: Language, source: Source) -> int | None:
@@ -230,14 +247,14 @@ def _use_tags(component: Pipe, source: Source) -> None:
 # Files -------------------------------------------------------------------------------------------
 
 
-def _unparsed(nlp: Language, component: Pipe, source: Source) -> Iterator[tuple[Any, Any]]:
+def _unparsed(nlp: Language, component: Pipe, source: Source) -> Iterator[tuple[Any, Origin]]:
     """Yield texts or Docs to parse, without the tags of a treebank's trees unless these are asked for."""
     may_be_used = source.tags == Tags.given or _is_bracketer(component)
-    for doc, words in _KINDS[source.kind].read(nlp, source):
+    for doc, origin in _KINDS[source.kind].read(nlp, source):
         if not may_be_used and (source.kind == Input.trees or (source.kind == Input.spacy and _has_gold(doc))):
             for token in doc:
                 token.tag_ = ""
-        yield doc, words
+        yield doc, origin
 
 
 def _has_gold(doc: Doc) -> bool:
@@ -248,13 +265,25 @@ def _has_gold(doc: Doc) -> bool:
     return key in doc.spans and attributes(doc, key).given_tags is None
 
 
-def _read_text(nlp: Language, source: Source) -> Iterator[tuple[str, None]]:
-    for number, line in enumerate(filter(str.strip, source.lines())):
-        if number == 0 and source.is_guessed and _is_tree(line):
+def _placed_lines(source: Source) -> Iterator[tuple[str, Origin]]:
+    """Yield the lines of a source, with their numbers and the characters at which they begin."""
+    first_char = 0
+    for number, line in enumerate(source.lines(), start=1):
+        yield line, Origin(source.name, line=number, first_char=first_char)
+        first_char += len(line) + 1
+
+
+def _read_text(nlp: Language, source: Source) -> Iterator[tuple[str, Origin]]:
+    is_first = True
+    for line, origin in _placed_lines(source):
+        if not line.strip():
+            continue
+        if is_first and source.is_guessed and _is_tree(line):
             raise ValueError(
                 f"{source.name} holds bracketed trees: use --input trees, or --input text to take brackets for words"
             )
-        yield line, None
+        is_first = False
+        yield line, origin
 
 
 def _is_tree(line: str) -> bool:
@@ -278,25 +307,40 @@ def docs_of_source(source: Source, vocab: Vocab) -> Iterator[Doc]:
     return read_docs(source.file, vocab) if is_file else docs_of(read_stream(stdin()), source.name, vocab)
 
 
-def _read_docs(nlp: Language, source: Source) -> Iterator[tuple[Doc, None]]:
-    for doc in docs_of_source(source, nlp.vocab):
-        yield doc, None
+def placed_docs(source: Source, vocab: Vocab) -> Iterator[tuple[Doc, Origin]]:
+    """Yield the Docs of a source as `docs_of_source` does, each with its origin."""
+    for number, doc in enumerate(docs_of_source(source, vocab), start=1):
+        yield doc, Origin(source.name, number)
+
+
+def _read_docs(nlp: Language, source: Source) -> Iterator[tuple[Doc, Origin]]:
+    return placed_docs(source, nlp.vocab)
 
 
 def _read_words(
     read: Callable[[Source], Iterator[_Words]], nlp: Language, source: Source
-) -> Iterator[tuple[Doc, list[str]]]:
+) -> Iterator[tuple[Doc, Origin]]:
     """Yield a Doc for each sentence; an underscore for a word of white space, which would be none of the tree."""
     from spacy.tokens import Doc
 
-    for words, tags in read(source):
+    from spacy_lpcfg.components.doc.sentences import set_source
+
+    for origin, tags, of_file in read(source):
+        words = origin.words or []
         texts = ["_" if word.isspace() else word for word in words]
-        yield Doc(nlp.vocab, words=texts, tags=tags, sent_starts=[i == 0 for i in range(len(words))]), words
+        spaces = [*of_file.text.spaces] if of_file and of_file.text else None
+        starts: list[bool | int | None] = [i == 0 for i in range(len(words))]
+        doc = Doc(nlp.vocab, words=texts, spaces=spaces, tags=tags, sent_starts=starts)
+        if of_file:
+            set_source(doc, of_file)
+        yield doc, origin
 
 
 def _read_tokens(source: Source) -> Iterator[_Words]:
-    for line in source.lines():
-        yield _Words(_ITEM.findall(line), None)
+    for line, origin in _placed_lines(source):
+        items = [*_ITEM.finditer(line)]
+        words = [item[0] for item in items]
+        yield _Words(origin._replace(words=words, text=line, offsets=[item.span() for item in items]))
 
 
 def _read_tagged(source: Source) -> Iterator[_Words]:
@@ -308,7 +352,8 @@ def _read_tagged(source: Source) -> Iterator[_Words]:
                     f"{source.name}:{number}: Expected word/TAG, separated by blanks, but got "
                     f"{shown(word + slash + tag)}"
                 )
-        yield _Words([word for word, _, _ in items], [tag for _, _, tag in items])
+        origin = Origin(source.name, line=number).of_words([word for word, _, _ in items])
+        yield _Words(origin, [tag for _, _, tag in items])
 
 
 def _read_trees(source: Source) -> Iterator[_Words]:
@@ -316,7 +361,7 @@ def _read_trees(source: Source) -> Iterator[_Words]:
 
     for tree in map(normalize, trees_of(source)):
         if tree is not None:
-            yield _Words(tree.words, tree.tags)
+            yield _Words(Origin(source.name).of_words(tree.words, tree.source), tree.tags, tree.source)
 
 
 def trees_of(source: Source, on_error: OnError = None) -> Iterator[Tree]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from spacy_lpcfg.components.cli.shared.citations import EXTENT, PLACE, CitedSentence, cells, located
 from spacy_lpcfg.components.cli.shared.console import begun
 from spacy_lpcfg.components.cli.shared.inputs import Parsed
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 EMPTY = "empty"
 _ROUND_BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
-_SPANS = ("sentence", "start", "end", "label", "score", "text")
-_RANKS = ("sentence", "rank", "probability", "log_probability", "tree", "difference")
+_SPANS = (*PLACE, "start", "end", "label", "score", *EXTENT)
+_RANKS = (*PLACE, "rank", "probability", "log_probability", "tree", "difference", *EXTENT)
 
 
 class ParseFormat(str, Enum):
@@ -41,6 +42,7 @@ class Span(NamedTuple):
 class ParsedSentence(NamedTuple):
     """A sentence of a Doc.
 
+    citation (CitedSentence): Where it stands.
     words (list of str): The words as they stand in the text.
     tree (Tree or None): The tree over words in treebank form, with the root label if any; None without words.
     spans (list of Span): The brackets, in pre-order.
@@ -53,6 +55,7 @@ class ParsedSentence(NamedTuple):
     marginals (dict or None): "spans" and "tags" that are possible, with their probabilities.
     """
 
+    citation: CitedSentence
     words: list[str]
     tree: Tree | None
     spans: list[Span]
@@ -64,14 +67,11 @@ class ParsedSentence(NamedTuple):
     marginals: dict[str, Any] | None
 
 
-NOTHING = ParsedSentence([], None, [], None, EMPTY, None, None, None, None)
-
-
 # From Docs ---------------------------------------------------------------------------------------
 
 
 def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedSentence]:
-    """Yield the sentences of a parsed Doc that have words; `NOTHING` for a Doc made of an empty list of words.
+    """Yield the sentences of a parsed Doc that have words; an empty one for a Doc made of an empty list of words.
 
     key (str): Key of the trees in `doc.spans`.
     root (str or None): Label over every tree; None for none.
@@ -82,9 +82,10 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
     from spacy_lpcfg.components.doc.tree_group import attributes
     from spacy_lpcfg.trees.transforms import rooted
 
-    doc, given = parsed
+    doc, given = parsed.doc, parsed.words
+    citations = parsed.sentences()
     if given == []:
-        yield NOTHING
+        yield ParsedSentence(citations[0], [], None, [], None, EMPTY, None, None, None, None)
         return
     attrs, answers = attributes(doc, key), doc.user_data.get(ANSWERS, {})
     assert attrs.scores is not None
@@ -101,6 +102,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
             else type(parsed_tree).from_spans(printable(given), printable(parsed_tree.tags), parsed_tree.spans())
         )
         yield ParsedSentence(
+            citation=citations[i],
             words=texts_of(doc, positions) if given is None else given,
             tree=rooted(tree, root),
             spans=[Span(*span, next(scores)) for span in tree.spans() if span[2]],
@@ -113,15 +115,30 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
         )
 
 
-def answers_of(parsed: Parsed, question: str) -> Iterator[tuple[list[str], Any]]:
-    """Yield the words of each sentence that has any, and the answer to a question about it; see `questions.py`."""
+class Answer(NamedTuple):
+    """The answer to a question about a sentence.
+
+    citation (CitedSentence): Where the sentence stands.
+    words (list of str): Its words.
+    answer (any): As `questions.py` has it.
+    """
+
+    citation: CitedSentence
+    words: list[str]
+    answer: Any
+
+
+def answers_of(parsed: Parsed, question: str) -> Iterator[Answer]:
+    """Yield the answer to a question about each sentence that has words."""
     from spacy_lpcfg.components.cli.shared.questions import KEY
     from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, words_of
 
-    doc, given = parsed
-    for (start, end), answer in zip(sentence_bounds(doc), doc.user_data[KEY][question], strict=True):
+    doc, given = parsed.doc, parsed.words
+    answers = doc.user_data[KEY][question]
+    for citation, (start, end), answer in zip(parsed.sentences(), sentence_bounds(doc), answers, strict=True):
         if answer is not None:
-            yield texts_of(doc, words_of(doc, start, end)) if given is None else given, answer
+            words = texts_of(doc, words_of(doc, start, end)) if given is None else given
+            yield Answer(citation, words, answer)
 
 
 def _analyses(words: list[str], answers: list[dict[str, Any]], root: str | None) -> list[dict[str, Any]]:
@@ -185,20 +202,29 @@ def n_best_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
 
 
 def objects(sentences: Iterable[ParsedSentence]) -> Iterator[dict[str, Any]]:
-    """Yield an object of JSON for each sentence."""
-    return map(as_json, sentences)
+    """Yield an object of JSON for each sentence; sentences count from 1."""
+    for number, sentence in enumerate(sentences, start=1):
+        yield as_json(sentence, number)
 
 
-def as_json(sentence: ParsedSentence) -> dict[str, Any]:
+def as_json(sentence: ParsedSentence, number: int) -> dict[str, Any]:
     """Return the parts of a sentence by name, without `_ANSWERS` that were not asked for."""
-    values = sentence._asdict()
+    citation, values = sentence.citation, sentence._asdict()
     values["tree"] = None if sentence.tree is None else str(sentence.tree)
     values["tags"] = [] if sentence.tree is None else sentence.tree.tags
-    values["spans"] = [span._asdict() for span in sentence.spans]
-    return {name: values[name] for name in _JSON if values[name] is not None or name not in _ANSWERS}
+    values["spans"] = located((span._asdict() for span in sentence.spans), citation)
+    if sentence.marginals:
+        values["marginals"] = {**sentence.marginals, "spans": located(sentence.marginals["spans"], citation)}
+    if sentence.n_best:
+        values["n_best"] = [
+            {**tree, **{name: located(tree[name], citation) for name in ("added", "missing")}}
+            for tree in sentence.n_best
+        ]
+    place = {**citation.place(number), **citation.extent(), "words": sentence.words, **citation.word_characters()}
+    return place | {name: values[name] for name in _JSON if values[name] is not None or name not in _ANSWERS}
 
 
-_ALWAYS = ("words", "tags", "tree", "spans", "tag_scores", "status", "log_probability", "probability")
+_ALWAYS = ("tags", "tree", "spans", "tag_scores", "status", "log_probability", "probability")
 _ANSWERS = ("tag_scores", "n_best", "marginals")
 _JSON = (*_ALWAYS, "n_best", "marginals")
 
@@ -207,7 +233,7 @@ def span_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
     """Yield a row for each span, below the names of the columns; sentences count from 1."""
     yield _SPANS
     for number, sentence in enumerate(sentences, start=1):
-        yield from _rows(number, sentence.words, sentence.spans)
+        yield from _rows(number, sentence.citation, sentence.spans)
 
 
 def marginal_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
@@ -215,12 +241,14 @@ def marginal_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ..
     yield _SPANS
     for number, sentence in enumerate(sentences, start=1):
         spans = sentence.marginals["spans"] if sentence.marginals else []
-        yield from _rows(number, sentence.words, [Span(**span) for span in spans])
+        yield from _rows(number, sentence.citation, [Span(**span) for span in spans])
 
 
-def _rows(number: int, words: list[str], spans: Iterable[Span]) -> Iterator[tuple[Any, ...]]:
+def _rows(number: int, citation: CitedSentence, spans: Iterable[Span]) -> Iterator[tuple[Any, ...]]:
+    place = (*cells(citation.place(number)),)
     for start, end, label, score in spans:
-        yield number, start, end, label, "" if score is None else f"{score:.6g}", " ".join(words[start:end])
+        own = start, end, label, "" if score is None else f"{score:.6g}"
+        yield *place, *own, *cells(citation.extent(start, end))
 
 
 def n_best_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
@@ -229,7 +257,8 @@ def n_best_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]
     for number, sentence in enumerate(sentences, start=1):
         for rank, analysis in enumerate(sentence.n_best or [], start=1):
             numbers = f"{analysis['probability']:.6g}", f"{analysis['log_probability']:.6f}"
-            yield number, rank, *numbers, analysis["tree"], _difference(sentence.words, analysis)
+            own = rank, *numbers, analysis["tree"], _difference(sentence.words, analysis)
+            yield *cells(sentence.citation.place(number)), *own, *cells(sentence.citation.extent())
 
 
 def _difference(words: list[str], analysis: dict[str, Any]) -> str:
@@ -266,6 +295,6 @@ def contents_of(parsed: Iterable[Parsed], form: str, asked: str, key: str, root:
     key, root: As in `sentences_of`.
     """
     if form == ParseFormat.spacy:
-        return (doc for doc, _ in parsed)
+        return (document.doc for document in parsed)
     sentences = (sentence for document in parsed for sentence in sentences_of(document, key, root))
     return _CONTENTS[asked][form](begun(sentences))

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.components.cli.shared.files import LONGEST_JSON, STDIN, ZIPPED, read_lines
 from spacy_lpcfg.components.cli.shared.inputs import (
+    Parsed,
     Source,
     check_usage,
-    docs_of_source,
     kind_by_name,
     kind_said,
+    placed_docs,
     run_pipeline,
     source_of,
     trees_of,
@@ -28,7 +29,6 @@ from spacy_lpcfg.components.cli.shared.treebanks import trees_of_files
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
 
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.trees import Tree
@@ -149,14 +149,14 @@ class TreeSources:
             kind = kind or kind_said(self.kind, self.dialect) or kind_by_name(file) or Input.text
             yield Source(file, kind, dialect=self.dialect, is_told=True)
 
-    def docs(self, source: Source) -> Iterator[Doc]:
+    def docs(self, source: Source) -> Iterator[Parsed]:
         """Yield the Docs of a .spacy file, or the parsed Docs of a file of text."""
         from spacy.vocab import Vocab
 
         if source.kind == Input.spacy:
-            return docs_of_source(source, Vocab())
+            return (Parsed(doc, origin) for doc, origin in placed_docs(source, Vocab()))
         text = source_of(*self._pipeline, source.file, self.kind, None)
-        return (doc for doc, _ in run_pipeline(*self._pipeline, text))
+        return run_pipeline(*self._pipeline, text)
 
     def load_for(self, sources: Iterable[Source]) -> None:
         """Load the pipeline if a source is to be parsed: what is wrong with the pipeline is wrong with no file."""

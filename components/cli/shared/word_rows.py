@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.components.cli.shared.citations import CHARACTERS, PLACE, cells
 from spacy_lpcfg.components.cli.shared.files import read_lines
 from spacy_lpcfg.components.cli.shared.inputs import Parsed
+from spacy_lpcfg.components.cli.shared.outputs import Answer
 
-COLUMNS = ("sentence", "position", "word", "bits", "previous_bits", "length")
+COLUMNS = (*PLACE, "position", "word", "bits", "previous_bits", "length")
 MISSING = "NA"
 """What R reads as missing."""
 
 
-def whole_words(
-    parsed: Parsed, sentences: Iterable[tuple[list[str], list[float]]]
-) -> Iterator[tuple[list[str], list[float]]]:
+def whole_words(parsed: Parsed, sentences: Iterable[Answer]) -> Iterator[Answer]:
     """Join tokens without white space between them into words, and add up their surprisals.
 
     parsed (Parsed): A Doc; if it was made of words, each is one.
@@ -27,35 +27,36 @@ def whole_words(
     """
     from spacy_lpcfg.components.doc.sentences import sentence_bounds, words_of
 
-    doc, given = parsed
-    if given is not None:
+    doc = parsed.doc
+    if parsed.words is not None:
         yield from sentences
         return
     places = filter(None, (words_of(doc, start, end) for start, end in sentence_bounds(doc)))
-    for of_sentence, (tokens, bits) in zip(places, sentences, strict=True):
+    for of_sentence, (citation, tokens, bits) in zip(places, sentences, strict=True):
         begins = [0]
         for k, (left, right) in enumerate(pairwise(of_sentence), start=1):
             if right > left + 1 or doc[left].whitespace_:
                 begins.append(k)
         ends = [*begins[1:], len(tokens)]
         spans = list(zip(begins, ends, strict=True))
-        yield ["".join(tokens[i:j]) for i, j in spans], [*(math.fsum(bits[i:j]) for i, j in spans), bits[-1]]
+        offsets = [(citation.offsets[i][0], citation.offsets[j - 1][1]) for i, j in spans]
+        sums = [*(math.fsum(bits[i:j]) for i, j in spans), bits[-1]]
+        yield Answer(citation._replace(offsets=offsets), ["".join(tokens[i:j]) for i, j in spans], sums)
 
 
-def word_rows(
-    sentences: Iterable[tuple[list[str], list[float]]], frequencies: Mapping[str, float] | None
-) -> Iterator[tuple[Any, ...]]:
+def word_rows(sentences: Iterable[Answer], frequencies: Mapping[str, float] | None) -> Iterator[tuple[Any, ...]]:
     """Yield a row for each word, below the names of the columns; the ends of sentences have none.
 
     frequencies (mapping or None): Zipf values by word, see `read_frequencies`; None for no such column.
     """
-    yield COLUMNS if frequencies is None else (*COLUMNS, "zipf")
-    for number, (words, bits) in enumerate(sentences, start=1):
-        before = MISSING
-        for position, (word, value) in enumerate(zip(words, bits, strict=False), start=1):
+    yield *COLUMNS, *(() if frequencies is None else ["zipf"]), *CHARACTERS
+    for number, (citation, words, bits) in enumerate(sentences, start=1):
+        before, place = MISSING, (*cells(citation.place(number)),)
+        for i, (word, value) in enumerate(zip(words, bits, strict=False)):
             text = f"{value:.4f}"
-            row = number, position, word, text, before, sum(map(str.isalnum, word))
-            yield row if frequencies is None else (*row, f"{frequencies[_bare(word)]:.4f}")
+            zipf = [] if frequencies is None else [f"{frequencies[_bare(word)]:.4f}"]
+            own = i + 1, word, text, before, sum(map(str.isalnum, word)), *zipf
+            yield *place, *own, *citation.characters(i, i + 1)
             before = text
 
 

@@ -41,14 +41,20 @@ def test_phrases_are_spans(doc):
         (doc[6], 1, None),
     ]
     second = [*doc.sents][1]
-    assert [phrase.text for phrase in second._.phrases("NP")] == ["It"]
+    (phrase,) = second._.phrases("NP")
+    assert (phrase.text, phrase.sentence, phrase.sent_id) == ("It", 2, "")
+    doc.user_data["sent_ids"] = ["a.1", "a.2"]
+    assert [phrase.sent_id for phrase in doc._.phrases("NP")] == ["a.1", "a.1", "a.2"]
 
 
 def test_phrases_as_table(parsed):
     (first, *_) = parsed._.phrases("NP").as_table()
     p = first.pop("probability")
     assert 0 < p <= 1
-    assert first == {"text": "The old man", "label": "NP", "start": 0, "end": 3, "head": "man", "depth": 1}
+    assert first == {
+        **{"sentence": 1, "sent_id": "", "start": 0, "end": 3, "label": "NP", "start_char": 0, "end_char": 11},
+        **{"text": "The old man", "head": "man", "depth": 1},
+    }
     assert parsed._.phrases("ADJP").as_table() == []
 
 
@@ -60,10 +66,7 @@ def test_phrases_of_clauses(doc):
     assert (last.is_finite, last.is_subordinate, last.is_relative) == (True, False, False)
     assert relative.subject.depth == 3
     row = doc._.clauses.as_table()[1]
-    assert [*row] == [
-        *("text", "label", "start", "end", "probability", "head", "depth"),
-        *("verb", "subject", "is_finite", "is_subordinate", "is_relative"),
-    ]
+    assert [*row][9:] == ["head", "depth", "verb", "subject", "is_finite", "is_subordinate", "is_relative"]
     assert (row["verb"], row["subject"], row["is_relative"]) == ("ran", "who", True)
     assert [each.text for each in [*doc.sents][1]._.clauses] == ["It works ."]
 

@@ -1,0 +1,72 @@
+"""Patterns of trees as a command takes them: an argument, options, or a file, each with a name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from spacy_lpcfg.components.cli.shared.console import usage_errors
+from spacy_lpcfg.components.cli.shared.files import read_lines
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.queries import TreePattern
+
+_NAMED = re.compile(r"([\w.-]+):\s+(\S.*)")
+_BOTH = (
+    "{name!r} is a file here: is it what to search for, or what to search? Say -e {name!r} FILE for the pattern, or "
+    "-e PATTERN {name!r} for the file"
+)
+
+
+class NamedPattern(NamedTuple):
+    """A pattern with the name of its matches; several patterns may have one name."""
+
+    name: str
+    pattern: TreePattern
+
+
+def patterns_and_files(
+    arguments: Sequence[str], expressions: Sequence[str], file: Path | None
+) -> tuple[list[NamedPattern], list[str]]:
+    """Return patterns and the files to search: without -e or --patterns the first argument is the pattern.
+
+    expressions (sequence of str): Patterns, or `name: pattern`; a pattern without a name is its own name.
+    file (Path or None): A file with such a pattern on each line.
+    RAISES (BadParameter): If an argument is missing or may be both, or a pattern is malformed.
+    """
+    if expressions or file is not None:
+        patterns = [_pattern(text, "-e") for text in expressions]
+        return patterns + ([] if file is None else [*_patterns_of_file(file)]), [*arguments]
+    first, *files = arguments
+    if os.path.exists(first):
+        raise typer.BadParameter(_BOTH.format(name=first), param_hint="PATTERN")
+    pattern = _pattern(first, "PATTERN")
+    if not files:
+        raise typer.BadParameter("name a file, or a text, after the pattern", param_hint="FILE")
+    return [pattern], files
+
+
+def _patterns_of_file(file: Path) -> Iterator[NamedPattern]:
+    """Yield the patterns of a file; lines that are empty or begin with # have none."""
+    is_empty = True
+    for number, line in enumerate(read_lines(str(file)), start=1):
+        if line.strip() and not line.startswith("#"):
+            is_empty = False
+            yield _pattern(line.strip(), f"--patterns {file}:{number}")
+    if is_empty:
+        message = f"there is no pattern in '{file}': expected a line such as 'objects: NP > VP'"
+        raise typer.BadParameter(message, param_hint="--patterns")
+
+
+def _pattern(text: str, hint: str) -> NamedPattern:
+    from spacy_lpcfg.queries import PatternError, TreePattern
+
+    named = _NAMED.fullmatch(text)
+    name, pattern = (named[1], named[2]) if named else (text, text)
+    with usage_errors(hint, kinds=(PatternError,)):
+        return NamedPattern(name, TreePattern(pattern))
