@@ -79,8 +79,8 @@ def read_isbn(path: Path) -> ISBN:
     """The ISBN of the pipeline in a folder."""
     component = spacy.load(path).get_pipe("isbn_parser")
     assert isinstance(component, ISBNParser)
-    assert component.isbn is not None
-    return component.isbn
+    assert component.learned is not None
+    return component.learned
 
 
 def parse_all(parser: Parses, golds: Sequence[Tree], tags: str) -> tuple[list[Parse], float]:

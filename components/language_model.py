@@ -7,7 +7,7 @@ a parser; both can be asked by their keys, in `doc.spans[key].attrs["surprisal"]
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from spacy.language import Language
@@ -27,6 +27,9 @@ from spacy_lpcfg.components.sentence_rule import set_sentence_starts
 from spacy_lpcfg.language_model import LanguageModel, LanguageModelError
 from spacy_lpcfg.trees.transforms import escape_tokens
 
+if TYPE_CHECKING:
+    from spacy_lpcfg.language_model.learning import LanguageModelFit
+
 register_surprisal()
 
 MODEL_FILE = Path("language_model") / "model"
@@ -42,7 +45,9 @@ _NOT_LEARNED = (
 class SentenceLearner(Protocol):
     """A learner of language models from sentences."""
 
-    def learn(self, sentences: Sequence[Sequence[str]]) -> LanguageModel: ...
+    def fit(
+        self, sentences: Sequence[Sequence[str]], *, held_out: Sequence[Sequence[str]] | None = None
+    ) -> "LanguageModelFit": ...
 
 
 def read_language_model(path: Path) -> Callable[[], LanguageModel]:
@@ -106,12 +111,15 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         *,
         nlp: Language | None = None,
         language_model: Callable[[], LanguageModel] | None = None,
+        held_out: Callable[[Language], Iterable[Example]] | None = None,
     ) -> None:
         """Learn a language model from the words of the reference Docs, or take a learned one.
 
         get_examples (callable): Returns the whole training corpus.
         nlp (Language): The pipeline, for its training settings.
         language_model (callable): Returns a ready language model; the examples are not used.
+        held_out (callable): Returns held-out examples, as `LanguageModelLearner.fit` uses them, given `nlp`: a reader
+            of a corpus, such as spacy-lpcfg.TaggedText.v1.
 
         Without words in the examples a language model that is already there stays.
         RAISES (ValueError): If there are neither words nor a model, or if the corpus is streamed.
@@ -119,10 +127,11 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         if language_model is not None:
             self.learned = language_model()
             return
-        sentences = [words for eg in get_examples() for words in _sentences(eg.reference)]
+        sentences = _texts(get_examples())
         if sentences:
             check_not_streamed(nlp, "language model")
-            self.learned = self.learner.learn(sentences)
+            held_out_sentences = None if held_out is None or nlp is None else _texts(held_out(nlp))
+            self.learned = self.learner.fit(sentences, held_out=held_out_sentences).model
             logger.info("%s: learned a model of %d words", self.name, len(self.learned.vocabulary))
         if self.learned is None:
             raise ValueError(
@@ -180,7 +189,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         Known words and the ends of sentences count.
         RETURNS (dict): Both None for Docs without words.
         """
-        sentences = [words for eg in examples for words in _sentences(eg.reference)]
+        sentences = _texts(examples)
         bits = np.concatenate([np.zeros(0), *map(self.surprisal, sentences)])
         known = bits[~np.isnan(bits)]
         if len(known) == 0:
@@ -196,6 +205,11 @@ Language.factory(
     default_config={"learner": {"@misc": "spacy-lpcfg.Learner.v1", "name": "lm"}, "spans_key": KEY},
     default_score_weights={"token_probability": 1.0, "perplexity": None},
 )
+
+
+def _texts(examples: Iterable[Example]) -> list[list[str]]:
+    """Return the words of all sentences of the reference Docs."""
+    return [words for eg in examples for words in _sentences(eg.reference)]
 
 
 def _sentences(doc: Doc) -> Iterator[list[str]]:

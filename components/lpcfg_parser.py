@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from spacy.language import Language
 from spacy.training import Example
-from spacy.util import logger
 
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, ChartSettings
 from spacy_lpcfg.checks import FLAG, Check, check_one_of, instance_of, one_of
@@ -25,11 +23,9 @@ from spacy_lpcfg.components.doc.constraints import ConstraintsOf
 from spacy_lpcfg.components.doc.pipe_registry import register_pipe
 from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.model_holder import ModelHolder
-from spacy_lpcfg.components.model_pipe import check_not_streamed
 from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe
 from spacy_lpcfg.components.settings import Output
-from spacy_lpcfg.learners import learner_of
-from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner, meta_of
+from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.models import FAST, has_pretrained, pretrained_names
 from spacy_lpcfg.models.kinds import make_parser, model_from_bytes, model_from_disk, usable_settings
 from spacy_lpcfg.models.loading import pretrained_model
@@ -45,10 +41,6 @@ _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 _NO_START = (
     "{!r} learns nothing more: its learner begins in `initialize`, and a trained component has its "
     "model, but not the counts to go on from. Freeze it, or learn it anew."
-)
-_NO_TREES = (
-    "{!r} found no trees to learn from, and keeps the model that it has. Read the corpus with "
-    "spacy-lpcfg.Treebank.v1 to have it learn."
 )
 
 
@@ -84,9 +76,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     name (str): The name of the component in it.
     pretrained (str or None): The model that the component begins with, one of `models.pretrained_names()`; None for
         the model of the pipeline's language, if there is one. It is read when it is first needed.
-    learner (Learner, OnlineLearner or str): The learner of the model, from the trees under `spans_key`. A name of
-        `spacy_lpcfg.learners`, such as "pivot", is short for {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"}
-        with the pipeline's language.
+    learner (Learner, OnlineLearner or str): The learner of the model, from the trees under `spans_key`.
     decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says; None for the
         first that the model has. A decoding that the model lacks is refused when either of them changes.
     evidence (bool): Whether a grammar with evidence parses with it; without, the grammar alone is faster and less
@@ -102,7 +92,6 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     """
 
     error = ModelError
-    _learner: Learner | OnlineLearner | str
     what = "model"
     command = "lpcfg"
     checks: ClassVar[Mapping[str, Check]] = {
@@ -144,21 +133,6 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         self.output = output
         self.scorer = scorer
         register_pipe(self)
-
-    @property
-    def learner(self) -> Learner | OnlineLearner:
-        """The learner of the model; one that is set by its name is made when it is first asked for."""
-        if isinstance(self._learner, str):
-            from spacy_lpcfg.components.training.named_learner import make_learner  # which parsing does without
-
-            self._learner = make_learner(self._learner, lang=self._lang or "en")
-        return self._learner
-
-    @learner.setter
-    def learner(self, learner: Learner | OnlineLearner | str) -> None:
-        if isinstance(learner, str):
-            learner_of(learner)
-        self._learner = learner
 
     @property
     def is_trainable(self) -> bool:
@@ -273,46 +247,17 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         model: Callable[[], ParsingModel] | None = None,
         held_out: Callable[[Language], Iterable[Example]] | None = None,
     ) -> None:
-        """Learn the model from the reference trees, start online learning, or take a learned model.
-
-        get_examples (callable): Returns the whole training corpus.
-        nlp (Language): The pipeline, for its training settings; its meta gets what `meta_of` tells of learning.
-        labels (list of str): Categories that the model may have; None allows all.
-        model (callable): Returns a ready model; the examples are not used.
-        held_out (callable): Returns examples with trees that learners tune on, given `nlp`: a reader of a corpus, such
-            as spacy-lpcfg.Treebank.v1. None, or online learning, for no tuning.
-
-        Without trees in the examples a model that is already there stays, with a warning, and so
-        does the one that comes with the package.
-        RAISES (ValueError): If there are neither trees nor a model, if the corpus is streamed, or if the treebank has
-            other categories.
-        """
+        """Learn the model as `ParsingPipe.initialize` says, or start online learning, which has no tuning."""
         self._fit = None
-        if model is not None:
-            self.learned = model()
-        else:
-            examples = None if held_out is None or nlp is None else held_out(nlp)
-            golds = None if examples is None else list(self.gold_trees(examples))
-            self._learn(self.gold_trees(get_examples()), nlp, golds)
-        self.check_learned(labels)
+        super().initialize(get_examples, nlp=nlp, labels=labels, model=model, held_out=held_out)
         self._check_decoding()
 
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None, held_out: list[Tree] | None) -> None:
-        first = next(treebank, None)
-        if first is None:
-            if self.learned is not None:
-                self.warn_once(_NO_TREES)
-            return
-        check_not_streamed(nlp, "model")
         if isinstance(self.learner, OnlineLearner):
-            self._fit = self.learner.online(chain([first], treebank))
+            self._fit = self.learner.online(treebank)
             self.model.read_by(self._fit.grammar)
         else:
-            reports: list[object] = []
-            self.learned = self.learner.fit(chain([first], treebank), held_out=held_out, on_step=reports.append)
-            logger.info("%s: learned a model of %d categories", self.name, len(self.labels))
-            if nlp is not None:
-                nlp.meta.update(meta_of(reports))
+            super()._learn(treebank, nlp, held_out)
 
     def update(
         self,

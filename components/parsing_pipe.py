@@ -6,8 +6,10 @@ from itertools import chain, count
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
+from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.util import logger
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.batches import in_batches
@@ -21,10 +23,12 @@ from spacy_lpcfg.components.doc.sentences import DocSentences, find_sentences
 from spacy_lpcfg.components.doc.surprisal import set_surprisal
 from spacy_lpcfg.components.doc.write import set_parses
 from spacy_lpcfg.components.model_holder import ModelHolder
-from spacy_lpcfg.components.model_pipe import ModelPipe
+from spacy_lpcfg.components.model_pipe import ModelPipe, check_not_streamed
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.symbol_tags import symbol_tags
 from spacy_lpcfg.components.unknown_words import UnknownWords
+from spacy_lpcfg.learners import learner_of
+from spacy_lpcfg.learning.base import meta_of
 from spacy_lpcfg.parsing.alternatives import best_bracketings
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
 from spacy_lpcfg.parsing.distribution import check_n_best, check_samples
@@ -41,6 +45,10 @@ register_extensions()
 ASSIGNS = ["doc.spans", "doc.sents", "token.is_sent_start", "token.tag"]
 SCORE_WEIGHTS: dict[str, float | None] = {"evalb_f": 1.0, "evalb_p": 0.0, "evalb_r": 0.0, "complete_match": 0.0}
 
+_NO_TREES = (
+    "{!r} found no trees to learn from, and keeps the model that it has. Read the corpus with "
+    "spacy-lpcfg.Treebank.v1 to have it learn."
+)
 _BATCH = 128  # sentences whose evidence is in memory at once
 
 Answer = TypeVar("Answer")
@@ -67,6 +75,8 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     Settings, which are attributes that one can assign:
 
+    learner (Learner or str): The learner of the model. A name of `spacy_lpcfg.learners` is short for
+        {"@misc": "spacy-lpcfg.Learner.v1", "name": NAME} with the pipeline's language.
     spans_key (str): Key of the trees in `Doc.spans`.
     decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says.
     tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one. Tags that the
@@ -92,6 +102,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     spans_key: str
     decoding: str | None
     gold_key: str
+    _learner: Any
     tags: str
     constraints: ConstraintsOf | None
     limits: Limits
@@ -142,6 +153,68 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return list(self.labels)
 
     # Learning
+
+    @property
+    def learner(self) -> Any:
+        """The learner of the model; one that is set by its name is made when it is first asked for."""
+        if isinstance(self._learner, str):
+            from spacy_lpcfg.components.training.named_learner import make_learner  # which parsing does without
+
+            self._learner = make_learner(self._learner, lang=self.vocab.lang or "en")
+        return self._learner
+
+    @learner.setter
+    def learner(self, learner: Any) -> None:
+        if isinstance(learner, str):
+            learner_of(learner)
+        self._learner = learner
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: list[str] | None = None,
+        model: Callable[[], ParserModel] | None = None,
+        held_out: Callable[[Language], Iterable[Example]] | None = None,
+    ) -> None:
+        """Learn the model from the reference trees, or take a learned model.
+
+        get_examples (callable): Returns the whole training corpus.
+        nlp (Language): The pipeline, for its training settings; its meta gets what `meta_of` tells of learning.
+        labels (list of str): Categories that the model may have; None allows all.
+        model (callable): Returns a ready model; the examples are not used.
+        held_out (callable): Returns examples with trees that learners tune on, given `nlp`: a reader of a corpus, such
+            as spacy-lpcfg.Treebank.v1. None for no tuning.
+
+        Without trees in the examples a model that is already there stays, with a warning, and so
+        does the one that comes with the package.
+        RAISES (ValueError): If there are neither trees nor a model, if the corpus is streamed, or if the treebank has
+            other categories.
+        """
+        if model is not None:
+            self.learned = model()
+        else:
+            examples = None if held_out is None or nlp is None else held_out(nlp)
+            golds = None if examples is None else list(self.gold_trees(examples))
+            self._learn_from(self.gold_trees(get_examples()), nlp, golds)
+        self.check_learned(labels)
+
+    def _learn_from(self, treebank: Iterator[Tree], nlp: Language | None, held_out: list[Tree] | None) -> None:
+        """Learn the model from trees, unless there are none and a model is there already."""
+        first = next(treebank, None)
+        if first is not None:
+            check_not_streamed(nlp, self.what)
+            self._learn(chain([first], treebank), nlp, held_out)
+        elif self.learned is not None:
+            self.warn_once(_NO_TREES)
+
+    def _learn(self, treebank: Iterator[Tree], nlp: Language | None, held_out: list[Tree] | None) -> None:
+        reports: list[object] = []
+        self.learned = self.learner.fit(treebank, held_out=held_out, on_step=reports.append)
+        logger.info("%s: learned a %s of %d categories", self.name, self.what, len(self.labels))
+        if nlp is not None:
+            nlp.meta.update(meta_of(reports))
 
     def gold_trees(self, examples: Iterable[Example]) -> Iterator[Tree]:
         """Yield the trees of the reference Docs, with their artificial roots; see `rooted_trees`."""
@@ -360,7 +433,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the predicted trees with the component's scorer."""
-        return super().score(examples, **{"spans_key": self.spans_key, **kwargs})
+        return super().score(examples, **{"spans_key": self.spans_key, "gold_key": self.gold_key, **kwargs})
 
 
 def _with_words(tree: Tree | None, words: Sequence[str]) -> Tree:

@@ -20,7 +20,9 @@ _SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg
 _WORDS = ["The", "ferry", "was", "late", ",", "and", "nobody", "waited", "."]
 _CHEAP: dict[str, dict[str, Any]] = {
     "lpcfg_parser": {"learner": {"@misc": "spacy-lpcfg.Learner.v1", "name": "em", "settings": {"n_states": 2}}},
-    "isbn_parser": {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 2}},
+    "isbn_parser": {
+        "learner": {"@misc": "spacy-lpcfg.Learner.v1", "name": "isbn", "settings": {"n_states": 2, "n_epochs": 2}}
+    },
     "spectral_bracketer": {
         "attr": "tag",
         "learner": {

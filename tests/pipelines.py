@@ -1,7 +1,6 @@
 """Pipelines of one component, what they learn from, and what they write."""
 
 import pickle
-from typing import Any
 
 import spacy
 from paths import SAMPLE
@@ -9,29 +8,20 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from stored_models import model
 
-from spacy_lpcfg.components.isbn_model import set_isbn
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn import ISBN
 
-LEARNED = {"lpcfg_parser": "learned", "isbn_parser": "isbn", "spectral_bracketer": "bracketer"}
-"""The attribute of each component that holds what it has learned."""
-
 PCFG = {"learner": "pcfg"}
 _START = {"@misc": "spacy-lpcfg.Learner.v1", "name": "em", "settings": {"n_states": 2, "n_iterations": 0}}
+TINY_ISBN = {"@misc": "spacy-lpcfg.Learner.v1", "name": "isbn", "settings": {"n_states": 4, "n_epochs": 2}}
 STEPWISE = {"learner": {"@misc": "spacy-lpcfg.StepwiseEM.v1", "start": _START}}
 """Settings of an `lpcfg_parser` that learns quickly: all at once, or a batch after the other."""
 
 TEXT = "The zebra that they missed was the last ship ."
-_NETWORKS = {"n_states": 3, "n_networks": 1, "approximation": "feed-forward"}
-PIPES: dict[str, dict[str, Any]] = {
-    "lpcfg_parser": {},
-    "isbn_parser": {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", **_NETWORKS}},
-    "spectral_bracketer": {},
-    "language_model": {},
-}
-"""The components that learn, and the settings with which each can hold the model of `give_model`."""
+PIPES = ("lpcfg_parser", "isbn_parser", "spectral_bracketer", "language_model")
+"""The components that learn."""
 
 
 def pipeline_of(name: str, lang: str = "en", **config: object) -> Language:
@@ -52,7 +42,7 @@ def pipeline_by(grammar: Grammar, lang: str = "en", **config: object) -> tuple[L
 
 def untrained(name: str, **config: object) -> Language:
     """Return a pipeline of a language without a pretrained model, with a component that has learned nothing."""
-    return pipeline_of(name, "xx", **PIPES[name], **config)
+    return pipeline_of(name, "xx", **config)
 
 
 def one_network() -> ISBN:
@@ -67,7 +57,7 @@ def give_model(nlp: Language, name: str) -> Language:
     if name == "lpcfg_parser":
         pipe.learned = model("grammar")
     elif name == "isbn_parser":
-        set_isbn(pipe.model, one_network())
+        pipe.learned = one_network()
     elif name == "language_model":
         pipe.language_model = model("language model")
     else:

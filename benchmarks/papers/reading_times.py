@@ -259,7 +259,7 @@ def by_grammar(corpus: Corpus, grammar: Grammar, start: float) -> Predictors:
 
 def by_network(corpus: Corpus, folder: Path) -> Predictors:
     start = time.process_time()
-    parser = IncrementalParser(ISBNLearner().fit(read_trees(folder / "train.mrg")))
+    parser = IncrementalParser(ISBNLearner().fit_networks(read_trees(folder / "train.mrg")))
     bits = by_words(corpus, lambda tokens: {"bits": parser.surprisal(tokens)[:-1]})["bits"]
     return Predictors(bits, {}, time.process_time() - start)
 
@@ -289,7 +289,7 @@ class Brown:
 
     def language_model(self, corpus: Corpus) -> Predictors:
         start = time.process_time()
-        model = LanguageModelLearner(kneser_ney=True, held_out=0.1).learn(self.sentences)
+        model = LanguageModelLearner(kneser_ney=True, held_out=0.1).fit(self.sentences).model
         bits = self._bits(corpus, model.vocabulary, 3, model.probabilities)
         return Predictors(bits, {}, time.process_time() - start)
 

@@ -76,10 +76,7 @@ def inspect(
 
 def _members(pipe: "ParsingPipe") -> list["ParsingModel"]:
     """Return the grammar or the networks by which a component parses."""
-    from spacy_lpcfg.components.isbn_parser import ISBNParser
-
-    model = pipe.isbn if isinstance(pipe, ISBNParser) else pipe.learned
-    return [cast("ParsingModel", model).without_evidence]
+    return [cast("ParsingModel", pipe.learned).without_evidence]
 
 
 def _sizes(member: "ParsingModel") -> Details:

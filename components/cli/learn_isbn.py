@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from math import isnan
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -51,23 +51,29 @@ def learn_isbn(
     Example:
         spacy-lpcfg learn isbn train.mrg --dev dev.mrg --set n_states=120 -o model/
     """
-    from spacy_lpcfg.isbn.learning import ISBNLearner, fit_calibrated
+    from spacy_lpcfg.isbn.learning import ISBNLearner
+    from spacy_lpcfg.learning.base import meta_of
 
     output = check_folder(output, inputs=[*trees, *(dev or ())], force=force)
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad, dialect, tags)
-    learner, _ = chosen_learner("isbn", settings, seed=seed, lang=lang, jobs=jobs)
+    learner, config = chosen_learner("isbn", settings, seed=seed, lang=lang, jobs=jobs)
     assert isinstance(learner, ISBNLearner)
     treebank = list(read_training(trees, skip_bad, dialect, tags))
     n_epochs = learner.passes(len(treebank))
     with busy("learning", learner.n_networks * n_epochs) as reach:
-        on_step = partial(_log_epoch, n_epochs=n_epochs, reach=reach)
-        isbn = fit_calibrated(learner, treebank, held_out=held_out, on_step=on_step)
-    component = _add_parser(nlp, isbn, beam)
+        history: list[LearningEpoch] = []
+        on_step = partial(_log_epoch, history=history, n_epochs=n_epochs, reach=reach)
+        isbn = learner.fit(treebank, held_out=held_out, on_step=on_step)
+    component = _add_parser(nlp, isbn, config, beam)
+    nlp.meta.update(meta_of(history))
     save_measured(nlp, output, component.ready_parser, held_out, force=force)
 
 
-def _log_epoch(epoch: "LearningEpoch", *, n_epochs: int, reach: Callable[[int], None]) -> None:
+def _log_epoch(
+    epoch: "LearningEpoch", *, history: list["LearningEpoch"], n_epochs: int, reach: Callable[[int], None]
+) -> None:
+    history.append(epoch)
     reach((epoch.network - 1) * n_epochs + epoch.epoch)
     dev = f", dev {epoch.dev:.3f}" if not isnan(epoch.dev) else ""
     log(
@@ -76,25 +82,13 @@ def _log_epoch(epoch: "LearningEpoch", *, n_epochs: int, reach: Callable[[int], 
     )
 
 
-def _add_parser(nlp: "Language", isbn: "ISBN", beam: int | None) -> "ISBNParser":
-    """Add an `isbn_parser` with the settings that the networks were learned with."""
+def _add_parser(nlp: "Language", isbn: "ISBN", learner: dict[str, Any], beam: int | None) -> "ISBNParser":
+    """Add an `isbn_parser` by networks, with their learner in the config."""
     from spacy_lpcfg.components.isbn_parser import ISBNParser
 
-    learner, relations = isbn.meta["learner"], isbn.relations
-    model = {
-        "@architectures": "spacy-lpcfg.ISBN.v1",
-        **{name: learner[name] for name in _SHARED},
-        "latent": list(relations.latent),
-        "decisions": list(relations.decisions),
-    }
     pruning = {} if beam is None else {"beam": beam}
-    component = nlp.add_pipe("isbn_parser", config={"model": model, "pruning": pruning})
+    component = nlp.add_pipe("isbn_parser", config={"learner": learner, "pruning": pruning})
     assert isinstance(component, ISBNParser)
-    component.isbn = isbn
-    nlp.meta["fit"] = isbn.meta["history"]
+    component.learned = isbn
     tell(isbn.summary)
     return component
-
-
-_SHARED = ("n_states", "approximation", "n_networks", "min_count", "signatures", "weight_decay", "functions")
-"""Settings that the learner and the Model of a pipeline have in common."""

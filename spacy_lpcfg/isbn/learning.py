@@ -39,6 +39,7 @@ from spacy_lpcfg.variants import Variants
 
 _UNITS, _UNITS_OF_MANY = 120, 160  # the second of more than MANY_TREES
 _EPOCHS = 14  # over MANY_TREES, and fewer over more
+_ONE_OF, _FEWEST, _MOST = 50, 10, 200  # trees that are left out of learning for tau
 
 
 class LearningEpoch(NamedTuple):
@@ -112,7 +113,36 @@ class ISBNLearner(Variants):
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> ISBN:
-        """Learn from trees.
+        """Learn networks, and calibrate their `tau` on held-out trees.
+
+        A beam holds only a few of all trees, so that posteriors without `tau` are overconfident.
+
+        trees, on_step: As for `fit_networks`.
+        held_out (iterable of Tree or None): As for `fit_networks`. `tau` is fitted on the first 200. Without them, one
+            tree in 50 is held out of learning, at most 200. With fewer than 500 trees these would be too few, and `tau`
+            is 1.
+        RAISES (ValueError): If there are no trees.
+        """
+        treebank, golds = list(trees), list(held_out or ())
+        if golds:
+            isbn = self.fit_networks(treebank, held_out=golds, on_step=on_step)
+        elif len(treebank) < _ONE_OF * _FEWEST:
+            return self.fit_networks(treebank, on_step=on_step)
+        else:
+            step = max(_ONE_OF, -(-len(treebank) // _MOST))
+            golds = treebank[step - 1 :: step]
+            del treebank[step - 1 :: step]
+            isbn = self.fit_networks(treebank, on_step=on_step)
+        return replace(isbn, tau=_tau(isbn, golds[:_MOST], functions=self.functions))
+
+    def fit_networks(
+        self,
+        trees: Iterable[Tree],
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> ISBN:
+        """Learn networks whose `tau` is 1.
 
         trees (iterable of Tree): Raw or normalized trees; those larger than `learning.limits` are left out.
         held_out (iterable of Tree or None): Held-out trees: the epoch is chosen that makes them most likely.
@@ -166,44 +196,12 @@ class ISBNLearner(Variants):
         return {"learner": {**settings, **by_size}, "n_trees": n_trees, "history": steps}
 
 
-def fit_calibrated(
-    learner: ISBNLearner,
-    trees: Iterable[Tree],
-    *,
-    held_out: Iterable[Tree] | None = None,
-    on_step: OnStep | None = None,
-) -> ISBN:
-    """Learn networks, and calibrate their `tau` on held-out trees.
-
-    A beam holds only a few of all trees, so that posteriors without `tau` are overconfident.
-
-    trees (iterable of Tree): As for `ISBNLearner.fit`.
-    held_out (iterable of Tree or None): As for `ISBNLearner.fit`. `tau` is fitted on the first 200.
-        Without them, one tree in 50 is held out of learning, at most 200. With fewer than 500 trees these would be
-        too few, and `tau` is 1.
-    """
-    treebank, golds = list(trees), list(held_out or ())
-    if golds:
-        isbn = learner.fit(treebank, held_out=golds, on_step=on_step)
-    elif len(treebank) < _ONE_OF * _FEWEST:
-        return learner.fit(treebank, on_step=on_step)
-    else:
-        step = max(_ONE_OF, -(-len(treebank) // _MOST))
-        golds = treebank[step - 1 :: step]
-        del treebank[step - 1 :: step]
-        isbn = learner.fit(treebank, on_step=on_step)
-    return replace(isbn, tau=_tau(isbn, golds[:_MOST], functions=learner.functions))
-
-
 def _tau(isbn: ISBN, trees: Iterable[Tree], *, functions: bool) -> float:
     """Return the tau under which the brackets of trees, parsed from their words, are likeliest; 1 without brackets."""
     golds = [tree for tree in (clean(tree, functions=functions) for tree in trees) if tree is not None]
     if not any(gold.spans() for gold in golds):
         return 1.0
     return fit_tau(IncrementalParser(isbn), [Query(gold.words) for gold in golds], golds)
-
-
-_ONE_OF, _FEWEST, _MOST = 50, 10, 200  # trees that are left out for tau
 
 
 def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple[list[Tree], str]:

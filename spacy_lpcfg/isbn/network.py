@@ -113,7 +113,7 @@ class ISBN(ParsingModel):
     networks (tuple[Network, ...]): Networks of this vocabulary and these relations. Several are averaged: the
         distribution of a decision is the normalized geometric mean of theirs.
     meta (dict): A record of how the model was learned.
-    tau (float): Power of the weights of the derivations in the beam, see `Derivations` and `fit_calibrated`.
+    tau (float): Power of the weights of the derivations in the beam, see `Derivations` and `ISBNLearner.fit`.
     RAISES (ModelError): If the sizes of the networks do not fit, or if tau is not finite and above 0.
     """
 

@@ -253,10 +253,6 @@ class LanguageModelLearner(Variants):
             options["settings"] = self.pivots
         return made(seed=self.seed, **options)
 
-    def learn(self, sentences: Sequence[Sequence[str]]) -> LanguageModel:
-        """Return the language model of a text; arguments and errors as for `fit`."""
-        return self.fit(sentences).model
-
     def fit(
         self, sentences: Sequence[Sequence[str]], *, held_out: Sequence[Sequence[str]] | None = None
     ) -> LanguageModelFit:

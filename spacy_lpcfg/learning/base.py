@@ -89,10 +89,17 @@ class SingularValues(NamedTuple):
     of_symbols: dict[str, list[float]]
 
 
+@runtime_checkable
+class _StepReport(Protocol):
+    """A report of one iteration of EM, or of one epoch of a network."""
+
+    def to_values(self) -> dict[str, float | None]: ...
+
+
 def meta_of(reports: Iterable[object]) -> dict[str, Any]:
     """Return what a pipeline's meta tells of learning by what `on_step` was called with: steps and singular values."""
     reports = list(reports)
-    steps = [report.to_values() for report in reports if isinstance(report, Step)]
+    steps = [report.to_values() for report in reports if isinstance(report, _StepReport)]
     values = [report.of_symbols for report in reports if isinstance(report, SingularValues)]
     return ({"fit": steps} if steps else {}) | ({"singular_values": values[-1]} if values else {})
 

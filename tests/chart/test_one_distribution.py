@@ -49,9 +49,9 @@ def pipe_of(kind):
     """A component by a model of a kind, and its pipeline."""
     if kind in GRAMMARS:
         return pipeline_by(GRAMMARS[kind]())
-    nlp = pipeline_of("isbn_parser", model={"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 8})
+    nlp = pipeline_of("isbn_parser")
     pipe = nlp.get_pipe("isbn_parser")
-    pipe.isbn = network()
+    pipe.learned = network()
     pipe.pruning = BeamSettings(beam=N)
     pipe.output = Output(tau=0.6 if "tau" in kind else None)
     return nlp, pipe

@@ -33,10 +33,7 @@ def learned():
 def pipeline(learned, name, **config):
     nlp = spacy.blank("en")
     nlp.add_pipe("lpcfg_sentencizer")
-    if name == "isbn_parser":
-        config = {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 8}, **config}
-    pipe = nlp.add_pipe(name, config=config)
-    setattr(pipe, "learned" if name == "lpcfg_parser" else "isbn", learned[name])
+    nlp.add_pipe(name, config=config).learned = learned[name]
     return nlp
 
 

@@ -75,7 +75,7 @@ def test_cli_inspect_shows_singular_values(spectral_model, sample_folder):
 
 
 def test_cli_inspect_shows_networks_and_their_learning(isbn_model):
-    isbn = spacy.load(isbn_model).get_pipe("isbn_parser").isbn
+    isbn = spacy.load(isbn_model).get_pipe("isbn_parser").learned
     found = inspected(isbn_model)
     (sizes,) = found["members"]
     assert (sizes["kind"], sizes["labels"]) == ("networks", list(isbn.labels))

@@ -42,11 +42,11 @@ def component_of(model: Path) -> ISBNParser:
 def test_cli_isbn_is_that_of_the_library(model, folder):
     wanted = ISBNLearner(n_states=4, n_epochs=2).fit(read_trees(folder / "train.mrg"))
     component = component_of(model)
-    for found, network in zip(component.isbn.networks, wanted.networks, strict=True):
+    for found, network in zip(component.learned.networks, wanted.networks, strict=True):
         for name, array in network.parameters.items():
             assert found.parameters[name].tolist() == array.tolist()
     assert component.labels == wanted.labels
-    assert component.isbn.root_label == "ROOT"
+    assert component.learned.root_label == "ROOT"
     assert component.pruning.beam == 4
 
 
@@ -58,10 +58,9 @@ def test_cli_isbn_learns_an_ensemble_and_measures_it(folder, tmp_path):
     )  # fmt: skip
     assert len([line for line in done.stderr.splitlines() if line.startswith("network ")]) == 4
     nlp = spacy.load(tmp_path / "new" / "model")
-    settings = nlp.config["components"]["isbn_parser"]["model"]
-    assert (settings["n_states"], settings["n_networks"]) == (4, 2)
-    assert settings["approximation"] == "mean-field-step"
-    assert {network.approximation for network in nlp.get_pipe("isbn_parser").isbn.networks} == {"mean-field-step"}
+    settings = {"approximation": "mean-field-step", "n_networks": 2, "n_states": 4, "n_epochs": 2}
+    assert nlp.get_pipe("isbn_parser").learner == ISBNLearner(**settings, seed=3)
+    assert {network.approximation for network in nlp.get_pipe("isbn_parser").learned.networks} == {"mean-field-step"}
     run("parse", tmp_path / "new" / "model", folder / "dev.mrg", "--input", "trees", "-o", tmp_path / "parsed")
     scores = json.loads(run("evaluate", folder / "dev.mrg", tmp_path / "parsed", "--json").stdout)
     assert f"dev F1 {scores['evalb_f']:.2f} on 10 trees" in done.stdout
@@ -79,7 +78,7 @@ def test_cli_isbn_wrong_usage_is_code_2(tmp_path, folder):
 
 
 def test_cli_isbn_parses_with_the_beam_that_it_is_told(model, folder):
-    isbn = component_of(model).isbn
+    isbn = component_of(model).learned
     golds = [normalize(tree) for tree in read_trees(folder / "dev.mrg")]
     for beam in (1, 12):
         parser = IncrementalParser(isbn, settings=BeamSettings(beam=beam))

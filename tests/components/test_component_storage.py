@@ -10,7 +10,6 @@ import spacy
 import srsly
 from pipelines import PIPES, annotations, answer, give_model, one_network, tagged, untrained
 from spacy.language import Language
-from stored_models import model
 
 from spacy_lpcfg.bracketing import Bracketer
 from spacy_lpcfg.components.cli.shared.pipelines import save_pipeline
@@ -138,15 +137,6 @@ def test_component_settings_are_checked(cfg, tmp_path):
     with pytest.raises(ValueError, match="holds no saved"):
         pipe.from_disk(tmp_path / "pipe", exclude=["vocab"])
     assert (pipe.mapping, pipe.bracketer) == ({"#": "SYM"}, other)
-
-
-def test_component_of_other_settings_is_as_it_was(tmp_path):
-    """The networks are whole, but others than its config has."""
-    nlp = give_model(untrained("isbn_parser"), "isbn_parser")
-    pipe, before = nlp.get_pipe("isbn_parser"), written(nlp, "isbn_parser")
-    with pytest.raises(ValueError, match="Set n_states, approximation, n_networks and relations"):
-        pipe.model.from_bytes(model("isbn").to_bytes())
-    assert written(nlp, "isbn_parser") == before
 
 
 def test_component_file_may_not_be_larger_than_allowed(nlp, name, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import spacy
-from pipelines import SAMPLE
+from pipelines import SAMPLE, TINY_ISBN
 from spacy.language import Language
 from spacy.vocab import Vocab
 from thinc.api import NumpyOps, get_current_ops, set_current_ops
@@ -21,7 +21,7 @@ from spacy_lpcfg.components.training.vocab_vectors import VocabVectors
 PIPES = ("lpcfg_parser", "isbn_parser", "spectral_bracketer")
 CONFIGS = {
     "lpcfg_parser": {"learner": "pcfg"},
-    "isbn_parser": {"model": {"n_states": 4}},
+    "isbn_parser": {"learner": TINY_ISBN},
     "spectral_bracketer": {"attr": "tag"},
 }
 

@@ -47,7 +47,7 @@ def test_language_model_learner_holds_out_what_weighs_the_ngrams():
     dev = SENTENCES[3::4]
     train = [words for i, words in enumerate(SENTENCES) if i % 4 != 3]
     wanted = fit(train, AggregateEM(n_states=4, n_iterations=2), dev=dev).model
-    assert learner.learn(SENTENCES).to_bytes() == interpolate(wanted, train, dev).to_bytes()
+    assert learner.fit(SENTENCES).model.to_bytes() == interpolate(wanted, train, dev).to_bytes()
     given = learner.fit(train, held_out=dev).model
     assert given.to_bytes() == interpolate(wanted, train, dev).to_bytes()
 
@@ -57,7 +57,7 @@ def test_language_model_learner_says_what_it_expects():
         with pytest.raises(ValueError, match="Expected"):
             LanguageModelLearner(**settings)
     with pytest.raises(ValueError, match="Expected a held-out text for kneser_ney"):
-        LanguageModelLearner(kneser_ney=True).learn(SENTENCES)
+        LanguageModelLearner(kneser_ney=True).fit(SENTENCES)
 
 
 def test_language_model_gives_tokens_their_surprisal(nlp):

@@ -7,8 +7,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from pipelines import PCFG, STEPWISE, pipeline_of, treebank
-from thinc.api import Adam
+from pipelines import PCFG, STEPWISE, TINY_ISBN, pipeline_of, treebank
 
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.components import isbn_parser, lpcfg_parser
@@ -21,7 +20,7 @@ from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 
-TINY = {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 4}, "pruning": {"beam": 3}}
+TINY = {"learner": TINY_ISBN, "pruning": {"beam": 3}}
 OTHER = TreebankPCFG().fit(parse_trees("(S (A a) (B b))"))
 by_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 
@@ -108,26 +107,10 @@ def test_grammar_that_is_assigned_or_loaded_is_not_replaced_by_online_learning(t
 
 def test_networks_that_are_assigned_meanwhile_are_parsed_by(monkeypatch):
     pipe = learned("isbn_parser", **TINY)[0].get_pipe("isbn_parser")
-    other = learned("isbn_parser", **TINY)[0].get_pipe("isbn_parser").isbn
+    other = learned("isbn_parser", **TINY)[0].get_pipe("isbn_parser").learned
     with halted(monkeypatch, lambda: pipe.parser):
-        pipe.isbn = other
+        pipe.learned = other
     assert (parser_of(pipe).isbn.networks[0].bias == other.networks[0].bias).all()
-
-
-def test_parameters_that_are_learned_meanwhile_are_parsed_by():
-    nlp, examples = learned("isbn_parser", **TINY)
-    pipe = nlp.get_pipe("isbn_parser")
-    optimizer = Adam(0.1)
-
-    def step(*args):
-        pipe.parser  # noqa: B018  # another thread parses while the optimizer is at work
-        return optimizer(*args)
-
-    pipe.update(examples, sgd=step)
-    assert (parser_of(pipe).isbn.networks[0].bias == pipe.isbn.networks[0].bias).all()
-    with pipe.model.use_params({(layer.id, "bias"): 0 * layer.get_param("bias") for layer in pipe.model.layers}):
-        assert not parser_of(pipe).isbn.networks[0].bias.any()
-    assert (parser_of(pipe).isbn.networks[0].bias == pipe.isbn.networks[0].bias).all()
 
 
 @pytest.mark.parametrize("setting", [{"limits": Limits(7)}, {"pruning": BeamSettings(beam=7)}])

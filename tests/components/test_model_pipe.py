@@ -20,7 +20,11 @@ NOTHING_LEARNED = {
     "spectral_bracketer": (r"'spectral_bracketer': Expected a Doc with token\.pos_", r"no bracketer yet.*spacy train"),
 }
 """What a component says when it finds nothing to learn from, and when it is to parse all the same."""
-TEXT_KEPT = {"lpcfg_parser": "keeps the model that it has", "spectral_bracketer": "keeps the bracketer"}
+TEXT_KEPT = {
+    "lpcfg_parser": "keeps the model that it has",
+    "isbn_parser": "keeps the model that it has",
+    "spectral_bracketer": "keeps the bracketer",
+}
 """What a component warns of that has learned before, and finds nothing to learn from."""
 
 
@@ -106,7 +110,7 @@ def test_pipe_knows_its_labels_and_the_root_of_its_treebank(name, root):
     assert parser.learned.root_label == root
 
 
-@pytest.mark.parametrize("name", ["lpcfg_parser", "spectral_bracketer"])
+@pytest.mark.parametrize("name", WITH_TREES)
 def test_pipe_that_learns_in_initialize_changes_nothing_in_update(name):
     nlp = learned(name)
     pipe = nlp.get_pipe(name)

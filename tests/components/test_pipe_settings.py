@@ -30,6 +30,7 @@ BAD = {
     "lpcfg_parser": {**PARSERS, "learner": [3], "decoding": ["zzz", ""], "evidence": [1, None, "yes"]},
     "isbn_parser": {
         **PARSERS,
+        "learner": [3, "pivot"],
         "gold_key": ["", None],
         "tags": ["zzz", "prior"],
         "decoding": ["zzz", "rerank"],

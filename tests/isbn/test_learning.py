@@ -8,7 +8,7 @@ from oracles.isbn_reference import random_events, random_parameters
 
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn._adam import AdamTable, Schedule
-from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch, fit_calibrated
+from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, Network
@@ -226,14 +226,14 @@ def test_tau_is_fitted_to_trees_that_nothing_is_learned_from(monkeypatch):
     """Held-out trees, or those that are left out of learning; with too few trees it is 1."""
     seen = []
     monkeypatch.setattr("spacy_lpcfg.isbn.learning.fit_tau", lambda *given: seen.append(given) or 0.25)
-    calibrated = fit_calibrated(QUICK, TREES, held_out=TREES[1:3])
-    learned = QUICK.fit(TREES, held_out=TREES[1:3])
+    calibrated = QUICK.fit(TREES, held_out=TREES[1:3])
+    learned = QUICK.fit_networks(TREES, held_out=TREES[1:3])
     assert (calibrated.tau, learned.tau) == (0.25, 1.0)
     assert replace(calibrated, tau=1.0).to_bytes() == learned.to_bytes()
-    assert fit_calibrated(QUICK, TREES).to_bytes() == QUICK.fit(TREES).to_bytes()
+    assert QUICK.fit(TREES).to_bytes() == QUICK.fit_networks(TREES).to_bytes()
     assert len(seen) == 1
     many = replace(QUICK, n_epochs=1)
-    calibrated = fit_calibrated(many, TREES * 125)
+    calibrated = many.fit(TREES * 125)
     assert (calibrated.tau, calibrated.meta["n_trees"]) == (0.25, 490)
     assert len(seen) == 2
     assert ISBN.from_bytes(calibrated.to_bytes()).tau == 0.25

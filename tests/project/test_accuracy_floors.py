@@ -95,7 +95,7 @@ def measured(floor: Floor, seed: int, trees: list[Tree], golds: list[Tree]) -> f
         text = [TaggedSentence.of(tree) for tree in trees]
         return unlabelled_f1(learner.fit(lambda: text, seed=seed), golds)
     if floor.name == "lm":
-        return -learner.learn([tree.words for tree in trees]).perplexity(tree.words for tree in golds).bits
+        return -learner.fit([tree.words for tree in trees]).model.perplexity(tree.words for tree in golds).bits
     return f1(learner.fit(trees), golds)
 
 

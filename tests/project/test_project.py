@@ -67,10 +67,9 @@ def use_small_network(project: Path) -> None:
     config = project / "configs" / "isbn.cfg"
     shutil.copy(ROOT / "configs" / "isbn.cfg", config)
     text = config.read_text("utf-8")
-    assert "\ntotal_steps = 5600\n" in text
-    assert "\nstates = null\n" in text
-    text = text.replace("total_steps = 5600", "total_steps = 100").replace("states = null", "states = 4")
-    config.write_text(text, encoding="utf-8")
+    settings = "[vars.settings]\n"
+    assert settings in text
+    config.write_text(text.replace(settings, f"{settings}n_states = 4\nn_epochs = 2\n"), encoding="utf-8")
 
 
 def test_project_learns_all_components_by_one_command(project):

@@ -167,8 +167,7 @@ def test_commands_debug_shipped_configs_as_they_are(name, tmp_path, capsys):
     assert set(Config().from_disk(config)["training"]) == set(filled["training"])
     assert capsys.readouterr().out.count("Config is valid") == 3
     small = {"training.max_steps": 1, "corpora.train.limit": 100}
-    small |= {"vars.states": 4} if name == "isbn" else {}
-    small |= {"vars.settings.n_states": 2} if name in ("grammar", "stepwise") else {}
+    small |= {"vars.settings.n_states": 2} if name in ("grammar", "stepwise", "isbn") else {}
     debug_data(config, config_overrides=overrides | small, silent=True)
 
 
@@ -178,41 +177,6 @@ def test_commands_find_threshold(model, folder):
         "--n_trials", 3,
     )  # fmt: skip
     assert "Best threshold" in output
-
-
-# Sigmoid belief networks
-
-ISBN_CONFIG = SAMPLE.parents[1] / "configs" / "isbn.cfg"
-ISBN_SETTINGS = [
-    "--vars.states", 4, "--training.optimizer.learn_rate.total_steps", 30, "--training.eval_frequency", 10,
-    "--training.optimizer.learn_rate.initial_rate", 0.02, "--corpora.train.limit", 60, "--corpora.dev.limit", 20,
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def isbn(folder, paths):
-    """The output of `spacy train` with the config of sigmoid belief networks."""
-    return spacy_command("train", ISBN_CONFIG, "--output", folder / "isbn", *paths, *ISBN_SETTINGS)
-
-
-def test_commands_train_an_isbn_and_keep_the_best(isbn, folder):
-    rows = training_rows(isbn)
-    assert [int(row[1]) for row in rows] == [0, 10, 20, 30]
-    losses = [float(row[2]) for row in rows]  # each the sum since the row before
-    assert losses[1] > losses[2] > losses[3] > 0
-    performance = spacy.load(folder / "isbn" / "model-best").meta["performance"]
-    assert performance["evalb_f"] * 100 == pytest.approx(max(float(row[3]) for row in rows), abs=0.01)
-
-
-def test_commands_resume_an_isbn(isbn, folder, paths):
-    """A sourced component learns on, from what it has learned."""
-    config = spacy.util.load_config(folder / "isbn" / "model-last" / "config.cfg")
-    config["components"]["isbn_parser"] = {"source": str(folder / "isbn" / "model-last")}
-    config.to_disk(folder / "resumed.cfg")
-    output = spacy_command("train", folder / "resumed.cfg", "--output", folder / "resumed", *paths)
-    losses, before = ([float(row[2]) for row in training_rows(text)] for text in (output, isbn))
-    assert losses[0] < 0.9 * before[0]
-    assert losses[3] < before[3]
 
 
 # The bracketer

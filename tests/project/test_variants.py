@@ -23,7 +23,6 @@ from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, Spectral
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import PivotFeatures
-from spacy_lpcfg.trees import read_trees
 
 NONE = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0)
 LEXICON = LexicalSettings(signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
@@ -167,6 +166,7 @@ def test_a_papers_pivot_has_no_evidence():
         ("grammar.cfg", {"vars.learner": "spectral", "vars.variant": 2012}, Spectral.variant("2012")),
         ("grammar.cfg", {"vars.variant": "paper"}, Pivot.variant("paper")),
         ("bracketer.cfg", {"vars.variant": "paper"}, SpectralBracketer.variant("paper")),
+        ("isbn.cfg", {"vars.variant": "paper"}, ISBNLearner.variant("paper")),
     ],
     ids=str,
 )
@@ -174,15 +174,6 @@ def test_config_files_have_one_variable(config, overrides, learner):
     nlp = load_model_from_config(load_config(ROOT / "configs" / config, overrides=overrides), auto_fill=True)
     (pipe,) = (component for name, component in nlp.pipeline if name != "lpcfg_sentencizer")
     assert pipe.learner == learner
-
-
-def test_config_of_networks_has_the_variable_too():
-    config = load_config(ROOT / "configs" / "isbn.cfg", overrides={"vars.variant": "paper"})
-    model = load_model_from_config(config, auto_fill=True).get_pipe("isbn_parser").model
-    assert model.attrs["min_count"] == 20
-    assert model.layers[0].get_dim("nS") == 40
-    model.initialize(X=list(read_trees(SAMPLE / "train.mrg"))[:50])
-    assert model.learned.vocabulary.signatures == ()
 
 
 # Commands ----------------------------------------------------------------------------------------

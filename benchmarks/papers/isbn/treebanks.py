@@ -94,7 +94,7 @@ def learner(args: argparse.Namespace, n_states: int, approximation: str, seed: i
 def learn(learner: ISBNLearner, trees: Iterable[Tree]) -> tuple[ISBN, float]:
     """Learn; also the CPU seconds it took."""
     start = time.process_time()
-    isbn = learner.fit(trees)
+    isbn = learner.fit_networks(trees)
     return isbn, time.process_time() - start
 
 
