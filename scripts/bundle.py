@@ -3,7 +3,7 @@
     python scripts/bundle.py NAME GRAMMAR ENCODER TREES...
 
 NAME is that of the model, such as en; GRAMMAR is a folder that spacy.load opens, with an lpcfg_parser by a grammar in
-it; ENCODER is the folder of an encoder with the classifier that it was tuned with, from `scripts/tune_encoder.py`;
+it; ENCODER is an encoder with the classifier that it was tuned with, from `spacy-lpcfg encoder --tune`;
 TREES are files of gold trees that none of them learned from. Writes spacy_lpcfg/models/NAME.model: the grammar, whose
 probabilities keep 8 bits of their fractions, with the encoder's evidence, and tau fitted on TREES. Writes the table of
 the model card NAME.md too: its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them

@@ -1,12 +1,12 @@
 """An open treebank: its trees in parts, the config of a pipeline that learns from them, and the pipeline's card.
 
-    python scripts/treebanks.py split NAME ASSETS FOLDER [--most 10000] [--seed 0]
+    python scripts/treebanks.py split NAME ASSETS FOLDER [--most 10000] [--seed 0] [--encoder auto]
     python scripts/treebanks.py card NAME FOLDER PARSED PIPELINE
 
 NAME is one of `TREEBANKS`; those whose names begin with UD_ are fetched by `scripts/universal.py`. ASSETS has its files
 in a folder NAME or a file NAME.zip, as `project.yml` downloads them.
 `split` writes FOLDER/train.mrg, dev.mrg and test.mrg, plain trees, and FOLDER/config.cfg, which is configs/grammar.cfg
-for these files and their language.
+for these files and their language; of an --encoder by `scripts/encoders.py` it names training/NAME.encoder.
 
 A tenth of the documents becomes test trees and a tenth development trees, drawn by the seed. Documents are files; of a
 treebank with few files they are runs of trees. A treebank's own parts are kept: files or folders train, dev and test.
@@ -37,6 +37,7 @@ from thinc.api import Config
 from universal import UNIVERSAL
 
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.learners import AUTO, NONE
 from spacy_lpcfg.trees import Tree, TreeFiles, clean, read_trees, write_trees
 
 PARTS = "test", "dev", "train"
@@ -154,6 +155,7 @@ def main() -> None:
     splits.add_argument("folder", type=Path, metavar="FOLDER")
     splits.add_argument("--most", type=int, default=10_000, help="trees to learn from")
     splits.add_argument("--seed", type=int, default=0)
+    splits.add_argument("--encoder", default=AUTO)
     cards.add_argument("folder", type=Path, metavar="FOLDER")
     cards.add_argument("parsed", type=Path, metavar="PARSED")
     cards.add_argument("pipeline", type=Path, metavar="PIPELINE")
@@ -164,7 +166,7 @@ def main() -> None:
 # Parts ---------------------------------------------------------------------------------------------
 
 
-def write_parts(source: Source, name: str, assets: Path, folder: Path, most: int, seed: int) -> None:
+def write_parts(source: Source, name: str, assets: Path, folder: Path, most: int, seed: int, encoder: str) -> None:
     """Write trees to learn from, to tune on and to test on, and the config that learns from them."""
     with unpacked(assets / name, source.files) as root:
         parts = split(root, list(files_of(root, source.files)), random.Random(seed), fill=not source.is_universal)
@@ -179,9 +181,10 @@ def write_parts(source: Source, name: str, assets: Path, folder: Path, most: int
     paths = {part: str(folder / f"{part}.mrg") for part in ("train", "dev")}
     config = Config().from_disk("configs/grammar.cfg", interpolate=False)
     del config["nlp"]["tokenizer"]  # for the language's own
+    learner = {"encoder": encoder if encoder in (AUTO, NONE) else f"training/{name}.encoder"}
+    learner |= {"heads": "dependencies"} if source.is_universal else {}
     overrides = {"paths": paths, "vars": {"coarse_tags": source.coarse_tags}, "nlp": {"lang": source.lang}}
-    if source.is_universal:
-        overrides["components"] = {"lpcfg_parser": {"learner": {"heads": "dependencies"}}}
+    overrides["components"] = {"lpcfg_parser": {"learner": learner}}
     config.merge(overrides).to_disk(folder / "config.cfg")
 
 

@@ -16,6 +16,7 @@ from spacy_lpcfg.components.cli.calibrate import calibrate
 from spacy_lpcfg.components.cli.complexity import complexity
 from spacy_lpcfg.components.cli.convert import convert
 from spacy_lpcfg.components.cli.edit import edit
+from spacy_lpcfg.components.cli.encoder import encoder
 from spacy_lpcfg.components.cli.evaluate import evaluate
 from spacy_lpcfg.components.cli.inspect import inspect
 from spacy_lpcfg.components.cli.learn_bracketer import learn_bracketer
@@ -78,6 +79,7 @@ for command in (
     complexity,
     render,
     serve,
+    encoder,
 ):
     lpcfg_cli.command()(command)
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 _ENCODER = (
-    "The pretrained encoder of evidence: auto, which comes with the package for English; none; the folder of an "
-    "exported encoder; or a model that has one."
+    "The pretrained encoder of evidence: auto, which comes with the package for English; none; a file that "
+    "`spacy-lpcfg encoder` made; the folder of an encoder in ONNX; or a model that has one."
 )
 
 

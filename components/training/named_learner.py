@@ -1,7 +1,7 @@
 """Learners by name in a config: `spacy-lpcfg.Learner.v1`."""
 
-from collections.abc import Mapping
-from dataclasses import is_dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from inspect import Parameter, formatannotation
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
@@ -9,11 +9,14 @@ from typing import Any, Union, get_args, get_origin
 from spacy.util import logger
 
 from spacy_lpcfg.checks import check_one_of, shown
+from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.learners import AUTO, NONE, NamedLearner, learner_of
-from spacy_lpcfg.learning.base import Learner
+from spacy_lpcfg.learning.base import Learner, OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
+from spacy_lpcfg.models import has_pretrained
 from spacy_lpcfg.models.encoders import find_encoder
+from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import DEFAULT
 
 _ARGUMENTS = ("seed", "lang")
@@ -40,9 +43,9 @@ def make_learner(
     variant (str or int): "default", or for a learner of papers "paper" or the year of one; `settings` change single
         values of it.
     encoder (str): The pretrained encoder of a learner that takes evidence: "auto" is that of the model of the language
-        that comes with the package, if there is one; "none" takes none; a folder of an exported encoder, or a model
-        that has one. A learner that is not asked for evidence has no use for it. Without an encoder, evidence is
-        learned from the treebank alone.
+        that comes with the package, if there is one; "none" takes none; or a file that `spacy-lpcfg encoder` made, a
+        folder of an encoder in ONNX, or a model that has one. A learner that is not asked for evidence has no use for
+        it. Without an encoder, evidence is learned from the treebank alone.
     RAISES (ValueError): If no learner has the name, the setting or the variant, or if the learner has no use for the
         heads that are given.
     """
@@ -57,16 +60,35 @@ def make_learner(
     learner = entry.load()(**made).learner() if base is None else replace(base, **made)
     if wanted is None:
         wanted = encoder not in (AUTO, NONE) or (entry.has_evidence and variant == DEFAULT)
-    return _with_evidence(learner, encoder, lang, seed) if wanted else learner
+    if not wanted:
+        return learner
+    is_there = encoder != NONE and (encoder != AUTO or has_pretrained(lang))
+    return (
+        NamedEvidenceLearner(learner, seed=seed, name=encoder, lang=lang)
+        if is_there
+        else EvidenceLearner(learner, seed=seed)
+    )
 
 
-def _with_evidence(learner: Any, encoder: str, lang: str, seed: int) -> Learner:
-    """Return the learner of a grammar with evidence: by an encoder if there is one, or else from the treebank alone."""
-    pretrained = find_encoder(encoder, lang)
-    if pretrained is None:
-        return EvidenceLearner(learner, seed=seed)
-    logger.info("evidence by the encoder %s", pretrained.encoder.card.get("name", encoder))
-    return EvidenceLearner(learner, *pretrained, seed=seed)
+@dataclass(frozen=True)
+class NamedEvidenceLearner(EvidenceLearner):
+    """Learner with an encoder that is read when learning begins: a pipeline that has learned needs no file of it.
+
+    name, lang (str): As for `find_encoder`.
+    """
+
+    name: str = AUTO
+    lang: str = ""
+
+    def fit(
+        self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
+    ) -> EvidenceGrammar:
+        pretrained = find_encoder(self.name, self.lang)
+        shared = {each.name: getattr(self, each.name) for each in fields(EvidenceLearner)}
+        if pretrained is not None:
+            logger.info("evidence by the encoder %s", pretrained.encoder.card.get("name", self.name))
+            shared |= {"encoder": pretrained.encoder, "start": pretrained.classifier}
+        return EvidenceLearner(**shared).fit(trees, held_out=held_out, on_step=on_step)
 
 
 def _lexical(parameters: Mapping[str, Parameter], settings: Mapping[str, Any], lang: str) -> dict[str, Any]:

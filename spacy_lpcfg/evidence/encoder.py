@@ -6,22 +6,20 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.evidence.pieces import CLASSIFY, SEPARATE, WordPieces
+from spacy_lpcfg.evidence.pieces import Pieces, pieces_from_values
 from spacy_lpcfg.parsing.model import ModelError
-from spacy_lpcfg.storage.container import read_file, read_meta, refuse_others
-from spacy_lpcfg.storage.files import PathLike
+from spacy_lpcfg.storage.container import read_meta, refuse_others
 from spacy_lpcfg.storage.validation import Consistency, are_texts
 
 _INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 _WINDOW = 510  # pieces that the encoder sees at once, besides the two at the ends
 _BATCH = 2_048  # pieces of a batch, with padding
-_FILES = ("encoder.onnx", "model.onnx")
 _VALUES = ("model", "vocabulary", "card")
+_OF_PIECES = ("letters", "scores")
 _require = Consistency("encoder", ModelError).require
 
 
@@ -32,21 +30,16 @@ class Encoder:
 
     model (bytes): The encoder as ONNX: from input_ids, attention_mask and, if it has them, token_type_ids, int64
         (n, length), to hidden states, float32 (n, length, width).
-    vocabulary (sequence of str): Its word pieces by their ids.
+    pieces (Pieces): Divides words into the pieces of its vocabulary.
     card (mapping of str to str or list of str): What it is: name, source, sha256, licence, what it was tuned on.
-    RAISES (ModelError): If the vocabulary is not that of an uncased BERT encoder.
     """
 
-    def __init__(self, model: bytes, vocabulary: Sequence[str], card: Mapping[str, str | list[str]]) -> None:
-        self.model, self.vocabulary, self.card = model, tuple(vocabulary), dict(card)
-        try:
-            self.pieces = WordPieces(self.vocabulary)
-        except ValueError as error:
-            raise ModelError(str(error)) from error
+    def __init__(self, model: bytes, pieces: Pieces, card: Mapping[str, str | list[str]]) -> None:
+        self.model, self.pieces, self.card = model, pieces, dict(card)
         self._made: tuple[int, Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Encoder, (self.model, self.vocabulary, self.card)
+        return Encoder.from_values, (self.to_values(),)
 
     @property
     def width(self) -> int:
@@ -82,8 +75,8 @@ class Encoder:
         shape = len(pieces), max(map(len, pieces)) + 2
         ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         for row, row_mask, part in zip(ids, mask, pieces, strict=True):
-            row[0], row[1 : len(part) + 1] = self.pieces.ids[CLASSIFY], part
-            row[len(part) + 1] = self.pieces.ids[SEPARATE]
+            row[0], row[1 : len(part) + 1] = self.pieces.first, part
+            row[len(part) + 1] = self.pieces.last
             row_mask[: len(part) + 2] = 1
         session = self._session()
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
@@ -103,7 +96,8 @@ class Encoder:
     def to_values(self) -> dict[str, Any]:
         """Return the values under which it is stored."""
         model = np.frombuffer(self.model, np.uint8)
-        return {"model": model, "vocabulary": self.vocabulary, "card": json.dumps(self.card)}
+        values = {"model": model, "vocabulary": self.pieces.vocabulary, "card": json.dumps(self.card)}
+        return values | self.pieces.to_values()
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Encoder:
@@ -111,35 +105,17 @@ class Encoder:
 
         RAISES (ValueError): If values are unknown or inconsistent. (KeyError): If one is missing.
         """
-        refuse_others(values, _VALUES)
+        refuse_others(values, _VALUES + _OF_PIECES)
         model, vocabulary, card = (values[name] for name in _VALUES)
         _require("model", isinstance(model, np.ndarray) and model.dtype == np.uint8 and model.ndim == 1)
         _require("vocabulary", are_texts(vocabulary))
         entries = read_meta(card)
         _require("card", all(map(_is_entry, entries.values())))
-        return cls(model.tobytes(), vocabulary, entries)
-
-    @classmethod
-    def from_folder(cls, path: PathLike) -> Encoder:
-        """Read an exported encoder: encoder.onnx or model.onnx, vocab.txt (one piece a line), and card.json if any.
-
-        RAISES (ModelError): If the folder lacks a file or has a damaged one. (OSError): If a file cannot be read.
-        """
-        folder = Path(path)
-        models = [folder / name for name in _FILES if (folder / name).is_file()]
-        if not models or not (folder / "vocab.txt").is_file():
-            raise ModelError(
-                f"Expected the folder of an exported encoder, with {' or '.join(_FILES)} and vocab.txt; "
-                f"'{folder}' lacks {'vocab.txt' if models else _FILES[0]}."
-            )
         try:
-            vocabulary = read_file(folder / "vocab.txt").decode("utf-8").removesuffix("\n").split("\n")
-        except UnicodeDecodeError as error:
-            raise ModelError(f"'{folder / 'vocab.txt'}' is not UTF-8: {error}.") from error
-        card = folder / "card.json"
-        text = read_file(card).decode("utf-8", "replace") if card.is_file() else json.dumps({"name": folder.name})
-        values = {"model": np.frombuffer(read_file(models[0]), np.uint8), "vocabulary": tuple(vocabulary)}
-        return cls.from_values({**values, "card": text})
+            pieces = pieces_from_values(vocabulary, values)
+        except ValueError as error:
+            raise ModelError(str(error)) from error
+        return cls(model.tobytes(), pieces, entries)
 
 
 class _Window(NamedTuple):

@@ -1,21 +1,30 @@
-"""Word pieces of BERT's uncased encoders (Devlin et al. 2019; Wu et al. 2016)."""
+"""Pieces of words, as pretrained encoders read them: word pieces (Wu et al. 2016), and unigram pieces (Kudo 2018)."""
 
 from __future__ import annotations
 
+import json
+import math
 import string
 import unicodedata
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
+import numpy as np
+
+from spacy_lpcfg.storage.container import read_meta
+from spacy_lpcfg.storage.validation import is_array
 from spacy_lpcfg.trees.transforms import unescape_token
 from spacy_lpcfg.words.remembered import Remembered
 
-CLASSIFY, SEPARATE, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
-"""The pieces before and after a sentence, and the piece for words that cannot be divided."""
 MOST_PIECES = 8
 """The number of first pieces of a word that the encoder sees."""
+MARK = "\u2581"
+"""Begins unigram pieces that stand at the beginning of a word."""
 _LONGEST = 1_000  # characters of a word that are divided
 _LONGEST_PART = 100  # characters of a word between blanks and punctuation; longer ones are unknown
 _N_CACHED = 50_000  # words
+_UNKNOWN_COST = 10.0  # of an unknown character, below the log-probability of the rarest piece
 _SIGNS = frozenset(string.punctuation)  # of ASCII; `$` and `^` are among them
 _IDEOGRAPHS = (  # ranges of characters that stand alone
     *((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F)),
@@ -23,34 +32,87 @@ _IDEOGRAPHS = (  # ranges of characters that stand alone
 )
 
 
-class WordPieces:
-    """Divides words into the pieces of a vocabulary, by lower-case letters without accents.
+class Pieces(ABC):
+    """Divides words into the pieces of a vocabulary.
 
-    vocabulary (sequence of str): The pieces by their ids; those that continue a word begin with "##".
-    RAISES (ValueError): If [CLS], [SEP] or [UNK] is missing.
+    vocabulary (sequence of str): The pieces by their ids.
+    RAISES (ValueError): If a special piece is missing.
     """
 
+    special: ClassVar[tuple[str, str, str]]
+    """The pieces before and after a sentence, and the piece for what cannot be divided."""
+
     def __init__(self, vocabulary: Sequence[str]) -> None:
-        self.ids = {piece: i for i, piece in enumerate(vocabulary)}
-        missing = [piece for piece in (CLASSIFY, SEPARATE, UNKNOWN) if piece not in self.ids]
+        self.vocabulary = tuple(vocabulary)
+        self.ids = {piece: i for i, piece in enumerate(self.vocabulary)}
+        missing = [piece for piece in self.special if piece not in self.ids]
         if missing:
             raise ValueError(
-                f"Expected the vocabulary of an uncased BERT encoder; it lacks {', '.join(missing)}: "
-                "take vocab.txt from the encoder's folder."
+                f"Expected the vocabulary of an encoder with the pieces {', '.join(self.special)}; it lacks "
+                f"{', '.join(missing)}: take tokenizer.json or vocab.txt from the encoder's folder."
             )
+        self.first, self.last, self.unknown = (self.ids[piece] for piece in self.special)
         self.of_word = Remembered(self._of_word, _N_CACHED)
 
     def _of_word(self, word: str) -> tuple[int, ...]:
         """Return the ids of the first pieces of a word in treebank spelling, from 1 to `MOST_PIECES`."""
         ids: list[int] = []
-        for part in _parts(unescape_token(word)[:_LONGEST]):
+        for part in self._parts(unescape_token(word)[:_LONGEST]):
             ids += self._of_part(part)
             if len(ids) >= MOST_PIECES:
                 break
-        return tuple(ids[:MOST_PIECES]) or (self.ids[UNKNOWN],)
+        return tuple(ids[:MOST_PIECES]) or (self.unknown,)
+
+    @abstractmethod
+    def _parts(self, word: str) -> Iterator[str]:
+        """Yield the parts of a word that are divided one by one, normalized."""
+
+    @abstractmethod
+    def _of_part(self, part: str) -> list[int]:
+        """Return the ids of the pieces of a part."""
+
+    @abstractmethod
+    def letters_of(self, piece: str) -> str:
+        """Return the characters of a piece that are in the text."""
+
+    @abstractmethod
+    def restricted(self, ids: Sequence[int]) -> Pieces:
+        """Return the division into some of the pieces only, whose ids are then their positions in `ids`."""
+
+    @abstractmethod
+    def to_values(self) -> dict[str, Any]:
+        """Return the values under which the pieces are stored, besides the vocabulary."""
+
+
+class WordPieces(Pieces):
+    """Divides words into the longest pieces from the left, as BERT does (Devlin et al. 2019).
+
+    vocabulary (sequence of str): The pieces by their ids; those that continue a word begin with "##".
+    lower (bool): Whether words are lowered.
+    strip_accents (bool): Whether letters lose their accents.
+    RAISES (ValueError): If [CLS], [SEP] or [UNK] is missing.
+    """
+
+    special = "[CLS]", "[SEP]", "[UNK]"
+
+    def __init__(self, vocabulary: Sequence[str], *, lower: bool = True, strip_accents: bool = True) -> None:
+        super().__init__(vocabulary)
+        self.lower, self.strip_accents = lower, strip_accents
+
+    def _parts(self, word: str) -> Iterator[str]:
+        """Yield what stands between blanks, and each punctuation mark and ideograph."""
+        if word.isascii() and word.isalpha():
+            yield word.lower() if self.lower else word
+            return
+        spaced = "".join(f" {char} " if _is_ideograph(char) else char for char in _clean(word))
+        if self.strip_accents:
+            decomposed = unicodedata.normalize("NFD", spaced)
+            spaced = "".join(char for char in decomposed if unicodedata.category(char) != "Mn")
+        if self.lower:  # each letter by itself: of a whole word, Python makes the last sigma a final one
+            spaced = "".join(map(str.lower, spaced))
+        yield from "".join(f" {char} " if _is_punctuation(char) else char for char in spaced).split()
 
     def _of_part(self, part: str) -> list[int]:
-        """Divide a part of a word, longest first piece first."""
         ids: list[int] = []
         start = 0
         while start < len(part) <= _LONGEST_PART:
@@ -60,18 +122,87 @@ class WordPieces:
                 break
             ids.append(self.ids[mark + part[start:end]])
             start = end
-        return ids if start == len(part) else [self.ids[UNKNOWN]]
+        return ids if start == len(part) else [self.unknown]
+
+    def letters_of(self, piece: str) -> str:
+        return piece.removeprefix("##")
+
+    def restricted(self, ids: Sequence[int]) -> WordPieces:
+        vocabulary = [self.vocabulary[i] for i in ids]
+        return WordPieces(vocabulary, lower=self.lower, strip_accents=self.strip_accents)
+
+    def to_values(self) -> dict[str, Any]:
+        letters = {"lower": self.lower, "strip_accents": self.strip_accents}
+        return {} if all(letters.values()) else {"letters": json.dumps(letters)}
 
 
-def _parts(word: str) -> Iterator[str]:
-    """Yield what stands between blanks, and each punctuation mark and ideograph, in lower case without accents."""
-    if word.isascii() and word.isalpha():
-        yield word.lower()
-        return
-    spaced = "".join(f" {char} " if _is_ideograph(char) else char for char in _clean(word))
-    bare = "".join(char for char in unicodedata.normalize("NFD", spaced) if unicodedata.category(char) != "Mn")
-    # each letter by itself: of a whole word, Python makes the last sigma a final one
-    yield from "".join(f" {char} " if _is_punctuation(char) else char.lower() for char in bare).split()
+class UnigramPieces(Pieces):
+    """Divides words into their likeliest pieces, as XLM-R does: SentencePiece's unigram model, with its NFKC.
+
+    vocabulary (sequence of str): The pieces by their ids; those that begin a word begin with `MARK`.
+    scores (float32, (n,)): The log-probability of each piece.
+    RAISES (ValueError): If <s>, </s> or <unk> is missing.
+    """
+
+    special = "<s>", "</s>", "<unk>"
+
+    def __init__(self, vocabulary: Sequence[str], scores: np.ndarray) -> None:
+        super().__init__(vocabulary)
+        self.scores = scores
+        self._scores = {
+            piece: score
+            for piece, score in zip(self.vocabulary, scores.tolist(), strict=True)
+            if piece not in self.special
+        }
+        self._longest = max(map(len, self._scores), default=1)
+        self._unknown_score = min(self._scores.values(), default=0.0) - _UNKNOWN_COST
+
+    def _parts(self, word: str) -> Iterator[str]:
+        """Yield what stands between blanks, after a mark."""
+        cleaned = "".join(map(_as_blank, word)) if not word.isascii() or not word.isprintable() else word
+        for part in unicodedata.normalize("NFKC", cleaned).split():
+            yield MARK + part
+
+    def _of_part(self, part: str) -> list[int]:
+        """Return the pieces with the largest sum of log-probabilities (Viterbi); unknown neighbours are one piece."""
+        scores, n = self._scores, len(part)
+        best, starts = [0.0, *[-math.inf] * n], [0] * (n + 1)
+        for start in range(n):
+            for end in range(start + 1, min(start + self._longest, n) + 1):
+                score = scores.get(part[start:end], self._unknown_score if end == start + 1 else -math.inf)
+                if best[start] + score > best[end]:
+                    best[end], starts[end] = best[start] + score, start
+        ids: list[int] = []
+        while n:
+            i = self.ids[piece] if (piece := part[starts[n] : n]) in scores else self.unknown
+            if i != self.unknown or ids[-1:] != [i]:
+                ids.append(i)
+            n = starts[n]
+        return ids[::-1]
+
+    def letters_of(self, piece: str) -> str:
+        return piece.removeprefix(MARK)
+
+    def restricted(self, ids: Sequence[int]) -> UnigramPieces:
+        return UnigramPieces([self.vocabulary[i] for i in ids], self.scores[np.asarray(ids, np.int64)])
+
+    def to_values(self) -> dict[str, Any]:
+        return {"scores": self.scores}
+
+
+def pieces_from_values(vocabulary: Sequence[str], values: Mapping[str, Any]) -> Pieces:
+    """Create the pieces from a vocabulary and the values that `to_values` returned.
+
+    RAISES (ValueError): If they do not fit together, or a special piece is missing.
+    """
+    if "scores" in values:
+        if not is_array(values["scores"], "float32", len(vocabulary)):
+            raise ValueError(f"Expected the scores of {len(vocabulary):,} pieces: copy or learn this model again.")
+        return UnigramPieces(vocabulary, values["scores"])
+    letters = read_meta(values.get("letters", "{}"))
+    if not {*letters} <= {"lower", "strip_accents"} or not all(isinstance(is_so, bool) for is_so in letters.values()):
+        raise ValueError("Expected letters to tell lower and strip_accents: copy or learn this model again.")
+    return WordPieces(vocabulary, **letters)
 
 
 def _clean(word: str) -> Iterator[str]:
@@ -91,3 +222,14 @@ def _is_punctuation(char: str) -> bool:
 
 def _is_ideograph(char: str) -> bool:
     return any(first <= ord(char) <= last for first, last in _IDEOGRAPHS)
+
+
+def _as_blank(char: str) -> str:
+    """Return a character for unigram pieces: a blank for blanks of all kinds, nothing for control characters."""
+    if char in _BLANKS:
+        return " "
+    return "" if char in _DROPPED else char
+
+
+_BLANKS = frozenset("\t\n\f\r\u1680\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u2581\ufeff\ufffd")
+_DROPPED = frozenset(map(chr, (*range(1, 9), 0x0B, *range(0x0E, 0x20), 0x7F, 0x8F, 0x9F)))

@@ -13,9 +13,11 @@ import pytest
 from encoders import VOCABULARY, hidden_states, make_encoder, random_weights
 
 from spacy_lpcfg.evidence.encoder import Encoder
+from spacy_lpcfg.evidence.pieces import WordPieces
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.container import compressed, pack, unpack
 
+PIECES = WordPieces(VOCABULARY)
 WORDS = ("the", "dog", "dogs", "barked", "barking", "It", "rained", ".", "-LRB-", "dog-a", "x", "-" * 20)
 
 
@@ -107,7 +109,8 @@ def test_encoder_can_be_used_before_and_after_a_fork(encoder):
 def test_encoder_is_stored(encoder):
     data = compressed(pack("encoder", 1, encoder.to_values()))
     stored = Encoder.from_values(unpack("encoder", 1, data))
-    assert (stored.model, stored.vocabulary, stored.card) == (encoder.model, encoder.vocabulary, encoder.card)
+    assert (stored.model, stored.card) == (encoder.model, encoder.card)
+    assert stored.pieces.vocabulary == encoder.pieces.vocabulary
 
 
 @pytest.mark.parametrize(
@@ -117,34 +120,26 @@ def test_encoder_is_stored(encoder):
         ("model", np.zeros(3)),
         ("vocabulary", ("[CLS]", "[SEP]", "[UNK]", "[UNK]")),
         ("vocabulary", ("a",)),
+        ("scores", np.zeros(3, np.float32)),
+        ("letters", '{"lower": 1}'),
+        ("letters", '{"other": true}'),
         ("card", '{"name": 1}'),
         ("card", "["),
         ("other", "1"),
     ],
 )
 def test_encoder_refuses_damaged_values(name, value):
-    encoder = Encoder(b"", VOCABULARY, {})
-    with pytest.raises(ValueError, match=r"inconsistent in its|vocabulary|metadata|do(es)? not know"):
+    encoder = Encoder(b"", PIECES, {})
+    with pytest.raises(
+        ValueError, match=r"inconsistent in its|vocabulary|metadata|do(es)? not know|the scores of|Expected letters"
+    ):
         Encoder.from_values({**encoder.to_values(), name: value})
-
-
-def test_encoder_is_read_from_a_folder(encoder, tmp_path):
-    with pytest.raises(ModelError, match=r"lacks encoder\.onnx"):
-        Encoder.from_folder(tmp_path)
-    (tmp_path / "model.onnx").write_bytes(encoder.model)
-    with pytest.raises(ModelError, match=r"lacks vocab\.txt"):
-        Encoder.from_folder(tmp_path)
-    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-    read = Encoder.from_folder(tmp_path)
-    assert (read.model, read.vocabulary, read.card) == (encoder.model, encoder.vocabulary, {"name": tmp_path.name})
-    (tmp_path / "card.json").write_text('{"licence": "MIT", "tuned on": ["a"]}', encoding="utf-8")
-    assert Encoder.from_folder(tmp_path).card == {"licence": "MIT", "tuned on": ["a"]}
 
 
 def test_encoder_refuses_what_is_no_encoder():
     pytest.importorskip("onnxruntime", reason="encoders are run by onnxruntime")
     with pytest.raises(ModelError, match="not ONNX that onnxruntime can load"):
-        Encoder(b"no model", VOCABULARY, {}).vectors([["dog"]])
+        Encoder(b"no model", PIECES, {}).vectors([["dog"]])
 
 
 def test_encoder_reads_no_weights_from_other_files(encoder, tmp_path, monkeypatch):
@@ -157,11 +152,11 @@ def test_encoder_reads_no_weights_from_other_files(encoder, tmp_path, monkeypatc
     matrix.data_location = onnx.TensorProto.EXTERNAL
     matrix.external_data.add(key="location", value="other")
     with pytest.raises(ModelError, match=r"[Ee]xternal data"):
-        Encoder(model.SerializeToString(), VOCABULARY, {}).vectors([["dog"]])
+        Encoder(model.SerializeToString(), PIECES, {}).vectors([["dog"]])
 
 
 def test_encoder_refuses_a_vocabulary_that_is_too_large(encoder):
-    pieces = [*VOCABULARY, "unknown"]
+    pieces = WordPieces([*VOCABULARY, "unknown"])
     with pytest.raises(ModelError, match="cannot be run"):
         Encoder(encoder.model, pieces, {}).vectors([["unknown"]])
 
@@ -169,4 +164,4 @@ def test_encoder_refuses_a_vocabulary_that_is_too_large(encoder):
 def test_encoder_without_onnxruntime_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(ImportError, match=r"pip install onnxruntime.*evidence = false"):
-        Encoder(b"", VOCABULARY, {}).vectors([["dog"]])
+        Encoder(b"", PIECES, {}).vectors([["dog"]])

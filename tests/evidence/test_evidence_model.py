@@ -6,9 +6,8 @@ import pickle
 
 import numpy as np
 import pytest
-from encoders import WIDTH, make_encoder
+from encoders import WIDTH, make_encoder, random_classifier
 
-from spacy_lpcfg.evidence.classifier import N_CASES, SHAPES, SpanClassifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.parsing.evidence import EvidenceModel
 from spacy_lpcfg.parsing.model import ModelError
@@ -17,16 +16,9 @@ from spacy_lpcfg.storage.container import StorageError, compressed, pack, unpack
 SENTENCES = [["The", "dogs", "barked", "."], [], ["It", "rained"], ["dog"] * 30]
 
 
-def classifier(width: int) -> SpanClassifier:
-    rng = np.random.default_rng(0)
-    sizes = {"n_cases": N_CASES, "width": width, "hidden": 8, "n_chains": 2, "n_tags": 3}
-    weights = {name: rng.standard_normal([sizes[size] for size in shape]) for name, shape in SHAPES.items()}
-    return SpanClassifier.of([("NP",), ("S", "VP")], ["A", "B", "C"], weights)
-
-
 @pytest.fixture(scope="module")
 def model() -> EncoderEvidence:
-    return EncoderEvidence(make_encoder(quantized=True), classifier(WIDTH))
+    return EncoderEvidence(make_encoder(quantized=True), random_classifier(WIDTH))
 
 
 def test_evidence_model_keeps_the_contract(model):
@@ -60,6 +52,6 @@ def test_evidence_model_refuses_other_values(model):
 
 
 def test_evidence_model_refuses_an_encoder_of_another_width():
-    model = EncoderEvidence(make_encoder(), classifier(WIDTH + 1))
+    model = EncoderEvidence(make_encoder(), random_classifier(WIDTH + 1))
     with pytest.raises(ModelError, match=f"vectors of {WIDTH + 1} numbers.*got one with {WIDTH}"):
         model.evidence(SENTENCES)

@@ -87,7 +87,7 @@ UNSAFE = re.compile(
 def requirements() -> set[str]:
     """The modules of the packages that setup.cfg requires, with those of the extras for users."""
     wanted = lines("options", "install_requires")
-    for extra in ("viz", "cluster"):
+    for extra in ("viz", "cluster", "encoder"):
         wanted += lines("options.extras_require", extra)
     names = {re.match(r"[\w-]+", line)[0] for line in wanted if not line.startswith("#")}
     return (names - {"scikit-learn", "dask"}) | {"sklearn", "distributed"}

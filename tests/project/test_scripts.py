@@ -316,6 +316,7 @@ def test_scripts_universal_fetches_a_treebank_whose_parts_are_kept_whole(tmp_pat
     config = load_config(tmp_path / "out" / "config.cfg", interpolate=False)
     assert config["vars"]["learner"] == "pivot"
     assert config["components"]["lpcfg_parser"]["learner"]["heads"] == "dependencies"
+    assert config["components"]["lpcfg_parser"]["learner"]["encoder"] == "auto"
 
 
 def test_scripts_universal_keeps_nothing_if_a_server_fails(tmp_path):
@@ -334,3 +335,16 @@ def test_scripts_universal_keeps_nothing_if_a_server_fails(tmp_path):
     assert "503" in said
     assert "try again" in said
     assert not (tmp_path / "assets").exists()
+
+
+def test_scripts_encoders_fetches_what_has_the_checksum_only(tmp_path):
+    (tmp_path / "mirror").mkdir()
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        (tmp_path / "mirror" / name).write_text("{}")
+    fetch = ("encoders.py", "fetch", "multilingual-e5-small", tmp_path / "out", "--source", tmp_path / "mirror")
+    assert "tokenizer.json with the SHA-256 0b44a9d7" in run(*fetch, code=1)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["config.json"]
+    (tmp_path / "mirror" / "tokenizer.json").unlink()
+    assert "No such file" in run(*fetch, code=1)
+    assert run("encoders.py", "fetch", "auto", tmp_path / "none") == ""
+    assert not (tmp_path / "none").exists()

@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.evidence.classifier import Chain
-from spacy_lpcfg.evidence.pieces import CLASSIFY, SEPARATE, WordPieces
+from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.evidence.classifier import Chain, SpanClassifier
+from spacy_lpcfg.evidence.encoder import Encoder
+from spacy_lpcfg.evidence.pieces import Pieces
 from spacy_lpcfg.parsing.evidence import span_bounds
+from spacy_lpcfg.trees.tree import Tree
 
 
 class Sentence(NamedTuple):
@@ -24,13 +27,13 @@ class Sentence(NamedTuple):
         return len(self.pieces)
 
     @classmethod
-    def of(cls, words: Sequence[str], pieces: WordPieces) -> Sentence:
+    def of(cls, words: Sequence[str], pieces: Pieces) -> Sentence:
         """Divide words in the spelling of the treebank."""
-        ids, last = [pieces.ids[CLASSIFY]], []
+        ids, last = [pieces.first], []
         for word in words:
             ids += pieces.of_word(word)
             last.append(len(ids) - 1)
-        return cls(np.array([*ids, pieces.ids[SEPARATE]]), np.array(last))
+        return cls(np.array([*ids, pieces.last]), np.array(last))
 
 
 def batches(lengths: Sequence[int], size: int, rng: random.Random) -> list[list[int]]:
@@ -76,3 +79,18 @@ def best_spans(log_odds: np.ndarray, chains: Sequence[Chain]) -> list[tuple[int,
         if j - i > 1:
             stack += [(splits[i, j], j), (i, splits[i, j])]
     return spans
+
+
+def classifier_f1(encoder: Encoder, classifier: SpanClassifier, golds: Sequence[Tree]) -> float:
+    """Return F1 in percent, as EVALB has it, of the best trees by a classifier alone.
+
+    encoder (Encoder): The encoder on whose vectors the classifier has learned.
+    classifier (SpanClassifier): The classifier.
+    golds (sequence of Tree): Normalized gold trees.
+    """
+    tests = []
+    for gold, vectors in zip(golds, encoder.vectors([gold.words for gold in golds]), strict=True):
+        evidence = classifier.evidence_of(vectors, gold.words)
+        tags = [classifier.tags[tag] for tag in evidence.tags.argmax(1)]
+        tests.append(Tree.from_spans(gold.words, tags, best_spans(evidence.spans, classifier.chains)))
+    return evaluate(golds, tests).scores()["evalb_f"]

@@ -8,42 +8,37 @@ from -31 to 31 with one scale a row, and stay as good: a compressed file has 3 M
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
+
+from spacy_lpcfg.evidence.pretrained.weights import POSITIONS, PROJECTION, WORDS, EncoderWeights
 
 _OPSET, _FORMAT = 17, 8  # for onnxruntime 1.17 and later
 _LARGEST_WEIGHT, _LARGEST_EMBEDDING, _LARGEST_INPUT, _ZERO = 64, 31, 127, 128
 _MICROSOFT = "com.microsoft"  # fused operators, which onnxruntime has
 
 
-def encoder_model(
-    weights: Mapping[str, np.ndarray], *, n_heads: int, epsilon: float = 1e-12, quantized: bool = True
-) -> bytes:
+def encoder_model(weights: EncoderWeights, *, quantized: bool = True) -> bytes:
     """Return an encoder as ONNX: from input_ids and attention_mask, int64 (n, length), to last_hidden_state.
 
-    weights (mapping of str to float array): The weights by BERT's names, such as
-        "encoder.layer.0.attention.self.query.weight", without a prefix.
-    n_heads (int): Number of heads of attention.
-    epsilon (float): Added to variances in layer norms.
+    weights (EncoderWeights): The weights.
     quantized (bool): Whether weights are stored and multiplied in 8 bits.
     """
-    graph = _Graph(weights, epsilon, quantized)
+    graph = _Graph(weights, quantized)
     x = graph.embeddings()
-    n_layers = sum(name.endswith("intermediate.dense.bias") for name in weights)
-    for i in range(n_layers):
-        x = graph.layer(x, f"encoder.layer.{i}.", n_heads)
+    for i in range(weights.n_layers):
+        x = graph.layer(x, f"encoder.layer.{i}.", weights.n_heads)
     return graph.model(x)
 
 
 class _Graph:
     """A graph under construction: nodes, constants, and names of results."""
 
-    def __init__(self, weights: Mapping[str, np.ndarray], epsilon: float, quantized: bool) -> None:
-        self.weights = {name: np.asarray(weight, np.float32) for name, weight in weights.items()}
-        self.epsilon, self.quantized = epsilon, quantized
+    def __init__(self, weights: EncoderWeights, quantized: bool) -> None:
+        self.weights, self.epsilon, self.quantized = weights.arrays, weights.epsilon, quantized
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.shape = self.add("Shape", "input_ids")
@@ -60,15 +55,16 @@ class _Graph:
         return outputs[0] if n_outputs == 1 else outputs
 
     def embeddings(self) -> str:
-        table, positions, types = (
-            self.weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")
-        )
         length = self.add("Gather", self.shape, self.constant([1], "int64"))
         zero = self.constant([0], "int64")
-        words = self.rows(table, lambda constant: self.add("Gather", constant, "input_ids"))
-        places = self.rows(positions + types[0], lambda constant: self.add("Slice", constant, zero, length, zero))
+        words = self.rows(self.weights[WORDS], lambda constant: self.add("Gather", constant, "input_ids"))
+        places = self.rows(self.weights[POSITIONS], lambda constant: self.add("Slice", constant, zero, length, zero))
         x = self.add("Add", words, places)
-        return self.add("LayerNormalization", x, *self.norm("embeddings.LayerNorm"), epsilon=self.epsilon)
+        x = self.add("LayerNormalization", x, *self.norm("embeddings.LayerNorm"), epsilon=self.epsilon)
+        if f"{PROJECTION}.weight" not in self.weights:
+            return x
+        bias = self.constant(self.weights[f"{PROJECTION}.bias"])
+        return self.add("Add", self.product(x, self.weights[f"{PROJECTION}.weight"]), bias)
 
     def rows(self, table: np.ndarray, select: Callable[[str], str]) -> str:
         """Return rows of a table of embeddings, which a function selects from the constant of a given name."""
@@ -133,7 +129,7 @@ class _Graph:
         inputs = [
             helper.make_tensor_value_info(name, TensorProto.INT64, size) for name in ("input_ids", "attention_mask")
         ]
-        width = self.weights["embeddings.LayerNorm.bias"].size
+        width = self.weights["encoder.layer.0.output.LayerNorm.bias"].size
         output = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [*size, width])
         graph = helper.make_graph(self.nodes, "encoder", inputs, [output], self.constants)
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MICROSOFT, 1)]

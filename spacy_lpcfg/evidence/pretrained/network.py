@@ -1,27 +1,23 @@
-"""The network that scripts/tune_encoder.py trains: BERT, and a classifier of spans and tags over its word vectors."""
+"""The network that is tuned: an encoder, and a classifier of spans and tags over its word vectors, in torch."""
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from export_encoder import WORDS, config_of, weights_of
-from safetensors.torch import save_file
-from span_examples import Sentence
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from spacy_lpcfg.evidence.classifier import N_CASES, SpanClassifier
 from spacy_lpcfg.evidence.gradients import TAG_WEIGHT, Example
 from spacy_lpcfg.evidence.learning import Labels
+from spacy_lpcfg.evidence.pretrained.examples import Sentence
+from spacy_lpcfg.evidence.pretrained.weights import POSITIONS, PROJECTION, WORDS, EncoderWeights
 from spacy_lpcfg.parsing.evidence import span_bounds
 
-PARTS = ("embeddings.", "encoder.")  # of the weights of a hub folder; others are heads
 POST, HIDDEN = 512, 250  # units of a fence post, and of hidden layers
 DROPPED = 0.1
 UNSEEN = -1e4  # score of padding, before the softmax
@@ -67,26 +63,22 @@ class Batch(NamedTuple):
 
 
 class Encoder(nn.Module):
-    """BERT as a function of the weights in a hub folder, under their published names.
+    """An encoder of BERT's family as a function of its weights.
 
     The word embeddings are not tuned: their gradient would take a fifth of the time.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, given: EncoderWeights) -> None:
         super().__init__()
-        config = config_of(folder)
-        self.width, self.n_layers, self.n_heads = (
-            config[key] for key in ("hidden_size", "num_hidden_layers", "num_attention_heads")
-        )
-        self.epsilon = config["layer_norm_eps"]
+        self.given = given
         self.dropout: nn.Module = nn.Identity()
         self.table = nn.ParameterDict(
             {
-                name.replace(".", "/"): nn.Parameter(torch.from_numpy(weight), requires_grad=name != WORDS)
-                for name, weight in weights_of(folder).items()
-                if name.startswith(PARTS)
+                name.replace(".", "/"): nn.Parameter(torch.tensor(weight), requires_grad=name != WORDS)
+                for name, weight in given.arrays.items()
             }
         )
+        self.width = len(self.parameter(f"encoder.layer.{given.n_layers - 1}.output.LayerNorm.bias"))
 
     def forward(self, pieces: Tensor, mask: Tensor) -> Tensor:
         """Return the last hidden states, shape (batch, length, width), of word pieces, shape (batch, length).
@@ -94,27 +86,33 @@ class Encoder(nn.Module):
         pieces (Tensor of int64): The word pieces.
         mask (Tensor of int64): 1 for word pieces and 0 for padding, of the same shape.
         """
-        places = self.embeddings("position")[: pieces.shape[1]] + self.embeddings("token_type")[0]
-        x = self.norm(F.embedding(pieces, self.embeddings("word")) + places, "embeddings")
+        words, places = self.parameter(WORDS), self.parameter(POSITIONS)
+        x = self.norm(F.embedding(pieces, words) + places[: pieces.shape[1]], "embeddings")
+        if f"{PROJECTION}.weight" in self.given.arrays:
+            x = F.linear(x, *self.weights(PROJECTION))
         unseen = (1 - mask[:, None, None].to(x.dtype)) * UNSEEN
-        for i in range(self.n_layers):
+        for i in range(self.given.n_layers):
             x = self.layer(x, unseen, f"encoder.layer.{i}")
         return x
 
-    def embeddings(self, kind: str) -> Tensor:
-        return self.table[f"embeddings/{kind}_embeddings/weight"]
+    def tuned(self) -> EncoderWeights:
+        """Return the weights as they are now."""
+        arrays = {name: self.parameter(name).detach().numpy().copy() for name in self.given.arrays}
+        return replace(self.given, arrays=arrays)
+
+    def parameter(self, name: str) -> Tensor:
+        return self.table[name.replace(".", "/")]
 
     def weights(self, name: str) -> tuple[Tensor, Tensor]:
-        name = name.replace(".", "/")
-        return self.table[f"{name}/weight"], self.table[f"{name}/bias"]
+        return self.parameter(f"{name}.weight"), self.parameter(f"{name}.bias")
 
     def norm(self, x: Tensor, name: str) -> Tensor:
-        return F.layer_norm(x, [self.width], *self.weights(f"{name}.LayerNorm"), self.epsilon)
+        return F.layer_norm(x, x.shape[-1:], *self.weights(f"{name}.LayerNorm"), self.given.epsilon)
 
     def layer(self, x: Tensor, unseen: Tensor, name: str) -> Tensor:
         parts = [self.weights(f"{name}.attention.self.{part}") for part in ("query", "key", "value")]
         heads = F.linear(x, torch.cat([weight for weight, _ in parts]), torch.cat([bias for _, bias in parts]))
-        heads = heads.view(x.shape[0], x.shape[1], 3, self.n_heads, self.width // self.n_heads).permute(2, 0, 3, 1, 4)
+        heads = heads.view(*x.shape[:2], 3, self.given.n_heads, self.width // self.given.n_heads).permute(2, 0, 3, 1, 4)
         context = attention(heads[0], heads[1], heads[2], unseen).transpose(1, 2).flatten(2)
         x = self.residual(x, context, f"{name}.attention.output")
         inner = F.gelu(F.linear(x, *self.weights(f"{name}.intermediate.dense")))
@@ -209,9 +207,9 @@ class Classifier(nn.Module):
 class Model(nn.Module):
     """An encoder with a classifier over its word vectors."""
 
-    def __init__(self, hub: Path, labels: Labels, rng: np.random.Generator) -> None:
+    def __init__(self, weights: EncoderWeights, labels: Labels, rng: np.random.Generator) -> None:
         super().__init__()
-        self.encoder = Encoder(hub)
+        self.encoder = Encoder(weights)
         self.encoder.dropout = Dropout(rng)
         self.classifier = Classifier(self.encoder.width, labels, Dropout(rng))
 
@@ -234,16 +232,6 @@ class Model(nn.Module):
         pieces = torch.from_numpy(sentence.pieces[None])
         with torch.inference_mode():
             return self.encoder(pieces, torch.ones_like(pieces))[0].numpy()[sentence.last]
-
-    def save(self, hub: Path, card: dict[str, str], folder: Path) -> None:
-        """Write a hub folder with the tuned encoder, and the classifier beside it."""
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in ("config.json", "tokenizer.json"):
-            shutil.copyfile(hub / name, folder / name)
-        (folder / "card.json").write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
-        weights = {name.replace("/", "."): weight.detach() for name, weight in self.encoder.table.items()}
-        save_file(weights, folder / "model.safetensors")
-        self.classifier.frozen().to_disk(folder / "classifier.bin")
 
 
 def cross_entropy(logits: Tensor, classes: Sequence[np.ndarray]) -> Tensor:

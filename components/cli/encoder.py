@@ -1,0 +1,185 @@
+"""`spacy-lpcfg encoder`: from a pretrained encoder as hubs have it to a file that `learn lpcfg --encoder` takes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors, tell
+from spacy_lpcfg.components.cli.shared.files import check_output, read_lines, replacing
+from spacy_lpcfg.components.cli.shared.inputs import kind_by_name
+from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline
+from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, read_training, trees_of_files
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder
+    from spacy_lpcfg.evidence.pretrained.hub import HubEncoder
+    from spacy_lpcfg.evidence.pretrained.tuning import Tuned
+    from spacy_lpcfg.trees import Tree
+
+
+@reporting_errors
+def encoder(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER", exists=True, file_okay=False, help="An encoder as the Hugging Face hub has it."
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", dir_okay=False, help="File to write.")],
+    text: Annotated[
+        list[Path] | None,
+        options.file_option("Text or trees, whose pieces of words are kept. May be given again. [default: keep all]"),
+    ] = None,
+    pieces: Annotated[int, typer.Option(min=10, help="With --text: how many pieces are kept.")] = 20_000,
+    tune: Annotated[
+        list[Path] | None,
+        options.file_option("Trees to tune the encoder on. May be given again. [default: leave it as it is]"),
+    ] = None,
+    dev: Annotated[
+        list[Path] | None, options.file_option("With --tune: other trees, to measure on. May be given again.")
+    ] = None,
+    epochs: Annotated[int, typer.Option(min=1, help="With --tune: how many times each tree is read.")] = 6,
+    seed: options.Seed = 0,
+    lang: options.TokenizerLang = "xx",
+    tags: options.TreeTags = options.TagDetail.fine,
+    dialect: options.Dialect = None,
+    skip_bad: options.SkipBad = False,
+    force: options.Replace = False,
+) -> None:
+    """Make a file of a pretrained encoder, for `learn lpcfg --encoder`.
+
+    FOLDER has config.json, model.safetensors, and tokenizer.json, vocab.txt or a SentencePiece model, of BERT's family:
+    BERT, MiniLM, multilingual-e5, XLM-R, DistilBERT, ELECTRA. Or it has an encoder in ONNX, which is taken as it is.
+
+    With --text the vocabulary is cut to the pieces of the words in these files, and to likely ones of the same letters;
+    other words fall back to smaller pieces. The weights then get 8 bits. With --tune the encoder and a classifier of
+    phrases first learn together, for minutes to hours; with --dev, F1 of this classifier alone tells what each step
+    costs. Without --tune the learner of a parser takes the encoder as it is.
+
+    Needs the extra `encoder`; of it, --tune alone needs torch.
+
+    \b
+    Example:
+        spacy-lpcfg encoder multilingual-e5-small/ --text es.txt -o es.encoder
+        spacy-lpcfg learn lpcfg es.mrg --lang es --encoder es.encoder -o model/
+    """
+    from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder, exported, onnx_in
+    from spacy_lpcfg.evidence.pretrained.hub import WEIGHTS, read_hub
+
+    check_output(output, inputs=[folder, *(text or ()), *(tune or ()), *(dev or ())], force=force)
+    if not (folder / WEIGHTS).is_file() and onnx_in(folder):
+        if text or tune:
+            message = f"'{folder}' has an encoder in ONNX, which is taken as it is"
+            raise typer.BadParameter(message, param_hint="--text" if text else "--tune")
+        return _save(PretrainedEncoder.from_folder(folder), output, force=force)
+    hub = read_hub(folder)
+    tell(f"read {hub.card['name']}: {_megabytes(hub.weights.n_bytes)}, {len(hub.pieces.vocabulary):,} pieces")
+    train = list(_normalized(read_training(tune or (), skip_bad, dialect, tags)))
+    golds = list(_normalized(read_held_out(dev, skip_bad, dialect, tags)))
+    cut = hub
+    if text:
+        words = [*_words(text, lang, skip_bad, dialect), *(word for tree in train for word in tree.words)]
+        cut = _cut(hub, words, pieces, text)
+    if train:
+        cut = replace(cut, card={**cut.card, "tuned on": ", ".join(path.name for path in tune or ())})
+        tuned = _tune(cut, train, golds, epochs, seed, output, force=force)
+        if golds:
+            _tell_costs(hub, cut, tuned, golds)
+    else:
+        _save(PretrainedEncoder(exported(cut)), output, force=force)
+
+
+def _megabytes(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:.1f} MB"
+
+
+def _normalized(trees: "Iterator[Tree] | Sequence[Tree]") -> "Iterator[Tree]":
+    from spacy_lpcfg.trees import normalize
+
+    return (tree for tree in map(normalize, trees) if tree is not None)
+
+
+def _words(paths: Sequence[Path], lang: str, skip_bad: bool, dialect: str | None) -> Iterator[str]:
+    """Yield the words of files: of trees, as they have them, or of text, as spaCy's tokenizer of the language does."""
+    tokenizer = blank_pipeline(lang).tokenizer
+    for path in paths:
+        if dialect is not None or kind_by_name(str(path)) == options.Input.trees:
+            on_error = (lambda _: None) if skip_bad else None
+            yield from (word for tree in _normalized(trees_of_files([path], on_error, dialect)) for word in tree.words)
+        else:
+            for line in progress(read_lines(str(path)), "lines"):
+                yield from (token.text for token in tokenizer(line) if not token.is_space)
+
+
+def _cut(hub: "HubEncoder", words: Sequence[str], n_pieces: int, paths: Sequence[Path]) -> "HubEncoder":
+    """Return the encoder with the pieces of words alone; tell how many words have others now."""
+    from spacy_lpcfg.evidence.pretrained.cutting import cut_vocabulary
+
+    cut = cut_vocabulary(hub.pieces, words, n_pieces)
+    vocabulary = f"{len(cut.ids):,} of {len(hub.pieces.vocabulary):,} pieces"
+    names = ", ".join(path.name for path in paths)
+    smaller = replace(
+        hub,
+        weights=hub.weights.of_pieces(cut.ids),
+        pieces=hub.pieces.restricted(cut.ids),
+        card={**hub.card, "vocabulary": f"{vocabulary}, by {names}"},
+    )
+    changed, unknown = (f"{100 * n / max(cut.n_words, 1):.2f}%" for n in (cut.n_changed, cut.n_unknown))
+    tell(f"kept {vocabulary}: {_megabytes(smaller.weights.n_bytes)}")
+    tell(f"of {cut.n_words:,} words, {changed} fall back to other pieces, and {unknown} to the unknown one")
+    return smaller
+
+
+def _tune(
+    hub: "HubEncoder",
+    train: "Sequence[Tree]",
+    golds: "Sequence[Tree]",
+    n_epochs: int,
+    seed: int,
+    output: Path,
+    *,
+    force: bool,
+) -> "Tuned":
+    """Tune an encoder, and save it after each epoch."""
+    from spacy_lpcfg.evidence.pretrained.examples import classifier_f1
+    from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder, exported
+    from spacy_lpcfg.extras import extra
+
+    extra("torch", "To tune an encoder", name="encoder")
+    from spacy_lpcfg.evidence.pretrained.tuning import tune
+
+    epochs = tune(hub.weights, hub.pieces, train, n_epochs=n_epochs, seed=seed, tell=tell)
+    for number, tuned in enumerate(epochs, start=1):
+        pretrained = PretrainedEncoder(exported(replace(hub, weights=tuned.weights)), tuned.classifier)
+        _save(pretrained, output, force=force or number > 1)
+        f1 = f": F1 {classifier_f1(pretrained.encoder, tuned.classifier, golds):.2f}" if golds else ""
+        tell(f"epoch {number} of {n_epochs}{f1}")
+    return tuned
+
+
+def _tell_costs(hub: "HubEncoder", cut: "HubEncoder", tuned: "Tuned", golds: "Sequence[Tree]") -> None:
+    """Print the size after each step, and F1 of the classifier alone."""
+    from spacy_lpcfg.evidence.pretrained.examples import classifier_f1
+    from spacy_lpcfg.evidence.pretrained.file import exported
+    from spacy_lpcfg.evidence.pretrained.weights import WORDS
+
+    whole = replace(tuned.weights, arrays={**tuned.weights.arrays, WORDS: hub.weights.words})
+    steps = [
+        ("all pieces, 32 bits", replace(hub, weights=whole), False),
+        ("pieces of the texts, 32 bits", replace(cut, weights=tuned.weights), False),
+        ("pieces of the texts, 8 bits", replace(cut, weights=tuned.weights), True),
+    ]
+    for name, step, quantized in steps[cut is hub :]:
+        made = exported(step, quantized=quantized)
+        tell(f"{name}: {_megabytes(len(made.model))}, F1 {classifier_f1(made, tuned.classifier, golds):.2f}")
+
+
+def _save(pretrained: "PretrainedEncoder", output: Path, *, force: bool) -> None:
+    data = pretrained.to_bytes()
+    with replacing(output, force=force) as file:
+        file.write(data)
+    tell(f"saved to {output}: {_megabytes(len(pretrained.encoder.model))}, {_megabytes(len(data))} compressed")

@@ -1,0 +1,1 @@
+"""Pretrained encoders of BERT's family, from the folders of hubs to the parser's own files."""

@@ -1,0 +1,130 @@
+"""Tuning of a pretrained encoder on trees: the encoder and a classifier of spans and tags learn together, by torch.
+
+A span is the difference of two fence posts, and gets a unary chain of labels or none (Kitaev and Klein 2018).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+
+from spacy_lpcfg.evidence.classifier import SpanClassifier
+from spacy_lpcfg.evidence.gradients import Example
+from spacy_lpcfg.evidence.learning import Labels
+from spacy_lpcfg.evidence.pieces import Pieces
+from spacy_lpcfg.evidence.pretrained.examples import Sentence, batches
+from spacy_lpcfg.evidence.pretrained.network import Model
+from spacy_lpcfg.evidence.pretrained.weights import EncoderWeights
+from spacy_lpcfg.trees.tree import Tree
+
+_LEAST_COUNT = 5  # of a unary chain of several labels that is a class
+_BATCH = 200, 800  # least and most word pieces of a batch
+_N_STEPS = 1_500  # with smaller batches of few trees, down to the least
+_MOST_PIECES = 512  # of a sentence
+_RATE, _CLASSIFIER_RATE, _WARM_UP, _DECAY, _NORM = 1e-4, 1e-3, 0.06, 0.01, 1.0
+_EVERY = 50  # steps between two reports of progress
+_NO_VECTORS = np.empty((0, 0))  # of examples: the network computes them
+
+
+class Tuned(NamedTuple):
+    """The weights of an encoder after an epoch, and the classifier that learned with them."""
+
+    weights: EncoderWeights
+    classifier: SpanClassifier
+
+
+def tune(
+    weights: EncoderWeights,
+    pieces: Pieces,
+    trees: Sequence[Tree],
+    *,
+    n_epochs: int,
+    seed: int = 0,
+    tell: Callable[[str], None],
+) -> Iterator[Tuned]:
+    """Tune an encoder on trees, by AdamW with a warm-up and a linear decay; yield it after each epoch.
+
+    weights (EncoderWeights): The weights to begin with; word embeddings stay as they are.
+    pieces (Pieces): Divides words into the pieces that the weights embed.
+    trees (sequence of Tree): Normalized trees.
+    n_epochs (int): How many times each tree is read.
+    seed (int): Seed of the first weights of the classifier, of the order of trees and of dropout.
+    tell (callable): Called with a line on the progress, from time to time.
+    RAISES (ValueError): If there is no tree with a constituent.
+    """
+    torch.manual_seed(seed)
+    labels = Labels.of(trees, _LEAST_COUNT)
+    tell(f"{len(trees):,} trees, {len(labels.chains)} chains, {len(labels.tags)} tags")
+    model = Model(weights, labels, np.random.default_rng(seed))
+    training = _Training(model, _examples(trees, pieces, labels), n_epochs, seed, tell)
+    for order in training.epochs:
+        training.epoch(order)
+        yield Tuned(model.encoder.tuned(), model.classifier.frozen())
+
+
+def _examples(trees: Iterable[Tree], pieces: Pieces, labels: Labels) -> list[tuple[Sentence, Example]]:
+    """Return the trees as arrays, but for those with more word pieces than encoders can read."""
+    pairs = ((Sentence.of(tree.words, pieces), tree) for tree in trees)
+    return [
+        (sentence, labels.example(tree, _NO_VECTORS)) for sentence, tree in pairs if sentence.n_pieces <= _MOST_PIECES
+    ]
+
+
+class _Training:
+    """The steps of all epochs."""
+
+    def __init__(
+        self,
+        model: Model,
+        examples: list[tuple[Sentence, Example]],
+        n_epochs: int,
+        seed: int,
+        tell: Callable[[str], None],
+    ) -> None:
+        self.model, self.examples, self.tell = model, examples, tell
+        rng = random.Random(seed)
+        lengths = [sentence.n_pieces for sentence, _ in examples]
+        least, most = _BATCH
+        size = min(max(sum(lengths) * n_epochs // _N_STEPS, least), most)
+        self.epochs = [batches(lengths, size, rng) for _ in range(n_epochs)]
+        self.n_steps = sum(map(len, self.epochs))
+        groups = []
+        for part, rate in ((model.encoder, _RATE), (model.classifier, _CLASSIFIER_RATE)):
+            weights = [weight for weight in part.parameters() if weight.requires_grad]
+            groups.append({"params": [x for x in weights if x.ndim > 1], "lr": rate, "weight_decay": _DECAY})
+            groups.append({"params": [x for x in weights if x.ndim == 1], "lr": rate, "weight_decay": 0.0})
+        self.optimizer = torch.optim.AdamW(groups, fused=True)
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
+        self.losses: list[float] = []
+        self.n_pieces, self.start = 0, time.perf_counter()
+
+    def epoch(self, order: list[list[int]]) -> None:
+        """Take a step for each batch."""
+        self.model.train()
+        for batch in order:
+            examples = [self.examples[i] for i in batch]
+            loss = self.model.loss(examples)
+            loss.backward()
+            nn.utils.clip_grad_norm_(self.model.parameters(), _NORM)
+            self.optimizer.step()
+            self.schedule.step()
+            self.optimizer.zero_grad()
+            self._report(loss.item(), sum(sentence.n_pieces for sentence, _ in examples))
+
+    def _rate(self, step: int) -> float:
+        warm_up = _WARM_UP * self.n_steps
+        return min((step + 1) / warm_up, (self.n_steps - step) / (self.n_steps - warm_up))
+
+    def _report(self, loss: float, n_pieces: int) -> None:
+        self.losses.append(loss)
+        self.n_pieces += n_pieces
+        if len(self.losses) % _EVERY == 0:
+            speed = self.n_pieces / (time.perf_counter() - self.start)
+            mean = np.mean(self.losses[-_EVERY:])
+            self.tell(f"step {len(self.losses)} of {self.n_steps}: loss {mean:.3f}, {speed:.0f} pieces a second")
