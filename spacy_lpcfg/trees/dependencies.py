@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from spacy_lpcfg.trees.heads import ENGLISH, HeadRules
+from spacy_lpcfg.trees.heads import ENGLISH, UNIVERSAL, HeadRules, are_universal
 from spacy_lpcfg.trees.source import SourceText
 from spacy_lpcfg.trees.transforms import unescape_token
 from spacy_lpcfg.trees.tree import Tree
@@ -62,7 +62,9 @@ def dependencies(tree: Tree, rules: HeadRules = ENGLISH) -> list[Dependency]:
 
 
 def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
-    """Return a sentence in CoNLL-U: its ID and text, words, tags as XPOS, and dependencies; other columns are "_".
+    """Return a sentence in CoNLL-U: its ID and text, words, tags, and dependencies; other columns are "_".
+
+    Tags are UPOS if they are universal parts of speech, and else XPOS.
 
     tree (Tree): Any tree; its `source` may have the ID and the text, with blanks and multiword tokens.
     rules (HeadRules): The head rules of its language.
@@ -70,7 +72,7 @@ def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
     text = (tree.source and tree.source.text) or _spaced(map(unescape_token, tree.words))
     lines = [f"# sent_id = {tree.sent_id}"] if tree.sent_id else []
     lines.append(f"# text = {_BLANKS.sub(' ', text.text)}")
-    tags, arcs = tree.tags, dependencies(tree, rules)
+    tags, arcs = _tag_columns(tree.tags), dependencies(tree, rules)
     for start, end, form in text.tokens():
         space = _NOTHING if text.spaces[end - 1] else NO_SPACE
         if end > start + 1:
@@ -78,7 +80,7 @@ def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
         for i in range(start, end):
             is_token = end == start + 1
             word, misc = (form, space) if is_token else (text.words[i], _NOTHING)
-            lines.append(_row(str(i + 1), word, tags[i], str(arcs[i].head + 1), arcs[i].label, misc))
+            lines.append(_row(str(i + 1), word, *tags[i], str(arcs[i].head + 1), arcs[i].label, misc))
     return "\n".join(lines) + "\n"
 
 
@@ -88,8 +90,21 @@ def _spaced(words: Iterable[str]) -> SourceText:
     return SourceText(forms, (True,) * len(forms))
 
 
+def _tag_columns(tags: list[str]) -> list[tuple[str, str]]:
+    """Return the universal part of speech and the language's own tag of each word, one of which is "_"."""
+    if are_universal(tags):
+        return [(tag if tag in UNIVERSAL else "PUNCT", _NOTHING) for tag in tags]
+    return [(_NOTHING, tag) for tag in tags]
+
+
 def _row(
-    number: str, form: str, tag: str = _NOTHING, head: str = _NOTHING, relation: str = _NOTHING, misc: str = _NOTHING
+    number: str,
+    form: str,
+    part_of_speech: str = _NOTHING,
+    tag: str = _NOTHING,
+    head: str = _NOTHING,
+    relation: str = _NOTHING,
+    misc: str = _NOTHING,
 ) -> str:
     form = _BLANKS.sub(" ", form)
-    return "\t".join((number, form, _NOTHING, _NOTHING, tag, _NOTHING, head, relation, _NOTHING, misc))
+    return "\t".join((number, form, _NOTHING, part_of_speech, tag, _NOTHING, head, relation, _NOTHING, misc))

@@ -181,11 +181,13 @@ def rules_of_tags(tags: Iterable[str], code: str) -> HeadRules:
     tags (iterable of str): The tags of trees; the first 50 decide.
     code (str): The language of the trees, as for `head_rules`.
     """
-    first = list(islice(tags, _TAGS_LOOKED_AT))
-    is_universal = any(tag in UNIVERSAL for tag in first) and all(
-        tag in UNIVERSAL or _is_punctuation(tag) for tag in first
-    )
-    return _table("dependencies") if is_universal else head_rules(code)
+    return _table("dependencies") if are_universal(islice(tags, _TAGS_LOOKED_AT)) else head_rules(code)
+
+
+def are_universal(tags: Iterable[str]) -> bool:
+    """Return whether tags are universal parts of speech, or tags of punctuation beside some of these."""
+    known = [(tag in UNIVERSAL, _is_punctuation(tag)) for tag in tags]
+    return any(is_universal for is_universal, _ in known) and all(map(any, known))
 
 
 UNIVERSAL = frozenset(

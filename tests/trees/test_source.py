@@ -40,14 +40,14 @@ EARLY = "(S (NP (PRP She)) (VP (`` ``) (VBD left) ('' '')) (PRN (-LRB- -LRB-) (A
 
 
 def text_columns(conllu_text: str) -> list[str]:
-    """Return the lines of the IDs and texts of sentences, and of words their numbers, forms and white space."""
+    """Return the lines of the IDs and texts of sentences, and of words their numbers, forms, tags and white space."""
     lines = []
     for line in conllu_text.splitlines():
         if line.startswith(("# sent_id", "# text")):
             lines.append(line)
         elif line and line[0].isdigit():
-            number, form, *_, misc = line.split("\t")
-            lines.append(f"{number} {form} {misc.removeprefix('Gloss=cat|')}")
+            number, form, _, *tags, _, _, _, _, misc = line.split("\t")
+            lines.append(" ".join((number, form, *tags, misc.removeprefix("Gloss=cat|"))))
     return lines
 
 
@@ -86,14 +86,14 @@ def test_text_of_docs_is_written_to_conllu():
     assert text_columns(conllu(tree)) == [
         "# sent_id = CHAP1.5,3",
         '# text = She "left" (early).',
-        "1 She _",
-        '2 " SpaceAfter=No',
-        "3 left SpaceAfter=No",
-        '4 " _',
-        "5 ( SpaceAfter=No",
-        "6 early SpaceAfter=No",
-        "7 ) SpaceAfter=No",
-        "8 . SpaceAfter=No",
+        "1 She _ PRP _",
+        '2 " _ `` SpaceAfter=No',
+        "3 left _ VBD SpaceAfter=No",
+        "4 \" _ '' _",
+        "5 ( _ -LRB- SpaceAfter=No",
+        "6 early _ RB SpaceAfter=No",
+        "7 ) _ -RRB- SpaceAfter=No",
+        "8 . _ . SpaceAfter=No",
     ]
 
 
