@@ -85,9 +85,9 @@ def convert(
     Text is compressed if .gz follows the ending, as in train.mrg.gz. Brackets, and the objects in .jsonl, are one a
     line; .json has one list. Empty elements and function labels are taken off, and trees without words left out;
     --functions keep leaves the functions. The JSON objects have the tree, its words, tags and spans, as those of
-    `spacy-lpcfg parse --format jsonl`; of these only the tree is read, from .jsonl. A .conllu file has dependencies
-    by the head rules of a language, which --lang names. A .tex file has drawings for \\input, each by the package
-    forest or qtree.
+    `spacy-lpcfg parse --format jsonl`; of these only the tree and the ID of the sentence are read, from .jsonl. A
+    .conllu file has dependencies by the head rules of a language, which --lang names. A .tex file has drawings for
+    \\input, each by the package forest or qtree.
 
     --noise is for trees to learn from, so that the parser knows text in other letters, too. Which trees are copied or
     changed, --seed says.

@@ -209,8 +209,8 @@ def _treebank(
         index = TreeIndex.from_trees(trees_of(source, on_error), rules)
 
     def sentence(number: int) -> CitedSentence:
-        origin = Origin(source.name).of_words(index.tree(number).words, index.sources[number])
-        return CitedSentence(origin, origin.sent_id, origin.text, origin.offsets)
+        words = index.tree(number).words
+        return CitedSentence.of_words(Origin(source.name).of_words(words, index.sources[number]))
 
     yield Searched(source.name, 0, {below: index.below_root() if below else index for below in has_root}, sentence)
 

@@ -102,8 +102,12 @@ def test_citations_have_the_ids_of_sentences_and_the_text_of_conllu(pcfg_model, 
     assert lines[4] == "3-4\tdu\t_\t_\t_\t_\t_\t_\t_\t_"
     assert [line.partition("\t")[0] for line in lines if line.endswith("SpaceAfter=No")] == ["5"]
     (tmp_path / "ids.mrg").write_text("( (NP (NN Rain)) (ID CHAP1.5,3))\n", encoding="utf-8")
-    (rain,) = table("search", "NN", tmp_path / "ids.mrg")
-    assert (rain["sent_id"], rain["text"]) == ("CHAP1.5,3", "Rain")
+    run("convert", tmp_path / "ids.mrg", tmp_path / "ids.jsonl")
+    for name in ("ids.mrg", "ids.jsonl"):
+        run("convert", tmp_path / name, tmp_path / f"{name}.spacy")
+    for name in ("ids.mrg", "ids.mrg.spacy", "ids.jsonl.spacy"):
+        (rain,) = table("search", "NN", tmp_path / name)
+        assert (rain["sent_id"], rain["text"]) == ("CHAP1.5,3", "Rain")
 
 
 def test_citations_of_docs_have_their_numbers_and_ids(pcfg_model, tmp_path):

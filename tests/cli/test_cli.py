@@ -362,8 +362,11 @@ def test_cli_converts_to_docs_and_back(folder, tmp_path):
     run("convert", tmp_path / "both.spacy", tmp_path / "both.jsonl")
     (first, *_) = (tmp_path / "both.jsonl").read_text("utf-8").splitlines()
     (tree, *_) = read_trees(folder / "dev.mrg")
-    spans = [{"start": start, "end": end, "label": label} for start, end, label in tree.children[0].spans()]
-    assert json.loads(first) == {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}
+    found, text = json.loads(first), " ".join(tree.words)
+    assert (found["words"], found["tags"], found["tree"]) == (tree.words, tree.tags, str(tree))
+    assert [(each["start"], each["end"], each["label"]) for each in found["spans"]] == tree.children[0].spans()
+    for each in (found, *found["spans"]):
+        assert each["text"] == text[each["start_char"] : each["end_char"]]
     run("convert", tmp_path / "both.jsonl", tmp_path / "from.mrg")
     assert (tmp_path / "from.mrg").read_bytes() == (tmp_path / "back.mrg").read_bytes()
     run("convert", tmp_path / "back.mrg", tmp_path / "again.mrg.gz")

@@ -157,7 +157,7 @@ def test_cli_search_of_bad_input(tmp_path, trees):
 
 PATTERNS = """\
 # L2SCA has several patterns of a name
-subject: NP $+ VP
+subject of a clause: NP $+ VP
 verb: VBD
 verb: VBZ
 
@@ -169,9 +169,9 @@ def test_cli_search_takes_several_patterns(trees, tmp_path):
     (tmp_path / "patterns.txt").write_text(PATTERNS, encoding="utf-8")
     named = json_in(run("search", "--patterns", tmp_path / "patterns.txt", trees, "--format", "jsonl").stdout)
     assert [(each["sentence"], each["pattern"], each["text"]) for each in named] == [
-        (1, "subject", "The price"),
+        (1, "subject of a clause", "The price"),
         (1, "verb", "fell"),
-        (2, "subject", "It"),
+        (2, "subject of a clause", "It"),
         (2, "verb", "rose"),
         (2, "NP < PRP", "It"),
     ]

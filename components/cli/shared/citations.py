@@ -62,6 +62,11 @@ class CitedSentence(NamedTuple):
     text: str
     offsets: Sequence[tuple[int, int]]
 
+    @classmethod
+    def of_words(cls, origin: Origin) -> CitedSentence:
+        """Return the sentence that is made of the words of an origin."""
+        return cls(origin, origin.sent_id, origin.text, origin.offsets)
+
     def place(self, number: int) -> dict[str, Any]:
         """Return the fields `PLACE` of the sentence with this number in its file."""
         origin = self.origin
@@ -89,7 +94,7 @@ def cited_sentences(doc: Doc, origin: Origin) -> list[CitedSentence]:
     from spacy_lpcfg.components.doc.sentences import sent_ids_of, sentence_bounds, source_text, words_of
 
     if origin.words is not None:
-        return [CitedSentence(origin, origin.sent_id, origin.text, origin.offsets)]
+        return [CitedSentence.of_words(origin)]
     bounds, text = sentence_bounds(doc), source_text(doc)
     sent_ids, offsets = sent_ids_of(doc) or [""] * len(bounds), text.offsets
     return [

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from spacy_lpcfg.batches import in_batches
+from spacy_lpcfg.components.cli.shared.citations import CitedSentence, Origin, located
 from spacy_lpcfg.components.cli.shared.files import ZIPPED, replacing, writing
 from spacy_lpcfg.storage.files import is_device
 
@@ -207,6 +208,7 @@ def _tree_as_json(tree: Tree) -> dict[str, Any]:
     """Return a tree of a treebank as an object of JSON, like those of `parse`."""
     from spacy_lpcfg.trees.transforms import strip_root
 
+    sentence = CitedSentence.of_words(Origin("").of_words(tree.words, tree.source))
     spans = [dict(zip(("start", "end", "label"), span, strict=True)) for span in strip_root(tree)[1].spans() if span[2]]
-    sent_id = {"sent_id": tree.sent_id} if tree.sent_id else {}
-    return {**sent_id, "words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}
+    place = {"sent_id": tree.sent_id or None, **sentence.extent(), "words": tree.words, **sentence.word_characters()}
+    return {**place, "tags": tree.tags, "tree": str(tree), "spans": located(spans, sentence)}

@@ -16,7 +16,7 @@ from spacy_lpcfg.components.cli.shared.files import read_lines
 if TYPE_CHECKING:
     from spacy_lpcfg.queries import TreePattern
 
-_NAMED = re.compile(r"([\w.-]+):\s+(\S.*)")
+_NAMED = re.compile(r"((?:[\w-][\w.-]*)(?: [\w-][\w.-]*)*):\s+(\S.*)")
 _BOTH = (
     "{name!r} is a file here: is it what to search for, or what to search? Say -e {name!r} FILE for the pattern, or "
     "-e PATTERN {name!r} for the file"

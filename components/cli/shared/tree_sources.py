@@ -101,8 +101,10 @@ def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
             raise BrokenFileError(_TOO_LONG, path, number)
         try:
             item = line.strip().removesuffix(",")
-            text = json.loads(item)["tree"] if item not in ("", "[", "]") else None
-            yield from parse_trees("" if text is None else _whole_characters(text))
+            record = json.loads(item) if item not in ("", "[", "]") else {"tree": None}
+            text, sent_id = record["tree"], record.get("sent_id")
+            trees = parse_trees("" if text is None else _whole_characters(text))
+            yield from (tree.with_id(sent_id) if isinstance(sent_id, str) else tree for tree in trees)
             continue
         except TreebankError as error:
             message = error.message
