@@ -71,6 +71,8 @@ def encoder(
     from spacy_lpcfg.evidence.pretrained.hub import WEIGHTS, read_hub
 
     check_output(output, inputs=[folder, *(text or ()), *(tune or ()), *(dev or ())], force=force)
+    if dev and not tune:
+        raise typer.BadParameter("a classifier is measured, which learns with --tune alone", param_hint="--dev")
     if not (folder / WEIGHTS).is_file() and onnx_in(folder):
         if text or tune:
             message = f"'{folder}' has an encoder in ONNX, which is taken as it is"

@@ -154,6 +154,7 @@ class UnigramPieces(Pieces):
             for piece, score in zip(self.vocabulary, scores.tolist(), strict=True)
             if piece not in self.special
         }
+        self._mark = self.ids.get(MARK)
         self._longest = max(map(len, self._scores), default=1)
         self._unknown_score = min(self._scores.values(), default=0.0) - _UNKNOWN_COST
 
@@ -164,7 +165,10 @@ class UnigramPieces(Pieces):
             yield MARK + part
 
     def _of_part(self, part: str) -> list[int]:
-        """Return the pieces with the largest sum of log-probabilities (Viterbi); unknown neighbours are one piece."""
+        """Return the pieces with the largest sum of log-probabilities (Viterbi); unknown neighbours are one piece.
+
+        A mark that is a piece by itself is left out: encoders see few before full stops, and in Japanese none.
+        """
         scores, n = self._scores, len(part)
         best, starts = [0.0, *[-math.inf] * n], [0] * (n + 1)
         for start in range(n):
@@ -178,7 +182,8 @@ class UnigramPieces(Pieces):
             if i != self.unknown or ids[-1:] != [i]:
                 ids.append(i)
             n = starts[n]
-        return ids[::-1]
+        ids.reverse()
+        return ids[1:] if len(ids) > 1 and ids[0] == self._mark else ids
 
     def letters_of(self, piece: str) -> str:
         return piece.removeprefix(MARK)

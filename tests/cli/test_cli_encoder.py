@@ -75,3 +75,5 @@ def test_cli_encoder_takes_onnx_as_it_is(tmp_path):
 def test_cli_encoder_tells_what_is_wrong(tmp_path):
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
     assert "lacks model.safetensors" in run("encoder", tmp_path, "-o", tmp_path / "x", code=1).stderr
+    refused = run("encoder", tmp_path, "-o", tmp_path / "x", "--dev", SAMPLE / "dev.mrg", code=2).stderr
+    assert "learns with --tune alone" in " ".join(refused.split())
