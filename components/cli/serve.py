@@ -25,7 +25,10 @@ _WARM_UP = ("It rained.", ") the ( of ) $ 's (")  # a sentence, and what few gra
 
 @reporting_errors
 def serve(
-    model: options.Model = "en",
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[MODEL]...", help="Folders or names of pipelines; several for the page. [default: en]"),
+    ] = None,
     port: Annotated[
         int | None,
         typer.Option(min=0, max=65535, help="0 is any that is free. [default: 8000, or 9000 with --corenlp]"),
@@ -55,8 +58,8 @@ def serve(
 ) -> None:
     """Serve a page to type a sentence in, and see its tree, alternatives, posteriors and surprisal.
 
-    Without MODEL it is by the English model that comes with the package. Only this machine can open the page, which
-    loads nothing from elsewhere and answers no other site. Ctrl-C ends it.
+    Without MODEL it is by the English model that comes with the package; of several, the page has a choice. Only this
+    machine can open the page, which loads nothing from elsewhere and answers no other site. Ctrl-C ends it.
 
     With --correct the page has the sentences of FILE, those with the greatest entropy of their trees first. Brackets
     are relabelled, added and removed by clicks and keys. What is kept is a constraint, and the rest is parsed again.
@@ -71,10 +74,15 @@ def serve(
     Example:
         spacy-lpcfg serve
         spacy-lpcfg serve model/ --port 8080
+        spacy-lpcfg serve en en-fast
         spacy-lpcfg serve --corenlp
         spacy-lpcfg serve en-fast --corenlp --host 0.0.0.0 --workers 4
         spacy-lpcfg serve --correct text.txt --output trees.mrg
     """
+    names = models or ["en"]
+    model, *others = names
+    if others and (corenlp or correct is not None):
+        raise typer.BadParameter("name one model for --corenlp and --correct", param_hint="MODEL")
     if not corenlp:
         _refuse("this is for --corenlp", **{"--host": host, "--workers": workers})
     if correct is None:
@@ -83,7 +91,7 @@ def serve(
             server = _corenlp(_CORENLP_PORT if port is None else port, model, component, host)
             _serve(server, "CoreNLP's clients are answered", workers or 1)
         else:
-            _serve(_demo(_PORT if port is None else port, model, component, n_best, tag_variants), _PAGE)
+            _serve(_demo(_PORT if port is None else port, names, component, n_best, tag_variants), _PAGE)
         return
     if corenlp:
         raise typer.BadParameter("this is not for --correct FILE", param_hint="--corenlp")
@@ -125,14 +133,18 @@ def _at(port: int, make: "Callable[[], LocalServer]") -> "LocalServer":
         raise ValueError(f"port {port} is not free ({error}): choose another by --port, or 0 for any") from error
 
 
-def _demo(port: int, model: str, component: str | None, n_best: int, tag_variants: bool) -> "LocalServer":
-    from spacy_lpcfg.components.serve.demo_page import DemoPage
+def _demo(port: int, models: list[str], component: str | None, n_best: int, tag_variants: bool) -> "LocalServer":
+    from spacy_lpcfg.components.serve.demo_page import DemoModels, DemoPage
     from spacy_lpcfg.components.serve.demo_server import DemoServer
 
-    nlp = load_pipeline(model)
-    page = DemoPage(nlp, find_parser_or_bracketer(nlp, component), n_best=n_best, tag_variants=tag_variants)
-    server = _at(port, lambda: DemoServer(port, page))
-    warm_up(page)
+    pages = {}
+    for model in dict.fromkeys(models):
+        nlp = load_pipeline(model)
+        parser = find_parser_or_bracketer(nlp, component)
+        pages[model] = DemoPage(nlp, parser, n_best=n_best, tag_variants=tag_variants)
+    server = _at(port, lambda: DemoServer(port, DemoModels(pages), models=list(pages)))
+    for page in pages.values():
+        warm_up(page)
     return server
 
 

@@ -40,7 +40,7 @@ class CorrectionServer(DemoServer):
         super().server_close()
         self.corrections.close()
 
-    def _page(self, text: str) -> str:
+    def _page(self, text: str | None) -> str:
         of = self.corrections
         labels = [label for label in of.component.labels if label not in ROOT_LABELS]
         return correction_page(labels, len(of.sentences), of.first_open, self.token, self.nonce)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote, urlencode
 
 from spacy_lpcfg.components.doc.pictures import PicturedSentence, ask, sentences
 from spacy_lpcfg.parsing.alternatives import show_span, tree_difference
-from spacy_lpcfg.pictures import chart_svg, surprisal_svg, tree_html
-from spacy_lpcfg.pictures.drawing import scrolling
+from spacy_lpcfg.pictures import chart_svg, surprisal_svg, tree_html, tree_svg
+from spacy_lpcfg.pictures.drawing import label_colour, scrolling
 from spacy_lpcfg.pictures.pages import html_page
 from spacy_lpcfg.pictures.spans import spans_html
+from spacy_lpcfg.trees.labels import PHRASES, TAGS, explain
 from spacy_lpcfg.visible import visible
 
 if TYPE_CHECKING:
@@ -22,8 +25,11 @@ if TYPE_CHECKING:
 
     from spacy_lpcfg.components.model_pipe import ModelPipe
     from spacy_lpcfg.parsing.result import Analysis
+    from spacy_lpcfg.trees import Tree
 
 TITLE = "spacy-lpcfg"
+SCRIPT = Path(__file__).with_name("demo_page.js").read_text("utf-8")
+EMPTY = "The box is empty: type a sentence, or choose an example."
 MAX_CHARACTERS = 1000
 MAX_WORDS = 200
 MAX_SENTENCES = 5
@@ -34,6 +40,7 @@ _ENGLISH = (
     "Time flies like an arrow.",
     "She said that he left yesterday.",
 )
+_LEAST_SHARE = 0.0001
 _MAX_DRAWN = 60  # words of a sentence whose chart and surprisal are drawn
 _STYLE = """
 textarea { background: transparent; border: 1px solid var(--line); border-radius: 6px; box-sizing: border-box;
@@ -48,8 +55,57 @@ details details { margin: .25rem 0 .25rem 1rem }
 details details summary { font-weight: normal }
 ins { background: #2f8f7a33; border-radius: 4px; padding: 0 .2rem; text-decoration: none }
 del { opacity: .6 }
+.downloads, .hint { font-size: .9rem }
+.downloads a { color: inherit }
+.legend { columns: 20rem; list-style: none; padding: 0 }
+.legend b { border-radius: 6px; display: inline-block; margin: .1rem .4rem .1rem 0; min-width: 3.5rem;
+  padding: 0 .4rem }
+select { font: inherit; margin-right: .5rem; padding: .4rem }
 .message { background: #a07a1c33; border-radius: 6px; padding: .5rem 1rem }
 """
+
+
+_DOCS = (
+    "The documentation explains the labels (docs/english.md), alternatives and posteriors (docs/probabilities.md), "
+    "surprisal (docs/surprisal.md), and this page (docs/pictures.md)."
+)
+
+
+class Form(NamedTuple):
+    """What stands above the trees.
+
+    text (str): The text as it was typed.
+    examples (sequence of str): Sentences to click; that in the field is left out.
+    models (sequence of str): The names of the models to choose from.
+    model (str): The one that is chosen.
+    """
+
+    text: str
+    examples: Sequence[str] = ()
+    models: Sequence[str] = ()
+    model: str = ""
+
+
+class DemoModels:
+    """A function from a text and the name of a model to an HTML page.
+
+    pages (mapping of str to DemoPage): The page of each model; the first is that of no name.
+    """
+
+    def __init__(self, pages: Mapping[str, DemoPage]) -> None:
+        self.pages = pages
+
+    def __call__(self, text: str | None, model: str = "") -> str:
+        """Return the page.
+
+        RAISES (ValueError): If there is no such model, and as `DemoPage`.
+        """
+        names = list(self.pages)
+        chosen = model or names[0]
+        if chosen not in names:
+            raise ValueError(f"There is no model {chosen!r} here: choose {' or '.join(names)}.")
+        page = self.pages[chosen]
+        return page(text, Form(text or "", page.examples, names, chosen))
 
 
 class DemoPage:
@@ -68,20 +124,25 @@ class DemoPage:
         self.tag_variants = tag_variants
         self.examples = _examples(nlp.lang or "")
 
-    def __call__(self, text: str) -> str:
+    def __call__(self, text: str | None, form: Form | None = None) -> str:
         """Return the page of a text, with a section for each of the first `MAX_SENTENCES` non-empty sentences.
 
-        text (str): At most `MAX_CHARACTERS` characters and `MAX_WORDS` tokens; nothing for an example.
+        text (str or None): At most `MAX_CHARACTERS` characters and `MAX_WORDS` tokens; None for an example.
+        form (Form or None): What stands above the trees; None for the text and the examples.
         RAISES (ValueError): If the text is longer.
         """
-        if text.strip():
-            return self._page(text)
+        form = form or Form(text or "", self.examples)
+        if text is not None:
+            return self._page(text, form) if text.strip() else page(form, message=EMPTY)
+        example = next(iter(self.examples), "")
+        if not example:
+            return page(form)
         try:
-            return self._page(next(iter(self.examples), ""))
+            return self._page(example, form._replace(text=example))
         except ValueError as error:  # such as that this pipeline needs words with tags
-            return page("", message=str(error))
+            return page(form, message=str(error))
 
-    def _page(self, text: str) -> str:
+    def _page(self, text: str, form: Form) -> str:
         _check_size(len(text), MAX_CHARACTERS, "characters")
         doc = self.nlp.make_doc(" ".join(text.split()))
         _check_size(len(doc), MAX_WORDS, "words")
@@ -91,7 +152,7 @@ class DemoPage:
         message = (
             f"These are the first {len(drawn)} of {len(non_empty)} sentences." if len(non_empty) > len(drawn) else ""
         )
-        return page(text, self._sections(doc, drawn), message, self.examples)
+        return page(form, self._sections(doc, drawn), message, _legend([sentence.tree for sentence in drawn]))
 
     def _sections(self, doc: Doc, drawn: Sequence[PicturedSentence]) -> Iterator[tuple[str, str]]:
         parts = {
@@ -100,7 +161,7 @@ class DemoPage:
             "Surprisal": (_surprisal, self._answers("surprisals", doc)),
         }
         for sentence in drawn:
-            html = [_or_message(tree_html, sentence.tree, *sentence.scores)]
+            html = [_or_message(tree_html, sentence.tree, *sentence.scores), _downloads(sentence)]
             for name, (draw, answers) in parts.items():
                 answer = answers if isinstance(answers, str) else answers[sentence.number]
                 html.append(f"<details open>\n<summary>{name}</summary>\n{_part(draw, sentence, answer)}\n</details>")
@@ -115,25 +176,66 @@ class DemoPage:
 
 
 def page(
-    text: str,
+    form: Form,
     sections: Iterator[tuple[str, str]] | Sequence[tuple[str, str]] = (),
     message: str = "",
-    examples: Sequence[str] = (),
+    legend: str = "",
 ) -> str:
     """Return the HTML page with a text in its field.
 
-    text (str): The text as it was typed.
+    form (Form): What stands above the trees.
     sections (iterable of (str, str)): Captions in plain text and what stands under them in HTML.
     message (str): A note below the field, in plain text, such as the reason why there are no pictures.
-    examples (sequence of str): Sentences to click; that in the field is left out.
+    legend (str): HTML that explains the labels.
     """
-    form = (
-        f'<form><textarea name="text" maxlength="{MAX_CHARACTERS}" aria-label="Text" autofocus>\n{escape(text)}'
-        "</textarea>\n<button>Parse</button></form>"
+    intro = _form(form) + (_message(message) if message else "")
+    after = f'{legend}<p class="hint">{_DOCS}</p>\n<script>{SCRIPT}</script>'
+    return html_page(TITLE, sections, intro=intro, style=_STYLE, outro=after)
+
+
+def _form(form: Form) -> str:
+    options = [f"<option{' selected' if name == form.model else ''}>{escape(name)}</option>" for name in form.models]
+    choice = f'<select name="model" aria-label="Model">{"".join(options)}</select>' if len(options) > 1 else ""
+    model = {"model": form.model} if choice else {}
+    links = [
+        f'<a href="?{urlencode({"text": example, **model}, quote_via=quote)}">{escape(example)}</a>'
+        for example in form.examples
+        if example != form.text
+    ]
+    return (
+        f'<form autocomplete="off"><textarea name="text" maxlength="{MAX_CHARACTERS}" aria-label="Text" dir="auto" '
+        f"autofocus>\n{escape(form.text)}</textarea>\n{choice}<button>Parse</button> "
+        '<span class="hint">Enter parses, Shift+Enter begins a new line.</span></form>'
+        + (f'<p class="examples">{" ".join(links)}</p>' if links else "")
     )
-    links = [f'<a href="?text={quote(example)}">{escape(example)}</a>' for example in examples if example != text]
-    form += f'<p class="examples">{" ".join(links)}</p>' if links else ""
-    return html_page(TITLE, sections, intro=form + (_message(message) if message else ""), style=_STYLE)
+
+
+def _legend(trees: Sequence[Tree]) -> str:
+    """Return the HTML that names the labels of trees as `explain` does: phrases first, then tags."""
+    labels = {node.label for tree in trees for node in tree.nodes()}
+    known = [label for label in {**PHRASES, **TAGS} if label in labels]
+    rows = "".join(
+        f'<li><b style="background: {label_colour(label) if label in PHRASES else "#76808a"}40">{escape(label)}</b> '
+        f"{escape(explain(label) or '')}</li>"
+        for label in known
+    )
+    return f'<details open>\n<summary>Labels</summary>\n<ul class="legend">{rows}</ul>\n</details>' if rows else ""
+
+
+def _downloads(sentence: PicturedSentence) -> str:
+    """Return links to files of a tree, which the links contain: a picture and brackets."""
+    try:
+        svg = tree_svg(sentence.tree, *sentence.scores)
+    except ValueError:  # of a tree that is too deep to draw
+        svg = ""
+    files = [("svg", "SVG", "image/svg+xml", svg), ("mrg", "brackets", "text/plain", f"{sentence.tree}\n")]
+    links = [
+        f'<a download="tree-{sentence.number + 1}.{ending}" '
+        f'href="data:{kind};base64,{b64encode(content.encode()).decode()}">{name}</a>'
+        for ending, name, kind, content in files
+        if content
+    ]
+    return f'<p class="downloads">Download: {", ".join(links)}</p>'
 
 
 def _examples(language: str) -> list[str]:
@@ -174,12 +276,15 @@ def _alternatives(sentence: PicturedSentence, analyses: Sequence[Analysis]) -> s
     """Return the HTML of alternative trees, each folded, with its probability and its differences to the best one."""
     if not analyses:
         raise ValueError("The model itself has no tree for this sentence: the one above is a makeshift.")
-    return "\n".join(
+    drawn = "\n".join(
         f"<details>\n<summary>{100 * analysis.probability:.3g}%: "
         f"{_marks(sentence.words, analyses[0], analysis)}</summary>\n"
         f"{_or_message(tree_html, analysis.tree)}\n<code>{escape(visible(str(analysis.tree)))}</code>\n</details>"
         for analysis in analyses
     )
+    rest = max(0.0, 1.0 - sum(analysis.probability for analysis in analyses))
+    share = f"{100 * rest:.2g}%" if rest >= _LEAST_SHARE else f"less than {100 * _LEAST_SHARE:g}%"
+    return f'{drawn}\n<p class="hint">All trees that are not shown have {share} of the probability together.</p>'
 
 
 def _marks(words: Sequence[str], likeliest: Analysis, analysis: Analysis) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from base64 import b64encode
+from collections.abc import Callable, Sequence
 from functools import partial
+from hashlib import sha256
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
-from spacy_lpcfg.components.serve.demo_page import page
+from spacy_lpcfg.components.serve.demo_page import SCRIPT, Form, page
 from spacy_lpcfg.components.serve.local_server import LocalHandler, LocalServer
 
 HEADERS = {
@@ -18,6 +20,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+_SCRIPT_HASH = b64encode(sha256(SCRIPT.encode()).digest()).decode()
 _NOT_OWN = "This page answers what is typed into it at {}, and no request from another page or name."
 
 
@@ -25,29 +28,41 @@ class DemoServer(LocalServer):
     """A server of a page for a text, on 127.0.0.1.
 
     port (int): The port; 0 for any that is free.
-    answer (callable): Returns the page of a text, or raises ValueError with a message; one thread at a time calls it.
+    answer (callable): Returns the page of a text, or of None where no text was sent, and of the name of a model if one
+        was chosen; or raises ValueError with a message. One thread at a time calls it.
     handler (type or None): The handler of requests; None for `DemoHandler`.
+    models (sequence of str): The names of the models to choose from.
     RAISES (OSError): If the port is taken.
     """
 
-    def __init__(self, port: int, answer: Callable[[str], str], handler: type[DemoHandler] | None = None) -> None:
+    def __init__(
+        self,
+        port: int,
+        answer: Callable[..., str],
+        handler: type[DemoHandler] | None = None,
+        models: Sequence[str] = (),
+    ) -> None:
         super().__init__(port, handler or DemoHandler)
-        self.answer = answer
+        self.answer, self.models = answer, models
 
 
 class DemoHandler(LocalHandler):
-    """A handler of requests for the page; the text is the field `text` of the query."""
+    """A handler of requests for the page, whose query has the fields `text` and `model`."""
 
     @property
     def fixed_headers(self) -> dict[str, str]:
-        return HEADERS
+        policy = f"{HEADERS['Content-Security-Policy']}; script-src 'sha256-{_SCRIPT_HASH}'"
+        return {**HEADERS, "Content-Security-Policy": policy}
 
     def do_GET(self) -> None:
         path, _, query = self.path.partition("?")
         if not self._is_own():
-            self._send(HTTPStatus.FORBIDDEN, page("", message=_NOT_OWN.format(self.server.url)))
+            self._send(HTTPStatus.FORBIDDEN, page(Form(""), message=_NOT_OWN.format(self.server.url)))
         elif path != "/":
-            self._send(HTTPStatus.NOT_FOUND, page("", message="There is only one page here."))
+            self._send(HTTPStatus.NOT_FOUND, page(Form(""), message="There is only one page here."))
         else:
-            text = parse_qs(query, errors="replace").get("text", [""])[0]
-            self._send(*self.answer_if_free(partial(self.server.answer, text), lambda error: page(text, message=error)))
+            fields = parse_qs(query, keep_blank_values=True, errors="replace")
+            text, model = (fields.get(name, [None])[0] for name in ("text", "model"))
+            form = Form(text or "", models=self.server.models, model=model or "")
+            answer = partial(self.server.answer, text, *([model] if model else []))
+            self._send(*self.answer_if_free(answer, lambda error: page(form, message=error)))

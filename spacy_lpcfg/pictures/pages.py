@@ -24,13 +24,16 @@ svg { max-width: none }
 )
 
 
-def html_page(title: str, sections: Iterable[tuple[str, str]], *, intro: str = "", style: str = "") -> str:
+def html_page(
+    title: str, sections: Iterable[tuple[str, str]], *, intro: str = "", style: str = "", outro: str = ""
+) -> str:
     """Return an HTML page with one section for each picture.
 
     title (str): The title, in plain text.
     sections (iterable of (str, str)): Caption, in plain text, and HTML of each section.
     intro (str): HTML above the sections.
     style (str): Additional CSS.
+    outro (str): HTML below the sections.
     """
     body = "\n".join(
         f"<section>\n<h2>{escape(visible(caption))}</h2>\n{html}\n</section>" for caption, html in sections
@@ -38,5 +41,5 @@ def html_page(title: str, sections: Iterable[tuple[str, str]], *, intro: str = "
     return (
         f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
-        f"<style>{STYLE}{style}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{intro}\n{body}\n</body>\n</html>\n"
+        f"<style>{STYLE}{style}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{intro}\n{body}\n{outro}</body>\n</html>\n"
     )

@@ -4,8 +4,10 @@ import re
 import socket
 import struct
 import sys
+from base64 import b64decode, b64encode
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from hashlib import sha256
 from html import unescape
 from itertools import islice
 from threading import Event, Semaphore
@@ -18,7 +20,7 @@ from pipelines import pipeline_by
 from serving import ask, browse, interrupted_after, serving
 from stored_models import model
 
-from spacy_lpcfg.components.serve.demo_page import MAX_CHARACTERS, MAX_SENTENCES, DemoPage
+from spacy_lpcfg.components.serve.demo_page import MAX_CHARACTERS, MAX_SENTENCES, DemoModels, DemoPage
 from spacy_lpcfg.components.serve.demo_server import DemoServer
 
 imread = pytest.importorskip("matplotlib.image", reason="matplotlib is not here: pip install 'spacy-lpcfg[viz]'").imread
@@ -82,16 +84,23 @@ def test_demo_page_has_trees_that_differ_in_tags_alone_if_it_is_asked(demo):
 def test_demo_page_escapes_all_text(demo):
     evil = "</textarea><script>alert(1)</script> <b>left</b> &amp; \"it' \x1b."
     page = demo(evil)
-    assert "<script" not in page
+    assert page.count("<script") == 1
     assert "<b>left" not in page
     assert page.count("\x1b") == 1  # in the field
     assert "\n&lt;/textarea&gt;&lt;script&gt;" in page
 
 
 @pytest.mark.parametrize("text", ["", " \n"])
-def test_demo_page_of_nothing_is_an_example_with_three_more_to_click(demo, text):
-    first, *others = demo.examples
+def test_demo_page_of_an_empty_box_says_so(demo, text, monkeypatch):
+    monkeypatch.setattr(demo.component, "predict", lambda docs: pytest.fail("parsed"))
     page = demo(text)
+    assert '<p class="message">The box is empty: type a sentence, or choose an example.</p>' in page
+    assert page.count('<a href="?text=') == 4
+
+
+def test_demo_page_opens_with_an_example_and_three_more_to_click(demo):
+    first, *others = demo.examples
+    page = demo(None)
     assert page == demo(first)
     assert f"\n{first}</textarea>" in page
     assert f"<h2>{first}</h2>" in page
@@ -106,7 +115,7 @@ def test_demo_page_opens_where_the_example_cannot_be_parsed(demo, monkeypatch):
         raise ValueError("no <tags>")
 
     monkeypatch.setattr(demo.component, "predict", refuse)
-    page = demo("")
+    page = demo(None)
     assert '<p class="message">no &lt;tags&gt;</p>' in page
     assert "<section>" not in page
     with pytest.raises(ValueError, match="no <tags>"):
@@ -118,7 +127,36 @@ def test_demo_page_has_the_examples_of_a_language(demo):
     assert len(german) == 4
     assert not set(german) & set(demo.examples)
     assert DemoPage(spacy.blank("is"), demo.component).examples == []
-    assert "<section>" not in DemoPage(spacy.blank("is"), demo.component)("")
+    assert "<section>" not in DemoPage(spacy.blank("is"), demo.component)(None)
+
+
+def test_demo_page_names_labels_and_the_share_of_other_trees_and_has_files_to_download(demo):
+    page = demo("The man saw the dog at the station.")
+    assert "<title>NP: noun phrase</title>" in page
+    assert re.search(r'<ul class="legend"><li><b style="[^"]+">S</b> clause: ', page)
+    (share,) = re.findall(r"All trees that are not shown have (?:less than )?([\d.e-]+)% of the probability", page)
+    shown = sum(float(p) for p in re.findall(r"<summary>([\d.e-]+)%: ", page))
+    assert float(share) + shown == pytest.approx(100, abs=0.6)
+    svg, brackets = (b64decode(data).decode() for data in re.findall(r'href="data:[^,]+;base64,([^"]+)"', page))
+    assert svg.startswith("<svg ")
+    assert f"<code>{brackets.strip()}</code>" in page
+
+
+def test_demo_page_has_a_choice_of_models(demo):
+    fewer = DemoPage(demo.nlp, demo.component, n_best=1)
+    pages = DemoModels({"one": demo, "two": fewer})
+    page = pages("The ferry left.", "two")
+    assert "<option>one</option><option selected>two</option>" in page
+    assert page.count("<code>") == 1
+    assert re.search(r'<a href="\?text=[^"]+&amp;model=two">|<a href="\?text=[^"]+&model=two">', page)
+    assert "<option selected>one</option>" in pages(None)
+    assert "<select" not in demo("The ferry left.")
+    with pytest.raises(ValueError, match="There is no model 'three' here: choose one or two"):
+        pages("The ferry left.", "three")
+    with serving(DemoServer(0, pages, models=["one", "two"])) as server:
+        assert "<option selected>two</option>" in get(server, "/?text=Go&model=two")[1]
+        status, body, _ = get(server, "/?text=Go&model=three")
+        assert (status, "<option>two</option>" in body) == (400, True)
 
 
 @pytest.mark.slow
@@ -156,7 +194,11 @@ def test_demo_server_answers(server, demo):
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert "<h2>The ferry left.</h2>" in body
     assert "default-src 'none'" in headers["Content-Security-Policy"]
-    assert get(server, "/")[1] == demo("")
+    assert get(server, "/")[1] == demo(None)
+    assert get(server, "/?text=")[1] == demo("")
+    (script,) = re.findall(r"<script>(.*?)</script>", body, re.DOTALL)
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    assert headers["Content-Security-Policy"].endswith(f"; script-src 'sha256-{digest}'")
     assert "http://" not in body.replace("http://www.w3.org/", "").replace("http://purl.org/", "").replace(
         "http://creativecommons.org/", ""
     )
@@ -317,7 +359,8 @@ def test_serve_starts_warm(monkeypatch):
     found: list[set[str]] = []
 
     def end(server: DemoServer) -> None:
-        parser = server.answer.component.ready_parser().parser
+        (page,) = server.answer.pages.values()
+        parser = page.component.ready_parser().parser
         found.append(set(vars(parser._alone)))  # the grammar of the model, without its evidence
         raise KeyboardInterrupt
 
