@@ -14,6 +14,7 @@ import json
 import multiprocessing
 import resource
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -26,9 +27,11 @@ import numpy as np
 import spacy
 
 from spacy_lpcfg.components.isbn_parser import ISBNParser
+from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
+from spacy_lpcfg.evaluation.evalb_sentence import Status
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import Parse
+from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
 Row = dict[str, Any]
@@ -47,6 +50,32 @@ class Measured:
     result: Any
     seconds: float
     peak_mb: float
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The trees of a parser for the sentences of a treebank, beside the gold ones.
+
+    trees (list of Tree): The parser's
+    evaluation (Evaluation): Their scores
+    n_failed (int): Sentences whose tree is not the model's own, but a fall-back's
+    seconds (float): CPU seconds of parsing
+    """
+
+    trees: list[Tree]
+    evaluation: Evaluation
+    n_failed: int
+    seconds: float
+
+    @property
+    def f1(self) -> float:
+        """F1 as EVALB has it, in percent."""
+        return self.evaluation.scores()["evalb_f"]
+
+    @property
+    def n_dropped(self) -> int:
+        """Sentences that EVALB leaves out, since a mistagged punctuation mark gives them other words than gold."""
+        return sum(score.status != Status.VALID for score in self.evaluation.sentences)
 
 
 def in_child(function: Callable[..., Any], *args: Any) -> Measured:
@@ -94,6 +123,15 @@ def parse_all(parser: Parses, golds: Sequence[Tree], tags: str) -> tuple[list[Pa
     return parses, time.process_time() - start
 
 
+def scored(
+    parser: Parses, golds: Sequence[Tree], tags: str, restore: Callable[[Tree], Tree] = lambda tree: tree
+) -> Scored:
+    """Parse the words of trees, with tags as for `parse_all`, and score what `restore` makes of the result."""
+    parses, seconds = parse_all(parser, golds, tags)
+    trees = [restore(parse.tree) for parse in parses]
+    return Scored(trees, evaluate(golds, trees), sum(parse.status != PARSED for parse in parses), seconds)
+
+
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
     """Exponent b of y ~ x ** b, by least squares on both logarithms; nan of a single point."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0]) if len(set(x)) > 1 else float("nan")
@@ -132,12 +170,24 @@ def tables_of(folders: Sequence[Path], rows: Callable[[Path], Iterable[Row]]) ->
 
 
 def report(tables: dict[str, list[Row]], json_path: Path | None) -> None:
-    """Print tables in Markdown, each a list of rows with the same keys under its title, and write them as JSON."""
+    """Print tables in Markdown, each a list of rows with the same keys under its title, and write them as JSON.
+
+    The file also holds the commit of the checkout and the command's arguments, seeds among them.
+    """
     for title, rows in tables.items():
         print(f"\n**{title}**\n")
         print("\n".join(_lines(rows)))
     if json_path is not None:
-        json_path.write_text(json.dumps(tables, indent=1) + "\n", encoding="utf-8")
+        results = {"commit": _commit(), "arguments": sys.argv[1:], "tables": tables}
+        json_path.parent.mkdir(parents=True, exist_ok=True)
+        json_path.write_text(json.dumps(results, indent=1, default=str) + "\n", encoding="utf-8")
+
+
+def _commit() -> str | None:
+    """Return the commit that is checked out, with "-dirty" after changes; None outside a repository."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, encoding="utf-8")
+    return done.stdout.strip() or None
 
 
 def _lines(rows: list[Row]) -> list[str]:

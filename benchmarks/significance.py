@@ -1,44 +1,123 @@
-"""Significance test for the difference of two parsers' F1."""
+"""Significance tests and confidence intervals for scores of parsers, over sentences and over seeds.
+
+Scores are arrays of the counts of F1, int (n_seeds, n_sentences, 3): matched, gold and test brackets. A parser's F1 is
+the mean over its seeds of the F1 of all brackets. A parser without seeds has one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.evaluation.evalb import Evaluation
 from spacy_lpcfg.evaluation.evalb_sentence import SentenceScore, Status
 
+N_SAMPLES = 2_000
+COVERED = (2.5, 97.5)
+"""Percentiles at the ends of an interval."""
 
-def paired_permutation_test(
-    one: Sequence[SentenceScore], other: Sequence[SentenceScore], *, n_shuffles: int = 2_000, seed: int = 0
-) -> float:
+
+@dataclass(frozen=True)
+class Interval:
+    """A value with the ends of its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+def evalb_counts(evaluations: Sequence[Evaluation]) -> np.ndarray:
+    """Return the counts of evaluations of the same sentences, one for each seed; 0 for sentences that are not valid."""
+    lengths = {len(evaluation.sentences) for evaluation in evaluations}
+    if len(lengths) != 1:
+        raise ValueError(f"Expected evaluations of the same sentences, got {sorted(lengths)} sentences.")
+    return np.array([[_counts(score) for score in evaluation.sentences] for evaluation in evaluations], dtype=np.int64)
+
+
+def f1_interval(counts: np.ndarray, *, n_samples: int = N_SAMPLES, seed: int = 0) -> Interval:
+    """Return a parser's F1 in percent, by a bootstrap over sentences and seeds."""
+    draws = _weights(counts.shape[1], n_samples, seed)
+    return _interval(_mean_f1(counts), _resampled(counts, draws, seed))
+
+
+def difference_interval(one: np.ndarray, other: np.ndarray, *, n_samples: int = N_SAMPLES, seed: int = 0) -> Interval:
+    """Return the F1 of the other parser less that of the first, in percent, by a paired bootstrap.
+
+    Each sample draws sentences, which are the same for both parsers, and seeds, which are not.
+
+    one, other (int array (n_seeds, n_sentences, 3)): Counts; the numbers of seeds may differ.
+    RAISES (ValueError): If the numbers of sentences differ.
+    """
+    _check_pairs(one, other)
+    draws = _weights(one.shape[1], n_samples, seed)
+    resampled = _resampled(other, draws, seed + 1) - _resampled(one, draws, seed + 2)
+    return _interval(_mean_f1(other) - _mean_f1(one), resampled)
+
+
+def paired_permutation_test(one: np.ndarray, other: np.ndarray, *, n_shuffles: int = N_SAMPLES, seed: int = 0) -> float:
     """Return the p-value of the difference in F1 of two parsers, by a paired permutation test (Cohen 1995).
 
-    The two trees of each sentence are exchanged at random; the p-value is the share of such shuffles in which F1
-    differs at least as much as observed.
+    The trees of each sentence by the two parsers are exchanged at random, those of all seeds together, since they are
+    no independent trees. The p-value is the share of such shuffles in which F1 differs at least as much as observed.
 
-    one, other (sequence of SentenceScore): Scores of the two parsers on the same sentences, in the same order.
-        Sentences that are not valid for both do not count.
+    one, other (int array (n_seeds, n_sentences, 3)): Counts of the two parsers. Sentences that are not valid for both
+        and for all seeds do not count.
     n_shuffles (int): Number of random shuffles.
     seed (int): Seed of the shuffles.
     RETURNS (float): Two-sided p-value, from 1 / (n_shuffles + 1) to 1.
-    RAISES (ValueError): If the numbers of sentences differ, or a number is out of range.
+    RAISES (ValueError): If the numbers of sentences or of seeds differ, or a number is out of range.
     """
     check_whole(1, n_shuffles=n_shuffles)
     check_whole(0, seed=seed)
+    _check_pairs(one, other)
     if len(one) != len(other):
-        raise ValueError(f"Expected scores of the same sentences, got {len(one)} and {len(other)}.")
-    pairs = [pair for pair in zip(one, other, strict=True) if all(score.status == Status.VALID for score in pair)]
-    counts = np.array([[_counts(score) for score in pair] for pair in pairs], dtype=np.int64).reshape(-1, 2, 3)
-    sums, differences = counts.sum(axis=(0, 1)), counts[:, 0] - counts[:, 1]
-    swaps = np.random.default_rng(seed).choice((-1, 1), size=(n_shuffles, len(pairs)))
+        raise ValueError(f"Expected as many seeds of both parsers, got {len(one)} and {len(other)}.")
+    valid = ((one[..., 1] > 0) & (other[..., 1] > 0)).all(axis=0)
+    summed = one[:, valid].sum(axis=0), other[:, valid].sum(axis=0)
+    sums, differences = (summed[0] + summed[1]).sum(axis=0), summed[0] - summed[1]
+    swaps = np.random.default_rng(seed).choice((-1, 1), size=(n_shuffles, len(differences)))
     shuffled = _gap(sums, swaps @ differences)
     n_as_large = int((shuffled >= _gap(sums, differences.sum(axis=0)) - 1e-12).sum())
     return (n_as_large + 1) / (n_shuffles + 1)
 
 
+def _check_pairs(one: np.ndarray, other: np.ndarray) -> None:
+    if one.shape[1] != other.shape[1]:
+        raise ValueError(f"Expected scores of the same sentences, got {one.shape[1]} and {other.shape[1]}.")
+
+
+def _weights(n_sentences: int, n_samples: int, seed: int) -> np.ndarray:
+    """Return how often each sample draws each sentence, int (n_samples, n_sentences)."""
+    check_whole(1, n_samples=n_samples)
+    shares = np.full(n_sentences, 1 / n_sentences)
+    return np.random.default_rng(seed).multinomial(n_sentences, shares, size=n_samples)
+
+
+def _resampled(counts: np.ndarray, draws: np.ndarray, seed: int) -> np.ndarray:
+    """Return the F1 of each sample, the mean over as many seeds as there are, drawn with replacement."""
+    by_seed = 100 * _f1(np.stack([draws @ of_seed for of_seed in counts], axis=1))
+    seeds = np.random.default_rng(seed).integers(len(counts), size=by_seed.shape)
+    return np.take_along_axis(by_seed, seeds, axis=1).mean(axis=1)
+
+
+def _interval(value: float, samples: np.ndarray) -> Interval:
+    low, high = np.percentile(samples, COVERED)
+    return Interval(value, float(low), float(high))
+
+
+def _mean_f1(counts: np.ndarray) -> float:
+    return 100 * float(_f1(counts.sum(axis=1)).mean())
+
+
 def _counts(score: SentenceScore) -> tuple[int, int, int]:
+    if score.status != Status.VALID:
+        return 0, 0, 0
     return score.brackets.matched, score.brackets.n_gold, score.brackets.n_test
 
 

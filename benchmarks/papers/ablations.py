@@ -5,9 +5,10 @@
 
 A TREEBANK_DIR holds train.mrg and PART.mrg (default: dev). Measures F1 (EVALB, COLLINS.prm, all lengths) of the paper's
 system for m = 8, 16, 24, 32, and without: smoothing, scaling of the features, absolute marginals, features but the
-rules below and above a node; the mean over the seeds, with the range. The paper gives its parser the tags of a tagger;
-here "given" tags are those of the treebank, "model" is from raw words. Changes of F1 are towards the first row of the
-same source and m.
+rules below and above a node; the mean over the seeds, with a 95% interval by a bootstrap over sentences and seeds. The
+paper gives its parser the tags of a tagger; here "given" tags are those of the treebank, "model" is from raw words.
+Changes of F1 are towards the first row of the same source and m, by a paired bootstrap. Dropped are sentences that
+EVALB leaves out, failed those whose tree is a fall-back's, of all seeds.
 
 The paper's marginals are not divided by the sentence's total weight, which is negative for many sentences; our parser
 divides by the signed total. Without absolute values this makes a difference, so that both are measured; absolute
@@ -24,8 +25,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import measure
+from benchmarks.significance import difference_interval, evalb_counts, f1_interval
 from spacy_lpcfg.chart.parser import ChartSettings, Forest, Marginals, Parser
-from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import Smoothing, Spectral, TreebankPCFG
 from spacy_lpcfg.learning.moments.projections import Features
@@ -106,18 +107,14 @@ class Ablations:
         self.golds = measure.read_gold(folder / f"{part}.mrg")
         self.tags = tags
 
-    def parse(self, parser: Parser) -> list[Tree]:
-        parses, _ = measure.parse_all(parser, self.golds, self.tags)
-        return [parse.tree for parse in parses]
+    def parse(self, parser: Parser) -> measure.Scored:
+        return measure.scored(parser, self.golds, self.tags)
 
-    def f1(self, trees: list[Tree]) -> float:
-        return evaluate(self.golds, trees).scores()["evalb_f"]
+    def pcfg(self) -> measure.Scored:
+        return self.parse(Parser(TreebankPCFG().fit(self.train), decoding=RULES))
 
-    def pcfg(self) -> float:
-        return self.f1(self.parse(Parser(TreebankPCFG().fit(self.train), decoding=RULES)))
-
-    def run(self, m: int, seed: int) -> tuple[dict[str, float], dict[str, float]]:
-        """F1 of every variant with m states, and what the signs of the marginals do."""
+    def run(self, m: int, seed: int) -> tuple[dict[str, measure.Scored], dict[str, float]]:
+        """The trees of every variant with m states, and what the signs of the marginals do."""
         paper = Spectral(n_states=m, seed=seed, features=Features(PAPER_INSIDE, PAPER_OUTSIDE, PAPER_LEAF))
         simple = replace(paper, features=Features(SIMPLE_INSIDE, SIMPLE_OUTSIDE))
         estimate = paper.estimate(self.train)
@@ -136,12 +133,11 @@ class Ablations:
         default = Spectral(n_states=m, seed=seed)
         if default != paper:
             variants["full, our default features"] = lambda: Parser(self.learn(default), decoding=RULES)
-        trees = {}
+        scored = {}
         for name, parser in variants.items():
-            measure.progress(f"m = {m}, seed {seed}: {name}")
-            trees[name] = self.parse(parser())
-        f1 = {name: self.f1(trees_of_setting) for name, trees_of_setting in trees.items()}
-        return f1, self.signs(trees, undivided.n_negative)
+            scored[name] = self.parse(parser())
+            measure.progress(f"m = {m}, seed {seed}: {name}: {scored[name].f1:.2f}")
+        return scored, self.signs({name: each.trees for name, each in scored.items()}, undivided.n_negative)
 
     def signs(self, trees: dict[str, list[Tree]], n_negative: int) -> dict[str, float]:
         """Count negative total weights, and sentences where signed marginals choose another tree than absolute ones."""
@@ -165,8 +161,9 @@ def main() -> None:
     args = arguments.parse_args()
     ablations = Ablations(args.treebank, args.part, args.tags)
     results = {m: [ablations.run(m, seed) for seed in args.seeds] for m in args.states}
-    rows = f1_rows({m: [f1 for f1, _ in runs] for m, runs in results.items()})
-    rows.append(dict.fromkeys(rows[0]) | {"variant": "PCFG", "F1": f"{ablations.pcfg():.2f}", "paper's F1": PAPER_PCFG})
+    rows = f1_rows({m: [scored for scored, _ in runs] for m, runs in results.items()})
+    pcfg = {"variant": "PCFG", **f1_cells([ablations.pcfg()]), "paper's F1": PAPER_PCFG}
+    rows.append(dict.fromkeys(rows[0]) | pcfg)
     signs = [{"m": m, **means([row for _, row in runs])} for m, runs in results.items()]
     signs.append(dict.fromkeys(signs[0]) | {"m": "paper", f"other tree if {UNDIVIDED}, %": PAPER_DIFFERENT})
     title = f"F1 on {args.treebank.name}, {args.part}, {args.tags} tags, seeds {args.seeds}"
@@ -178,20 +175,29 @@ def means(rows: Sequence[dict[str, float]]) -> measure.Row:
     return {name: statistics.mean(row[name] for row in rows) for name in rows[0]}
 
 
-def f1_rows(f1: dict[int, list[dict[str, float]]]) -> list[measure.Row]:
+def f1_rows(scored: dict[int, list[dict[str, measure.Scored]]]) -> list[measure.Row]:
     """A row for every variant and m: our F1 over the seeds, the paper's, and the changes from the full system."""
     return [
         {
             "variant": name,
             "m": m,
-            "F1": measure.mean_and_range([run[name] for run in runs]),
-            "change": statistics.mean(run[name] - run["full"] for run in runs),
+            **f1_cells([run[name] for run in runs]),
+            "change": str(difference_interval(*(counts_of([run[each] for run in runs]) for each in ("full", name)))),
             "paper's F1": PAPER.get(name, {}).get(m),
             "paper's change": PAPER[name][m] - PAPER["full"][m] if m in PAPER.get(name, {}) else None,
         }
-        for name in next(iter(f1.values()))[0]
-        for m, runs in f1.items()
+        for name in next(iter(scored.values()))[0]
+        for m, runs in scored.items()
     ]
+
+
+def f1_cells(runs: Sequence[measure.Scored]) -> measure.Row:
+    n_dropped, n_failed = sum(run.n_dropped for run in runs), sum(run.n_failed for run in runs)
+    return {"F1": str(f1_interval(counts_of(runs))), "dropped, failed": f"{n_dropped}, {n_failed}"}
+
+
+def counts_of(runs: Sequence[measure.Scored]) -> np.ndarray:
+    return evalb_counts([run.evaluation for run in runs])
 
 
 if __name__ == "__main__":

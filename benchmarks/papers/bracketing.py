@@ -1,12 +1,13 @@
 """Measure what each choice of the bracketer is worth: F1 with one setting changed at a time.
 
-    python -m benchmarks.papers.bracketing TEXT... --trees TREES... [--only NAME...] [--vectors FILE] [--json FILE]
+    python -m benchmarks.papers.bracketing TEXT... --trees TREES... [--only NAME...] [--max-words N...]
+        [--vectors FILE] [--json FILE]
 
 TEXT are files to learn from: bracketed trees, of which words and tags are read, or lines of word/tag, plain or gzip.
-TREES are files of trees to score on. F1 is that of all brackets of the sentences of up to 10, 20 and 40 words without
-punctuation, with the bracket of the whole sentence, as in table 2 of Parikh, Cohen and Xing (2014). The first rows are
-systems that learn nothing; `oracle top` rows have the top brackets of the trees. FILE has a word and its vector a line,
-separated by blanks, for the setting with given vectors.
+TREES are files of trees to score on. F1 is that of all brackets of the sentences of up to N (10, 20 and 40) words
+without punctuation, with the bracket of the whole sentence, as in table 2 of Parikh, Cohen and Xing (2014). The first
+rows are systems that learn nothing, and the only ones after `--only` without a name; `oracle top` rows have the top
+brackets of the trees. FILE has a word and its vector a line, separated by blanks, for the setting with given vectors.
 """
 
 from __future__ import annotations
@@ -63,10 +64,14 @@ SETTINGS = {
 }
 
 
-def scores(golds: Sequence[GoldSentence], spans: Callable[[GoldSentence], Iterable[tuple[int, int]]]) -> list[float]:
+def scores(
+    golds: Sequence[GoldSentence],
+    spans: Callable[[GoldSentence], Iterable[tuple[int, int]]],
+    limits: Sequence[int] = LIMITS,
+) -> list[float]:
     """F1 by limit of length; spans (callable): over the words that count."""
     gold_scores = [gold.score(spans(gold)) for gold in golds]
-    return [unlabelled_totals(gold_scores, limit).f_with_sentence for limit in LIMITS]
+    return [unlabelled_totals(gold_scores, limit).f_with_sentence for limit in limits]
 
 
 def bracketed(bracketer: Bracketer) -> Callable[[GoldSentence], Iterable[tuple[int, int]]]:
@@ -103,7 +108,8 @@ def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("text", type=Path, nargs="+", metavar="TEXT")
     arguments.add_argument("--trees", type=Path, nargs="+", required=True)
-    arguments.add_argument("--only", nargs="+", choices=[*SETTINGS, GIVEN], default=list(SETTINGS), metavar="NAME")
+    arguments.add_argument("--only", nargs="*", choices=[*SETTINGS, GIVEN], default=list(SETTINGS), metavar="NAME")
+    arguments.add_argument("--max-words", type=int, nargs="+", default=list(LIMITS), metavar="N")
     arguments.add_argument("--vectors", type=Path, metavar="FILE")
     args = arguments.parse_args()
     if args.vectors:
@@ -115,7 +121,7 @@ def main() -> None:
         columns = {
             f"{path} <= {limit}": f
             for path, golds in treebanks.items()
-            for limit, f in zip(LIMITS, scores(golds, spans), strict=True)
+            for limit, f in zip(args.max_words, scores(golds, spans, args.max_words), strict=True)
         }
         return {"setting": name, **columns, "learning, CPU s": cost}
 

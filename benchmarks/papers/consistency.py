@@ -1,7 +1,8 @@
 """Whether learning finds a known grammar: the error of tree probabilities against the number of trees.
 
     python -m benchmarks.papers.consistency [--trees M...] [--states S] [--repeats N] [--json FILE]
-    python -m benchmarks.papers.consistency --treebank FOLDER [--trees M...] [--states S] [--repeats N] [--json FILE]
+    python -m benchmarks.papers.consistency --treebank FOLDER [--trees M...] [--states S] [--repeats N] [--exhaustive]
+        [--rare N] [--json FILE]
 
 Makes N random L-PCFGs, draws M trees from each, and learns from these by the paper's features, without smoothing.
 Measures the error of the probabilities of other trees drawn from the grammar, sum |estimate - truth| / sum truth, for
@@ -15,7 +16,9 @@ positive. That of marginals is sum |estimate - truth| / sum truth over the poste
 sentences. Both are of trees of at most 25 words that no learner has seen, and both are means over N samples of trees
 (3), with the range. One state shows what is left for lack of states, and, without the threshold `min_posterior` of the
 lexicon, which trees that loses. The error of marginals is shown apart for sentences whose rarest word is unseen, rare,
-or seen more than three times among the fewest trees.
+or seen more than three times among the fewest trees. `--exhaustive` prunes no chart, and with `--rare 0` no word is
+emitted by its signature, to tell whether pruning or signatures flatten the slopes. Beside the median over all trees
+stands the mean over those with a positive probability.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ import numpy as np
 
 from benchmarks import measure
 from spacy_lpcfg.arrays import offsets
-from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
@@ -56,16 +59,17 @@ CATEGORIES, TAGS, WORDS = "AB", "pqr", "abcdef"
 BRANCHING = 0.4  # weight of a category beside that of a tag, as a child
 CONCENTRATION = 0.3  # of the random parameters: the smaller, the more the states differ
 N_TESTED = 1_000
-LEARNERS: dict[str, Callable[[int], Learner]] = {
-    "one state": lambda m: TreebankPCFG(),
-    "one state, no threshold": lambda m: TreebankPCFG(LexicalSettings(min_posterior=0.0)),
-    "spectral": lambda m: Spectral(n_states=m, rules=RuleSettings(exact_tensors=True)),
-    "pivot": lambda m: Pivot(n_states=m, n_iterations=0),
-    "pivot + EM": lambda m: Pivot(n_states=m),
+LEARNERS: dict[str, Callable[[int, LexicalSettings], Learner]] = {
+    "one state": lambda m, lexical: TreebankPCFG(lexical),
+    "one state, no threshold": lambda m, lexical: TreebankPCFG(replace(lexical, min_posterior=0.0)),
+    "spectral": lambda m, lexical: Spectral(n_states=m, lexical=lexical, rules=RuleSettings(exact_tensors=True)),
+    "pivot": lambda m, lexical: Pivot(n_states=m, lexical=lexical, n_iterations=0),
+    "pivot + EM": lambda m, lexical: Pivot(n_states=m, lexical=lexical),
 }
 TITLES = (
     "Error of ln P(tree), nats a word",
     "Error of the posteriors of brackets",
+    "Error of ln P(tree), nats a word, mean over trees with a probability",
     "Share of trees without a positive probability",
     "CPU seconds to learn",
 )
@@ -207,32 +211,35 @@ class Truth:
     trees (list of Tree): As learners see them
     logs (list of float): ln P(tree)
     sentences (list of dict): Posteriors of the brackets of the words of the first trees
+    chart (ChartSettings): Pruning of the charts that posteriors are computed in
     """
 
     trees: list[Tree]
     logs: list[float]
     sentences: list[dict[Span, float]]
+    chart: ChartSettings
 
     @classmethod
-    def of(cls, grammar: Grammar, seed: int) -> Truth:
+    def of(cls, grammar: Grammar, seed: int, chart: ChartSettings) -> Truth:
         drawn = islice((tree for tree in sample_trees(grammar, seed=seed) if len(tree) <= LONGEST), N_TREES)
-        trees, parser = list(drawn), Parser(grammar)
+        trees, parser = list(drawn), Parser(grammar, settings=chart)
         posteriors = [parser.posteriors(Query(tree.words)).brackets for tree in trees[:N_SENTENCES]]
-        return cls(list(map(plain, trees)), [parser.tree_log_probability(tree) for tree in trees], posteriors)
+        return cls(list(map(plain, trees)), [parser.tree_log_probability(tree) for tree in trees], posteriors, chart)
 
-    def error_of_trees(self, grammar: Grammar) -> tuple[float, float]:
-        """The median error a word, and the share of trees that have no positive probability."""
+    def error_of_trees(self, grammar: Grammar) -> tuple[float, float, float]:
+        """The median error a word, the mean of trees with a positive probability, and the share of other trees."""
         logs = [log(max(tree_weight(grammar, tree), 0.0) or 1e-320) for tree in self.trees]
         lost = [value < -700 for value in logs]
         missed = [
             inf if is_lost else abs(learned - truth) / len(tree)
             for learned, truth, tree, is_lost in zip(logs, self.logs, self.trees, lost, strict=True)
         ]
-        return statistics.median(missed), sum(lost) / len(lost)
+        finite = [value for value in missed if value < inf]
+        return statistics.median(missed), sum(finite) / max(len(finite), 1), sum(lost) / len(lost)
 
     def errors_of_marginals(self, grammar: Grammar) -> np.ndarray:
         """Return each sentence's summed error and summed true posteriors, shape (n_sentences, 2)."""
-        parser, errors = Parser(grammar), []
+        parser, errors = Parser(grammar, settings=self.chart), []
         for tree, truth in zip(self.trees, self.sentences, strict=False):
             learned = parser.posteriors(Query(tree.words)).brackets
             missed = sum(abs(learned.get(span, 0.0) - truth.get(span, 0.0)) for span in learned.keys() | truth.keys())
@@ -265,19 +272,21 @@ class Sample:
     rarest: np.ndarray
 
     @classmethod
-    def draw(cls, grammar: Grammar, sizes: list[int], n_states: int, seed: int) -> Sample:
-        truth = Truth.of(grammar, seed=1_000_000 + seed)
+    def draw(cls, grammar: Grammar, args: argparse.Namespace, seed: int) -> Sample:
+        sizes, n_states = args.trees, args.states or TRUE_STATES
+        lexical = LexicalSettings() if args.rare is None else LexicalSettings(rare=args.rare)
+        truth = Truth.of(grammar, 1_000_000 + seed, EXHAUSTIVE if args.exhaustive else ChartSettings())
         drawn = list(map(plain, islice(sample_trees(grammar, seed=seed), max(sizes))))
         tables: dict[str, list[measure.Row]] = {title: [{"trees": size} for size in sizes] for title in TITLES}
-        of_trees, of_marginals, lost, seconds = tables.values()
+        of_trees, of_marginals, means, lost, seconds = tables.values()
         marginals: dict[str, list[np.ndarray]] = {name: [] for name in LEARNERS}
         for i, size in enumerate(sizes):
             for name, learner in LEARNERS.items():
                 measure.progress(f"sample {seed}, {name}: {size} trees")
                 start = time.process_time()
-                learned = learner(n_states).fit(drawn[:size])
+                learned = learner(n_states, lexical).fit(drawn[:size])
                 seconds[i][name] = time.process_time() - start
-                of_trees[i][name], lost[i][name] = truth.error_of_trees(learned)
+                of_trees[i][name], means[i][name], lost[i][name] = truth.error_of_trees(learned)
                 marginals[name].append(truth.errors_of_marginals(learned))
                 of_marginals[i][name] = share(marginals[name][-1])
         stacked = {name: np.array(arrays) for name, arrays in marginals.items()}
@@ -297,13 +306,12 @@ def share(errors: np.ndarray) -> float:
 
 def report_real(args: argparse.Namespace) -> None:
     """Print errors and CPU seconds of each learner by the number of trees, and slopes."""
-    n_states = args.states or TRUE_STATES
-    grammar = Pivot(n_states=n_states).fit(read_trees(args.treebank / "train.mrg"))
-    samples = [Sample.draw(grammar, args.trees, n_states, seed) for seed in range(args.repeats or 3)]
+    grammar = Pivot(n_states=args.states or TRUE_STATES).fit(read_trees(args.treebank / "train.mrg"))
+    samples = [Sample.draw(grammar, args, seed) for seed in range(args.repeats or 3)]
     slopes = [
         {
             "learner": name,
-            **{title: measure.mean_and_range([s.slope(name, title) for s in samples]) for title in TITLES[:2]},
+            **{title: measure.mean_and_range([s.slope(name, title) for s in samples]) for title in TITLES[:3]},
         }
         for name in LEARNERS
     ]
@@ -350,6 +358,10 @@ def main() -> None:
     arguments.add_argument("--states", type=int, metavar="S", help="2, or 8 with a treebank")
     arguments.add_argument("--repeats", type=int, metavar="N", help="10, or 3 with a treebank")
     arguments.add_argument("--treebank", type=Path, metavar="FOLDER", help="whose grammar is the known one")
+    arguments.add_argument("--exhaustive", action="store_true", help="charts are not pruned")
+    arguments.add_argument(
+        "--rare", type=int, metavar="N", help="words seen at most so often are emitted by signatures"
+    )
     args = arguments.parse_args()
     if args.treebank:
         report_real(args)

@@ -1,6 +1,7 @@
 """The Brown half of Table 2 of Cohen and Collins (2014) again, beside its numbers: the model of Saul and Pereira.
 
-    python -m benchmarks.papers.language_model BROWN [--states M...] [--variant paper] [--json FILE]
+    python -m benchmarks.papers.language_model BROWN [--methods NAME...] [--states M...] [--seed S] [--variant paper]
+        [--candidates N] [--json FILE]
     python -m benchmarks.papers.language_model BROWN --tune [--json FILE]
 
 BROWN is the Brown corpus in its own order, plain or .gz, with blanks between tokens of the form word/tag; the tags are
@@ -11,6 +12,8 @@ test text, on which each method has the number of states that is best on the sec
 As the table's figures show when repeated, the paper's text is one stream of tokens without ends of sentences; so is it
 here. All rows are of the same tokens, but for those of models that know the words seen once, as the paper's n-grams
 seem to. Seconds are of CPU, from counted bigrams on. The mixture is of the best pivot + EM, weighed on the first half.
+Modified Kneser-Ney models have three discounts an order (SRILM's kndiscount); others, and those in the mixture, have
+one. `--methods` without names leaves n-grams alone. `--candidates` looks for pivots among the N m most frequent words.
 
 `--tune` tells how the defaults of `PivotSettings` were chosen, on the first half alone: by the perplexity of pivot + EM
 at m = 128, one setting after another over its values in `GRID`, from the second of each, until none is better.
@@ -18,22 +21,26 @@ at m = 128, one setting after another over its values in `GRID`, from the second
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks import measure
-from spacy_lpcfg.language_model import LanguageModel, read_sentences
+from spacy_lpcfg.language_model import LanguageModel, Perplexity, read_sentences
+from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_ngrams
 from spacy_lpcfg.language_model.learning import AggregateEM, AggregatePivot, AggregatePivotEM, fit, interpolate
 from spacy_lpcfg.language_model.pivot import PivotSettings
+from spacy_lpcfg.language_model.text import UNKNOWN_ID, TextVocabulary
 
 N_TRAIN, N_DEV = 800_000, 200_000
 STATES = (2, 4, 8, 16, 32, 128, 256)
 MOST_ITERATIONS = 30
 N_GRAMS = {"bi-KN": 2, "tri-KN": 3}
+MODIFIED = ", modified"
 KNOWING_ALL, MIXTURE = ", words seen once known", "pivot+EM, bi-KN and tri-KN mixed"
 TUNED_STATES = 128
 GRID: dict[str, tuple[float, ...]] = {
@@ -79,6 +86,26 @@ class Texts:
 
 
 @dataclass(frozen=True)
+class NGrams:
+    """A Kneser-Ney model of the known words of a text."""
+
+    vocabulary: TextVocabulary
+    model: KneserNey
+
+    @classmethod
+    def of(cls, text: Text, order: int, *, rare: int, is_modified: bool) -> NGrams:
+        vocabulary = TextVocabulary.of(text, rare=rare)
+        grams = count_ngrams(vocabulary.trigrams(text))
+        return cls(vocabulary, KneserNey(*grams, len(vocabulary), order, is_modified=is_modified))
+
+    def perplexity(self, text: Text) -> Perplexity:
+        trigrams = self.vocabulary.trigrams(text)
+        known = trigrams[trigrams[:, 2] != UNKNOWN_ID]
+        bits = -float(np.log2(self.model.probabilities(known)).mean())
+        return Perplexity(2**bits, bits, len(known), len(trigrams) - len(known))
+
+
+@dataclass(frozen=True)
 class Result:
     """One cell of the table."""
 
@@ -90,13 +117,16 @@ class Result:
     perplexity: float
 
 
-def learn(texts: Texts, method: str, m: int, variant: str) -> Result:
+def learn(texts: Texts, method: str, m: int, args: argparse.Namespace) -> Result:
     """The model of one method with the number of iterations that is best on the development text's first half."""
+    settings = {"n_states": m, "seed": args.seed}
     learner = {
-        "EM": AggregateEM.variant(variant, n_states=m, n_iterations=MOST_ITERATIONS),
-        "pivot": AggregatePivot.variant(variant, n_states=m),
-        "pivot+EM": AggregatePivotEM.variant(variant, n_states=m, n_iterations=MOST_ITERATIONS),
+        "EM": AggregateEM.variant(args.variant, **settings, n_iterations=MOST_ITERATIONS),
+        "pivot": AggregatePivot.variant(args.variant, **settings),
+        "pivot+EM": AggregatePivotEM.variant(args.variant, **settings, n_iterations=MOST_ITERATIONS),
     }[method]
+    if args.candidates is not None and isinstance(learner, AggregatePivot):
+        learner = replace(learner, settings=replace(learner.settings, candidates=args.candidates))
     model, history = fit(texts.train, learner, dev=texts.choose)
     first = 1 if method == "pivot+EM" else 0  # the paper's has one iteration at least
     chosen = min(history[first:], key=lambda iteration: iteration.dev.bits)
@@ -109,23 +139,27 @@ def learn(texts: Texts, method: str, m: int, variant: str) -> Result:
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("brown", type=Path, metavar="BROWN")
+    arguments.add_argument("--methods", nargs="*", choices=list(PAPER), default=list(PAPER), metavar="NAME")
     arguments.add_argument("--states", type=int, nargs="+", default=list(STATES), metavar="M")
+    arguments.add_argument("--seed", type=int, default=0, metavar="S")
     arguments.add_argument("--variant", default="default", help="of the learners: default or paper")
+    arguments.add_argument("--candidates", type=float, metavar="N", help="pivots are among the N m most frequent words")
     arguments.add_argument("--tune", action="store_true", help="choose PivotSettings, and nothing else")
     args = arguments.parse_args()
     texts = Texts.of(args.brown)
-    measure.report(tuning(texts) if args.tune else table_2(texts, args.states, args.variant), args.json)
+    measure.report(tuning(texts) if args.tune else table_2(texts, args), args.json)
 
 
-def table_2(texts: Texts, states: Sequence[int], variant: str) -> dict[str, list[measure.Row]]:
-    """Both tables, by their titles."""
+def table_2(texts: Texts, args: argparse.Namespace) -> dict[str, list[measure.Row]]:
+    """Both tables, by their titles; without methods the one of n-grams."""
     results: list[Result] = []
-    for method in PAPER:
-        for m in states:
+    for method in args.methods:
+        for m in args.states:
             measure.progress(f"{method}, m = {m}")
-            results.append(learn(texts, method, m, variant))
-    best = {method: best_of(results, method) for method in PAPER}
-    return {"Second half of the development text": table(results), "Test text": test_table(texts, best)}
+            results.append(learn(texts, method, m, args))
+    best = {method: best_of(results, method) for method in args.methods}
+    tables = {"Second half of the development text": table(results)} if results else {}
+    return tables | {"Test text": test_table(texts, best, args)}
 
 
 def best_of(results: Sequence[Result], method: str) -> Result:
@@ -148,32 +182,38 @@ def table(results: Sequence[Result]) -> list[measure.Row]:
     ]
 
 
-def test_table(texts: Texts, best: dict[str, Result]) -> list[measure.Row]:
-    """Perplexity under the best model of each method, n-grams and mixtures, and those two again of more words."""
-    chosen = best["pivot+EM"]
-    knowing_all, _ = fit(texts.train, AggregatePivotEM(n_states=chosen.m, n_iterations=chosen.iterations), rare=0)
-    models = {method: outcome.model for method, outcome in best.items()} | mixed(texts, chosen.model)
-    models |= {name + KNOWING_ALL: model for name, model in mixed(texts, knowing_all).items()}
-    return [test_row(texts, name, model, best.get(name)) for name, model in models.items()]
+def test_table(texts: Texts, best: dict[str, Result], args: argparse.Namespace) -> list[measure.Row]:
+    """Perplexity under the best model of each method and n-grams, and of n-grams and mixtures that know more words."""
+    rows = [model_row(texts, method, outcome.model, outcome.m) for method, outcome in best.items()]
+    for rare, suffix in ((1, ""), (0, KNOWING_ALL)):
+        for (name, order), is_modified in product(N_GRAMS.items(), (False, True)):
+            model = NGrams.of(texts.train, order, rare=rare, is_modified=is_modified)
+            rows.append(model_row(texts, name + MODIFIED * is_modified + suffix, model))
+        if "pivot+EM" in best:
+            rows.append(model_row(texts, MIXTURE + suffix, mixture(texts, best["pivot+EM"], rare, args)))
+    return rows
 
 
-def mixed(texts: Texts, model: LanguageModel) -> dict[str, LanguageModel]:
-    """Kneser-Ney models of the words that a model knows, and its mixture with them."""
-    mixture = interpolate(model, texts.train, texts.choose)
-    alone = {name: replace(mixture, weights=np.eye(3)[order - 1]) for name, order in N_GRAMS.items()}
-    return {**alone, MIXTURE: mixture}
+def mixture(texts: Texts, chosen: Result, rare: int, args: argparse.Namespace) -> LanguageModel:
+    """A model of pivot + EM, learned again if it is to know rarer words, mixed with Kneser-Ney models."""
+    model = chosen.model
+    if not rare:
+        learner = AggregatePivotEM(chosen.m, seed=args.seed, n_iterations=chosen.iterations)
+        model, _ = fit(texts.train, learner, rare=rare)
+    return interpolate(model, texts.train, texts.choose)
 
 
-def test_row(texts: Texts, name: str, model: LanguageModel, result: Result | None) -> measure.Row:
-    """A row of a model, and of how it was learned, unless it is of n-grams; the paper's are those of the same name."""
+def model_row(texts: Texts, name: str, model: LanguageModel | NGrams, m: int | None = None) -> measure.Row:
+    """A row of a model, with the number of its states; the paper's figures are those of the same name."""
     judged, tested = (model.perplexity(text) for text in (texts.judge, texts.test))
-    paper = name.removesuffix(KNOWING_ALL)
+    paper = name.removesuffix(KNOWING_ALL).removesuffix(MODIFIED)
+    weights = model.weights if isinstance(model, LanguageModel) and paper == MIXTURE else ()
     return {
         "model": name,
-        "m": result.m if result else None,
-        "weights": " ".join(f"{weight:.2f}" for weight in model.weights) if paper == MIXTURE else "",
+        "m": m,
+        "weights": " ".join(f"{weight:.2f}" for weight in weights),
         "second half": judged.perplexity,
-        "paper's second half": PAPER[paper].get(result.m) if result else PAPER_N_GRAMS.get(paper),
+        "paper's second half": PAPER[paper].get(m) if m else PAPER_N_GRAMS.get(paper),
         "test": tested.perplexity,
         "paper's test": PAPER_TEST.get(paper),
         "vocabulary": len(model.vocabulary),

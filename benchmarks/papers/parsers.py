@@ -1,22 +1,24 @@
 """The papers' learners beside ours: the tables of F1 of Cohen et al. (2013) and of Cohen and Collins (2014) again.
 
     python -m benchmarks.papers.parsers TREEBANK_DIR [--states M...] [--seeds S...] [--only NAME...] [--tags TAGS...]
-        [--iterations N] [--every K] [--after N] [--json FILE]
+        [--first N] [--iterations N] [--every K] [--after N] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg, from which all learn, dev.mrg, which chooses the number of iterations of EM, and
-test.mrg, whose F1 (EVALB, COLLINS.prm, all lengths) is reported: the mean over the seeds, with the range. Dev is parsed
-from raw words, after every K of N iterations from a random start (default: every 10 of 40), and before and after each
-of `--after` iterations from pivots (5). Test is parsed from raw words, by `mbr` (model), and with the
-treebank's tags, by `max-rule` (given), as the papers decode. The learners are
+test.mrg, whose F1 (EVALB, COLLINS.prm, all lengths) is reported: the mean over the seeds, with a 95% interval by a
+bootstrap over sentences and seeds. Dev is parsed from raw words, after every K iterations of EM from a random start,
+from the first N to the last (default: every 10 of 40), and before and after each of `--after` iterations from pivots
+(5). Test is parsed from raw words (model), and with the treebank's tags (given). The learners are
 
-- EM, spectral, pivot + EM: our defaults;
-- with ", paper": the variants of the papers, which have no smoothing but that of the spectral moments;
+- EM, spectral, pivot + EM: our defaults; raw words are decoded by `mbr`, given tags by `max-rule`;
+- with ", paper": the variants of the papers, which have no smoothing but that of the spectral moments, and the parser
+  of the papers, which prunes by marginals of the treebank PCFG and by nothing else, and decodes by `max-rule`;
 - with ", our lexicon": the same, with our smoothing of emissions across words and tags. The papers' parsers get the
   tags of a tagger, and need less of it;
 - pivot + EM, figure 2, and pivot + EM, paper, our lexicon, direct: with the other one of the two ways to match states.
 
-Seconds are of CPU until the chosen iteration, the median over the seeds. The learners of a seed take turns in one
-process. The speed-up is against the papers' EM.
+Dropped are sentences that EVALB leaves out, failed are those whose tree is a fall-back's, of all seeds. Seconds are of
+CPU until the chosen iteration, the median over the seeds. The learners of a seed take turns in one process. The
+speed-up is against the papers' EM. Differences are to EM, of our defaults or of the variants, by a paired bootstrap.
 """
 
 from __future__ import annotations
@@ -30,20 +32,27 @@ from math import nan
 from pathlib import Path
 from typing import TypeVar
 
-from benchmarks import measure
-from spacy_lpcfg.evaluation.evalb import evaluate
+from benchmarks import measure  # isort: skip, before numpy
+
+import numpy as np
+
+from benchmarks.significance import difference_interval, evalb_counts, f1_interval
+from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Spectral
-from spacy_lpcfg.learning.em import held_out_f1
 from spacy_lpcfg.learning.pivot import TO_CONVERGENCE, PivotFeatures
 from spacy_lpcfg.learning.tuning import NO_SMOOTHING
 from spacy_lpcfg.models.kinds import make_parser
-from spacy_lpcfg.trees import read_trees
+from spacy_lpcfg.trees import Tree, read_trees
 
+TAGS = ("model", "given")
 DECODINGS = {"model": "mbr", "given": "max-rule"}
-"""The decoding for each source of tags."""
+"""Our decoding for each source of tags."""
+PAPER_DECODING, PAPER_CHART = "max-rule", ChartSettings.variant("paper")
 REFERENCE = "EM, paper"
 """The learner whose seconds are divided by those of the others."""
+BASES = ("EM", REFERENCE, "EM, paper, our lexicon")
+"""The learners that others of their kind are compared with."""
 PAPER_MATCHED_DIRECTLY = PivotFeatures(matching="direct", shrink=0.0, prior=0.0, em=TO_CONVERGENCE)
 
 Learner = EM | Spectral | Pivot
@@ -86,13 +95,13 @@ class Candidate:
 class Run:
     """A learner with one seed.
 
-    start, best (dict of str to float): F1 on test by the source of tags, of the first candidate and of the chosen one
+    start, best (dict of str to Scored): Test by the source of tags, under the first candidate and the chosen one
     iteration (int): Of the chosen one; seconds (float): CPU seconds until it
     dev (dict of int to float): F1 on the development trees by iteration
     """
 
-    start: dict[str, float]
-    best: dict[str, float]
+    start: dict[str, measure.Scored]
+    best: dict[str, measure.Scored]
     iteration: int
     seconds: float
     dev: dict[int, float]
@@ -109,20 +118,20 @@ class Comparison:
         self.train = list(read_trees(args.treebank / "train.mrg"))
         self.dev, self.test = (measure.read_gold(args.treebank / f"{part}.mrg") for part in ("dev", "test"))
 
-    def run(self, learner: Learner) -> Run:
-        candidates = list(self.candidates(learner))
+    def run(self, name: str, learner: Learner) -> Run:
+        candidates = list(self.candidates(name, learner))
         best = max(candidates, key=lambda candidate: candidate.dev)
         start = candidates[0] if isinstance(learner, Pivot) else best
-        of_best = self.scores(best.grammar)
+        of_best = self.scores(name, best.grammar)
         return Run(
-            of_best if start is best else self.scores(start.grammar),
+            of_best if start is best else self.scores(name, start.grammar),
             of_best,
             best.iteration,
             best.seconds,
             {candidate.iteration: candidate.dev for candidate in candidates if len(candidates) > 1},
         )
 
-    def candidates(self, learner: Learner) -> Iterator[Candidate]:
+    def candidates(self, name: str, learner: Learner) -> Iterator[Candidate]:
         """Yield the grammars that the development trees are parsed by."""
         if isinstance(learner, Spectral):
             grammar, seconds = timed(lambda: learner.fit(self.train))
@@ -135,22 +144,27 @@ class Comparison:
                 seconds += timed(fit.step)[1]
             if iteration in looked_at:
                 grammar, of_grammar = timed(fit.grammar)
-                dev = held_out_f1(grammar, self.dev) if len(looked_at) > 1 else nan
+                dev = parsed(name, grammar, self.dev, "model").f1 if len(looked_at) > 1 else nan
                 yield Candidate(iteration, grammar, seconds + of_grammar, dev)
 
     def iterations(self, learner: Learner) -> range:
         """The iterations after which the development trees are parsed."""
         if isinstance(learner, EM):
-            return range(self.args.every, self.args.iterations + 1, self.args.every)
+            return range(self.args.first or self.args.every, self.args.iterations + 1, self.args.every)
         return range(self.args.after + 1)
 
-    def scores(self, grammar: Grammar) -> dict[str, float]:
-        """F1 on test by the source of tags."""
-        return {tags: self.f1(grammar, tags) for tags in self.args.tags}
+    def scores(self, name: str, grammar: Grammar) -> dict[str, measure.Scored]:
+        """Test by the source of tags."""
+        return {tags: parsed(name, grammar, self.test, tags) for tags in self.args.tags}
 
-    def f1(self, grammar: Grammar, tags: str) -> float:
-        parses, _ = measure.parse_all(make_parser(grammar, decoding=DECODINGS[tags]), self.test, tags)
-        return evaluate(self.test, [parse.tree for parse in parses]).scores()["evalb_f"]
+
+def parsed(name: str, grammar: Grammar, golds: Sequence[Tree], tags: str) -> measure.Scored:
+    """Parse trees as the learner of a name does: by the papers' parser or by ours."""
+    if "paper" in name:
+        parser = make_parser(grammar, decoding=PAPER_DECODING, chart=PAPER_CHART)
+    else:
+        parser = make_parser(grammar, decoding=DECODINGS[tags])
+    return measure.scored(parser, golds, tags)
 
 
 def timed(function: Callable[[], Result]) -> tuple[Result, float]:
@@ -167,12 +181,13 @@ def main() -> None:
     arguments.add_argument("--states", type=int, nargs="+", default=[8, 16], metavar="M")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="S")
     arguments.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help="of the learners")
-    arguments.add_argument("--tags", nargs="+", choices=DECODINGS, default=["model"], help="default: model")
+    arguments.add_argument("--tags", nargs="+", choices=TAGS, default=["model"], help="default: model")
+    arguments.add_argument("--first", type=int, metavar="N", help="iterations until dev is parsed first; default: K")
     arguments.add_argument("--iterations", type=int, default=40, metavar="N", help="of EM from a random start")
     arguments.add_argument("--every", type=int, default=10, metavar="K", help="iterations until dev is parsed again")
     arguments.add_argument("--after", type=int, default=5, metavar="N", help="iterations of EM from pivots")
     args = arguments.parse_args()
-    comparison, rows = Comparison(args), []
+    comparison, rows, differences = Comparison(args), [], []
     curves: dict[str, list[measure.Row]] = {}
     for m in args.states:
         runs = runs_of(comparison, m)
@@ -181,8 +196,10 @@ def main() -> None:
             title = "pivots" if isinstance(learners(m, 0)[name], Pivot) else "a random start"
             if runs[name][0].dev:
                 curves.setdefault(f"F1 on dev by iterations of EM from {title}", []).append(curve(name, m, runs[name]))
+        differences += [row for base in BASES if base in runs for row in compared(base, m, runs)]
     title = f"{args.treebank.name}: F1 on test, iterations chosen on dev, seeds {args.seeds}"
-    measure.report({title: rows, **curves}, args.json)
+    tables = {title: rows, **({"Differences of F1": differences} if differences else {}), **curves}
+    measure.report(tables, args.json)
 
 
 def runs_of(comparison: Comparison, m: int) -> dict[str, list[Run]]:
@@ -190,8 +207,10 @@ def runs_of(comparison: Comparison, m: int) -> dict[str, list[Run]]:
     runs: dict[str, list[Run]] = {name: [] for name in comparison.args.only}
     for seed in comparison.args.seeds:
         for name, of_learner in runs.items():
-            of_learner.append(comparison.run(learners(m, seed)[name]))
-            measure.progress(f"m = {m}, seed {seed}, {name}: {of_learner[-1]}")
+            run = comparison.run(name, learners(m, seed)[name])
+            of_learner.append(run)
+            f1 = {tags: round(scored.f1, 2) for tags, scored in run.best.items()}
+            measure.progress(f"m = {m}, seed {seed}, {name}: {f1}, {run.iteration} iterations, {run.dev}")
     return runs
 
 
@@ -212,11 +231,41 @@ def summary(name: str, m: int, runs: Sequence[Run], reference: Sequence[Run] | N
     return [start | f1_cells([run.start for run in runs]), best]
 
 
-def f1_cells(scores: Sequence[dict[str, float]]) -> measure.Row:
-    return {
-        f"F1, {tags} tags, {DECODINGS[tags]}": measure.mean_and_range([by_tags[tags] for by_tags in scores])
-        for tags in scores[0]
-    }
+def f1_cells(scores: Sequence[dict[str, measure.Scored]]) -> measure.Row:
+    cells: measure.Row = {}
+    for tags in scores[0]:
+        runs = [by_tags[tags] for by_tags in scores]
+        cells[f"F1, {tags} tags"] = str(f1_interval(counts_of(runs)))
+        cells[f"dropped, failed, {tags} tags"] = f"{sum(r.n_dropped for r in runs)}, {sum(r.n_failed for r in runs)}"
+    return cells
+
+
+def counts_of(runs: Sequence[measure.Scored]) -> np.ndarray:
+    return evalb_counts([run.evaluation for run in runs])
+
+
+def compared(base: str, m: int, runs: dict[str, list[Run]]) -> Iterator[measure.Row]:
+    """Yield the differences of the learners of a kind to EM, and of pivots before EM."""
+    for name, of_learner in runs.items():
+        if name == base or kind(name) != kind(base):
+            continue
+        for stage in ("start", "best") if isinstance(learners(m, 0)[name], Pivot) else ("best",):
+            shown = name if stage == "best" else name.replace(" + EM", "")
+            cells = {
+                f"{tags} tags": str(
+                    difference_interval(
+                        counts_of([run.best[tags] for run in runs[base]]),
+                        counts_of([getattr(run, stage)[tags] for run in of_learner]),
+                    )
+                )
+                for tags in of_learner[0].best
+            }
+            yield {"learner": shown, "less": base, "m": m, **cells}
+
+
+def kind(name: str) -> tuple[bool, bool]:
+    """Whether a learner is a paper's, and whether its lexicon is ours."""
+    return "paper" in name, "our lexicon" in name
 
 
 def curve(name: str, m: int, runs: Sequence[Run]) -> measure.Row:

@@ -15,8 +15,9 @@ two nodes span the whole sentence, such as S and VP in (S (VP ...)), Kim et al.'
 neither counts, and nor does it in that of TN-PCFG.
 
 Tags are those of the text (gold), those of a tagger (the pipeline MODEL, a folder or en-fast), or classes of words that
-are learned from the words of TEXT, and of --raw, lines of tokens between blanks (none: nobody annotated anything). Our
-systems see punctuation, which the field's do not, but for --without-punctuation.
+are learned from the words of TEXT, and of --raw, lines of tokens between blanks (none: nobody annotated anything);
+`--tags` without a name leaves the systems that learn nothing. Our systems see punctuation, which the field's do not,
+but for --without-punctuation.
 """
 
 from __future__ import annotations
@@ -131,12 +132,25 @@ def binary_tree(model: Induced, sentence: TaggedSentence) -> Spans:
     return best_tree(model.posteriors([sentence.words])[0]) if len(sentence.words) > 1 else []
 
 
+def random_splits(n_words: int, random: np.random.Generator) -> list[Bracket]:
+    """Draw a binary tree as the field does: every split of a span is as likely, so that balanced trees are likelier."""
+    spans, stack = [], [(0, n_words)]
+    while stack:
+        start, end = stack.pop()
+        if end - start > 1:
+            spans.append((start, end))
+            middle = int(random.integers(start + 1, end))
+            stack += [(middle, end), (start, middle)]
+    return spans
+
+
 def baselines() -> dict[str, Callable[[GoldSentence], Spans]]:
-    draw = np.random.default_rng(0)
+    draw, other = np.random.default_rng(0), np.random.default_rng(0)
     return {
         "left-branching": lambda gold: left_branching(gold.n_words),
         "right-branching": lambda gold: right_branching(gold.n_words),
-        "random trees": lambda gold: random_branching(gold.n_words, draw),
+        "random trees, by random splits": lambda gold: random_splits(gold.n_words, other),
+        "random trees, each as likely": lambda gold: random_branching(gold.n_words, draw),
         "upper bound of binary trees": lambda gold: upper_bound(gold.n_words, gold.gold),
     }
 
@@ -207,7 +221,7 @@ def _arguments() -> argparse.Namespace:
     arguments.add_argument("--trees", type=Path, nargs="+", required=True)
     arguments.add_argument("--grammar-text", type=Path, nargs="+", metavar="FILE")
     arguments.add_argument("--raw", type=Path, nargs="+", default=[], metavar="FILE")
-    arguments.add_argument("--tags", nargs="+", choices=("gold", "tagger", "none"), default=["gold", "none"])
+    arguments.add_argument("--tags", nargs="*", choices=("gold", "tagger", "none"), default=["gold", "none"])
     arguments.add_argument("--tagger", default="en-fast", metavar="MODEL")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4], metavar="N")
     arguments.add_argument("--without-punctuation", action="store_true")

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from spacy_lpcfg.checks import FLAG, SHARE, whole
+from spacy_lpcfg.variants import Variants
 
 APPLICATION_BYTES = 48
 """Bytes of a rule application in a chart, at the moment when its buffer is doubled."""
@@ -24,8 +28,11 @@ _SHARES = (
 
 
 @dataclass(frozen=True)
-class ChartSettings:
+class ChartSettings(Variants):
     """Settings of pruning and of the marginals that decodings take.
+
+    The variant "2013", which is also "paper", prunes as Cohen et al. (2013) do: by the marginals of items under the
+    treebank PCFG, and by nothing else.
 
     threshold (float): Minimum marginal of an item (a, i, j) under the treebank PCFG.
     edge_threshold (float): Minimum marginal of an edge (a -> b c, i, k, j) under the treebank PCFG.
@@ -55,6 +62,20 @@ class ChartSettings:
     prefix_threshold: float = 1e-6
     absolute: bool = True
     max_applications: int = 4_000_000
+
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
+        {
+            "2013": {
+                "threshold": 5e-5,
+                "edge_threshold": 0.0,
+                "beam": 0.0,
+                "tag_threshold": 0.0,
+                "boundary_threshold": 0.0,
+                "boundary_merit": False,
+                "retry_beam": None,
+            }
+        }
+    )
 
     def __post_init__(self) -> None:
         SHARE(**{name: getattr(self, name) for name in _SHARES})

@@ -1,8 +1,8 @@
 """Interpolated Kneser-Ney n-gram models of any order.
 
-Kneser and Ney (1995) in the interpolated form of Chen and Goodman (1998), with one discount an order: absolute
-discounting of the highest order, and below it of the number of different words that a word follows. The unigrams back
-off to the uniform distribution.
+Kneser and Ney (1995) in the interpolated form of Chen and Goodman (1998): absolute discounting of the counts of the
+highest order, and below it of the number of different words that a word follows. Each order has one discount or,
+modified, three: of n-grams seen once, twice, and more often. The unigrams back off to the uniform distribution.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class _Order:
     beginnings (tuple of int64 (k_i,)): Codes of the distinct first i words of the n-grams, sorted, for i = 2, 3 ...
     grams (int64, (n,)), contexts (int64, (k,)): Codes of the n-grams and of their contexts, sorted; see `_codes`.
     shares (float64, (n,)): max(count - discount, 0) / total of the context.
-    back_off (float64, (k,)): Discount * distinct words after the context / total of the context.
+    back_off (float64, (k,)): Sum of the discounts of the words after the context / total of the context.
     """
 
     beginnings: tuple[np.ndarray, ...]
@@ -30,7 +30,7 @@ class _Order:
     back_off: np.ndarray
 
     @classmethod
-    def of(cls, grams: np.ndarray, counts: np.ndarray, n_words: int) -> _Order:
+    def of(cls, grams: np.ndarray, counts: np.ndarray, n_words: int, *, is_modified: bool) -> _Order:
         """Estimate from distinct n-grams (int, (n, order)) with their counts (float64, (n,))."""
         beginnings: tuple[np.ndarray, ...] = ()
         for i in range(2, grams.shape[1]):
@@ -38,7 +38,8 @@ class _Order:
         codes = _codes(grams, n_words, beginnings)
         order = np.argsort(codes)
         codes, counts = codes[order], counts[order]
-        discount = _discount(counts)
+        discounts = _discounts(counts, is_modified=is_modified)
+        discount = discounts[np.minimum(counts, len(discounts)).astype(np.int64) - 1]
         contexts, context_of = np.unique(codes // n_words, return_inverse=True)
         totals = np.bincount(context_of, weights=counts)
         shares = np.maximum(counts - discount, 0.0) / totals[context_of]
@@ -60,10 +61,13 @@ class KneserNey:
     counts (int, (n,)): Counts of the n-grams.
     n_words (int): Size of the vocabulary.
     order (int): Order of the model, at least 1.
+    is_modified (bool): Whether each order has three discounts (modified Kneser-Ney, `kndiscount` of SRILM).
     RAISES (ValueError): If there are no n-grams, or so many words that trigrams have no 64-bit codes.
     """
 
-    def __init__(self, grams: np.ndarray, counts: np.ndarray, n_words: int, order: int) -> None:
+    def __init__(
+        self, grams: np.ndarray, counts: np.ndarray, n_words: int, order: int, *, is_modified: bool = False
+    ) -> None:
         if len(grams) == 0 or n_words**3 >= 2**63:
             raise ValueError(
                 f"Expected n-grams, of fewer than {2**21} different words, but got {len(grams)} of {n_words} words. "
@@ -71,10 +75,10 @@ class KneserNey:
             )
         self.n_words = n_words
         grams, counts = _merged(grams[:, grams.shape[1] - order :], counts.astype(np.float64), n_words)
-        self._orders = [_Order.of(grams, counts, n_words)]
+        self._orders = [_Order.of(grams, counts, n_words, is_modified=is_modified)]
         while grams.shape[1] > 1:
             grams, counts = _merged(grams[:, 1:], np.ones(len(grams)), n_words)
-            self._orders.insert(0, _Order.of(grams, counts, n_words))
+            self._orders.insert(0, _Order.of(grams, counts, n_words, is_modified=is_modified))
 
     def probabilities(self, grams: np.ndarray) -> np.ndarray:
         """Return p(last word | words before it) for n-grams (int, (n, at least order)), float64 (n,)."""
@@ -121,7 +125,14 @@ def _look_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray, otherwise
     return np.where(keys[indices] == wanted, values[indices], otherwise)
 
 
-def _discount(counts: np.ndarray) -> float:
-    """Return the absolute discount n1 / (n1 + 2 n2) of Ney et al. (1994); 0.5 if n1 or n2 is 0."""
-    once, twice = int(np.sum(counts == 1)), int(np.sum(counts == 2))
-    return once / (once + 2 * twice) if once and twice else 0.5
+def _discounts(counts: np.ndarray, *, is_modified: bool) -> np.ndarray:
+    """Return the absolute discounts of n-grams by their count; the last is that of all higher counts too.
+
+    One is n1 / (n1 + 2 n2) by Ney et al. (1994), where n1 n-grams are seen once and n2 twice; 0.5 if there are none.
+    Three are those of Chen and Goodman (1998), unless n-grams of a count up to four are missing.
+    """
+    n = [int(np.sum(counts == count)) for count in (1, 2, 3, 4)]
+    single = n[0] / (n[0] + 2 * n[1]) if n[0] and n[1] else 0.5
+    if not is_modified or not all(n):
+        return np.array([single])
+    return np.array([count - (count + 1) * single * n[count] / n[count - 1] for count in (1, 2, 3)])

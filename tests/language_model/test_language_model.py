@@ -215,33 +215,39 @@ def test_fit_by_pivots_is_repeatable_and_ahead_of_em():
     assert history[0].dev.perplexity < random[10].dev.perplexity
 
 
-def reference_kneser_ney(tokens: np.ndarray, n_words: int, order: int, gram: tuple[int, ...]) -> float:
+def reference_kneser_ney(
+    tokens: np.ndarray, n_words: int, order: int, gram: tuple[int, ...], is_modified: bool = False
+) -> float:
     """By the formula, with dictionaries."""
     counts = Counter(tuple(row[len(row) - order :]) for row in tokens.tolist())
     below, probability = [counts], 1 / n_words
     while len(next(iter(below[0]))) > 1:
         below.insert(0, Counter(gram[1:] for gram in below[0]))
     for k, table in enumerate(below):
-        once, twice = (sum(n == c for n in table.values()) for c in (1, 2))
-        discount = once / (once + 2 * twice) if once and twice else 0.5
+        once, twice, thrice, four_times = (sum(n == c for n in table.values()) for c in (1, 2, 3, 4))
+        y = once / (once + 2 * twice) if once and twice else 0.5
+        discounts = [y, y, y]
+        if is_modified and once and twice and thrice and four_times:
+            discounts = [1 - 2 * y * twice / once, 2 - 3 * y * thrice / twice, 3 - 4 * y * four_times / thrice]
         context, word = gram[len(gram) - k - 1 : -1], gram[-1]
         followers = {g[-1]: n for g, n in table.items() if g[:-1] == context}
         total = sum(followers.values())
         if total:
-            kept = max(followers.get(word, 0) - discount, 0)
-            lost = sum(min(n, discount) for n in followers.values())
+            lost_by = {w: min(n, discounts[min(n, 3) - 1]) for w, n in followers.items()}
+            kept, lost = followers.get(word, 0) - lost_by.get(word, 0), sum(lost_by.values())
             probability = (kept + lost * probability) / total
     return probability
 
 
+@pytest.mark.parametrize("is_modified", [False, True])
 @pytest.mark.parametrize(("order", "n_words"), [(1, 5), (2, 5), (3, 5), (4, 3), (5, 3)])
-def test_kneser_ney_agrees_with_the_formula(order, n_words):
+def test_kneser_ney_agrees_with_the_formula(order, n_words, is_modified):
     """With a word that was never seen, and n-grams of which only a beginning was."""
     width = max(order, 3)
     tokens = np.random.default_rng(order).integers(0, n_words, (60, width)).astype(np.int32)
-    model = KneserNey(*count_ngrams(tokens), n_words + 1, order)
+    model = KneserNey(*count_ngrams(tokens), n_words + 1, order, is_modified=is_modified)
     grams = np.array(list(itertools.product(range(n_words + 1), repeat=width)))
-    expected = [reference_kneser_ney(tokens, n_words + 1, order, tuple(gram)) for gram in grams.tolist()]
+    expected = [reference_kneser_ney(tokens, n_words + 1, order, tuple(gram), is_modified) for gram in grams.tolist()]
     np.testing.assert_allclose(model.probabilities(grams), expected)
 
 

@@ -10,10 +10,11 @@ the others: with the treebank's tags, by the most probable derivation and by min
 Measures F1 (EVALB, COLLINS.prm). The steps are plain gradients as in the paper, whose rate and decay fall when the
 likelihood of dev.mrg does, or those of Adam.
 
-The last table has the difference of mean field to feed-forward over the folds (mean, range), the p-value of a paired
-permutation test over all sentences, and the difference that a t-test over the folds would find significant (5%, two
-sides) with a probability of 80%, with the variance of Nadeau and Bengio (2003), since the folds learn from much the
-same trees.
+The last table has the difference of mean field to feed-forward over the folds (mean, range), with a 95% interval by a
+paired bootstrap over sentences and seeds, the p-value of a paired permutation test over all sentences, in which the
+trees of all seeds of a sentence are exchanged together, and the difference that a t-test over the folds would find
+significant (5%, two sides) with a probability of 80%, with the variance of Nadeau and Bengio (2003), since the folds
+learn from much the same trees.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from scipy.stats import t
 
 from benchmarks.papers.isbn.plain_gradient import PlainGradient
 from benchmarks.papers.isbn.treebanks import read
-from benchmarks.significance import paired_permutation_test
+from benchmarks.significance import difference_interval, evalb_counts, paired_permutation_test
 from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.events import events_of
@@ -152,7 +153,7 @@ def compared(decoding: str, base: list[Evaluation], other: list[Evaluation], n_f
     f1s = np.array([[f1(evaluation) for evaluation in evaluations] for evaluations in (base, other)])
     differences = (f1s[1] - f1s[0]).reshape(n_folds, -1).mean(axis=1)
     error = np.sqrt((1 / n_folds + 1 / (n_folds - 1)) * differences.var(ddof=1))
-    scores = [[score for evaluation in evaluations for score in evaluation.sentences] for evaluations in (base, other)]
+    counts = [counts_of(evaluations, len(base) // n_folds) for evaluations in (base, other)]
     return {
         "decoding": decoding,
         **{name: float(values.mean()) for name, values in zip(NAMES, f1s, strict=True)},
@@ -160,9 +161,16 @@ def compared(decoding: str, base: list[Evaluation], other: list[Evaluation], n_f
         "least": float(differences.min()),
         "largest": float(differences.max()),
         "folds where mean field is better": int((differences > 0).sum()),
-        "p": paired_permutation_test(*scores),
+        "95%": str(difference_interval(*counts)),
+        "p": paired_permutation_test(*counts),
         "found with 80% power": float(error * sum(t.ppf((0.975, 0.8), n_folds - 1))),
     }
+
+
+def counts_of(evaluations: Sequence[Evaluation], n_seeds: int) -> np.ndarray:
+    """Return the counts of all folds by seed, of evaluations fold by fold, each with those of its seeds."""
+    by_seed = [[e.sentences for e in evaluations[seed::n_seeds]] for seed in range(n_seeds)]
+    return evalb_counts([Evaluation([score for fold in folds for score in fold]) for folds in by_seed])
 
 
 if __name__ == "__main__":
