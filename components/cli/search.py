@@ -61,8 +61,8 @@ class Searched(NamedTuple):
 
     def search(self, patterns: Iterable[NamedPattern]) -> "Iterator[Found]":
         """Yield the matches in the order of the trees, those of each tree in the order of the patterns."""
-        matches = (self._matches(*named) for named in patterns)
-        return merge(*matches, key=lambda found: found.match.node.tree_number)
+        first, *others = [self._matches(*named) for named in patterns]
+        return merge(first, *others, key=lambda found: found.match.node.tree_number) if others else first
 
     def _matches(self, name: str, pattern: Any) -> "Iterator[Found]":
         for match in self.indexes[pattern.has_root].search(pattern):

@@ -129,11 +129,11 @@ def multiwords_of(doc: Doc) -> list[str] | None:
 
 def _stored(doc: Doc, name: str, n: int) -> list[str] | None:
     """Return n texts of an attribute of the trees, or else of `doc.user_data`; None if there are none."""
-    values = [getattr(attributes(doc, key, 0, 0), name) for key in keys_of(doc)]
-    values.append(doc.user_data.get(name))
-    return next(
-        ([str(each) for each in found] for found in values if isinstance(found, list | tuple) and len(found) == n), None
-    )
+    candidates = [getattr(attributes(doc, key, 0, 0), name) for key in keys_of(doc)]
+    for values in (*candidates, doc.user_data.get(name)):
+        if isinstance(values, list | tuple) and len(values) == n:
+            return ["" if value is None else str(value) for value in values]
+    return None
 
 
 def set_source(doc: Doc, source: SentenceSource) -> None:

@@ -17,6 +17,7 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.checks import check_whole, counted, shown
+from spacy_lpcfg.components.doc.sentences import multiwords_of
 from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.doc.write import set_trees, text_of
 from spacy_lpcfg.storage.container import read_file
@@ -25,6 +26,7 @@ from spacy_lpcfg.trees import Tree, TreebankError, read_trees
 from spacy_lpcfg.trees.files import shared_dialect, treebank_files
 from spacy_lpcfg.trees.formats import told
 from spacy_lpcfg.trees.reading import checked_dialect
+from spacy_lpcfg.trees.source import SentenceSource
 from spacy_lpcfg.trees.transforms import normalize_rooted
 
 _BINARY = ".spacy"
@@ -80,7 +82,7 @@ class Treebank:
         RAISES (FileNotFoundError): For a path where there is no file.
         """
         for reference in self.docs(nlp.vocab):
-            if reference.has_unknown_spaces:
+            if reference.has_unknown_spaces or multiwords_of(reference):
                 yield Example(self._unparsed(reference), reference)
             else:
                 yield Example(nlp.make_doc(reference.text), reference)
@@ -116,7 +118,7 @@ class Treebank:
                 form: dict[str, Any] = {"dialect": dialect, "coarse_tags": self.coarse_tags}
                 read = read_trees(file, on_error=on_error, dropped=dropped, **form)
                 trees = map(partial(normalize_rooted, functions=self.functions), read)
-                yield from (tree_to_doc(vocab, [tree], self.spans_key) for tree in trees if tree)
+                yield from (tree_to_doc(vocab, [_without_text(tree)], self.spans_key) for tree in trees if tree)
         if changed := told(dropped):
             logger.info("trees were read as %s: %s", dialect, changed)
 
@@ -129,6 +131,11 @@ class Treebank:
             tags=[token.tag_ for token in reference] if self.gold_tags else None,
             pos=[token.pos_ for token in reference] if self.gold_tags else None,
         )
+
+
+def _without_text(tree: Tree) -> Tree:
+    """Return the tree without a text, which the tokenizer would split into other words than those of the treebank."""
+    return tree.with_source(SentenceSource(tree.sent_id)) if tree.source and tree.source.text else tree
 
 
 def refuse_broken(error: TreebankError) -> None:

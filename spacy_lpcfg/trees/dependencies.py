@@ -70,7 +70,7 @@ def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
     rules (HeadRules): The head rules of its language.
     """
     text = (tree.source and tree.source.text) or _spaced(map(unescape_token, tree.words))
-    lines = [f"# sent_id = {tree.sent_id}"] if tree.sent_id else []
+    lines = [f"# sent_id = {_BLANKS.sub(' ', tree.sent_id)}"] if tree.sent_id else []
     lines.append(f"# text = {_BLANKS.sub(' ', text.text)}")
     tags, arcs = _tag_columns(tree.tags), dependencies(tree, rules)
     for start, end, form in text.tokens():

@@ -100,6 +100,6 @@ def test_text_of_docs_is_written_to_conllu():
 def test_text_is_left_out_where_a_tree_has_other_words(french):
     (shorter,) = parse_trees("(NP (NN chat))")
     assert shorter.with_source(french[0].source).source == french[0].source._replace(text=None)
-    assert "# text = chat\n" in conllu(shorter)
+    assert "# sent_id = a b\n# text = chat\n" in conllu(shorter.with_id("a\nb"))
     text = SourceText(("a\nb", "c"), (False, False))
     assert (text.text, text.offsets) == ("a\nbc", [(0, 3), (3, 4)])

@@ -17,7 +17,7 @@ from spacy_lpcfg.components.doc.read import rooted_trees, trees
 from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.training.corpus import Treebank, docs_of, tree_to_doc
 from spacy_lpcfg.storage.reader import LIMIT_NAME
-from spacy_lpcfg.trees import TreebankError, parse_trees
+from spacy_lpcfg.trees import TreebankError, parse_trees, read_trees
 
 NLP = spacy.blank("en")
 GOOD = """\
@@ -81,6 +81,19 @@ def test_corpus_reads_files_folders_and_lists(tmp_path, good):
     both = Treebank([good, tmp_path / "wsj"])
     assert len(list(both(NLP))) == 5
     assert len(list(Treebank(both.paths, limit=3)(NLP))) == 3
+
+
+def test_corpus_has_the_words_of_conllu_and_not_those_that_a_tokenizer_finds(tmp_path):
+    rows = (("1-2", "Vámonos", "_", "_"), (1, "Vamos", "VERB", 0), (2, "nos", "PRON", 1), (3, "don't", "X", 1))
+    lines = ["\t".join(map(str, (i, form, "_", part, "_", "_", head, "dep", "_", "_"))) for i, form, part, head in rows]
+    (tmp_path / "a.conllu").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    read = [*Treebank(tmp_path / "a.conllu").docs(NLP.vocab)]
+    texts = [tree_to_doc(NLP.vocab, [*read_trees(tmp_path / "a.conllu")])]
+    DocBin(docs=texts).to_disk(tmp_path / "a.spacy")
+    assert (read[0].has_unknown_spaces, texts[0].text) == (True, "Vamos nos don't ")
+    for path in (tmp_path / "a.conllu", tmp_path / "a.spacy"):
+        (example,) = Treebank(path)(NLP)
+        assert [token.text for token in example.predicted] == ["Vamos", "nos", "don't"]
 
 
 def test_corpus_reads_docbins(tmp_path, good):
