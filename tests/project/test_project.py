@@ -137,6 +137,8 @@ def test_project_packages_a_parser_of_an_open_treebank(project):
     config = project / "corpus" / "icon" / "config.cfg"
     config.write_text(config.read_text("utf-8").replace('"pivot"', '"pcfg"'), encoding="utf-8")
     assert "learned from 60 trees" in run(project, "learn-treebank", ".", "--vars.name", "icon")
+    for command in ("fetch-encoder", "make-encoder", "compare-encoder"):  # without --vars.encoder they do nothing
+        run(project, command, ".", "--vars.name", "icon")
     run(project, "package-treebank", ".", "--vars.name", "icon")
     package = project / "packages" / "id_icon-0.1.0"
     meta = json.loads((package / "meta.json").read_text("utf-8"))

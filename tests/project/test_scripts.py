@@ -12,11 +12,13 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import spacy
+from encoders import make_encoder, write_hub
 from paths import SAMPLE
 from scripts_running import SCRIPTS, run
 from serving import serving
 from spacy.util import load_config
 
+from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder
 from spacy_lpcfg.trees import read_trees
 
 SPLITS = """# Splits
@@ -348,3 +350,14 @@ def test_scripts_encoders_fetches_what_has_the_checksum_only(tmp_path):
     assert "No such file" in run(*fetch, code=1)
     assert run("encoders.py", "fetch", "auto", tmp_path / "none") == ""
     assert not (tmp_path / "none").exists()
+
+
+def test_scripts_encoders_makes_a_file_of_a_folder(tmp_path, monkeypatch):
+    make_encoder()  # skips where a library is missing
+    write_hub(tmp_path / "hub", "multilingual-e5")
+    (tmp_path / "train.mrg").write_text("(S (NP (DT the) (NN dog)) (VP (VBD barked)))\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(SCRIPTS)
+    make = runpy.run_path(str(SCRIPTS / "encoders.py"))["make"]
+    make("multilingual-e5-small", tmp_path / "hub", tmp_path, tmp_path / "training" / "x.encoder", epochs=0)
+    encoder = PretrainedEncoder.from_disk(tmp_path / "training" / "x.encoder").encoder
+    assert encoder.card["vocabulary"].endswith(" of 36 pieces, by train.mrg")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import string
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +30,8 @@ class Cut(NamedTuple):
 def cut_vocabulary(pieces: Pieces, words: Iterable[str], n_pieces: int) -> Cut:
     """Choose the pieces to keep: special ones, single letters of the texts, and those that the texts have most often.
 
-    If the texts have fewer pieces than are kept, pieces of the same letters are added, in the order of the vocabulary
-    (word pieces) or from the likeliest on (unigram pieces).
+    Characters of ASCII follow. If the texts have fewer pieces than are kept, pieces of the same letters are added, in
+    the order of the vocabulary (word pieces) or from the likeliest on (unigram pieces).
 
     pieces (Pieces): Divides words into the pieces of the whole vocabulary.
     words (iterable of str): The running words of the texts, in treebank spelling.
@@ -59,13 +60,20 @@ def _ranked(pieces: Pieces, counts: Mapping[str, int], of_words: Mapping[str, tu
     for word, ids in of_words.items():
         for i in ids:
             frequencies[i] += counts[word]
+    for special in (pieces.first, pieces.last, pieces.unknown):
+        del frequencies[special]
     letters = {letter for i in frequencies for letter in pieces.letters_of(pieces.vocabulary[i])}
-    singles = {*letters, ""}
-    yield from (i for i, piece in enumerate(pieces.vocabulary) if piece and pieces.letters_of(piece) in singles)
+    yield from _single(pieces, {*letters, ""})
     yield from (i for i, _ in frequencies.most_common())
+    yield from _single(pieces, {*string.printable})
     for i in _by_likelihood(pieces):
         if letters.issuperset(pieces.letters_of(pieces.vocabulary[i])):
             yield i
+
+
+def _single(pieces: Pieces, letters: Set[str]) -> Iterator[int]:
+    """Yield the pieces that are one of some letters."""
+    return (i for i, piece in enumerate(pieces.vocabulary) if piece and pieces.letters_of(piece) in letters)
 
 
 def _by_likelihood(pieces: Pieces) -> Iterable[int]:
