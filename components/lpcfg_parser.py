@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+import srsly
 from spacy.language import Language
 from spacy.training import Example
 
@@ -32,12 +33,15 @@ from spacy_lpcfg.models.loading import pretrained_model
 from spacy_lpcfg.parsing.decodings import check_decoding
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
 from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
+from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.words.tag_dictionary import TagDictionary
 
 TagUse = Literal["model", "given", "prior"]
 _LIMITS = Limits(max_words=150, max_memory=ChartSettings.max_applications * APPLICATION_BYTES / 1e6)
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 """`Query.tag_weight` for each use of given tags. A prior assumes that a tagger is wrong about one word in thirty."""
+_WORDS = "words.txt"  # the file in the component's folder, in the format of the setting `words`
 _NO_START = (
     "{!r} learns nothing more: its learner begins in `initialize`, and a trained component has its "
     "model, but not the counts to go on from. Freeze it, or learn it anew."
@@ -54,11 +58,19 @@ def read_model(path: Path) -> Callable[[], ParsingModel]:
 
 
 def _bounded_parser(
-    model: ParsingModel, decoding: str | None, pruning: ChartSettings, limits: Limits, evidence: bool, tau: float | None
+    model: ParsingModel,
+    decoding: str | None,
+    pruning: ChartSettings,
+    limits: Limits,
+    evidence: bool,
+    tau: float | None,
+    words: TagDictionary | None,
 ) -> SegmentingParser:
     """Return the parser by a model, within limits; the arguments are settings of `LPCFGParser`."""
     used = model if evidence else model.without_evidence
     settings = usable_settings(used, chart=_within(pruning, limits), tau=tau)
+    if words is not None:
+        settings["words"] = words  # which is refused if the model has no use for them
     return SegmentingParser(make_parser(used, decoding=decoding, **settings), limits)
 
 
@@ -81,6 +93,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         first that the model has. A decoding that the model lacks is refused when either of them changes.
     evidence (bool): Whether a grammar with evidence parses with it; without, the grammar alone is faster and less
         accurate, and needs no onnxruntime.
+    words (TagDictionary or str): Tags that words may have, or a file with a word and its tags on each line, such as
+        `Book VB NN`, which is read when it is first needed; None for none. They are evidence, as `UNLISTED` says, for
+        grammars of any kind, and are saved with the component.
     tags (str): "model", "given", or "prior": the parser may overrule given tags. Tags that the model does not know
         count as none for a prior.
     pruning (ChartSettings): Made by `spacy-lpcfg.Pruning.v1`; `decoding` and `limits` go before it.
@@ -92,12 +107,14 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     """
 
     error = ModelError
+    _words: TagDictionary | str | Path | None
     what = "model"
     command = "lpcfg"
     checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
         "learner": instance_of("a learner, such as spacy-lpcfg.Learner.v1, or its name", Learner, OnlineLearner, str),
         "evidence": FLAG,
+        "words": instance_of("a TagDictionary, or the name of a file of words", TagDictionary, str, Path).optional,
         "tags": one_of(*_TAG_WEIGHTS),
         "pruning": instance_of("made by spacy-lpcfg.Pruning.v1", ChartSettings),
     }
@@ -111,6 +128,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         spans_key: str,
         decoding: str | None,
         evidence: bool,
+        words: TagDictionary | str | Path | None,
         tags: TagUse,
         constraints: ConstraintsOf | None,
         pruning: ChartSettings,
@@ -126,6 +144,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         self.spans_key = spans_key
         self.evidence = evidence
         self.decoding = decoding
+        self.words = words
         self.tags = tags
         self.constraints = constraints
         self.pruning = pruning
@@ -159,6 +178,20 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     def _check(self, decoding: str, model: ParsingModel) -> None:
         (model if self.evidence else model.without_evidence).check_decoding(decoding)
+
+    @property
+    def words(self) -> TagDictionary | None:
+        """The tags that words may have; a file is read when it is first asked for."""
+        if isinstance(self._words, (str, Path)):
+            self._words = TagDictionary.read(self._words)
+        return self._words
+
+    @words.setter
+    def words(self, words: TagDictionary | str | Path | None) -> None:
+        if words is not None and not self._is_unread and self.learned is not None:
+            words = words if isinstance(words, TagDictionary) else TagDictionary.read(words)
+            words.check(self.learned.tags)
+        self._words = words
 
     @property
     def gold_key(self) -> str:  # type: ignore[override]
@@ -233,7 +266,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     @property
     def parser(self) -> SegmentingParser | None:
         """The parser by the model, within the limits of the component; None before training."""
-        settings = self.decoding, self.pruning, self.limits, self.evidence, self.output.tau
+        settings = self.decoding, self.pruning, self.limits, self.evidence, self.output.tau, self.words
         return self.model.made(settings, lambda model: _bounded_parser(model, *settings))
 
     # Learning
@@ -288,23 +321,47 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     # Storage
 
+    def __reduce__(self) -> Any:
+        """Return what is pickled, with the words of a file that was not read yet: another process may not have it."""
+        _ = self.words
+        return super().__reduce__()
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        data: bytes = super().to_bytes(exclude=exclude)
+        if self.words is None or _WORDS in exclude:
+            return data
+        return srsly.msgpack_dumps({**srsly.msgpack_loads(data), _WORDS: str(self.words)})
+
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
         with self._decodable():
             super().from_bytes(bytes_data, exclude=exclude)
+            lines = srsly.msgpack_loads(bytes_data).get(_WORDS)
+            if isinstance(lines, str) and _WORDS not in exclude:
+                self._words = TagDictionary.of_lines(lines.split("\n"), _WORDS)
         return self
+
+    def to_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> None:
+        super().to_disk(path, exclude=exclude)
+        if self.words is not None and _WORDS not in exclude:
+            write_atomically(Path(path) / _WORDS, str(self.words).encode("utf-8"))
 
     def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
         with self._decodable():
             super().from_disk(path, exclude=exclude)
+            if (Path(path) / _WORDS).exists() and _WORDS not in exclude:
+                self._words = TagDictionary.read(Path(path) / _WORDS)
         return self
 
     @contextmanager
     def _decodable(self) -> Iterator[None]:
-        """Within the block a model is loaded; if it lacks the `decoding`, the old model is restored."""
+        """Within the block a model and words are loaded; if what was loaded does not fit, both stay as before."""
         before = self.model.held
-        yield
         try:
+            yield
             self._check_decoding()
+        except ModelError:
+            self.model.held = before
+            raise
         except ValueError as error:
             self.model.held = before
             raise ModelError(f"{self.name!r} cannot parse by what was loaded: {error}") from error
@@ -329,6 +386,7 @@ Language.factory(
         "spans_key": KEY,
         "decoding": None,
         "evidence": True,
+        "words": None,
         "tags": "prior",
         "constraints": None,
         "pruning": {"@misc": "spacy-lpcfg.Pruning.v1"},

@@ -15,6 +15,7 @@ import typer
 from spacy_lpcfg.components.cli.calibrate import calibrate
 from spacy_lpcfg.components.cli.complexity import complexity
 from spacy_lpcfg.components.cli.convert import convert
+from spacy_lpcfg.components.cli.doubt import doubt
 from spacy_lpcfg.components.cli.edit import edit
 from spacy_lpcfg.components.cli.encoder import encoder
 from spacy_lpcfg.components.cli.evaluate import evaluate
@@ -70,6 +71,7 @@ for command in (
     parse,
     evaluate,
     calibrate,
+    doubt,
     convert,
     surprisal,
     sample,

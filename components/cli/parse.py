@@ -83,6 +83,12 @@ def parse(
             "faster and worse; may be given again.",
         ),
     ] = None,
+    words: Annotated[
+        Path | None,
+        options.file_option(
+            "Tags that words may have: a file with a word and its tags on each line, such as Book VB NN."
+        ),
+    ] = None,
     dialect: options.Dialect = None,
     component: options.Component = None,
     n_process: Annotated[
@@ -166,6 +172,8 @@ def parse(
     nlp = load_pipeline(model)
     pipe = find_parser_or_bracketer(nlp, component)
     _set(nlp, pipe, settings)
+    if words is not None:
+        _set_words(pipe, words)
     questions: dict[str, dict[str, Any]] = {"posteriors": {}} if marginals else {}
     if n_best:
         questions["n_best"] = {"n": n_best, "tag_variants": False}
@@ -195,6 +203,20 @@ def _set(nlp: "Language", pipe: "Pipe", settings: list[str] | None) -> None:
             setattr(pipe, name, _changed(name, getattr(pipe, name), value))
         if settings and isinstance(pipe, ParsingPipe):
             pipe.ready_parser()
+
+
+def _set_words(pipe: "Pipe", words: Path) -> None:
+    """Have a component parse with the tags that a file lists for words.
+
+    RAISES (BadParameter): For a component that has no grammar, and for a file that is wrong or does not fit the model.
+    """
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+
+    if not isinstance(pipe, LPCFGParser):
+        raise typer.BadParameter(f"{pipe.name} is no lpcfg_parser, which alone takes words", param_hint="--words")
+    with usage_errors("--words"):
+        pipe.words = words
+        pipe.ready_parser()
 
 
 def _changed(name: str, group: Any, value: Any) -> Any:

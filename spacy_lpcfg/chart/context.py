@@ -16,7 +16,7 @@ import numpy as np
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart._context import emissions
-from spacy_lpcfg.chart.factors import Factors
+from spacy_lpcfg.chart.factors import Factors, with_listed
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.windows import Windows
@@ -74,6 +74,7 @@ class ContextModel:
         *,
         tag_factors: np.ndarray,
         tag_weight: float,
+        listed: np.ndarray | None,
         evidence: Factors | None,
         tag_threshold: float,
         boundary_threshold: float,
@@ -84,6 +85,8 @@ class ContextModel:
         terminals, tags (int32, (n_words,)): Ids of their terminals and given tags, which may be `NO_TAG`.
         tag_factors (float64, (n_words, n_tags)): Factors of the emissions of the words' terminals.
         tag_weight (float): Factor of a word's emissions under other tags than the given one.
+        listed (bool, (n_words, n_tags), or None): The tags that are listed for each word, see `with_listed`; None if
+            there are none for any word.
         evidence (Factors or None): What predicts the tags and symbols of words in place of the classifier, and with
             which tags a word may stand that it was never seen with; None for the classifier.
         tag_threshold (float): Symbols with a lower posterior are pruned, except for the best one of each word.
@@ -99,6 +102,8 @@ class ContextModel:
         else:
             extra = self._unseen[terminals] * (evidence.tag_probabilities >= _LIKELY)
             scores = evidence.symbol_logs
+        if listed is not None:
+            tag_factors, extra = with_listed(tag_factors, extra, listed, self._unseen[terminals])
         tag_factors = _with_given(tag_factors, extra, tags, tag_weight)
         around = np.zeros((len(words) + 2, tag_factors.shape[1] + 1))
         first_row, rows, row_scales, around[1:-1, :-1] = emissions(

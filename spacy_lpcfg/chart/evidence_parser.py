@@ -20,6 +20,7 @@ from spacy_lpcfg.parsing.evidence import EvidenceModel
 from spacy_lpcfg.parsing.protocol import Answer, Sentence
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.words.tag_dictionary import NO_TAGS, TagDictionary
 
 _LOWER = 0.005  # factor of the thresholds of the coarse chart, since tempering makes small probabilities larger
 _LOWER_TAGS = 0.03  # the same for the threshold of symbols of words
@@ -55,6 +56,7 @@ class EvidenceParser(Parser):
     weights (EvidenceWeights): How much it counts.
     settings (ChartSettings): Pruning.
     decoding (Decoding): How one tree is chosen.
+    words (TagDictionary): As for `Parser`.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class EvidenceParser(Parser):
         *,
         settings: ChartSettings = ChartSettings(),
         decoding: Decoding = MBR,
+        words: TagDictionary = NO_TAGS,
     ) -> None:
         finer = replace(
             settings,
@@ -72,7 +75,7 @@ class EvidenceParser(Parser):
             edge_threshold=settings.edge_threshold * _LOWER,
             tag_threshold=settings.tag_threshold * _LOWER_TAGS,
         )
-        super().__init__(with_backoff(grammar), settings=finer, decoding=decoding, tau=weights.tau)
+        super().__init__(with_backoff(grammar), settings=finer, decoding=decoding, tau=weights.tau, words=words)
         self._alone = Parser(grammar, settings=settings)
         self._evidence = evidence
         self._table = FactorTable(grammar, evidence.chains, evidence.tags, weights.span_power, weights.tag_power)
@@ -92,16 +95,11 @@ class EvidenceParser(Parser):
         """None: the chart has all back-off rules already."""
 
     def prepare(self, queries: Sequence[Query]) -> list[Query]:
-        """Return the queries with evidence."""
+        """Return the queries with evidence, computed once for all attempts, and with listed tags."""
+        queries = super().prepare(queries)
         lacking = [query for query in queries if query.evidence is None]
         found = iter(self._evidence.evidence([query.words for query in lacking]))
         return [query if query.evidence else replace(query, evidence=next(found)) for query in queries]
-
-    def forest(self, query: Sentence) -> Forest:
-        """Return the pruned chart of a sentence; its evidence is computed once for all attempts."""
-        query = Query.of(query)
-        is_short = len(query.words) <= self._most_words
-        return super().forest(self.prepare([query])[0] if is_short else query)
 
     def _has_enough(self, forest: Forest) -> bool:
         """Return whether a chart has more than one tree: a single one would seem certain, however it is tempered."""

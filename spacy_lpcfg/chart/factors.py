@@ -78,5 +78,21 @@ class FactorTable:
         )
 
 
+def with_listed(
+    tag_factors: np.ndarray, extra: np.ndarray, listed: np.ndarray, unseen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the factors of emissions, and those of tags that words were never seen with, given tags that are listed.
+
+    tag_factors, extra, unseen (float64, (n_words, n_tags)): Factors of emissions, factors of tags that the words were
+        never seen with, and those that such tags have if they are listed.
+    listed (bool, (n_words, n_tags)): Whether each tag is listed for each word. All other tags of a word with listed
+        tags have the factor `UNLISTED`.
+    """
+    scales = np.where(listed.any(axis=1, keepdims=True) & ~listed, UNLISTED, 1.0)
+    return tag_factors * scales, np.where(listed, unseen, extra * scales)
+
+
 FLOOR = -8.0
 """Log-odds of labels, and log-probability of tags, that evidence knows nothing of."""
+UNLISTED = 0.001
+"""Factor of the tags of a word for which a tag dictionary lists other tags."""

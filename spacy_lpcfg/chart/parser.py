@@ -44,6 +44,7 @@ from spacy_lpcfg.parsing.result import (
 from spacy_lpcfg.trees.transforms import basic_category, normalize
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.signatures import is_in_capitals
+from spacy_lpcfg.words.tag_dictionary import NO_TAGS, TagDictionary
 
 
 class Parser(SentenceParser):
@@ -54,7 +55,9 @@ class Parser(SentenceParser):
     decoding (Decoding): How one tree is chosen.
     tau (float or None): The power of the weights of the projection (`Projection`) that all answers about trees come
         from; None for the latent grammar's own answers, without a projection.
-    RAISES (ValueError): If the grammar, without a projection, cannot be decoded so.
+    words (TagDictionary): Tags that words may have, see `with_listed`. Surprisal and the probabilities of sentences, of
+        trees and of prefixes do without.
+    RAISES (ValueError): If the grammar, without a projection, cannot be decoded so, or lacks a tag of `words`.
     """
 
     def __init__(
@@ -64,9 +67,12 @@ class Parser(SentenceParser):
         settings: ChartSettings = ChartSettings(),
         decoding: Decoding = MBR,
         tau: float | None = None,
+        words: TagDictionary = NO_TAGS,
     ) -> None:
         if tau is None:
             grammar.check_decoding(decoding.name)
+        words.check(grammar.tags)
+        self.words = words
         self.grammar = grammar
         self.settings = settings
         self.decoding = decoding
@@ -235,11 +241,21 @@ class Parser(SentenceParser):
 
     # The chart
 
+    def prepare(self, queries: Sequence[Query]) -> list[Query]:
+        """Return the queries with the tags that are listed for their words."""
+        if not self.words.tags:
+            return list(queries)
+        return [
+            query if query.listed_tags else replace(query, listed_tags=self.words.tags_of(query.words))
+            for query in queries
+        ]
+
     def forest(self, query: Sentence) -> Forest:
         """Return the pruned chart of a sentence; it is empty if the grammar has no tree."""
         query = Query.of(query)
         if len(query.words) > self._most_words:
             return Forest()  # one that is not complete, as of a chart with too many rule applications
+        (query,) = self.prepare([query])
         mask = constraint_mask(query.constraints, len(query.words), self.sets)
         forest = self._build(query, mask, self.settings)
         if self._has_enough(forest) or not forest.is_complete or self.settings.retry_beam is None:
@@ -299,11 +315,16 @@ class Parser(SentenceParser):
             given,
             tag_factors=tag_factors,
             tag_weight=query.tag_weight,
+            listed=None if query.listed_tags is None else self._is_listed(query.listed_tags),
             evidence=factors,
             tag_threshold=settings.tag_threshold,
             boundary_threshold=settings.boundary_threshold,
         )
         return context if settings.boundary_merit else context.without_fit()
+
+    def _is_listed(self, listed_tags: Sequence[Sequence[str]]) -> np.ndarray:
+        """Return whether each tag is listed for each word, bool (n_words, n_tags)."""
+        return np.array([np.isin(self.grammar.tags, tags) for tags in listed_tags])
 
     def _wider(self, factor: float) -> ChartSettings:
         """Return the settings of a second attempt: the beam times a factor, and no pruning by context."""
@@ -321,7 +342,7 @@ class Parser(SentenceParser):
         grammar = with_backoff(self.grammar)
         has_decoding = self.decoding.is_for(replace(grammar, tau=1.0))  # by itself, without a projection
         decoding = self.decoding if has_decoding else MBR
-        return Parser(grammar, settings=self.settings, decoding=decoding, tau=self.tau)
+        return Parser(grammar, settings=self.settings, decoding=decoding, tau=self.tau, words=self.words)
 
     def tag_of_unparsed(self, word: str) -> str:
         """Return the most probable tag of a word, as the only word of a sentence that the grammar has no tree for."""
@@ -371,11 +392,16 @@ def state_bytes(grammar: Grammar) -> np.ndarray:
 
 
 def grammar_parser(
-    grammar: Grammar, decoding: Decoding = MBR, *, chart: ChartSettings = ChartSettings(), tau: float | None = None
+    grammar: Grammar,
+    decoding: Decoding = MBR,
+    *,
+    chart: ChartSettings = ChartSettings(),
+    tau: float | None = None,
+    words: TagDictionary = NO_TAGS,
 ) -> Parser:
     """Make the parser of a grammar, for `make_parser`.
 
     tau (float or None): Replaces the grammar's; at 1 the answers are the latent grammar's own, without a projection.
     """
     power = grammar.tau if tau is None else tau
-    return Parser(grammar, settings=chart, decoding=decoding, tau=None if power == 1 else power)
+    return Parser(grammar, settings=chart, decoding=decoding, tau=None if power == 1 else power, words=words)

@@ -17,6 +17,7 @@ from spacy_lpcfg.parsing.decodings import MBR, Decoding
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
 from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.storage.validation import is_number
+from spacy_lpcfg.words.tag_dictionary import NO_TAGS, TagDictionary
 
 _EVIDENCE: Mapping[str, type[EncoderEvidence] | type[FeatureEvidence]] = {
     evidence.kind: evidence for evidence in (EncoderEvidence, FeatureEvidence)
@@ -103,10 +104,11 @@ def evidence_parser(
     *,
     chart: ChartSettings = ChartSettings(),
     tau: float | None = None,
+    words: TagDictionary = NO_TAGS,
 ) -> EvidenceParser:
     """Make the parser of a model, for `make_parser`.
 
     tau (float or None): Replaces the one of the model's weights.
     """
     weights = model.weights if tau is None else replace(model.weights, tau=tau)
-    return EvidenceParser(model.model, model.evidence, weights, settings=chart, decoding=decoding)
+    return EvidenceParser(model.model, model.evidence, weights, settings=chart, decoding=decoding, words=words)

@@ -37,8 +37,8 @@ class ModelKind(NamedTuple):
 KINDS = {
     kind.model.kind: kind
     for kind in (
-        ModelKind(Grammar, grammar_parser, ("chart", "tau")),
-        ModelKind(EvidenceGrammar, evidence_parser, ("chart", "tau")),
+        ModelKind(Grammar, grammar_parser, ("chart", "tau", "words")),
+        ModelKind(EvidenceGrammar, evidence_parser, ("chart", "tau", "words")),
         ModelKind(ISBN, network_parser, ("search", "tau")),
         ModelKind(Induced, induced_parser),
     )
@@ -50,15 +50,16 @@ def make_parser(model: ParsingModel, *, decoding: Decoding | str | None = None, 
     """Return the parser by a model.
 
     decoding (Decoding, str or None): A decoding, or the name of one of the model's `decodings`; None for the first.
-    settings (ChartSettings, BeamSettings, float or None): How grammars (`chart`) and networks (`search`) prune, and the
-        power of the probabilities of trees (`tau`); None for the defaults and the model's tau.
+    settings (ChartSettings, BeamSettings, float, TagDictionary or None): How grammars (`chart`) and networks (`search`)
+        prune, the power of the probabilities of trees (`tau`), and tags that words may have (`words`, for grammars);
+        None for the defaults and the model's tau.
     RAISES (ValueError): If the model cannot be decoded so, or has no use for one of the settings.
     """
     kind = KINDS[model.kind]
     useless = [name for name in settings if name not in kind.settings]
     if useless:
         raise ValueError(
-            f"Expected settings of a parser by this model, which are {' and '.join(kind.settings) or 'none'}, got "
+            f"Expected settings of a parser by this model, which are {', '.join(kind.settings) or 'none'}, got "
             f"{', '.join(useless)}: leave them out."
         )
     if not isinstance(decoding, Decoding):

@@ -22,6 +22,8 @@ class Query:
     tag_weight (float): Factor by which all tags but the given one become less likely: 0 takes tags as given, 1 ignores
         them, and values between make them a prior. Networks ignore tags unless it is 0.
     constraints (Constraints): Brackets that the tree must have or must not have.
+    listed_tags (sequence of sequence of str, or None): The tags that a tag dictionary lists for each word, () for none;
+        None to look them up in that of the parser, if it has one.
     evidence (Evidence or None): Precomputed evidence for the words; None to compute it when the model takes any.
     RAISES (ValueError): If there are no words, or a word is empty, if the numbers of words and tags differ, or if a
         constraint is on something that is not a span of the words.
@@ -31,6 +33,7 @@ class Query:
     tags: Tags | None = None
     tag_weight: float = 0.0
     constraints: Constraints = NO_CONSTRAINTS
+    listed_tags: Sequence[Sequence[str]] | None = None
     evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
@@ -56,8 +59,9 @@ class Query:
     def part(self, start: int, end: int) -> Query:
         """Return the words [start, end) with their tags, without constraints."""
         tags = None if self.tags is None else self.tags[start:end]
+        listed = None if self.listed_tags is None else self.listed_tags[start:end]
         evidence = None if self.evidence is None else self.evidence.part(start, end)
-        return Query(self.words[start:end], tags, self.tag_weight, evidence=evidence)
+        return Query(self.words[start:end], tags, self.tag_weight, listed_tags=listed, evidence=evidence)
 
     def free(self) -> Query:
         """Return the same sentence without constraints."""

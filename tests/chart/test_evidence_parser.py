@@ -13,13 +13,14 @@ from oracles.enumeration import Model, all_trees, edges, items, model_of, weight
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser, evidence_parser
 from spacy_lpcfg.chart.context import _LEAST_SHARE, _LIKELY, _UNSEEN
 from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
-from spacy_lpcfg.chart.factors import FLOOR
+from spacy_lpcfg.chart.factors import FLOOR, UNLISTED
 from spacy_lpcfg.grammar.lexicon import tag_terminal
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.evidence import Evidence, span_bounds
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.transforms import expand_unaries, split_chain, unbinarize
+from spacy_lpcfg.words.tag_dictionary import TagDictionary
 
 CHAINS = (("NP",), ("S",), ("VP",), ("ADJP",))  # lacks S|VP, which counts as S
 TAGS = ("N", "D", "SYM")  # lacks V
@@ -88,8 +89,8 @@ def factor_of(evidence: Evidence, n: int, label: str, i: int, j: int, weights: E
     return factor * odds**weights.span_power
 
 
-def with_unseen(grammar, model: Model, words, evidence: Evidence) -> Model:
-    """The model with emissions under likely tags that a word was never seen with, by the definition of `_unseen`."""
+def with_unseen(grammar, model: Model, words, evidence: Evidence, dictionary: TagDictionary) -> Model:
+    """The model with emissions under likely or listed tags that a word was never seen with, as `_unseen` defines."""
     lexical = dict(model.lexical)
     shares = dict(zip(grammar.symbols, grammar.symbol_weights, strict=True))
     rows = grammar.lexicon
@@ -98,8 +99,9 @@ def with_unseen(grammar, model: Model, words, evidence: Evidence) -> Model:
         weights[rows.terminals[terminal]] += value * grammar.symbol_weights[symbol]
     tags_of = {a: split_chain(a)[-1] for a in grammar.symbols[: grammar.n_preterminals]}
     for word, logs in zip(words, evidence.tags, strict=True):
-        for tag, log in zip(TAGS, logs.tolist(), strict=True):
-            if np.exp(log) < _LIKELY or any(tags_of[a] == tag for a, x in model.lexical if x == word):
+        likely = {tag for tag, log in zip(TAGS, logs.tolist(), strict=True) if np.exp(log) >= _LIKELY}
+        for tag in likely.union(dictionary.tags.get(word, ())):
+            if any(tags_of[a] == tag for a, x in model.lexical if x == word):
                 continue
             share = sum(shares[a] for a in tags_of if tags_of[a] == tag)
             scale = _UNSEEN * weights[word] / max(share, _LEAST_SHARE)
@@ -109,20 +111,36 @@ def with_unseen(grammar, model: Model, words, evidence: Evidence) -> Model:
     return Model(model.roots, model.binary, lexical)
 
 
-def case(seed: int, n: int, tau: float, *, proper: bool = True, settings: ChartSettings = EXHAUSTIVE) -> Case:
+def listed_factor(dictionary: TagDictionary, words, label: str, i: int) -> float:
+    """The factor of a preterminal symbol over a word, by the definition of `UNLISTED`."""
+    tags = dictionary.tags.get(words[i], ())
+    return UNLISTED if tags and split_chain(label)[-1] not in tags else 1.0
+
+
+def case(
+    seed: int,
+    n: int,
+    tau: float,
+    *,
+    proper: bool = True,
+    is_listed: bool = False,
+    settings: ChartSettings = EXHAUSTIVE,
+) -> Case:
     grammar = random_grammar(seed, proper=proper)
     known = [word for word in WORDS if word in grammar.lexicon.words]
     words = np.random.default_rng(seed).permutation(known)[:n].tolist()  # each once: emissions are by position
     evidence = RandomEvidence()
     weights = EvidenceWeights(span_power=0.5, tag_power=0.7, tau=tau)
-    parser = EvidenceParser(grammar, evidence, weights, settings=settings)
+    dictionary = TagDictionary({words[0]: [grammar.tags[seed % len(grammar.tags)]]} if is_listed else {})
+    parser = EvidenceParser(grammar, evidence, weights, settings=settings, words=dictionary)
     given = evidence.evidence([words])[0]
-    model = with_unseen(grammar, model_of(parser.grammar), words, given)
+    model = with_unseen(grammar, model_of(parser.grammar), words, given, dictionary)
     found = {}
     for tree in all_trees(model, words):
         factors = 1.0
         for label, i, j in items(tree):
             factors *= factor_of(given, n, label, i, j, weights, is_leaf=j - i == 1)
+            factors *= listed_factor(dictionary, words, label, i) if j - i == 1 else 1.0
         found[tree] = weight(model, tree) * factors
     return Case(parser, words, {tree: value for tree, value in found.items() if value != 0})
 
@@ -136,9 +154,9 @@ def n_ary(shares: dict[Tree, float]) -> dict[Tree, float]:
 
 
 @settings(max_examples=20, deadline=None)
-@CASES
-def test_all_answers_about_trees_are_of_the_projection(seed, n, tau):
-    parser, words, _ = found = case(seed, n, tau)
+@given(st.integers(0, 10**6), st.integers(2, 3), st.sampled_from([1.0, 0.6]), st.booleans())
+def test_all_answers_about_trees_are_of_the_projection(seed, n, tau, is_listed):
+    parser, words, _ = found = case(seed, n, tau, is_listed=is_listed)
     expected = n_ary(found.shares())
     listed = parser.n_best(words, 10_000)
     assert {each.tree for each in listed} >= {tree for tree, share in expected.items() if share > 1e-6}

@@ -27,7 +27,7 @@ PARSERS = {
     "scorer": [3],
 }
 BAD = {
-    "lpcfg_parser": {**PARSERS, "learner": [3], "decoding": ["zzz", ""], "evidence": [1, None, "yes"]},
+    "lpcfg_parser": {**PARSERS, "learner": [3], "decoding": ["zzz", ""], "evidence": [1, None, "yes"], "words": [3]},
     "isbn_parser": {
         **PARSERS,
         "learner": [3, "pivot"],

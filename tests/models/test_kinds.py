@@ -14,6 +14,7 @@ from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn import BeamSettings
 from spacy_lpcfg.models.kinds import KINDS, ModelKind, make_parser, model_from_bytes, model_from_disk, usable_settings
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
+from spacy_lpcfg.words.tag_dictionary import NO_TAGS
 
 OF_GRAMMARS = ("evidence", "grammar")
 
@@ -64,13 +65,13 @@ def test_kinds_of_other_things_are_refused():
 def test_kinds_take_only_settings_that_they_have_a_use_for():
     chart, search = ChartSettings(beam=0.0), BeamSettings(beam=2)
     for name, kind in KINDS.items():
-        settings = usable_settings(model(name), chart=chart, search=search, tau=1.0)
+        settings = usable_settings(model(name), chart=chart, search=search, tau=1.0, words=NO_TAGS)
         assert (*settings,) == kind.settings
         assert make_parser(model(name), **settings).parse(SENTENCE).tree.words == SENTENCE
     for name in OF_GRAMMARS:
-        with pytest.raises(ValueError, match=r"by this model, which are chart and tau, got search: leave them out"):
+        with pytest.raises(ValueError, match=r"by this model, which are chart, tau, words, got search: leave them out"):
             make_parser(model(name), chart=chart, search=search)
-    with pytest.raises(ValueError, match="by this model, which are search and tau, got chart: leave them out"):
+    with pytest.raises(ValueError, match="by this model, which are search, tau, got chart: leave them out"):
         make_parser(model("isbn"), chart=chart)
     with pytest.raises(ValueError, match="by this model, which are none, got tau: leave them out"):
         make_parser(model("induced"), tau=1.0)

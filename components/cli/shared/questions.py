@@ -72,6 +72,7 @@ def _plain_posteriors(posteriors: Any) -> dict[str, Any]:
 
 
 _PLAIN: dict[str, Callable[[Any], Any]] = {
+    "entropies": float,
     "n_best": _plain_n_best,
     "posteriors": _plain_posteriors,
     "samples": lambda trees: list(map(_plain_tree, trees)),

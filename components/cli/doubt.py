@@ -1,0 +1,126 @@
+"""`spacy-lpcfg doubt`: the sentences of a text that are most worth correcting."""
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from spacy_lpcfg.checks import counted
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.citations import EXTENT, PLACE, cells
+from spacy_lpcfg.components.cli.shared.console import log, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.files import check_output
+from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
+from spacy_lpcfg.components.cli.shared.inputs import Parsed, check_usage, n_documents, run_pipeline, source_of
+from spacy_lpcfg.components.cli.shared.outputs import answers_of, bracket_lines, sentences_of
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline, n_jobs
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.components.cli.shared.outputs import Answer, ParsedSentence
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+
+_COLUMNS = (*PLACE, "bits_per_word", "bits", "words", *EXTENT)
+
+
+class DoubtFormat(str, Enum):
+    tsv = "tsv"
+    csv = "csv"
+    text = "text"
+    brackets = "brackets"
+
+
+class _Sentence(NamedTuple):
+    """A sentence to choose or not.
+
+    parsed (Parsed): Its Doc, which has no trees.
+    number (int): Its number among the sentences of the Doc that have words, from 0.
+    answer (Answer): Its words, and the entropy of its trees in bits.
+    """
+
+    parsed: Parsed
+    number: int
+    answer: "Answer"
+
+    @property
+    def text(self) -> str:
+        """The sentence as it stands in the text, on one line."""
+        return " ".join(self.answer.citation.extent()["text"].split())
+
+
+@reporting_errors
+def doubt(
+    model: options.ParserModel,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file in UTF-8 or .spacy, or - for stdin.")],
+    n: Annotated[int, typer.Option("--number", "-n", min=1, help="How many sentences.")] = 50,
+    kind: options.Kind = None,
+    dialect: options.Dialect = None,
+    form: Annotated[
+        DoubtFormat | None,
+        typer.Option("--format", help="A table, the sentences, or their trees. [default: by --output, or tsv]"),
+    ] = None,
+    output: options.OutputFile = None,
+    component: options.Component = None,
+    n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
+    force: options.Replace = False,
+) -> None:
+    """Choose the sentences that are most worth correcting, those with the most doubtful trees first.
+
+    Doubt is the entropy of the trees of a sentence, in bits, divided by its words. Of sentences of nearly the same
+    words one is chosen. `serve --correct` opens what is chosen.
+
+    \b
+    --format tsv, csv  place, doubt, entropy, number of words and text of a sentence a row
+    --format text      a sentence a line; .txt
+    --format brackets  the trees of the model, a tree a line; .mrg
+
+    \b
+    Example:
+        spacy-lpcfg doubt en text.txt
+        spacy-lpcfg doubt en text.txt -n 200 --output doubt.txt
+        spacy-lpcfg serve --correct doubt.txt --output corrected.mrg
+    """
+    name = format_of(output, form, DoubtFormat)
+    check_usage(file, kind, None)
+    check_output(output, inputs=[file, model], force=force)
+    n_process = n_jobs(n_process, "--n-process")
+    nlp = load_pipeline(model)
+    pipe = find_parser(nlp, component)
+    source = source_of(nlp, pipe, file, kind, None, dialect)
+    documents = run_pipeline(nlp, pipe, source, questions={"entropies": {}}, with_trees=False, n_process=n_process)
+    bar = progress(documents, "documents", total=n_documents(nlp, source))
+    sentences = [
+        _Sentence(parsed, i, answer) for parsed in bar for i, answer in enumerate(answers_of(parsed, "entropies"))
+    ]
+    write_output(output, name, _contents(name, pipe, sentences, n), force=force)
+
+
+def _contents(name: str, pipe: "ParsingPipe", sentences: list[_Sentence], n: int) -> Iterable[Any]:
+    """Return the lines or rows of the sentences that are most in doubt."""
+    from spacy_lpcfg.evaluation.doubt import most_in_doubt
+
+    answers = [sentence.answer for sentence in sentences]
+    chosen = most_in_doubt([answer.words for answer in answers], [answer.answer for answer in answers], n)
+    log(f"{len(chosen)} of {counted(len(sentences), 'sentence')}")
+    if name == DoubtFormat.text:
+        return [sentences[i].text for i in chosen]
+    if name == DoubtFormat.brackets:
+        return bracket_lines(_parsed(pipe, [sentences[i] for i in chosen]))
+    return [_COLUMNS, *(_row(i + 1, answers[i]) for i in chosen)]
+
+
+def _row(number: int, answer: "Answer") -> tuple[Any, ...]:
+    """Return the row of the sentence with this number in its file."""
+    n_words, bits = len(answer.words), answer.answer
+    doubt = f"{bits / n_words:.3f}", f"{bits:.2f}", str(n_words)
+    return *cells(answer.citation.place(number)), *doubt, *cells(answer.citation.extent())
+
+
+def _parsed(pipe: "ParsingPipe", sentences: Iterable[_Sentence]) -> "Iterator[ParsedSentence]":
+    """Yield sentences with their trees; each Doc is parsed once."""
+    by_doc: dict[int, list[ParsedSentence]] = {}
+    for sentence in sentences:
+        key = id(sentence.parsed.doc)
+        if key not in by_doc:
+            by_doc[key] = [*sentences_of(sentence.parsed._replace(doc=pipe(sentence.parsed.doc)), pipe.spans_key, None)]
+        yield by_doc[key][sentence.number]

@@ -1,0 +1,96 @@
+"""Tag dictionaries: files of words with the tags that they may have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from os import fspath
+
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.storage.files import PathLike
+from spacy_lpcfg.trees.brackets import read_lines
+from spacy_lpcfg.trees.transforms import unescape_token
+
+_ITEM = re.compile(r"\S+", re.ASCII)  # other white space may be part of a word
+_N_NEAR = 3  # tags that the error for an unknown one names
+
+
+@dataclass(frozen=True, eq=False)
+class TagDictionary:
+    """The tags that words may have, as evidence for a parser: other tags stay possible, but become unlikely.
+
+    tags (mapping of str to sequence of str): The tags of each word, at least one. A word of a text that is not listed
+        as it is written counts as its lower case.
+    places (mapping of str to str): Where each word stands, such as "words.txt:3", for error messages.
+    RAISES (ValueError): If a word has no tags, or a word or tag has blanks.
+    """
+
+    tags: Mapping[str, Sequence[str]]
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for word, tags in self.tags.items():
+            if isinstance(tags, str) or not tags or not all(map(_ITEM.fullmatch, (word, *tags))):
+                raise ValueError(
+                    f"Expected a word and a list of its tags, without blanks, got {shown(word)} and {shown(tags)}."
+                )
+
+    @classmethod
+    def read(cls, path: PathLike) -> TagDictionary:
+        """Read a file in UTF-8, plain or gzipped, as `of_lines` does.
+
+        RAISES (ValueError): As `of_lines`, and if the file is not in UTF-8. (OSError): If it cannot be opened.
+        """
+        return cls.of_lines(read_lines(path), fspath(path))
+
+    @classmethod
+    def of_lines(cls, lines: Iterable[str], path: str) -> TagDictionary:
+        """Read lines, each a word and its tags, such as `Book VB NN`.
+
+        Empty lines are skipped. A word may have several lines.
+
+        path (str): The name of the file for error messages.
+        RAISES (ValueError): With file and line, if a word has no tags.
+        """
+        tags: dict[str, list[str]] = {}
+        places: dict[str, str] = {}
+        for number, line in enumerate(lines, start=1):
+            items = _ITEM.findall(line)
+            if len(items) == 1:
+                raise ValueError(
+                    f"{path}:{number}: Expected a word and its tags, such as Book VB NN, got only {shown(items[0])}."
+                )
+            if items:
+                tags.setdefault(items[0], []).extend(items[1:])
+                places.setdefault(items[0], f"{path}:{number}")
+        return cls(tags, places)
+
+    def __str__(self) -> str:
+        """Return the lines of a file that `read` reads."""
+        return "".join(f"{word} {' '.join(tags)}\n" for word, tags in self.tags.items())
+
+    def check(self, known: Collection[str]) -> None:
+        """Raise ValueError, with the nearest known tags, for the first word with a tag that a model does not have."""
+        for word, tags in self.tags.items():
+            for tag in tags:
+                if tag not in known:
+                    near = get_close_matches(tag, known, _N_NEAR, cutoff=0.0)
+                    place = f"{self.places[word]}: " if word in self.places else ""
+                    raise ValueError(
+                        f"{place}Expected tags of the model for {shown(word)}, got {shown(tag)}; the nearest of its "
+                        f"{len(known)} tags are {', '.join(near)}."
+                    )
+
+    def tags_of(self, words: Sequence[str]) -> list[Sequence[str]] | None:
+        """Return the tags of the words of a sentence, in treebank spelling; () for words that are not listed, and None
+        if no word is listed.
+        """
+        texts = map(unescape_token, words)
+        found = [self.tags.get(text) or self.tags.get(text.lower(), ()) for text in texts]
+        return found if any(found) else None
+
+
+NO_TAGS = TagDictionary({})
+"""The dictionary of no words."""
