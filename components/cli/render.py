@@ -247,7 +247,9 @@ def _in_format(svg: str, form: PictureFormat) -> str | bytes:
     from spacy_lpcfg.pictures import svg_png
     from spacy_lpcfg.pictures.drawing import scrolling
 
-    return {PictureFormat.png: svg_png, PictureFormat.html: scrolling}.get(form, str)(svg)
+    converters: dict[PictureFormat, Callable[[str], str | bytes]]
+    converters = {PictureFormat.png: svg_png, PictureFormat.html: scrolling}
+    return converters.get(form, str)(svg)
 
 
 def _draw_figure(figure: "Figure", form: PictureFormat) -> str | bytes:
