@@ -26,7 +26,6 @@ from spacy_lpcfg.trees import Tree, TreebankError, read_trees
 from spacy_lpcfg.trees.files import shared_dialect, treebank_files
 from spacy_lpcfg.trees.formats import told
 from spacy_lpcfg.trees.reading import checked_dialect
-from spacy_lpcfg.trees.source import SentenceSource
 from spacy_lpcfg.trees.transforms import normalize_rooted
 
 _BINARY = ".spacy"
@@ -135,7 +134,7 @@ class Treebank:
 
 def _without_text(tree: Tree) -> Tree:
     """Return the tree without a text, which the tokenizer would split into other words than those of the treebank."""
-    return tree.with_source(SentenceSource(tree.sent_id)) if tree.source and tree.source.text else tree
+    return tree.with_source(tree.source._replace(text=None)) if tree.source else tree
 
 
 def refuse_broken(error: TreebankError) -> None:

@@ -80,17 +80,37 @@ def codes_of_file(
 
     sources (list): Receives the source of each tree.
     """
+    lines = _FirstLines()
     try:
-        codes = list(_regular_codes(path, strings))
+        codes = list(_regular_codes(path, strings, lines))
     except (_Irregular, UnicodeDecodeError, EOFError, OSError, zlib.error):
         return codes_of_trees(read_trees(path, on_error=on_error, dialect="penn", dropped=dropped), strings, sources)
-    n_trees = sum(int(np.count_nonzero(_depth(part) == 0)) for part in codes)
-    sources += [None] * n_trees
+    sources += [SentenceSource(line=line) for line in lines.found]
     return iter(codes)
 
 
-def _regular_codes(path: str, strings: Strings) -> Iterator[np.ndarray]:
-    """Yield the codes of a file of complete trees.
+class _FirstLines:
+    """The lines on which trees begin, of a file that is read in parts."""
+
+    def __init__(self) -> None:
+        self.found: list[int] = []
+        self._n_lines = self._depth = 0  # of the parts so far
+
+    def add(self, part: bytes) -> None:
+        """Find the trees that begin in the next part."""
+        characters = np.frombuffer(part, np.uint8)
+        line_ends = np.flatnonzero(characters == ord("\n"))
+        brackets = np.flatnonzero((characters == ord("(")) | (characters == ord(")")))
+        steps = np.where(characters[brackets] == ord("("), 1, -1)
+        depths = self._depth + np.cumsum(steps)
+        begins = brackets[(steps == 1) & (depths == 1)]
+        self.found += (self._n_lines + 1 + np.searchsorted(line_ends, begins)).tolist()
+        self._n_lines += len(line_ends)
+        self._depth += int(steps.sum())
+
+
+def _regular_codes(path: str, strings: Strings, lines: _FirstLines) -> Iterator[np.ndarray]:
+    """Yield the codes of a file of complete trees, and find the lines on which they begin.
 
     RAISES (_Irregular): If the file is anything but one complete tree after the other.
     """
@@ -103,9 +123,10 @@ def _regular_codes(path: str, strings: Strings) -> Iterator[np.ndarray]:
             line = file.readline(LONGEST_LINE)
             if has_marks or IS_IRREGULAR.search(data + line):
                 raise _Irregular
+            lines.add(data + line)
             spellings = (data + line).replace(b"(", b" ( ").replace(b")", b" ) ").split()
             codes = np.append(incomplete, np.fromiter(map(tokens.__getitem__, spellings), np.int32, len(spellings)))
-            depth = _depth(codes)
+            depth = np.cumsum((codes == OPEN).astype(np.int32) - (codes == CLOSE))
             ends = np.append(-1, np.flatnonzero(depth == 0))
             if len(line) == LONGEST_LINE or np.diff(ends, append=len(codes)).max() > MAX_NODES:
                 raise _Irregular
@@ -114,11 +135,6 @@ def _regular_codes(path: str, strings: Strings) -> Iterator[np.ndarray]:
             incomplete, data = codes[whole:], file.read(_BLOCK)
     if len(incomplete):
         raise _Irregular
-
-
-def _depth(codes: np.ndarray) -> np.ndarray:
-    """Return the number of brackets that are open after each code."""
-    return np.cumsum((codes == OPEN).astype(np.int32) - (codes == CLOSE))
 
 
 def _labelled(codes: np.ndarray, depth: np.ndarray, strings: Strings) -> np.ndarray:

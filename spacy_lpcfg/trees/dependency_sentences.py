@@ -120,7 +120,7 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str, sent_id: str) ->
         tuple(columns[_FEATURES] for columns in words),
         tuple(_head(columns[_HEAD], len(words), path, number) for number, columns in zip(numbers, words, strict=True)),
         tuple(columns[_RELATION] for columns in words),
-        SentenceSource(sent_id, _text([columns for _, columns in rows], words)),
+        SentenceSource(sent_id, _text([columns for _, columns in rows], words), first),
     )
     if not words or len(_top_down(sentence)) < len(words):
         raise TreebankError("Expected words whose heads make a tree, got a circle of heads or no words.", path, first)

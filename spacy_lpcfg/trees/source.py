@@ -62,7 +62,9 @@ class SentenceSource(NamedTuple):
 
     sent_id (str): The ID of the sentence; "" if it has none.
     text (SourceText or None): Its text; None if the file has only words.
+    line (int or None): The line on which its tree begins, from 1; None if the reader of the format does not say.
     """
 
     sent_id: str = ""
     text: SourceText | None = None
+    line: int | None = None

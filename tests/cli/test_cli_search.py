@@ -7,7 +7,7 @@ from commands import BROKEN, SAMPLE, json_in, run, stderr_of
 
 from spacy_lpcfg.components.cli.shared import tree_sources
 from spacy_lpcfg.components.cli.shared.pipelines import load_pipeline
-from spacy_lpcfg.queries import TreeIndex
+from spacy_lpcfg.queries import TreeIndex, reading
 from spacy_lpcfg.trees import read_trees
 
 DEV = SAMPLE / "dev.mrg"
@@ -66,8 +66,8 @@ def test_cli_search_has_brackets_tables_and_counts(trees, tmp_path):
     assert run("search", "NP ?< DT=d $+ (VP=v < VBD)", trees, "--format", "tsv").stdout == (
         "file\tdocument\tline\tsentence\tsent_id\tpattern\tstart\tend\tlabel\tprobability\tstart_char\tend_char\ttext"
         "\td\tv\n"
-        f"{trees}\t1\t\t1\t\tNP ?< DT=d $+ (VP=v < VBD)\t0\t2\tNP\t\t0\t9\tThe price\tThe\tfell\n"
-        f"{trees}\t1\t\t2\t\tNP ?< DT=d $+ (VP=v < VBD)\t0\t1\tNP\t\t0\t2\tIt\t\trose\n"
+        f"{trees}\t1\t1\t1\t\tNP ?< DT=d $+ (VP=v < VBD)\t0\t2\tNP\t\t0\t9\tThe price\tThe\tfell\n"
+        f"{trees}\t1\t2\t2\t\tNP ?< DT=d $+ (VP=v < VBD)\t0\t1\tNP\t\t0\t2\tIt\t\trose\n"
     )
     assert run("search", "DT", trees, trees, "--format", "brackets").stdout == f"{trees}:1\t(DT The)\n" * 2
     assert run("search", "DT", tmp_path, "--format", "brackets").stdout == f"{trees}:1\t(DT The)\n"
@@ -153,6 +153,16 @@ def test_cli_search_of_bad_input(tmp_path, trees):
     assert "use --input trees" in run("search", "NP", "-", text=TREES, code=1).stderr
     (tmp_path / "none.spacy").write_bytes(b"no Docs")
     assert f"Error: {tmp_path / 'none.spacy'}" in run("search", "NP", tmp_path / "none.spacy", code=1).stderr
+
+
+def test_cli_search_tells_the_lines_on_which_trees_begin(tmp_path, monkeypatch):
+    """Read fast and in small parts, or with codes that only the slow reader takes."""
+    monkeypatch.setattr(reading, "_BLOCK", 10)
+    wrapped = f"\n{TREES.replace('(VP', chr(10) + '  (VP')}\n( (NP\n(NN rain))) (NP (NN snow))\n"
+    for name, text in (("fast.mrg", wrapped), ("slow.mrg", wrapped.replace("(NN rain)", "(CODE x) (NN rain)"))):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        found = json_in(run("search", "_ROOT_", tmp_path / name, "--format", "jsonl").stdout)
+        assert [each["line"] for each in found] == [2, 4, 7, 8]
 
 
 PATTERNS = """\

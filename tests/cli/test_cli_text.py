@@ -75,7 +75,7 @@ def test_cli_takes_treebanks_for_trees(command, tmp_path, pcfg_model):
     (tmp_path / "dev.txt").write_text(f"\n( {tree})\n", encoding="utf-8")
     wanted = run(command, pcfg_model, tmp_path / "dev.txt", "--input", "trees").stdout
     for name in ("dev.mrg", "dev.mrg.gz", "dev.parsed", "dev.ptb"):
-        assert run(command, pcfg_model, tmp_path / name).stdout == wanted.replace("dev.txt", name)
+        assert run(command, pcfg_model, tmp_path / name).stdout == wanted.replace("dev.txt\t1\t2", f"{name}\t1\t1")
     for file, name in ((tmp_path / "dev.txt", tmp_path / "dev.txt"), (tree, "<text>"), ("-", "<stdin>")):
         failed = run(command, pcfg_model, file, text=tree, code=1)
         assert f"Error: {name} holds bracketed trees: use --input trees, or --input text to" in failed.stderr

@@ -22,7 +22,7 @@ class Origin(NamedTuple):
 
     file (str): The name of its file.
     document (int): The number of the document in the file: of a Doc in a .spacy file; 1 in any other file.
-    line (int or None): The line of text that it is made of; None for trees and Docs.
+    line (int or None): The line that it is made of, or on which the tree begins; None for Docs and some trees.
     first_char (int): The character of the document at which its text begins.
     words (list of str or None): The words as they came, of a sentence that is made of words.
     text (str): The text of these words.
@@ -44,8 +44,8 @@ class Origin(NamedTuple):
         from spacy_lpcfg.trees.source import SourceText
 
         text = (source and source.text) or SourceText(tuple(words), (True,) * len(words))
-        sent_id = source.sent_id if source else ""
-        return self._replace(words=words, text=text.text, offsets=text.offsets, sent_id=sent_id)
+        found = self._replace(words=words, text=text.text, offsets=text.offsets)
+        return found._replace(sent_id=source.sent_id, line=source.line) if source else found
 
 
 class CitedSentence(NamedTuple):

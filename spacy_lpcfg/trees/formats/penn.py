@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from spacy_lpcfg.trees.brackets import OpenNode, TreeBuilder
+from spacy_lpcfg.trees.source import SentenceSource
 from spacy_lpcfg.trees.tree import Tree
 
 IS_IRREGULAR = re.compile(rb"##|\((?:-DFL-|CODE)\s|\*x\*|\sE_S|\s\\[\[\]+]\)")
@@ -59,7 +60,7 @@ class PennBuilder(TreeBuilder):
 
     def finished(self, tree: Tree) -> Tree | None:
         found = super().finished(tree)
-        return found.with_id(self._sent_id) if found is not None and self._sent_id else found
+        return found and found.with_source(SentenceSource(self._sent_id or found.sent_id, line=self.line))
 
     def lines(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the lines without markup, headers and features; empty lines in the place of those left out."""
