@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -145,6 +146,7 @@ def mean_and_range(values: Sequence[float]) -> str:
 
 def arguments(docstring: str | None) -> argparse.ArgumentParser:
     """Parser of a benchmark's arguments, with what all have."""
+    _commit()  # of the code that runs: the checkout may change meanwhile
     parser = argparse.ArgumentParser(description=docstring, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows of all tables to this file")
     return parser
@@ -183,6 +185,7 @@ def report(tables: dict[str, list[Row]], json_path: Path | None) -> None:
         json_path.write_text(json.dumps(results, indent=1, default=str) + "\n", encoding="utf-8")
 
 
+@cache
 def _commit() -> str | None:
     """Return the commit that is checked out, with "-dirty" after changes; None outside a repository."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
