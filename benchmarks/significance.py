@@ -6,7 +6,7 @@ the mean over its seeds of the F1 of all brackets. A parser without seeds has on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.evaluation.evalb import Evaluation
 from spacy_lpcfg.evaluation.evalb_sentence import SentenceScore, Status
+from spacy_lpcfg.evaluation.unlabelled import UnlabelledScore
 
 N_SAMPLES = 2_000
 COVERED = (2.5, 97.5)
@@ -38,6 +39,12 @@ def evalb_counts(evaluations: Sequence[Evaluation]) -> np.ndarray:
     if len(lengths) != 1:
         raise ValueError(f"Expected evaluations of the same sentences, got {sorted(lengths)} sentences.")
     return np.array([[_counts(score) for score in evaluation.sentences] for evaluation in evaluations], dtype=np.int64)
+
+
+def unlabelled_counts(scores: Iterable[UnlabelledScore]) -> np.ndarray:
+    """Return the counts of unlabelled brackets, those of whole sentences among them, of a parser without seeds."""
+    counts = [(s.with_sentence.matched, s.with_sentence.n_gold, s.with_sentence.n_test) for s in scores]
+    return np.array([counts], dtype=np.int64).reshape(1, -1, 3)
 
 
 def f1_interval(counts: np.ndarray, *, n_samples: int = N_SAMPLES, seed: int = 0) -> Interval:

@@ -3,8 +3,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from benchmarks.significance import difference_interval, evalb_counts, f1_interval, paired_permutation_test
+from benchmarks.significance import (
+    difference_interval,
+    evalb_counts,
+    f1_interval,
+    paired_permutation_test,
+    unlabelled_counts,
+)
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.evaluation.unlabelled import score_brackets
 from spacy_lpcfg.trees import Tree, parse_trees
 
 WAYS = list(product((1, -1), repeat=9))
@@ -69,6 +76,11 @@ def test_significance_interval_of_a_difference_is_paired():
     assert difference_interval(hard, scores({0, 2, 3})).low >= 0
     alone = f1_interval(hard)
     assert alone.low < alone.value < alone.high
+
+
+def test_significance_counts_unlabelled_brackets_with_those_of_whole_sentences():
+    (score,) = [score_brackets({(0, 3), (0, 2)}, {(1, 3)}, [True] * 3)]
+    assert unlabelled_counts([score, score]).tolist() == [[[1, 2, 2], [1, 2, 2]]]
 
 
 def test_significance_needs_pairs():
