@@ -303,16 +303,16 @@ def _line(found: Found, form: str, *, is_one: bool, is_named: bool) -> str:
     name = f"\t{found.name}" if is_named else ""
     if form == SearchFormat.brackets:
         return f"{position}{name}\t{found.match.node.tree}"
-    return f"{_in_context(position, found.match)}{name}"
+    return f"{_in_context(position, found.match.node, found.sentence)}{name}"
 
 
-def _in_context(position: str, match: "TreeMatch") -> str:
-    """Return where a tree is, and the words of a match in brackets between those around it."""
-    words, node = match.node.root.words, match.node
-    before, after = " ".join(words[: node.start]), " ".join(words[node.end :])
+def _in_context(position: str, node: "TreeNode", sentence: CitedSentence) -> str:
+    """Return where a tree is, and the text of a match in brackets within that of its sentence."""
+    bounds = ((0, node.start), (node.start, node.end), (node.end, len(sentence.offsets)))
+    before, inside, after = (" ".join(sentence.extent(*words)["text"].split()) for words in bounds)
     left = before[-_CONTEXT:] if len(before) <= _CONTEXT else f"...{before[3 - _CONTEXT :]}"
     right = after if len(after) <= _CONTEXT else f"{after[: _CONTEXT - 3]}..."
-    return f"{position:>6}  {left:>{_CONTEXT}} [{' '.join(words[node.start : node.end])}] {right}".rstrip()
+    return f"{position:>6}  {left:>{_CONTEXT}} [{inside}] {right}".rstrip()
 
 
 def _extent(node: "TreeNode", sentence: CitedSentence) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def _text(rows: Sequence[list[str]], words: Sequence[list[str]]) -> SourceText:
     for columns in rows:
         span = _MULTIWORD.fullmatch(columns[0])
         first, last = (int(span[1]) - 1, int(span[2])) if span else (0, 0)
-        if 0 <= first < last <= len(words):
+        if 0 <= first < last <= len(words) and columns[_FORM].strip():
             multiwords[first:last] = [columns[_FORM], *[CONTINUED] * (last - first - 1)]
             spaces[last - 1] = NO_SPACE not in columns[_MISC].split("|")
     forms = tuple(multiwords) if any(multiwords) else ()

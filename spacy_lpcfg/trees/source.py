@@ -35,10 +35,10 @@ class SourceText(NamedTuple):
         forms = self.multiwords or ("",) * len(self.words)
         start = 0
         while start < len(self.words):
-            end = start + 1
-            while forms[start] and end < len(forms) and forms[end] == CONTINUED:
+            end, is_multiword = start + 1, forms[start] not in ("", CONTINUED)
+            while is_multiword and end < len(forms) and forms[end] == CONTINUED:
                 end += 1
-            yield SurfaceToken(start, end, forms[start] or self.words[start])
+            yield SurfaceToken(start, end, forms[start] if is_multiword else self.words[start])
             start = end
 
     @property

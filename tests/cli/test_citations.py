@@ -76,6 +76,8 @@ def test_citations_of_all_commands_agree(pcfg_model, file):
         "0",
         "3",
     ]
+    shown = run("search", "PRP", file, "--model", pcfg_model).stdout.splitlines()
+    assert [" ".join(line.split()) for line in shown] == ['1 [She] "left" (early).', "2 [It] rained.", "3 [We] stayed."]
     named = json_in(run("search", "S < (VP=vp < VBD)", file, "--model", pcfg_model, "--format", "jsonl").stdout)
     for match in named:
         vp = match["names"]["vp"]

@@ -101,5 +101,9 @@ def test_text_is_left_out_where_a_tree_has_other_words(french):
     (shorter,) = parse_trees("(NP (NN chat))")
     assert shorter.with_source(french[0].source).source == french[0].source._replace(text=None)
     assert "# sent_id = a b\n# text = chat\n" in conllu(shorter.with_id("a\nb"))
+    cut = SourceText(("de", "le", "chat"), (True, True, False), ("+", "du", "+"))
+    assert [token.form for token in cut.tokens()] == ["de", "du"]
+    nameless = FRENCH.replace("\tdu\t", "\t\t").replace("3-4", "2-9").splitlines(keepends=True)
+    assert next(read_dialect(nameless, "a.conllu")).source.text.text == "Il parle de le chat."
     text = SourceText(("a\nb", "c"), (False, False))
     assert (text.text, text.offsets) == ("a\nbc", [(0, 3), (3, 4)])
