@@ -324,7 +324,11 @@ class Parser(SentenceParser):
 
     def _is_listed(self, listed_tags: Sequence[Sequence[str]]) -> np.ndarray:
         """Return whether each tag is listed for each word, bool (n_words, n_tags)."""
-        return np.array([np.isin(self.grammar.tags, tags) for tags in listed_tags])
+        is_listed = np.zeros((len(listed_tags), len(self.grammar.tags)), dtype=bool)
+        for row, tags in zip(is_listed, listed_tags, strict=True):
+            ids = self.grammar.lexicon.tags_of(tags)
+            row[ids[ids != NO_TAG]] = True
+        return is_listed
 
     def _wider(self, factor: float) -> ChartSettings:
         """Return the settings of a second attempt: the beam times a factor, and no pruning by context."""
