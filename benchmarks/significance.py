@@ -94,6 +94,15 @@ def paired_permutation_test(one: np.ndarray, other: np.ndarray, *, n_shuffles: i
     return (n_as_large + 1) / (n_shuffles + 1)
 
 
+def sign_permutation_test(differences: np.ndarray, *, n_shuffles: int = N_SAMPLES, seed: int = 0) -> float:
+    """Return the two-sided p-value of a sum of paired differences, float (n,), the sign of each left to chance."""
+    check_whole(1, n_shuffles=n_shuffles)
+    values = differences[differences != 0].astype(float)
+    signs = np.random.default_rng(seed).choice((-1.0, 1.0), size=(n_shuffles, len(values)))
+    n_as_far = int((np.abs(signs @ values) >= abs(values.sum()) - 1e-9).sum())
+    return (n_as_far + 1) / (n_shuffles + 1)
+
+
 def _check_pairs(one: np.ndarray, other: np.ndarray) -> None:
     if one.shape[1] != other.shape[1]:
         raise ValueError(f"Expected scores of the same sentences, got {one.shape[1]} and {other.shape[1]}.")

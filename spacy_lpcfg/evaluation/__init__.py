@@ -1,1 +1,1 @@
-"""Evaluation of trees and probabilities: EVALB, unlabelled brackets, calibration, significance tests."""
+"""Evaluation of trees and probabilities: EVALB, unlabelled brackets, calibration."""

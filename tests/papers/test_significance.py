@@ -8,6 +8,7 @@ from benchmarks.significance import (
     evalb_counts,
     f1_interval,
     paired_permutation_test,
+    sign_permutation_test,
     unlabelled_counts,
 )
 from spacy_lpcfg.evaluation.evalb import evaluate
@@ -81,6 +82,11 @@ def test_significance_interval_of_a_difference_is_paired():
 def test_significance_counts_unlabelled_brackets_with_those_of_whole_sentences():
     (score,) = [score_brackets({(0, 3), (0, 2)}, {(1, 3)}, [True] * 3)]
     assert unlabelled_counts([score, score]).tolist() == [[[1, 2, 2], [1, 2, 2]]]
+
+
+def test_significance_of_signs_is_that_of_all_assignments():
+    """Of eight ways to sign three differences, two are as far from 0 as all of one sign."""
+    assert sign_permutation_test(np.array([1, 0, 2, 3]), n_shuffles=20_000) == pytest.approx(2 / 8, abs=0.01)
 
 
 def test_significance_needs_pairs():

@@ -39,6 +39,7 @@ from benchmarks.papers.isbn.exact import ExactFilter, gibbs_posteriors, posterio
 from benchmarks.papers.isbn.label_learning import fit_labels, label_log_likelihoods
 from benchmarks.papers.isbn.labelling import Approximation, Filter, Unigram, decode, log_probabilities
 from benchmarks.papers.isbn.simulation import DynamicSBN, Sequences
+from benchmarks.significance import sign_permutation_test
 from spacy_lpcfg.isbn.network import APPROXIMATIONS
 
 N_TESTED = 10_000
@@ -149,20 +150,12 @@ def mean_nats(results: list[dict[str, Outcome]], name: str) -> str | None:
     return None if None in nats else f"{np.mean(nats):.4f}"
 
 
-def paired_p(differences: np.ndarray, *, n_shuffles: int = 2_000) -> float:
-    """Return the p-value of the sum of differences, float (n,), when the sign of each is left to chance."""
-    values = differences[differences != 0].astype(float)
-    signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(n_shuffles, len(values)))
-    n_as_far = int((np.abs(signs @ values) >= abs(values.sum()) - 1e-9).sum())
-    return (n_as_far + 1) / (n_shuffles + 1)
-
-
 def better(results: list[dict[str, Outcome]], name: str, offsets: list[np.ndarray]) -> str:
     """On how many networks a model has more labels right than feed-forward, and significantly more."""
     pairs = [(result[name].is_right, result[FEED_FORWARD].is_right) for result in results]
     gains = [np.add.reduceat(a.astype(int) - b, begins[:-1]) for (a, b), begins in zip(pairs, offsets, strict=True)]
     wins = [gain for gain in gains if gain.sum() > 0]
-    return f"{len(wins)} of {len(gains)} ({sum(paired_p(gain) < 0.05 for gain in wins)})"
+    return f"{len(wins)} of {len(gains)} ({sum(sign_permutation_test(gain) < 0.05 for gain in wins)})"
 
 
 def likelier(results: list[dict[str, Outcome]], name: str) -> str:
