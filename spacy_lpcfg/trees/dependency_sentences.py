@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -70,9 +70,8 @@ def read_sentences(lines: Iterable[str], path: str, on_error: OnError = None) ->
         rows = [(number, line.split("\t")) for number, line in numbered_lines if not line.startswith("#")]
         if not (is_text and rows):
             continue
-        sent_ids = (match[1] for _, line in numbered_lines if (match := _SENT_ID.fullmatch(line)))
         try:
-            sentence = _sentence(rows, path, next(sent_ids, ""))
+            sentence = _sentence(rows, path, _comments(line for _, line in numbered_lines))
         except TreebankError as error:
             raise_or_report(error, on_error)
         else:
@@ -83,13 +82,18 @@ MOST_WORDS = 500
 """Limit on the words of a sentence: the time to make its tree grows faster than with their square."""
 _N_COLUMNS = 10
 _FORM, _UPOS, _XPOS, _FEATURES, _HEAD, _RELATION, _MISC = 1, 3, 4, 5, 6, 7, 9
-_SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(\S.*?)\s*")
 _MULTIWORD = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 _MOST_DIGITS = 9
 _NOTHING = {_FORM: ("",), _UPOS: ("", "_")}
 
 
-def _sentence(rows: Sequence[tuple[int, list[str]]], path: str, sent_id: str) -> DependencySentence:
+def _comments(lines: Iterable[str]) -> dict[str, str]:
+    """Return the values of comments such as `# text = It rained.` by their names."""
+    pairs = (line[1:].partition("=") for line in lines if line.startswith("#"))
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _sentence(rows: Sequence[tuple[int, list[str]]], path: str, comments: Mapping[str, str]) -> DependencySentence:
     words: list[list[str]] = []
     numbers: list[int] = []
     for number, columns in rows:
@@ -120,17 +124,20 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str, sent_id: str) ->
         tuple(columns[_FEATURES] for columns in words),
         tuple(_head(columns[_HEAD], len(words), path, number) for number, columns in zip(numbers, words, strict=True)),
         tuple(columns[_RELATION] for columns in words),
-        SentenceSource(sent_id, _text([columns for _, columns in rows], words), first),
+        SentenceSource(
+            comments.get("sent_id", ""), _text([columns for _, columns in rows], words, comments.get("text", "")), first
+        ),
     )
     if not words or len(_top_down(sentence)) < len(words):
         raise TreebankError("Expected words whose heads make a tree, got a circle of heads or no words.", path, first)
     return sentence
 
 
-def _text(rows: Sequence[list[str]], words: Sequence[list[str]]) -> SourceText:
+def _text(rows: Sequence[list[str]], words: Sequence[list[str]], text: str) -> SourceText:
     """Return the text of a sentence, by the rows of its multiword tokens and the last column.
 
     words (sequence of list of str): The rows of its words.
+    text (str): The comment, which says where white space is if no row does.
     """
     spaces = [NO_SPACE not in columns[_MISC].split("|") for columns in words]
     multiwords = [""] * len(words)
@@ -141,7 +148,21 @@ def _text(rows: Sequence[list[str]], words: Sequence[list[str]]) -> SourceText:
             multiwords[first:last] = [columns[_FORM], *[CONTINUED] * (last - first - 1)]
             spaces[last - 1] = NO_SPACE not in columns[_MISC].split("|")
     forms = tuple(multiwords) if any(multiwords) else ()
-    return SourceText(tuple(columns[_FORM] for columns in words), tuple(spaces), forms)
+    source = SourceText(tuple(columns[_FORM] for columns in words), tuple(spaces), forms)
+    return _with_spaces_of(text, source) if all(spaces) else source
+
+
+def _with_spaces_of(text: str, source: SourceText) -> SourceText:
+    """Return words with the white space that they have in a text, or as they are if the text has other words."""
+    spaces, position = [*source.spaces], 0
+    for _, end, form in source.tokens():
+        if not text.startswith(form, position):
+            return source
+        position += len(form)
+        spaces[end - 1] = not text[position : position + 1].strip()
+        while text[position : position + 1].isspace():
+            position += 1
+    return source._replace(spaces=tuple(spaces))
 
 
 def _head(text: str, n_words: int, path: str, number: int) -> int:

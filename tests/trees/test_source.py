@@ -103,6 +103,9 @@ def test_text_is_left_out_where_a_tree_has_other_words(french):
     assert "# sent_id = a b\n# text = chat\n" in conllu(shorter.with_id("a\nb"))
     cut = SourceText(("de", "le", "chat"), (True, True, False), ("+", "du", "+"))
     assert [token.form for token in cut.tokens()] == ["de", "du"]
+    unmarked = FRENCH.replace("SpaceAfter=No", "_").replace("Gloss=cat|", "")
+    for text, expected in ((unmarked, "Il parle du chat."), (unmarked.replace("= Il", "= Elle"), "Il parle du chat .")):
+        assert next(read_dialect(text.splitlines(keepends=True), "a.conllu")).source.text.text == expected
     nameless = FRENCH.replace("\tdu\t", "\t\t").replace("3-4", "2-9").splitlines(keepends=True)
     assert next(read_dialect(nameless, "a.conllu")).source.text.text == "Il parle de le chat."
     text = SourceText(("a\nb", "c"), (False, False))
