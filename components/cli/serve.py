@@ -1,9 +1,11 @@
 """`spacy-lpcfg serve`: a page on this machine to try a model, or to correct the trees of a file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from enum import Enum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,16 +13,26 @@ from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, log, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import check_input, check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of
-from spacy_lpcfg.components.cli.shared.inputs import run_pipeline, source_of
+from spacy_lpcfg.components.cli.shared.inputs import Source, run_pipeline, source_of, trees_of
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, find_parser_or_bracketer, load_pipeline
 
 if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.serve.demo_page import DemoPage
     from spacy_lpcfg.components.serve.local_server import LocalServer
+    from spacy_lpcfg.trees import Tree
 
 _PORT, _CORENLP_PORT = 8000, 9000
 _PAGE = "The page is"
 _WARM_UP = ("It rained.", ") the ( of ) $ 's (")  # a sentence, and what few grammars have a tree for
+
+
+class Ordering(str, Enum):
+    doubt = "doubt"
+    text = "text"
 
 
 @reporting_errors
@@ -49,10 +61,18 @@ def serve(
     correct: Annotated[
         str | None, typer.Option(metavar="FILE", help="Correct the trees of this file's sentences, see above.")
     ] = None,
+    trees: Annotated[
+        str | None, typer.Option("--from", metavar="FILE", help="Correct these trees, instead of the parser's own.")
+    ] = None,
+    order: Annotated[
+        Ordering,
+        typer.Option(help="With --correct and --from: the most doubtful sentences first, or as in the file."),
+    ] = Ordering.doubt,
     kind: options.Kind = None,
     dialect: options.Dialect = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="With --correct: a new file for the trees, such as trees.mrg.")
+        Path | None,
+        typer.Option("--output", "-o", help="With --correct and --from: a new file for the trees, such as trees.mrg."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the file of --output.")] = False,
 ) -> None:
@@ -61,10 +81,11 @@ def serve(
     Without MODEL it is by the English model that comes with the package; of several, the page has a choice. Only this
     machine can open the page, which loads nothing from elsewhere and answers no other site. Ctrl-C ends it.
 
-    With --correct the page has the sentences of FILE, those with the greatest entropy of their trees first. Brackets
-    are relabelled, added and removed by clicks and keys. What is kept is a constraint, and the rest is parsed again.
-    Trees that are saved are written to --output, in the order of FILE, and to no other file. It belongs to this server
-    until it ends; with --resume the next one goes on with it.
+    With --correct the page has the sentences of FILE, the most doubtful first. Brackets are relabelled, added and
+    removed, and tags changed, by clicks and keys. What is kept is a constraint, and the rest is parsed again. Trees
+    that are saved are written to --output, in the order of FILE, and to no other file. It belongs to this server until
+    it ends; with --resume the next one goes on with it. With --from the sentences begin with the trees of FILE, without
+    empty elements and indices, and --output has all of them.
 
     With --corenlp there is no page: programs that ask CoreNLP's server for tokens, sentences, tags and trees, or for
     matches of Tregex patterns, get them here. Other machines can ask if you give an address by --host: there is no
@@ -78,15 +99,20 @@ def serve(
         spacy-lpcfg serve --corenlp
         spacy-lpcfg serve en-fast --corenlp --host 0.0.0.0 --workers 4
         spacy-lpcfg serve --correct text.txt --output trees.mrg
+        spacy-lpcfg serve --from trees.mrg --order text --output better.mrg
     """
     names = models or ["en"]
     model, *others = names
-    if others and (corenlp or correct is not None):
-        raise typer.BadParameter("name one model for --corenlp and --correct", param_hint="MODEL")
+    file = correct or trees
+    if others and (corenlp or file):
+        raise typer.BadParameter("name one model for --corenlp, --correct and --from", param_hint="MODEL")
+    if correct and trees:
+        raise typer.BadParameter("name one file, by --from if its trees are to be corrected", param_hint="--correct")
     if not corenlp:
         _refuse("this is for --corenlp", **{"--host": host, "--workers": workers})
-    if correct is None:
-        _refuse("this is for --correct FILE", **{"--output": output, "--input": kind, "--resume": resume})
+    if file is None:
+        unused = {"--output": output, "--input": kind, "--resume": resume, "--order": order != Ordering.doubt}
+        _refuse("this is for --correct FILE and --from FILE", **unused)
         if corenlp:
             server = _corenlp(_CORENLP_PORT if port is None else port, model, component, host)
             _serve(server, "CoreNLP's clients are answered", workers or 1)
@@ -94,16 +120,17 @@ def serve(
             _serve(_demo(_PORT if port is None else port, names, component, n_best, tag_variants), _PAGE)
         return
     if corenlp:
-        raise typer.BadParameter("this is not for --correct FILE", param_hint="--corenlp")
-    check_input(correct, "--correct")
+        raise typer.BadParameter("this is not for --correct FILE and --from FILE", param_hint="--corenlp")
+    check_input(file, "--correct" if correct else "--from")
     if output is None:
         raise typer.BadParameter("name a file for the trees", param_hint="--output")
     format_of(output, None, ["brackets"])
-    check_output(output, inputs=[correct, model], force=True)
+    check_output(output, inputs=[file, model], force=True)
     if output.exists() and not resume:
         raise typer.BadParameter(f"'{output}' exists: name another file, or use --resume", param_hint="--output")
-    port = _PORT if port is None else port
-    _serve(_corrections(port, model, component, correct, kind, dialect, output, resume), _PAGE)
+    settings = {"output": output, "resume": resume, "order": order.value}
+    make = partial(_given, dialect=dialect) if trees else partial(_parsed, kind=kind, dialect=dialect)
+    _serve(_corrections(_PORT if port is None else port, model, component, partial(make, file), settings), _PAGE)
 
 
 def _refuse(why: str, **options: object) -> None:
@@ -165,20 +192,36 @@ def _corrections(
     port: int,
     model: str,
     component: str | None,
-    file: str,
-    kind: options.Input | None,
-    dialect: str | None,
-    output: Path,
-    resume: bool,
+    read: "Callable[[Language, ParsingPipe], tuple[Iterable[Doc], list[Tree] | None]]",
+    settings: dict[str, Any],
 ) -> "LocalServer":
     from spacy_lpcfg.components.serve.correction_server import CorrectionServer
     from spacy_lpcfg.components.serve.corrections import Corrections
 
     nlp = load_pipeline(model)
     parser = find_parser(nlp, component)
-    parsed = run_pipeline(nlp, parser, source_of(nlp, parser, file, kind, None, dialect))
-    corrections = Corrections(parser, (each.doc for each in progress(parsed, "documents")), output, resume=resume)
+    docs, trees = read(nlp, parser)
+    corrections = Corrections(parser, progress(docs, "documents"), trees=trees, **settings)
     return _at(port, lambda: CorrectionServer(port, corrections))
+
+
+def _parsed(
+    file: str, nlp: "Language", parser: "ParsingPipe", *, kind: options.Input | None, dialect: str | None
+) -> "tuple[Iterable[Doc], None]":
+    parsed = run_pipeline(nlp, parser, source_of(nlp, parser, file, kind, None, dialect))
+    return (each.doc for each in parsed), None
+
+
+def _given(
+    file: str, nlp: "Language", parser: "ParsingPipe", *, dialect: str | None
+) -> "tuple[Iterable[Doc], list[Tree]]":
+    """Return Docs with the trees of a file, and the trees."""
+    from spacy_lpcfg.components.training.corpus import tree_to_doc
+    from spacy_lpcfg.trees import normalize
+
+    read = trees_of(Source(file, options.Input.trees, dialect=dialect, is_told=True))
+    trees = [tree for tree in map(partial(normalize, functions=True), read) if tree]
+    return (tree_to_doc(nlp.vocab, [tree], parser.spans_key) for tree in trees), trees
 
 
 def warm_up(page: "DemoPage") -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from spacy_lpcfg.pictures.pages import html_page
+from spacy_lpcfg.trees.labels import explain
 
 TITLE = "Correct trees"
 _SCRIPT = Path(__file__).with_name("correction_page.js")
@@ -23,8 +25,17 @@ _STYLE = """
 .word small, .label small { font-size: .7rem; font-weight: normal; opacity: .7 }
 .label small { margin-left: .3rem }
 .label { background: none; border: 0; color: inherit; cursor: pointer; font: inherit; font-weight: 600;
-  padding: .2rem .35rem; text-align: left; width: 100% }
+  padding: .2rem .35rem; text-align: start; width: 100% }
 .kept { border-color: #2f8f7a; border-width: 2px }
+.word small { border-radius: 4px; margin: .1rem -.1rem 0; padding: .2rem .1rem }
+.word small.kept { border-bottom: 2px solid #2f8f7a; opacity: 1 }
+#list { display: flex; flex-direction: column; max-height: 40vh; overflow-y: auto }
+#list button { background: none; border: 0; color: inherit; cursor: pointer; flex: none; font: inherit;
+  padding: .2rem .4rem; text-align: start; unicode-bidi: plaintext }
+#list .selected { outline-offset: -2px }
+#list small { border: 1px solid var(--line); border-radius: 6px; margin-left: .5rem; padding: 0 .3rem }
+#label[aria-invalid] { border-color: #c05f3c; outline: 2px solid #c05f3c }
+[hidden] { display: none !important }
 .selected { background: #2d82b733; outline: 2px solid #2d82b7 }
 #sentence .selected { outline-width: 1px }
 #tools { background: var(--page); border-top: 1px solid var(--line); bottom: 0; padding: .4rem 0; position: sticky }
@@ -35,7 +46,7 @@ _STYLE = """
 #tools button, #tools input { border: 1px solid var(--line); border-radius: 6px; background: none; color: inherit;
   cursor: pointer; flex: none; font: inherit; padding: .25rem .6rem }
 #tools input { cursor: text; width: 5.5rem }
-#tools #names { max-height: 4.6rem; overflow-y: auto }
+#tools .names { max-height: 4.6rem; overflow-y: auto }
 kbd { border: 1px solid var(--line); border-radius: 4px; font-size: .8rem; padding: 0 .3rem }
 @media (max-width: 45rem) {
   body { margin: .5rem auto; padding: 0 .6rem }
@@ -43,49 +54,64 @@ kbd { border: 1px solid var(--line); border-radius: 4px; font-size: .8rem; paddi
   #place { margin: .25rem 0 }
   #sentence { font-size: 1rem; max-height: 9rem; overflow-y: auto }
   #tools kbd { display: none }
-  #tools #names { flex-wrap: nowrap; overflow-x: auto }
+  #tools .names { flex-wrap: nowrap; overflow-x: auto }
   .bracket { border-radius: 4px; margin: 1px; padding: 0 }
   .label { padding: .2rem }
 }
 """
 _TOOLS = """
 <p id="place"></p>
-<p id="sentence" aria-label="Sentence"></p>
+<details id="sentences"><summary id="counts"></summary><div id="list"></div></details>
+<p id="sentence" dir="auto" aria-label="Sentence"></p>
 <p class="hint">New bracket: click its first word, its last word, and a label. Change one: click its label, then
-another.</p>
+another. Change a tag: click it, then another.</p>
 <div id="tree" tabindex="0" aria-label="Tree"></div>
 <div id="tools">
 <p id="chosen"></p>
+<div id="names" class="names" role="group" aria-label="Labels">%s</div>
+<div id="tag-names" class="names" role="group" aria-label="Tags" hidden>%s</div>
 <p id="message" role="status"></p>
-<div id="names" role="group" aria-label="Labels">%s</div>
 <div>
 <input id="label" list="labels" placeholder="other" aria-label="Label" spellcheck="false" autocomplete="off">
 <button data-do="apply">Relabel, or add <kbd>Enter</kbd></button>
 <button data-do="remove">Remove <kbd>x</kbd></button>
 <button data-do="keep">Keep <kbd>k</kbd></button>
+<button data-do="tag">Tag <kbd>t</kbd></button>
 <button data-do="undo">Undo <kbd>u</kbd></button>
 <button data-do="back">Back <kbd>p</kbd></button>
 <button data-do="next">Next <kbd>n</kbd></button>
 <button data-do="save">Save, next <kbd>s</kbd></button>
 </div>
 </div>
-<p class="hint">What you change or keep stays, with a thick border, and the rest is parsed again. Keys: the arrows move
+<p class="hint">What you change or keep stays, with a thick border, and the rest is parsed again. Changes that you do
+not save are kept until the server ends. Keys: the arrows move
 from bracket to bracket, <kbd>Shift</kbd> and an arrow make the chosen words more or fewer, <kbd>r</kbd> or <kbd>a</kbd>
 goes to the field for a label, <kbd>Esc</kbd> back to the tree.</p>
 """
 
 
-def correction_page(labels: Sequence[str], n_sentences: int, first: int, token: str, nonce: str) -> str:
+def correction_page(labels: Sequence[str], tags: Sequence[str], settings: Mapping[str, Any], nonce: str) -> str:
     """Return the HTML of the page.
 
-    labels (sequence of str): The labels that brackets may have.
-    first (int): Number of the sentence that is shown first.
-    token (str): A secret that requests of its script carry.
+    labels, tags (sequence of str): The labels that brackets may have, and the tags of words.
+    settings (mapping): What its script needs: "token", a secret that its requests carry; "sentences", the text and the
+        state of each; "first", the number of the one that is shown first; "file", that of the trees that are saved.
     nonce (str): The nonce of the script.
     """
-    options = "".join(f'<option value="{escape(label)}">' for label in labels)
-    settings = json.dumps({"token": token, "n": n_sentences, "first": first}).replace("<", "\\u003c")
-    script = f'<script nonce="{nonce}">\nconst SETTINGS = {settings}\n{_SCRIPT.read_text("utf-8")}</script>'
-    names = "".join(f'<button data-label="{escape(label)}">{escape(label)}</button>' for label in labels)
-    intro = f'{_TOOLS % names}<datalist id="labels">{options}</datalist>\n{script}'
+    names = {label: explain(label) or "" for label in (*labels, *tags)}
+    known = {"labels": list(labels), "tags": list(tags), "names": names}
+    data = json.dumps({**settings, **known}).replace("<", "\\u003c")
+    script = f'<script nonce="{nonce}">\nconst SETTINGS = {data}\n{_SCRIPT.read_text("utf-8")}</script>'
+    lists = "".join(
+        f'<datalist id="{name}">{"".join(f"""<option value="{escape(label)}">""" for label in choices)}</datalist>'
+        for name, choices in (("labels", labels), ("tags", tags))
+    )
+    intro = f"{_TOOLS % (_buttons(labels), _buttons(tags))}{lists}\n{script}"
     return html_page(TITLE, (), intro=intro, style=_STYLE)
+
+
+def _buttons(labels: Sequence[str]) -> str:
+    return "".join(
+        f'<button data-label="{escape(label)}" title="{escape(explain(label) or "")}">{escape(label)}</button>'
+        for label in labels
+    )

@@ -9,13 +9,13 @@ from http import HTTPStatus
 from typing import Any
 
 from spacy_lpcfg.components.serve.correction_page import correction_page
-from spacy_lpcfg.components.serve.corrections import Corrections
+from spacy_lpcfg.components.serve.corrections import Corrections, Decisions
 from spacy_lpcfg.components.serve.demo_server import HEADERS, DemoHandler, DemoServer
 from spacy_lpcfg.components.serve.local_server import BodyError
-from spacy_lpcfg.trees.transforms import ROOT_LABELS
 from spacy_lpcfg.trees.tree import Span
 
 _MAX_BYTES = 100_000  # of a request
+_MOST_SHOWN = 80  # characters of a sentence in the list
 
 
 class CorrectionServer(DemoServer):
@@ -29,8 +29,8 @@ class CorrectionServer(DemoServer):
     def __init__(self, port: int, corrections: Corrections) -> None:
         self.token, self.nonce = secrets.token_urlsafe(), secrets.token_urlsafe()
         self.actions: dict[str, Callable[..., dict[str, Any]]] = {
-            "/open": lambda number, *_: corrections.opened(number),
-            "/parse": corrections.parsed,
+            "/open": lambda number, _: corrections.opened(number),
+            "/parse": corrections.keep,
             "/save": corrections.save,
         }
         self.corrections = corrections
@@ -42,8 +42,11 @@ class CorrectionServer(DemoServer):
 
     def _page(self, text: str | None) -> str:
         of = self.corrections
-        labels = [label for label in of.component.labels if label not in ROOT_LABELS]
-        return correction_page(labels, len(of.sentences), of.first_open, self.token, self.nonce)
+        sentences = [
+            {"text": sentence.text[:_MOST_SHOWN], "state": of.state(i)} for i, sentence in enumerate(of.sentences)
+        ]
+        settings = {"token": self.token, "first": of.first_open, "sentences": sentences, "file": str(of.output)}
+        return correction_page(of.labels, of.tags, settings, self.nonce)
 
 
 class _Handler(DemoHandler):
@@ -82,24 +85,35 @@ def _error(message: str) -> dict[str, Any]:
     return {"error": message}
 
 
-def _decisions(body: bytes) -> tuple[int, list[Span], list[Span]]:
-    """Parse a request into the number of a sentence and its required and forbidden brackets.
+def _decisions(body: bytes) -> tuple[int, Decisions]:
+    """Parse a request into the number of a sentence and the decisions on it.
 
     RAISES (ValueError): If the request has another form.
     """
     try:
         value = json.loads(body)
         number = value["number"]
-        required, forbidden = ([_bracket(*bracket) for bracket in value[name]] for name in ("required", "forbidden"))
+        required, forbidden = (
+            tuple(_bracket(*bracket) for bracket in value[name]) for name in ("required", "forbidden")
+        )
+        tags = {int(i): _label(tag) for i, tag in value["assigned"].items()}
         if type(number) is not int:
             raise TypeError
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ValueError("Expected a number of a sentence, and brackets such as [0, 2, 'NP'].") from error
-    return number, required, forbidden
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(
+            "Expected a number of a sentence, brackets such as [0, 2, 'NP'], and tags such as {'0': 'NN'}."
+        ) from error
+    return number, Decisions(required, forbidden, tags)
 
 
 def _bracket(start: Any, end: Any, label: Any) -> Span:
-    is_label = type(label) is str and label and not any(char.isspace() or char in "()" for char in label)
-    if type(start) is not int or type(end) is not int or not is_label or not label.isprintable():
+    if type(start) is not int or type(end) is not int:
         raise TypeError
-    return start, end, label
+    return start, end, _label(label)
+
+
+def _label(label: Any) -> str:
+    is_label = type(label) is str and label and not any(char.isspace() or char in "()" for char in label)
+    if not is_label or not label.isprintable():
+        raise TypeError
+    return str(label)

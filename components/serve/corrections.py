@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from math import isnan
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from spacy.tokens import Doc
 
 from spacy_lpcfg.components.doc.pictures import sentences
 from spacy_lpcfg.components.symbol_tags import symbol_tags
+from spacy_lpcfg.evaluation.doubt import most_in_doubt
 from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses, find_crossing
 from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.pictures.drawing import is_right_to_left
 from spacy_lpcfg.storage.owned_file import OwnedFile
 from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.brackets import bracket_lines
@@ -27,6 +29,23 @@ if TYPE_CHECKING:
     from spacy_lpcfg.parsing.result import Parse
 
 _MAX_LABELS = 20  # of brackets over the same words
+_SURE = 0.5  # bits of entropy; the likeliest of two trees then has a probability of 0.89
+
+Order = Literal["doubt", "text"]
+State = Literal["untouched", "sure", "changed", "saved"]
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What a person has decided of a sentence.
+
+    required, forbidden (tuple of (start, end, label)): Brackets that its tree has, and that it does not have.
+    tags (dict of int to str): The tags of words, by their positions.
+    """
+
+    required: tuple[Span, ...] = ()
+    forbidden: tuple[Span, ...] = ()
+    tags: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -46,19 +65,30 @@ class OpenSentence:
 
 
 class Corrections:
-    """The sentences of Docs, those with the greatest entropy of their trees first, and the trees that were saved.
+    """The sentences of Docs, the most doubtful first, with what was decided of them, and the trees that were saved.
 
     component (ParsingPipe): Parses what is not decided yet.
     docs (iterable of Doc): Parsed by it.
     output (path): The file of the trees, in the order of the Docs, written whenever one is saved. It belongs to this
         object until `close`.
     resume (bool): Whether to go on with a file that is there, with trees of some of these sentences.
+    order (str): "doubt" for the order of `most_in_doubt`, with near duplicates and sentences without an entropy last;
+        "text" for that of the Docs.
+    trees (sequence of Tree or None): The trees that the sentences begin with; None to begin with those of the parser.
+        With trees, the file has all of them, corrected as far as they are saved.
     RAISES (ValueError): If the file exists and `resume` is false, if it has a tree over other words, or if another
         process corrects trees in it.
     """
 
     def __init__(
-        self, component: ParsingPipe, docs: Iterable[Doc], output: str | PathLike[str], *, resume: bool = False
+        self,
+        component: ParsingPipe,
+        docs: Iterable[Doc],
+        output: str | PathLike[str],
+        *,
+        resume: bool = False,
+        order: Order = "doubt",
+        trees: Sequence[Tree] | None = None,
     ) -> None:
         self.component, self.output = component, output
         self._file = OwnedFile(output, resume=resume)
@@ -69,9 +99,11 @@ class Corrections:
                 OpenSentence(len(open_sentences) + i, sentence.text, sentence.words, entropies[sentence.number])
                 for i, sentence in enumerate(sentences(doc, component.spans_key))
             ]
-        self.sentences = sorted(open_sentences, key=lambda sentence: -sentence.entropy)
+        self.sentences = _in_order(open_sentences, order)
+        self.given = dict(enumerate(trees or ()))
         self.saved = self._saved_before() if self._file.path.exists() else {}
-        self._decisions: dict[int, tuple[Sequence[Span], Sequence[Span]]] = {}
+        self._starts: dict[int, Decisions] = {}  # that lead to the tree that was saved or given
+        self._drafts: dict[int, Decisions] = {}
 
     def close(self) -> None:
         """Release the file."""
@@ -82,74 +114,127 @@ class Corrections:
         """The number of the first sentence that has not been saved; 0 if all have."""
         return next((i for i, sentence in enumerate(self.sentences) if sentence.position not in self.saved), 0)
 
+    @property
+    def labels(self) -> list[str]:
+        """The labels of brackets that the model or the given trees have."""
+        given = {label for tree in self.given.values() for _, _, label in tree.spans()}
+        return [label for label in sorted({*self.component.labels, *given}) if label not in ROOT_LABELS]
+
+    @property
+    def tags(self) -> list[str]:
+        """The tags of words that the model or the given trees have."""
+        own = self.component.learned.tags if self.component.learned is not None else ()
+        tags = {*own, *(tag for tree in self.given.values() for tag in tree.tags)}
+        return sorted(tags, key=lambda tag: (not tag.isalpha(), tag))  # punctuation last
+
+    def state(self, number: int) -> State:
+        """Return the state of a sentence: changed since it was opened first or saved, saved, or else untouched.
+
+        An untouched sentence is "sure" if the entropy of its trees is at most half a bit.
+        """
+        sentence = self.sentences[number]
+        if sentence.position in self._drafts:
+            return "changed"
+        if sentence.position in self.saved:
+            return "saved"
+        return "sure" if 0 <= sentence.entropy <= _SURE else "untouched"
+
     def opened(self, number: int) -> dict[str, Any]:
-        """Return the tree of a sentence as saved, or else as parsed, with the decisions that lead to it.
+        """Return the tree of a sentence as it was left, with the decisions that lead to it.
 
         number (int): The number of the sentence in `sentences`.
         RAISES (ValueError): If there is no such sentence.
         """
         self._check(number)
-        position = self.sentences[number].position
-        if position in self.saved and position not in self._decisions:
-            self._decisions[position] = self._decisions_for(number, self.saved[position])
-        required, forbidden = self._decisions.get(position, ((), ()))
-        return {**self.parsed(number, required, forbidden), "required": [*required], "forbidden": [*forbidden]}
+        decisions = self._drafts.get(self.sentences[number].position) or self._start(number)
+        return {
+            **self.parsed(number, decisions),
+            "required": decisions.required,
+            "forbidden": decisions.forbidden,
+            "assigned": decisions.tags,
+        }
 
-    def parsed(self, number: int, required: Sequence[Span] = (), forbidden: Sequence[Span] = ()) -> dict[str, Any]:
+    def keep(self, number: int, decisions: Decisions) -> dict[str, Any]:
+        """Parse a sentence under decisions, and keep them until it is opened again; arguments as for `parsed`."""
+        self._decided(number, decisions)
+        position = self.sentences[number].position
+        if decisions == self._start(number):
+            self._drafts.pop(position, None)
+        else:
+            self._drafts[position] = decisions
+        return self.parsed(number, decisions)
+
+    def parsed(self, number: int, decisions: Decisions | None = None) -> dict[str, Any]:
         """Parse a sentence under the decisions of the page.
 
         number (int): The number of the sentence in `sentences`.
-        required, forbidden (sequence of (start, end, label)): Brackets that it has, and that it does not have.
-        RAISES (ValueError): If there is no such sentence, or brackets cross, are not within it, or are both required
-            and forbidden.
+        decisions (Decisions or None): What its tree has and does not have.
+        RAISES (ValueError): If there is no such sentence, if brackets cross, are not within it, or are both required
+            and forbidden, or if a tag is of no word.
         """
-        parse, brackets = self._decided(number, required, forbidden)
-        scores = dict(zip(parse.spans, parse.span_scores.tolist(), strict=True))
+        tree, brackets, scores = self._decided(number, decisions or Decisions())
         return {
             "text": self.sentences[number].text,
             "words": self.sentences[number].words,
-            "tags": parse.tags,
+            "direction": "rtl" if is_right_to_left(self.sentences[number].words) else "ltr",
+            "tags": tree.tags,
             "brackets": [[*bracket, scores.get(bracket)] for bracket in brackets],
-            "isSaved": self.sentences[number].position in self.saved,
-            "nSaved": len(self.saved),
+            "state": self.state(number),
         }
 
-    def save(self, number: int, required: Sequence[Span] = (), forbidden: Sequence[Span] = ()) -> dict[str, Any]:
+    def save(self, number: int, decisions: Decisions | None = None) -> dict[str, Any]:
         """Save a tree: write it and all trees that were saved before; arguments as for `parsed`.
 
         RAISES (ValueError): As `parsed`, and if the file is not as this object left it. (OSError): If it cannot be
             written. Then the tree does not count as saved.
         """
-        parse, brackets = self._decided(number, required, forbidden)
+        decisions = decisions or Decisions()
+        tree, _, _ = self._decided(number, decisions)
+        position = self.sentences[number].position
+        saved = {**self.saved, position: tree}
+        self._write([tree for _, tree in sorted({**self.given, **saved}.items())])
+        self.saved, self._starts[position] = saved, decisions
+        self._drafts.pop(position, None)
+        return self.parsed(number, decisions)
+
+    def _start(self, number: int) -> Decisions:
+        """Return the decisions that lead to the tree that was saved or given; none without one."""
+        position = self.sentences[number].position
+        tree = self.saved.get(position) or self.given.get(position)
+        if position not in self._starts:
+            self._starts[position] = self._decisions_for(number, tree) if tree else Decisions()
+        return self._starts[position]
+
+    def _decided(self, number: int, decisions: Decisions) -> tuple[Tree, list[Span], dict[Span, float]]:
+        """Return the tree of a sentence under decisions, its brackets below the root, and their probabilities."""
+        self._check(number)
+        required, forbidden = (tuple(dict.fromkeys(each)) for each in (decisions.required, decisions.forbidden))
+        constraints = Constraints(required, forbidden)
+        constraints.check(len(self.sentences[number].words))
+        _check_is_tree(required)
+        _check_agree(required, forbidden)
+        parse, brackets = self._parse(number, constraints, decisions.tags)
+        tags = [decisions.tags.get(i, tag) for i, tag in enumerate(parse.tags)]
         words = parse.tree.words
         is_one = len(words) == 1 or any(end - start == len(words) for start, end, _ in brackets)
         top = [] if is_one else [(0, len(words), "")]
-        tree = Tree.from_spans(words, parse.tags, [*top, *brackets])
-        position = self.sentences[number].position
-        saved = {**self.saved, position: tree}
-        self._write([saved[i] for i in sorted(saved)])
-        self.saved, self._decisions[position] = saved, (required, forbidden)
-        return self.parsed(number, required, forbidden)
+        scores = dict(zip(parse.spans, parse.span_scores.tolist(), strict=True))
+        return Tree.from_spans(words, tags, [*top, *brackets]), brackets, scores
 
-    def _decided(self, number: int, required: Sequence[Span], forbidden: Sequence[Span]) -> tuple[Parse, list[Span]]:
-        """Parse a sentence under decisions; return also the brackets below the root, edited if no parse obeys them."""
-        self._check(number)
-        parser = self.component.ready_parser()
-        words = self.sentences[number].words
-        constraints = Constraints(tuple(dict.fromkeys(required)), tuple(dict.fromkeys(forbidden)))
-        constraints.check(len(words))
-        _check_is_tree(constraints.required)
-        _check_agree(required, forbidden)
-        tags = symbol_tags(words, self.component.known_words, self.component.vocab.lang)
-        for tried in (
-            constraints,
-            Constraints((), constraints.forbidden, tuple({span[:2]: None for span in required})),
-        ):
-            parse = parser.parse(Query(self.component.spell(words), tags, constraints=tried))
+    def _parse(self, number: int, constraints: Constraints, tags: Mapping[int, str]) -> tuple[Parse, list[Span]]:
+        """Parse a sentence; return also the brackets below the root, edited if no parse satisfies the constraints."""
+        words, component = self.sentences[number].words, self.component
+        if not all(0 <= i < len(words) for i in tags):
+            raise ValueError(f"Expected tags of the {len(words)} words of the sentence, got those of {sorted(tags)}.")
+        symbols = symbol_tags(words, component.known_words, component.vocab.lang) or [None] * len(words)
+        given = [tags.get(i, tag) for i, tag in enumerate(symbols)]
+        whole = tuple({span[:2]: None for span in constraints.required})
+        for tried in (constraints, Constraints((), constraints.forbidden, whole)):
+            parse = component.ready_parser().parse(Query(component.spell(words), given, constraints=tried))
             brackets = [span for span in parse.spans if span[2] not in ROOT_LABELS]
             if constraints.allow(brackets):
                 return parse, brackets
-        return parse, _as_decided(brackets, constraints.required, {*forbidden})
+        return parse, _as_decided(brackets, constraints.required, {*constraints.forbidden})
 
     def _check(self, number: int) -> None:
         if not 0 <= number < len(self.sentences):
@@ -160,7 +245,10 @@ class Corrections:
         self._file.write(gzip.compress(data, mtime=0) if self._file.path.suffix == ".gz" else data)
 
     def _saved_before(self) -> dict[int, Tree]:
-        """Read the trees in the file, by the positions of their sentences, which must have the same words."""
+        """Read the trees in the file, by the positions of their sentences, which must have the same words.
+
+        Trees that are as they were given do not count.
+        """
         spell = self.component.spell
         places: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for sentence in sorted(self.sentences, key=lambda sentence: -sentence.position):
@@ -174,24 +262,31 @@ class Corrections:
                     "a file that was made of the same text."
                 )
             saved[places[_plain(tree.words)].pop()] = tree
-        return saved
+        return {position: tree for position, tree in saved.items() if tree != self.given.get(position)}
 
-    def _decisions_for(self, number: int, tree: Tree) -> tuple[list[Span], list[Span]]:
+    def _decisions_for(self, number: int, tree: Tree) -> Decisions:
         """Return decisions by which the parser produces a tree: its brackets are required, additional ones
         forbidden.
         """
-        required = [span for span in tree.spans() if span[2] not in ROOT_LABELS]
-        forbidden: list[Span] = []
+        required = tuple(span for span in tree.spans() if span[2] not in ROOT_LABELS)
+        decisions = Decisions(required, (), dict(enumerate(tree.tags)))
         for _ in range(_MOST_ROUNDS):
-            _, brackets = self._decided(number, required, forbidden)
+            _, brackets, _ = self._decided(number, decisions)
             besides = [bracket for bracket in brackets if bracket not in required]
             if not besides:
                 break
-            forbidden += besides
-        return required, forbidden
+            decisions = Decisions(required, (*decisions.forbidden, *besides), decisions.tags)
+        return decisions
 
 
 _MOST_ROUNDS = 20  # of parses that find what else the parser would add to a saved tree
+
+
+def _in_order(sentences: Sequence[OpenSentence], order: Order) -> list[OpenSentence]:
+    if order == "text":
+        return list(sentences)
+    first = most_in_doubt([each.words for each in sentences], [each.entropy for each in sentences])
+    return [sentences[i] for i in (*first, *sorted({*range(len(sentences))}.difference(first)))]
 
 
 def _plain(words: Sequence[str]) -> tuple[str, ...]:

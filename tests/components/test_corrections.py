@@ -1,6 +1,7 @@
 """`spacy-lpcfg serve --correct`: decisions on trees, what the server takes, and the page in a browser."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import serving
@@ -9,11 +10,12 @@ from pipelines import pipeline_by
 from stored_models import model
 
 from spacy_lpcfg.components.serve.correction_server import CorrectionServer
-from spacy_lpcfg.components.serve.corrections import Corrections
+from spacy_lpcfg.components.serve.corrections import Corrections, Decisions
 from spacy_lpcfg.components.serve.demo_server import DemoServer
-from spacy_lpcfg.trees import read_trees
+from spacy_lpcfg.components.training.corpus import tree_to_doc
+from spacy_lpcfg.trees import parse_trees, read_trees
 
-TEXTS = ("It left. The man saw the dog at the station on the last day.", "We left.")
+TEXTS = ("The man saw the dog at the station on the last day. It left.", "We left.")
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +23,8 @@ def pipeline(sample_grammar):
     return pipeline_by(sample_grammar)[0]
 
 
-def corrections_of(pipeline, output, **settings) -> Corrections:
-    return Corrections(pipeline.get_pipe("lpcfg_parser"), map(pipeline, TEXTS), output, **settings)
+def corrections_of(pipeline, output, order="text", **settings) -> Corrections:
+    return Corrections(pipeline.get_pipe("lpcfg_parser"), map(pipeline, TEXTS), output, order=order, **settings)
 
 
 @pytest.fixture
@@ -30,15 +32,22 @@ def corrections(pipeline, tmp_path):
     return corrections_of(pipeline, tmp_path / "out.mrg")
 
 
+def decided(required=(), forbidden=(), tags=None) -> Decisions:
+    return Decisions(tuple(required), tuple(forbidden), tags or {})
+
+
 def brackets(answer) -> list[tuple[int, int, str]]:
     return [tuple(bracket[:3]) for bracket in answer["brackets"]]
 
 
-def test_corrections_come_in_order_of_entropy(corrections, pipeline):
-    entropies = [each.entropy for each in corrections.sentences]
-    assert entropies == sorted(entropies, reverse=True)
-    assert corrections.sentences[0].words[:3] == ["The", "man", "saw"]
-    assert sorted(each.position for each in corrections.sentences) == [0, 1, 2]
+def test_corrections_come_in_order_of_doubt_or_of_the_text(corrections, pipeline, tmp_path):
+    assert [each.position for each in corrections.sentences] == [0, 1, 2]
+    ranked = corrections_of(pipeline, tmp_path / "other.mrg", "doubt").sentences
+    doubts = [each.entropy / len(each.words) for each in ranked]
+    assert doubts == sorted(doubts, reverse=True)
+    assert [each.position for each in ranked] == [2, 1, 0]
+    twice = Corrections(corrections.component, map(pipeline, [TEXTS[1]] * 2), tmp_path / "twice.mrg")
+    assert [each.position for each in twice.sentences] == [0, 1]  # near duplicates last
 
 
 def test_corrections_keep_the_order_of_the_file_where_there_is_no_entropy(tmp_path):
@@ -49,7 +58,7 @@ def test_corrections_keep_the_order_of_the_file_where_there_is_no_entropy(tmp_pa
 
 def test_corrections_parse_the_rest_again(corrections):
     over_both = (3, 8, "NP")  # the dog at the station
-    one, other = (brackets(corrections.parsed(0, *each)) for each in (([over_both], []), ([], [over_both])))
+    one, other = (brackets(corrections.parsed(0, each)) for each in (decided([over_both]), decided([], [over_both])))
     assert over_both in one
     assert over_both not in other
     assert {(0, 13, "S"), (0, 2, "NP"), (2, 12, "VP"), (3, 5, "NP")} <= {*one} & {*other}
@@ -57,35 +66,37 @@ def test_corrections_parse_the_rest_again(corrections):
 
 def test_corrections_are_what_was_decided_even_if_the_model_has_no_such_tree(corrections):
     required, forbidden = [(4, 7, "ODD"), (0, 2, "VP")], [(0, 13, "S")]
-    found = brackets(corrections.parsed(0, required, forbidden))
+    found = brackets(corrections.parsed(0, decided(required, forbidden)))
     assert set(required) <= set(found)
     assert not set(forbidden) & set(found)
     starts = [(start, -end) for start, end, _ in found]
     assert starts == sorted(starts)
-    corrections.save(0, required, forbidden)
+    corrections.save(0, decided(required, forbidden))
     (tree,) = read_trees(corrections.output)
     assert {*required} <= {*tree.spans()}
 
 
-def test_corrections_are_written_in_the_order_of_the_file(corrections):
+def test_corrections_are_written_in_the_order_of_the_file(pipeline, tmp_path):
+    corrections = corrections_of(pipeline, tmp_path / "out.mrg", "doubt")
     places = [each.position for each in corrections.sentences]
     for number in (0, 1):
-        assert corrections.save(number)["isSaved"]
-    assert corrections.parsed(2)["nSaved"] == 2
+        assert corrections.save(number)["state"] == "saved"
+    assert len(corrections.saved) == 2
     first = corrections.sentences[places.index(min(places[:2]))]
     trees = [*read_trees(corrections.output)]
     assert trees[0].words == first.words
     assert corrections.component.learned.root_label == "ROOT"
     assert [tree.label for tree in trees] == ["S", "S"]
-    corrections.save(0, [(0, 2, "WHNP")])
+    corrections.save(0, decided([(0, 1, "WHNP")]))
     assert len([*read_trees(corrections.output)]) == 2
-    assert "(WHNP (DT The)" in corrections.output.read_text("utf-8")
+    assert "(WHNP (NP (PRP We)))" in corrections.output.read_text("utf-8")
 
 
 def test_corrections_without_a_bracket_over_all_words_are_below_an_unlabelled_root(corrections):
-    found = brackets(corrections.parsed(2, (), [(0, 3, label) for label in corrections.component.labels]))
+    decisions = decided([], [(0, 3, label) for label in corrections.component.labels])
+    found = brackets(corrections.parsed(2, decisions))
     assert (0, 3) not in [bracket[:2] for bracket in found]
-    corrections.save(2, (), [(0, 3, label) for label in corrections.component.labels])
+    corrections.save(2, decisions)
     (tree,) = read_trees(corrections.output)
     assert tree.label == ""
     assert len(tree.children) > 1
@@ -95,15 +106,17 @@ def test_corrections_refuse_what_is_no_tree(corrections):
     with pytest.raises(ValueError, match="Expected one of 3 sentences, got number 3"):
         corrections.parsed(3)
     with pytest.raises(ValueError, match="Expected brackets that do not cross"):
-        corrections.parsed(0, [(0, 3, "NP"), (2, 4, "NP")])
+        corrections.parsed(0, decided([(0, 3, "NP"), (2, 4, "NP")]))
     with pytest.raises(ValueError, match="at most 20 brackets over words 0 to 3, got 5,000"):
-        corrections.parsed(0, [(0, 3, f"X{i}") for i in range(5000)])
+        corrections.parsed(0, decided([(0, 3, f"X{i}") for i in range(5000)]))
     with pytest.raises(ValueError, match="within the 13 words"):
-        corrections.save(0, [(0, 99, "NP")])
+        corrections.save(0, decided([(0, 99, "NP")]))
     with pytest.raises(ValueError, match="got both for NP over words 0 to 3"):
-        corrections.save(0, [(3, 5, "NP"), (0, 3, "NP")], [(0, 3, "NP")])
+        corrections.save(0, decided([(3, 5, "NP"), (0, 3, "NP")], [(0, 3, "NP")]))
+    with pytest.raises(ValueError, match=r"tags of the 13 words of the sentence, got those of \[13\]"):
+        corrections.save(0, decided(tags={13: "NN"}))
     assert not corrections.output.exists()
-    assert corrections.parsed(0, [(0, 3, "ODD")] * 5000) == corrections.parsed(0, [(0, 3, "ODD")])
+    assert corrections.parsed(0, decided([(0, 3, "ODD")] * 5000)) == corrections.parsed(0, decided([(0, 3, "ODD")]))
 
 
 def test_corrections_own_their_file(corrections, pipeline):
@@ -127,9 +140,10 @@ def test_corrections_write_over_nothing_of_others(corrections, is_saved):
     with pytest.raises(ValueError, match="holds something else than what was written to it last"):
         corrections.save(1)
     assert corrections.output.read_text("utf-8") == "mine"
-    assert not corrections.parsed(1)["isSaved"]
+    assert 1 not in corrections.saved
     corrections.output.rename(corrections.output.with_name("moved.mrg"))
-    assert corrections.save(1)["nSaved"] == 1 + is_saved
+    corrections.save(1)
+    assert len(corrections.saved) == 1 + is_saved
     assert len([*read_trees(corrections.output)]) == 1 + is_saved
 
 
@@ -143,9 +157,9 @@ def test_corrections_that_could_not_be_written_are_not_saved(corrections, monkey
         patch.setattr("os.replace", full)
         for number in (0, 1):
             with pytest.raises(OSError, match="No space left"):
-                corrections.save(number, [(0, 1, "NX")])
-    assert [corrections.parsed(number)["isSaved"] for number in (0, 1)] == [False, True]
-    assert corrections.parsed(0)["nSaved"] == 1
+                corrections.save(number, decided([(0, 1, "NX")]))
+    assert [corrections.state(number) == "saved" for number in (0, 1)] == [False, True]
+    assert len(corrections.saved) == 1
     assert corrections.output.read_bytes() == before
     corrections.save(2)
     assert len([*read_trees(corrections.output)]) == 2
@@ -153,23 +167,67 @@ def test_corrections_that_could_not_be_written_are_not_saved(corrections, monkey
 
 def test_corrections_go_on_with_their_file(corrections, pipeline):
     """Saved trees are shown as they were saved, and stay when they or others are saved again."""
-    flat = brackets(corrections.parsed(0, (), [(3, 8, "NP"), (5, 8, "PP")]))
-    corrections.save(0, [(0, 2, "WHNP"), (3, 5, "ODD")], [(3, 8, "NP"), (5, 8, "PP"), (0, 2, "NP")])
+    flat = brackets(corrections.parsed(0, decided([], [(3, 8, "NP"), (5, 8, "PP")])))
+    corrections.save(
+        0, decided([(0, 2, "WHNP"), (3, 5, "ODD")], [(3, 8, "NP"), (5, 8, "PP"), (0, 2, "NP")], {1: "NNS"})
+    )
     assert corrections.first_open == 1
     text = corrections.output.read_text("utf-8")
     corrections.close()
     again = corrections_of(pipeline, corrections.output, resume=True)
-    assert (again.first_open, again.parsed(1)["nSaved"]) == (1, 1)
+    assert (again.first_open, len(again.saved)) == (1, 1)
     shown = again.opened(0)
-    assert shown["isSaved"]
+    assert shown["state"] == "saved"
+    assert shown["tags"][1] == "NNS"
     (saved,) = read_trees(corrections.output)
     assert brackets(shown) == saved.spans()
     assert brackets(shown) != flat
-    again.save(0, shown["required"], shown["forbidden"])
+    again.save(0, decided(shown["required"], shown["forbidden"], shown["assigned"]))
     assert corrections.output.read_text("utf-8") == text
     again.save(1)
     assert text.strip() in corrections.output.read_text("utf-8").splitlines()
-    assert again.opened(2)["required"] == again.opened(2)["forbidden"] == []
+    assert again.opened(2)["required"] == again.opened(2)["forbidden"] == ()
+
+
+def test_corrections_keep_what_is_not_saved(corrections, monkeypatch):
+    assert [corrections.state(number) for number in range(3)] == ["untouched"] * 3
+    monkeypatch.setattr(corrections, "sentences", [replace(each, entropy=0.4) for each in corrections.sentences])
+    assert corrections.state(1) == "sure"
+    draft = decided([(0, 2, "WHNP")], [(0, 2, "NP")], {0: "PDT"})
+    assert corrections.keep(0, draft)["state"] == "changed"
+    shown = corrections.opened(0)
+    assert (shown["required"], shown["forbidden"], shown["assigned"]) == (draft.required, draft.forbidden, draft.tags)
+    assert shown["tags"][0] == "PDT"
+    assert corrections.keep(0, decided())["state"] == "sure"
+    corrections.save(0, draft)
+    assert corrections.state(0) == "saved"
+    assert "(WHNP (PDT The) (NN man))" in corrections.output.read_text("utf-8")
+    assert corrections.keep(0, decided())["state"] == "changed"
+    assert corrections.keep(0, draft)["state"] == "saved"
+    with pytest.raises(ValueError, match="do not cross"):
+        corrections.keep(1, decided([(0, 2, "NP"), (1, 3, "NP")]))
+    assert corrections.opened(1)["required"] == ()  # what was refused leaves nothing behind
+
+
+def test_corrections_begin_with_given_trees(pipeline, tmp_path):
+    trees = list(parse_trees("(S (NP-SBJ (PRP It)) (VP (VBD left)) (. .)) (FRAG (NP (PRP We)) (ODD (VBD left)) (. .))"))
+    parser = pipeline.get_pipe("lpcfg_parser")
+
+    def opened(**settings):
+        docs = (tree_to_doc(pipeline.vocab, [tree]) for tree in trees)
+        return Corrections(parser, docs, tmp_path / "out.mrg", order="text", trees=trees, **settings)
+
+    made = opened()
+    assert {"NP-SBJ", "FRAG", "ODD"} <= {*made.labels}
+    assert [brackets(made.opened(i)) for i in range(2)] == [tree.spans() for tree in trees]
+    assert "saved" not in [made.state(i) for i in range(2)]
+    made.save(1, decided([(0, 3, "S"), (0, 1, "NP"), (1, 2, "VP")], [(0, 3, "FRAG"), (1, 2, "ODD")]))
+    better = "(S (NP (PRP We)) (VP (VBD left)) (. .))"
+    assert list(read_trees(made.output)) == [trees[0], *parse_trees(better)]
+    made.close()
+    again = opened(resume=True)
+    assert again.first_open == 0
+    assert [again.state(i) == "saved" for i in range(2)] == [False, True]
 
 
 def test_corrections_resume_no_trees_of_another_text(pipeline, tmp_path):
@@ -200,13 +258,14 @@ def ask(server, method: str, path: str, body: object = None, **headers: str) -> 
     return serving.ask(server, method, path, data, **{"X-Token": server.token, **headers})
 
 
-NOTHING = {"number": 0, "required": [], "forbidden": []}
+NOTHING = {"number": 0, "required": [], "forbidden": [], "assigned": {}}
 
 
 def test_correction_server_parses_and_saves(server, corrections):
     status, body, _ = ask(server, "POST", "/parse", {**NOTHING, "required": [[3, 8, "NP"]]})
     assert status == 200
-    assert json.loads(body) == corrections.parsed(0, [(3, 8, "NP")])
+    assert json.loads(body) == corrections.parsed(0, decided([(3, 8, "NP")]))
+    assert json.loads(body)["state"] == "changed"
     assert not corrections.output.exists()
     assert ask(server, "POST", "/save", NOTHING)[0] == 200
     assert [tree.words[:2] for tree in read_trees(corrections.output)] == [["The", "man"]]
@@ -220,7 +279,8 @@ def test_correction_server_page_has_the_token_and_runs_its_own_script_alone(serv
     assert "default-src 'none'" in headers["Content-Security-Policy"]
     assert page.count("<script") == page.count(f'<script nonce="{server.nonce}"') == 1
     assert '<option value="SBAR">' in page
-    assert '<button data-label="SBAR">SBAR</button>' in page
+    assert '<button data-label="SBAR" title="subordinate or relative clause, with the word that begins it">' in page
+    assert '<button data-label="NNS" title="noun, plural">NNS</button>' in page
     assert 'data-label="ROOT"' not in page
     assert len(server.token) > 30
     assert server.token != server.nonce
@@ -245,6 +305,7 @@ BRACKETS = [[0, 2], [0, 2, ""], [0, 2, "N P"], [0, 2, ")("], [0, 2, 7], [0.5, 2,
         *(b"", b"{", b"[" * 5000, b"\xff", [], {"number": 0}, {**NOTHING, "forbidden": {"a": 1}}),
         *({**NOTHING, "number": number} for number in ("0", 99, True)),
         *({**NOTHING, "required": [bracket]} for bracket in BRACKETS),
+        *({**NOTHING, "assigned": tags} for tags in ([], {"a": "NN"}, {"0": "N N"}, {"99": "NN"})),
     ],
 )
 def test_correction_server_refuses_what_its_page_does_not_send(server, corrections, body):
@@ -285,14 +346,19 @@ def test_cli_serve_corrects_a_file(pipeline, tmp_path, monkeypatch):
         ((*options, "--output", tmp_path / "out.mrg"), "exists: name another file, or use --resume"),
         ((*options, "--output", tmp_path / "text.txt", "--resume"), "should end in .mrg"),
         ((*options[:1], tmp_path / "out.mrg", "--output", tmp_path / "out.mrg", "--resume"), "is read, and would be"),
-        (("--resume",), "this is for --correct FILE"),
+        (("--order", "text"), "this is for --correct FILE and --from FILE"),
+        ((*options, "--from", tmp_path / "out.mrg"), "name one file, by --from if its trees are to be corrected"),
+        ((tmp_path / "model", *options), "name one model"),
+        (("--resume",), "this is for --correct FILE and --from FILE"),
         (("--host", "0.0.0.0"), "this is for --corenlp"),
         (("--workers", 2), "this is for --corenlp"),
         (options, "name a file for the trees"),
-        (("--output", tmp_path / "new.mrg"), "this is for --correct FILE"),
+        (("--output", tmp_path / "new.mrg"), "this is for --correct FILE and --from FILE"),
         (("--correct", tmp_path / "none.txt", "--output", tmp_path / "new.mrg"), "there is no file"),
     ):
         assert message in stderr_of(run("serve", tmp_path / "model", *wrong, code=2))
+    run("serve", tmp_path / "model", "--from", tmp_path / "out.mrg", "--port", 0, "--output", tmp_path / "better.mrg")
+    assert len([*read_trees(tmp_path / "better.mrg")]) == 1
     before = (tmp_path / "out.mrg").read_bytes()
     run("serve", tmp_path / "model", *options, "--output", tmp_path / "out.mrg", "--resume")
     assert (tmp_path / "out.mrg").read_bytes() == before
@@ -343,7 +409,21 @@ async function correct() {
   word(3)
   word(7, true)
   press("a")
+  type("N X")
+  check(element("message").textContent.startsWith("A label has no spaces and no brackets"), "a label that is refused")
+  check(document.activeElement === element("label"), "the place of what is refused")
+  element("label").dispatchEvent(new Event("input"))
+  check(element("message").textContent === "", "a message that ends with what it was about")
+  type("ODD")
+  check(element("message").textContent.startsWith("The parser knows no label ODD."), "a label that is unknown")
+  type("ODD")
+  await wait(() => find("ODD", 5))
+  press("u")
+  await wait(() => !find("ODD", 5))
+  word(3)
+  word(7, true)
   type("NX")
+  if (element("message").textContent) type("NX")
   await wait(() => find("NX", 5))
   find("NX", 5).firstChild.click()
   press("x")
@@ -353,8 +433,22 @@ async function correct() {
   find("VP", 10).firstChild.click()
   document.querySelector("[data-do=keep]").click()
   await wait(() => find("VP", 10).classList.contains("kept"))
+  document.querySelectorAll(".word small")[1].click()
+  check(element("chosen").textContent === "Tag NN: man", "a chosen tag")
+  document.querySelector("#tag-names [data-label=NNS]").click()
+  await wait(() => state.tags[1] === "NNS")
+  press("n")
+  await wait(() => state.number === 1 && state.words.length === 3)
+  check(SETTINGS.sentences[0].state === "changed", "a change that is not saved")
+  press("n")
+  await wait(() => state.number === 2)
+  press("n")
+  check(element("message").textContent.includes("changed, but not saved: 1; not saved: 2, 3."), "what is left")
+  goTo(0)
+  await wait(() => state.number === 0 && state.tags[1] === "NNS" && find("NX", 5))
+  check(element("message").textContent === "", "another message that ends")
   press("s")
-  await wait(() => state.number === 1 && state.nSaved === 1)
+  await wait(() => state.number === 1 && SETTINGS.sentences[0].state === "saved")
   document.body.append(Object.assign(document.createElement("b"), { id: "done", textContent: "all is corrected" }))
 }
 correct()
@@ -371,3 +465,4 @@ def test_correction_page_in_a_browser(server, corrections, tmp_path):
     (tree,) = read_trees(corrections.output)
     assert {(0, 2, "WHNP"), (3, 8, "NX")} <= {*tree.spans()}
     assert (0, 2, "NP") not in tree.spans()
+    assert tree.tags[1] == "NNS"
