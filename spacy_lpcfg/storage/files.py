@@ -206,6 +206,12 @@ def _exchange(one: str, other: str) -> bool:
 
 def _beside(target: str) -> str:
     """Return a new temporary name beside a file or folder, after removing or restoring those of killed processes."""
+    clear_unfinished(target)
+    return f"{target}.{_HOST}-{os.getpid()}-{next(_NUMBERS)}.tmp"
+
+
+def clear_unfinished(target: str) -> None:
+    """Remove what killed processes left beside a file or folder, or restore the folder that they were replacing."""
     folder, name = os.path.split(target)
     ours = re.compile(rf"{re.escape(name)}\.{_HOST}-(\d+)-\d+\.(tmp|old)")
     with suppress(OSError):
@@ -216,7 +222,6 @@ def _beside(target: str) -> str:
                     os.rename(entry.path, target)
                 else:
                     _remove(entry)
-    return f"{target}.{_HOST}-{os.getpid()}-{next(_NUMBERS)}.tmp"
 
 
 def _remove(entry: os.DirEntry[str]) -> None:

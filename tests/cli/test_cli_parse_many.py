@@ -19,7 +19,6 @@ from spacy.tokens import DocBin
 from spacy_lpcfg.components.cli.parse import _Work
 from spacy_lpcfg.components.cli.shared.inputs import Input, Source
 from spacy_lpcfg.components.cli.shared.shards import Shard
-from spacy_lpcfg.components.cli.shared.worker_processes import MOST_DEATHS, in_processes
 from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.trees import read_trees
 
@@ -187,24 +186,11 @@ def test_parse_many_parses_again_what_a_killed_process_had(long_corpus, pcfg_mod
     assert written(tmp_path) == parsed_alone(long_corpus, pcfg_model)
 
 
-def dies_at_three(item: int) -> int:
-    if item == 3:
-        os._exit(1)
-    return item
-
-
-def test_in_processes_gives_up_what_kills_each_process():
-    found = dict(in_processes(dies_at_three, range(6), 2))
-    assert found == {0: 0, 1: 1, 2: 2, 3: None, 4: 4, 5: 5}
-    assert MOST_DEATHS > 1
-
-
 def test_parse_many_says_what_kills_processes(pcfg_model, corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "spacy_lpcfg.components.cli.shared.worker_processes.in_processes",
-        lambda work, shards, n_process: ((shard, None) for shard in shards),
+        "spacy_lpcfg.parallel.as_completed", lambda work, shards, n_process: ((shard, None) for shard in shards)
     )
-    error = run("parse", pcfg_model, corpus, "-o", tmp_path, code=1).stderr
+    error = run("parse", pcfg_model, corpus, "-o", tmp_path, "--n-process", 2, code=1).stderr
     assert f"{corpus / 'a.txt'}: several workers died at it" in error
 
 

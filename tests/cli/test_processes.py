@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import catalogue
 import pytest
+import spacy
 from pipelines import pipeline_of, treebank
+from spacy.language import Language
 from spacy.tokens import Doc
 from srsly.msgpack import msgpack_decoders, msgpack_encoders
 
@@ -28,17 +32,16 @@ def parsed(nlp, n_docs: int, n_process: int) -> list[Doc]:
     return [doc for doc, _ in pipe(nlp, ((doc, None) for doc in docs), n_process=n_process)]
 
 
-def test_workers_get_a_model_that_was_read_once(nlp):
-    component, n_read = nlp.get_pipe("lpcfg_parser"), []
-    grammar = component.learned
+def dies(doc: Doc) -> Doc:
+    os._exit(1)
 
-    def read():
-        n_read.append(1)
-        return grammar
 
-    component.model.read_by(read)
-    parsed(nlp, 3, 2)
-    assert n_read == [1]  # in this process, before it started the others
+def test_worker_that_dies_is_an_error():
+    nlp = spacy.blank("en")
+    Language.component("dies", func=dies)
+    nlp.add_pipe("dies")
+    with pytest.raises(ValueError, match="a worker process died"):
+        parsed(nlp, 3, 2)
 
 
 def test_codecs_are_looked_up_once_for_all_docs(nlp, monkeypatch):

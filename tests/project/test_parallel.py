@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from spacy_lpcfg.parallel import in_order
+from spacy_lpcfg.parallel import MOST_DEATHS, as_completed, in_order
 
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing"]  # the last has no generators, as Ray and Spark
 
@@ -35,3 +35,15 @@ def test_settings_of_joblib_are_checked():
 def test_death_of_a_process_is_raised():
     with parallel_config(backend="loky", n_jobs=2), pytest.raises(RuntimeError, match="terminated"):
         list(in_order(os._exit, [(1,)] * 3))
+
+
+def dies_at_three(item: int) -> int:
+    if item == 3:
+        os._exit(1)
+    return item
+
+
+def test_call_that_kills_each_process_is_given_up_and_all_others_are_made():
+    found = dict(as_completed(dies_at_three, range(6), 2))
+    assert found == {0: 0, 1: 1, 2: 2, 3: None, 4: 4, 5: 5}
+    assert MOST_DEATHS > 1

@@ -14,6 +14,7 @@ from spacy_lpcfg.components.cli.shared.clusters import connected
 from spacy_lpcfg.components.cli.shared.console import log, progress
 from spacy_lpcfg.components.cli.shared.failures import error_of_file
 from spacy_lpcfg.components.cli.shared.shards import Shard
+from spacy_lpcfg.storage.files import clear_unfinished
 
 _DIED = "several workers died at it, perhaps for want of memory: cut it into smaller files"
 
@@ -44,7 +45,7 @@ def parse_many(
         log(f"{len(shards) - len(left)} of {len(shards)} files are there already; --force makes them again")
     status: Counter[str] = Counter()
     errors: dict[str, str] = {}
-    with _working(work, left, n_process, scheduler) as results:
+    with _cleared(left), _working(work, left, n_process, scheduler) as results:
         for folder in {os.path.dirname(shard.output) for shard in left}:
             os.makedirs(folder, exist_ok=True)
         for shard, made in progress(results, "files", total=len(left)):
@@ -62,9 +63,10 @@ def _working(
 ) -> Iterator[Iterable[tuple[Shard, Made | None]]]:
     """Provide the result of each file as soon as it is there, from this process, others or a cluster."""
     if scheduler is None:
-        from spacy_lpcfg.components.cli.shared.worker_processes import in_processes
+        from spacy_lpcfg.parallel import as_completed
 
-        with closing(in_processes(work, shards, n_process)) as results:
+        here = ((shard, work(shard)) for shard in shards)
+        with closing(here if n_process == 1 else as_completed(work, shards, n_process)) as results:
             yield results
         return
     with connected(scheduler) as client:
@@ -72,6 +74,16 @@ def _working(
 
         with closing(on_workers(client, work, shards)) as results:
             yield results
+
+
+@contextmanager
+def _cleared(shards: Sequence[Shard]) -> Iterator[None]:
+    """Remove at the end of the block what processes left that were killed while they wrote."""
+    try:
+        yield
+    finally:
+        for shard in shards:
+            clear_unfinished(shard.output)
 
 
 def _tell_errors(errors: dict[str, str], n_files: int) -> None:

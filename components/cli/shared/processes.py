@@ -1,17 +1,13 @@
 """A pipeline in several processes: documents in their order, and few of them under way at any time.
 
 Differs from `nlp.pipe(n_process=...)`: (1) an error in a process is that error, and not the text of its traceback;
-(2) Ctrl-C is for the main process alone, and ends all at once, whatever waits in queues.
+(2) a process that dies is an error, and not waited for without end; (3) Ctrl-C is for the main process alone.
 """
 
 from __future__ import annotations
 
-import signal
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from spacy_lpcfg.batches import in_batches
@@ -23,9 +19,6 @@ if TYPE_CHECKING:
 Context = TypeVar("Context")
 
 _BATCH = 32  # documents that are parsed at once
-_WAITING = 2  # batches that wait for each process, so that it need not
-
-_nlp: Language  # of a worker process
 
 
 def pipe(
@@ -41,43 +34,42 @@ def pipe(
         docs = ((_doc(nlp, item), context) for item, context in items)
         yield from nlp.pipe(docs, as_tuples=True, batch_size=_BATCH)
         return
-    _make_parsers(nlp)
+    from concurrent.futures.process import BrokenProcessPool
+
+    from spacy.tokens import Doc
+
+    from spacy_lpcfg.parallel import in_processes
+
     _look_up_codecs()
-    pool = ProcessPoolExecutor(n_process, initializer=_begin, initargs=(nlp,))
-    waiting = deque[tuple[Future[list[bytes]], list[Context]]]()
+    contexts = deque[Context]()
     try:
-        for batch in in_batches(items, _BATCH):
-            documents = [item if isinstance(item, str) else item.to_bytes() for item, _ in batch]
-            with interrupts_held_back():  # while processes are started
-                future = pool.submit(_run, documents)
-            waiting.append((future, [context for _, context in batch]))
-            if len(waiting) > _WAITING * n_process:
-                yield from _receive(nlp, *waiting.popleft())
-        while waiting:
-            yield from _receive(nlp, *waiting.popleft())
+        for parsed in in_processes(_Pipeline(nlp), _batches(items, contexts), n_process):
+            for data in parsed:
+                yield Doc(nlp.vocab).from_bytes(data), contexts.popleft()
     except BrokenProcessPool as error:
         raise ValueError("a worker process died, perhaps for want of memory: use fewer by --n-process") from error
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
-@contextmanager
-def interrupts_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back until the end of the block; processes that are started in it take no notice."""
-    held: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if held:
-        raise KeyboardInterrupt
+def _batches(items: Iterable[tuple[Doc | str, Context]], contexts: deque[Context]) -> Iterator[list[str | bytes]]:
+    """Yield batches of texts, or of Docs as bytes; their contexts are added to a queue."""
+    for batch in in_batches(items, _BATCH):
+        contexts.extend(context for _, context in batch)
+        yield [item if isinstance(item, str) else item.to_bytes() for item, _ in batch]
 
 
-def _make_parsers(nlp: Language) -> None:
-    """Read models and make parsers once, for processes that are forked: else each would."""
-    for _, component in nlp.pipeline:
-        getattr(component, "parser", None)
+class _Pipeline:
+    """A function that runs a pipeline over a batch of texts or Docs, and returns the Docs as bytes."""
+
+    def __init__(self, nlp: Language) -> None:
+        self.nlp = nlp
+
+    def __call__(self, batch: list[str | bytes]) -> list[bytes]:
+        from spacy.tokens import Doc
+
+        _look_up_codecs()
+        vocab = self.nlp.vocab
+        docs = (_doc(self.nlp, item) if isinstance(item, str) else Doc(vocab).from_bytes(item) for item in batch)
+        return [doc.to_bytes() for doc in self.nlp.pipe(docs)]
 
 
 def _look_up_codecs() -> None:
@@ -89,30 +81,8 @@ def _look_up_codecs() -> None:
     from srsly.msgpack import msgpack_decoders, msgpack_encoders
 
     for registry in (msgpack_encoders, msgpack_decoders):
-        registry.get_all = registry.get_all().copy
-
-
-def _receive(nlp: Language, batch: Future[list[bytes]], contexts: list[Context]) -> Iterator[tuple[Doc, Context]]:
-    from spacy.tokens import Doc
-
-    for data, context in zip(batch.result(), contexts, strict=True):
-        yield Doc(nlp.vocab).from_bytes(data), context
-
-
-def _begin(nlp: Language) -> None:
-    """Make a process a worker."""
-    global _nlp
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _look_up_codecs()  # a spawned process has registered none
-    _nlp = nlp
-
-
-def _run(documents: list[str | bytes]) -> list[bytes]:
-    """Return the documents of a batch, parsed, in a worker process."""
-    from spacy.tokens import Doc
-
-    docs = (_doc(_nlp, item) if isinstance(item, str) else Doc(_nlp.vocab).from_bytes(item) for item in documents)
-    return [doc.to_bytes() for doc in _nlp.pipe(docs)]
+        if "get_all" not in vars(registry):
+            registry.get_all = registry.get_all().copy
 
 
 def _doc(nlp: Language, item: Doc | str) -> Doc:
