@@ -187,10 +187,14 @@ def report(tables: dict[str, list[Row]], json_path: Path | None) -> None:
 
 @cache
 def _commit() -> str | None:
-    """Return the commit that is checked out, with "-dirty" after changes; None outside a repository."""
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, encoding="utf-8")
-    return done.stdout.strip() or None
+    """Return the commit that is checked out, with "-dirty" if code has changed since; None outside a repository."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=Path(__file__).parents[1], capture_output=True, encoding="utf-8")
+        return done.stdout.strip()
+
+    commit = git("rev-parse", "HEAD")
+    return (commit + "-dirty" * bool(git("status", "--porcelain", "--", "*.py", "*.pyx"))) or None
 
 
 def _lines(rows: list[Row]) -> list[str]:

@@ -13,6 +13,7 @@ from spacy import registry
 from spacy.util import Config, load_config, load_model_from_config
 
 from spacy_lpcfg.bracketing import CCA, PaperAnchors, SpectralBracketer
+from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -47,6 +48,15 @@ SAID = {
         "smoothing": NONE,
         "tokens_per_state": 0.0,
         "lexical": LEXICON,
+    },
+    # Section 4 of Cohen et al. (2013): items are pruned by marginals below 0.00005, the default, and by nothing else.
+    (ChartSettings, "2013"): {
+        "edge_threshold": 0.0,
+        "beam": 0.0,
+        "tag_threshold": 0.0,
+        "boundary_threshold": 0.0,
+        "boundary_merit": False,
+        "retry_beam": None,
     },
     # Section 7.2 of Henderson and Titov (2010).
     (ISBNLearner, "2010"): {

@@ -6,10 +6,11 @@
 
 A TREEBANK_DIR holds train.mrg and PART.mrg (default: dev). Learns from the one, of both only the sentences of at most
 so many words, and parses the other from raw words ("model") and with the treebank's tags ("given"), by the most
-probable tree and by minimum Bayes risk. Measures F1 as EVALB with COLLINS.prm, tagging accuracy, EVALB errors,
-sentences without a derivation, and CPU seconds. Where there are several approximations, a paired permutation test over
-the sentences, in which the trees of all seeds are exchanged together, compares the minimum-Bayes-risk trees of each
-with those of the first; the difference has a 95% interval by a paired bootstrap over sentences and seeds.
+probable tree and by minimum Bayes risk. Measures precision, recall and F1 as EVALB with COLLINS.prm, tagging accuracy,
+EVALB errors, sentences without a derivation, and CPU seconds. Where there are several approximations, a paired
+permutation test over the sentences, in which the trees of all seeds are exchanged together, compares the
+minimum-Bayes-risk trees of each with those of the first; the difference has a 95% interval by a paired bootstrap over
+sentences and seeds.
 """
 
 from __future__ import annotations
@@ -107,11 +108,13 @@ def parse(isbn: ISBN, golds: list[Tree], beam: int, tags: str, evaluations: Foun
     others, _ = measure.parse_all(likeliest, golds, tags)
     evaluations.brackets.append(evaluate(golds, [result.tree for result in parses]))
     evaluations.trees.append(evaluate(golds, [result.tree for result in others]))
-    scores = evaluations.brackets[-1].scores()
+    scores, of_tree = evaluations.brackets[-1].scores(), evaluations.trees[-1].scores()
     return {
-        "F1 of tree": evaluations.trees[-1].scores()["evalb_f"],
+        "precision of tree": of_tree["evalb_p"],
+        "recall of tree": of_tree["evalb_r"],
+        "F1 of tree": of_tree["evalb_f"],
         "F1 of brackets": scores["evalb_f"],
-        "complete": evaluations.trees[-1].scores()["complete_match"],
+        "complete": of_tree["complete_match"],
         "tag accuracy": scores["tag_acc"],
         "errors": scores["n_error"],
         "no derivation": sum(not result.is_parsed for result in parses),
