@@ -108,6 +108,8 @@ def serve(
         raise typer.BadParameter("name one model for --corenlp, --correct and --from", param_hint="MODEL")
     if correct and trees:
         raise typer.BadParameter("name one file, by --from if its trees are to be corrected", param_hint="--correct")
+    if trees and kind not in (None, options.Input.trees):
+        raise typer.BadParameter("--from takes trees", param_hint="--input")
     if not corenlp:
         _refuse("this is for --corenlp", **{"--host": host, "--workers": workers})
     if file is None:
@@ -221,6 +223,8 @@ def _given(
 
     read = trees_of(Source(file, options.Input.trees, dialect=dialect, is_told=True))
     trees = [tree for tree in map(partial(normalize, functions=True), read) if tree]
+    if not trees:
+        raise ValueError(f"{file} has no trees: expected bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))")
     return (tree_to_doc(nlp.vocab, [tree], parser.spans_key) for tree in trees), trees
 
 

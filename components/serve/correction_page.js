@@ -17,6 +17,7 @@ const decisions = () => ({ required: state.required, forbidden: state.forbidden,
 
 // What the server is asked, one thing after the other
 
+const WAITING = "The parser is at work ..."
 let last = Promise.resolve()
 
 function ask(path, prepare) {
@@ -26,6 +27,7 @@ function ask(path, prepare) {
 
 async function request(path) {
   const { number } = state
+  const isSlow = setTimeout(() => say(WAITING), 400)
   try {
     const response = await fetch(path, {
       method: "POST",
@@ -48,6 +50,9 @@ async function request(path) {
   } catch (error) {
     say(`The server does not answer: ${error.message}`)
     return false
+  } finally {
+    clearTimeout(isSlow)
+    if (element("message").textContent === WAITING) say("")
   }
 }
 

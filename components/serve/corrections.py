@@ -229,7 +229,9 @@ class Corrections:
         symbols = symbol_tags(words, component.known_words, component.vocab.lang) or [None] * len(words)
         given = [tags.get(i, tag) for i, tag in enumerate(symbols)]
         whole = tuple({span[:2]: None for span in constraints.required})
-        for tried in (constraints, Constraints((), constraints.forbidden, whole)):
+        weaker = Constraints((), constraints.forbidden, whole)
+        has_unknown = not {label for _, _, label in constraints.required}.issubset(component.labels)
+        for tried in (weaker,) if has_unknown else (constraints, weaker):
             parse = component.ready_parser().parse(Query(component.spell(words), given, constraints=tried))
             brackets = [span for span in parse.spans if span[2] not in ROOT_LABELS]
             if constraints.allow(brackets):

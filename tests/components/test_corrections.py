@@ -349,6 +349,7 @@ def test_cli_serve_corrects_a_file(pipeline, tmp_path, monkeypatch):
         (("--order", "text"), "this is for --correct FILE and --from FILE"),
         ((*options, "--from", tmp_path / "out.mrg"), "name one file, by --from if its trees are to be corrected"),
         ((tmp_path / "model", *options), "name one model"),
+        (("--from", tmp_path / "out.mrg", "--input", "text"), "--from takes trees"),
         (("--resume",), "this is for --correct FILE and --from FILE"),
         (("--host", "0.0.0.0"), "this is for --corenlp"),
         (("--workers", 2), "this is for --corenlp"),
