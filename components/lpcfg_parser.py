@@ -342,8 +342,12 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     def to_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> None:
         super().to_disk(path, exclude=exclude)
-        if self.words is not None and _WORDS not in exclude:
+        if _WORDS in exclude:
+            return
+        if self.words is not None:
             write_atomically(Path(path) / _WORDS, str(self.words).encode("utf-8"))
+        else:
+            (Path(path) / _WORDS).unlink(missing_ok=True)  # of what was saved there before
 
     def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
         with self._decodable():

@@ -27,7 +27,7 @@ from spacy_lpcfg.components.cli.shared.learner_options import parsed_settings
 from spacy_lpcfg.components.cli.shared.options import SET
 from spacy_lpcfg.components.cli.shared.outputs import EMPTY, ParseFormat, check_contents, contents_of
 from spacy_lpcfg.components.cli.shared.parse_many import Made, parse_many
-from spacy_lpcfg.components.cli.shared.pipelines import find_parser_or_bracketer, load_pipeline, n_jobs
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser_or_bracketer, load_pipeline, n_jobs, set_words
 from spacy_lpcfg.components.cli.shared.shards import Shard, is_corpus, shards_of
 
 if TYPE_CHECKING:
@@ -83,12 +83,7 @@ def parse(
             "faster and worse; may be given again.",
         ),
     ] = None,
-    words: Annotated[
-        Path | None,
-        options.file_option(
-            "Tags that words may have: a file with a word and its tags on each line, such as Book VB NN."
-        ),
-    ] = None,
+    words: options.Words = None,
     dialect: options.Dialect = None,
     component: options.Component = None,
     n_process: Annotated[
@@ -173,7 +168,7 @@ def parse(
     pipe = find_parser_or_bracketer(nlp, component)
     _set(nlp, pipe, settings)
     if words is not None:
-        _set_words(pipe, words)
+        set_words(pipe, words)
     questions: dict[str, dict[str, Any]] = {"posteriors": {}} if marginals else {}
     if n_best:
         questions["n_best"] = {"n": n_best, "tag_variants": False}
@@ -203,20 +198,6 @@ def _set(nlp: "Language", pipe: "Pipe", settings: list[str] | None) -> None:
             setattr(pipe, name, _changed(name, getattr(pipe, name), value))
         if settings and isinstance(pipe, ParsingPipe):
             pipe.ready_parser()
-
-
-def _set_words(pipe: "Pipe", words: Path) -> None:
-    """Have a component parse with the tags that a file lists for words.
-
-    RAISES (BadParameter): For a component that has no grammar, and for a file that is wrong or does not fit the model.
-    """
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
-
-    if not isinstance(pipe, LPCFGParser):
-        raise typer.BadParameter(f"{pipe.name} is no lpcfg_parser, which alone takes words", param_hint="--words")
-    with usage_errors("--words"):
-        pipe.words = words
-        pipe.ready_parser()
 
 
 def _changed(name: str, group: Any, value: Any) -> Any:

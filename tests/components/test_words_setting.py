@@ -73,3 +73,11 @@ def test_words_stay_when_their_file_goes(nlp, file, form, tmp_path):
         loaded = pickle.loads(data)
     assert tags(loaded) == tags(nlp)
     assert str(loaded.get_pipe("lpcfg_parser").words) == WORDS
+
+
+def test_words_that_were_taken_away_are_not_saved(nlp, tmp_path):
+    parser = nlp.get_pipe("lpcfg_parser")
+    parser.to_disk(tmp_path / "parser")
+    parser.words = None
+    parser.to_disk(tmp_path / "parser")
+    assert parser.from_disk(tmp_path / "parser").words is None

@@ -30,6 +30,10 @@ Component = Annotated[
     str | None, typer.Option(help="Name of the component that parses. [default: the first that has learned to]")
 ]
 
+Words = Annotated[
+    Path | None, file_option("Tags that words may have: a file with a word and its tags on each line, as Book VB NN.")
+]
+
 LARGEST_SEED = 2**30  # models of one learner count on from it or from twice it, and scikit-learn takes 32 bits
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is drawn at random.")]
 Jobs = Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")]

@@ -161,6 +161,20 @@ def _find(nlp: Language, name: str | None, what: str, *kinds: type[Any]) -> Any:
     )
 
 
+def set_words(pipe: Any, words: Path) -> None:
+    """Have a component parse with the tags that a file lists for words.
+
+    RAISES (BadParameter): For a component that has no grammar, and for a file that is wrong or does not fit the model.
+    """
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+
+    if not isinstance(pipe, LPCFGParser):
+        raise typer.BadParameter(f"{pipe.name} is no lpcfg_parser, which alone takes words", param_hint="--words")
+    with usage_errors("--words"):
+        pipe.words = words
+        pipe.ready_parser()
+
+
 # To save -----------------------------------------------------------------------------------------
 
 
