@@ -33,6 +33,7 @@ from spacy_lpcfg.models.loading import pretrained_model
 from spacy_lpcfg.parsing.decodings import check_decoding
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
 from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
+from spacy_lpcfg.storage.container import read_file
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.words.tag_dictionary import TagDictionary
@@ -352,8 +353,10 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
         with self._decodable():
             super().from_disk(path, exclude=exclude)
-            if (Path(path) / _WORDS).exists() and _WORDS not in exclude:
-                self._words = TagDictionary.read(Path(path) / _WORDS)
+            words = Path(path) / _WORDS
+            if words.exists() and _WORDS not in exclude:
+                lines = read_file(words).decode("utf-8")  # at most as much as of a model
+                self._words = TagDictionary.of_lines(lines.split("\n"), str(words))
         return self
 
     @contextmanager

@@ -1,5 +1,6 @@
 """The setting `words`: of effect, refused where it does not fit, and saved, pickled and sent with the component."""
 
+import gzip
 import pickle
 
 import pytest
@@ -81,3 +82,15 @@ def test_words_that_were_taken_away_are_not_saved(nlp, tmp_path):
     parser.words = None
     parser.to_disk(tmp_path / "parser")
     assert parser.from_disk(tmp_path / "parser").words is None
+
+
+@pytest.mark.parametrize("words", [b"missed\n", b"\xff", gzip.compress(b"missed VBN\n")])
+def test_damaged_words_leave_the_component_as_it_was(nlp, words, tmp_path):
+    parser = nlp.get_pipe("lpcfg_parser")
+    parser.to_disk(tmp_path / "parser")
+    (tmp_path / "parser" / "words.txt").write_bytes(words)
+    before = parser.learned
+    with pytest.raises(parser.error, match="cannot parse by what was loaded"):
+        parser.from_disk(tmp_path / "parser")
+    assert parser.learned is before
+    assert str(parser.words) == WORDS
