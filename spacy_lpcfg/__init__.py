@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.learner import SpectralBracketer as SpectralBracketer
     from spacy_lpcfg.chart.parser import Parser as Parser
     from spacy_lpcfg.evaluation.evalb import evaluate as evaluate
+    from spacy_lpcfg.evidence.adaptation import adapt as adapt
     from spacy_lpcfg.isbn.learning import ISBNLearner as ISBNLearner
     from spacy_lpcfg.learning.pivot import Pivot as Pivot
     from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG as TreebankPCFG
@@ -58,6 +59,7 @@ if not TYPE_CHECKING:  # else mypy would take any name for one that is there
             "bracketing.learner": ["SpectralBracketer"],
             "chart.parser": ["Parser"],
             "evaluation.evalb": ["evaluate"],
+            "evidence.adaptation": ["adapt"],
             "isbn.learning": ["ISBNLearner"],
             "learning.pivot": ["Pivot"],
             "learning.treebank_pcfg": ["TreebankPCFG"],

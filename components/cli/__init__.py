@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from spacy_lpcfg.components.cli.adapt import adapt
 from spacy_lpcfg.components.cli.calibrate import calibrate
 from spacy_lpcfg.components.cli.complexity import complexity
 from spacy_lpcfg.components.cli.convert import convert
@@ -72,6 +73,7 @@ for command in (
     evaluate,
     calibrate,
     doubt,
+    adapt,
     convert,
     surprisal,
     sample,

@@ -75,7 +75,7 @@ class EvidenceLearner:
         prepare = partial(normalize_rooted, functions=self.functions)
         treebank = [tree for tree in map(prepare, learnable(trees)) if tree is not None]
         golds = [tree for tree in map(prepare, held_out or ()) if tree is not None]
-        learn = partial(self._learn, None if self.encoder is None else _Remembering(self.encoder, {}))
+        learn = partial(self._learn, None if self.encoder is None else RememberingEncoder(self.encoder, {}))
         if golds:
             return with_fitted_tau(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1])
         step = max(_ONE_OF, len(treebank) // _MOST)
@@ -87,7 +87,7 @@ class EvidenceLearner:
 
     def _learn(
         self,
-        encoder: _Remembering | None,
+        encoder: RememberingEncoder | None,
         treebank: Sequence[Tree],
         held_out: Sequence[Tree] | None,
         on_step: OnStep | None,
@@ -107,7 +107,7 @@ class EvidenceLearner:
 
 
 @dataclass(frozen=True, eq=False)
-class _Remembering:
+class RememberingEncoder:
     """An encoder that computes the vectors of each sentence once, and keeps them as float16."""
 
     encoder: Encoder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -90,6 +90,45 @@ def learn_classifier(
     return SpanClassifier.of(tuple(labels.chains), tuple(labels.tags), weights)
 
 
+def continue_classifier(
+    encoder: WordEncoder,
+    trees: Iterable[Tree],
+    *,
+    start: SpanClassifier,
+    settings: ClassifierSettings,
+    seed: int = 0,
+) -> SpanClassifier:
+    """Learn from trees further, from a classifier whose chains and tags stay, before those that only the trees have.
+
+    start (SpanClassifier): The classifier, learned on the vectors of the encoder; `settings.hidden` is of no use.
+
+    The other arguments and errors are those of `learn_classifier`.
+    """
+    from threadpoolctl import threadpool_limits
+
+    treebank = list(trees)
+    labels = Labels.of(treebank, settings.least_count).after(start)
+    settings = replace(settings, hidden=len(start.weights["before_bias"]))
+    with threadpool_limits(limits=1, user_api="blas"):
+        examples = [labels.example(tree, vectors) for tree, vectors in _encoded(encoder, treebank)]
+        weights = _fit(examples, labels, encoder.width, settings, seed, start)
+    return SpanClassifier.of(tuple(labels.chains), tuple(labels.tags), weights)
+
+
+def held_near(start: SpanClassifier, other: SpanClassifier, share: float) -> SpanClassifier:
+    """Return the classifier between two of them (Wortsman et al. 2022): `(1 - share) * start + share * other`.
+
+    other (SpanClassifier): From `continue_classifier`; chains and tags that `start` lacks keep its weights.
+    """
+    weights = {}
+    for name, weight in other.weights.items():
+        mixed = weight.astype(np.float32)
+        known = mixed[..., : start.weights[name].shape[-1]]
+        known += (1 - share) * (start.weights[name].astype(np.float32) - known)
+        weights[name] = mixed
+    return SpanClassifier.of(other.chains, other.tags, weights)
+
+
 def _encoded(encoder: WordEncoder, trees: Sequence[Tree]) -> Iterator[tuple[Tree, np.ndarray]]:
     """Yield the trees with the vectors of their words, rounded to float16 to take half the memory."""
     order = sorted(trees, key=len)  # so that little of a batch is padding
@@ -119,6 +158,11 @@ class Labels(NamedTuple):
         chains = sorted(firsts | {chain for chain, count in counts.items() if count >= least_count})
         tags = sorted({tag for tree in trees for tag in tree.tags})
         return cls({chain: i for i, chain in enumerate(chains)}, {tag: i for i, tag in enumerate(tags)})
+
+    def after(self, start: SpanClassifier) -> Labels:
+        """Return the labels of a classifier, with their numbers, and then those of these that it lacks."""
+        chains, tags = dict.fromkeys([*start.chains, *self.chains]), dict.fromkeys([*start.tags, *self.tags])
+        return Labels({chain: i for i, chain in enumerate(chains)}, {tag: i for i, tag in enumerate(tags)})
 
     def example(self, tree: Tree, vectors: np.ndarray) -> Example:
         """Return the gold classes of a tree's spans and words, with the vectors of the words."""
@@ -222,7 +266,7 @@ def _first_weights(
     spans = np.bincount(np.concatenate([example.spans for example in examples]), minlength=sizes["n_chains"] + 1)
     tags = np.bincount(np.concatenate([example.tags for example in examples]), minlength=sizes["n_tags"])
     weights["span_output_bias"][:] = np.log(np.maximum(spans[1:], 1) / max(spans[0], 1))
-    weights["tag_output_bias"][:] = np.log(tags / tags.sum())
+    weights["tag_output_bias"][:] = np.log(np.maximum(tags, 1) / tags.sum())
     return weights
 
 

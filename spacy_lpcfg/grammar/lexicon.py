@@ -94,7 +94,7 @@ class Lexicon:
         word (str): The token.
         sentence_initial (bool): Whether the token opens its sentence.
         """
-        return self._emitter(word, sentence_initial)[0]
+        return self.emitter(word, sentence_initial)[0]
 
     def terminals_by_name(self, words: Sequence[str]) -> list[int]:
         """Return the ids of the terminals with exactly these names, and of `<form>` for all other words."""
@@ -110,7 +110,7 @@ class Lexicon:
         RETURNS (int32 (n_words,), float64 (n_words, n_tags)): Ids of terminals, and the factors.
         """
         initial = [i == 0 or not trust_capitals for i in range(len(words))]
-        emitters = [self._emitter(word, is_initial) for word, is_initial in zip(words, initial, strict=True)]
+        emitters = [self.emitter(word, is_initial) for word, is_initial in zip(words, initial, strict=True)]
         factors = np.ones((len(words), len(self.tags)))
         for i, (terminal, rare, is_unknown) in enumerate(emitters):
             if initial[i] or rare != _NOT_RARE:
@@ -129,7 +129,7 @@ class Lexicon:
         for row, name in zip(factors, names, strict=True):
             self._scale(
                 row,
-                *self._emitter(name, sentence_initial)[:2],
+                *self.emitter(name, sentence_initial)[:2],
                 is_unknown=is_signature(name),
                 sentence_initial=sentence_initial,
             )
@@ -148,7 +148,7 @@ class Lexicon:
     def _scale(
         self, factors: np.ndarray, terminal: int, rare: int, *, is_unknown: bool, sentence_initial: bool
     ) -> None:
-        """Change factors of 1, (n_tags,), in place to those of a word; arguments are from `_emitter`."""
+        """Change factors of 1, (n_tags,), in place to those of a word; arguments are from `emitter`."""
         if rare != _NOT_RARE:
             entries = slice(self.rare_offsets[rare], self.rare_offsets[rare + 1])
             factors[self.rare_tags[entries]] = self.rare_factors[entries]
@@ -174,7 +174,7 @@ class Lexicon:
                 factors_of_unknown[form] = factors_of_unknown.get(form, 0.0) + factors
         return n_capitals, factors_of_unknown
 
-    def _emitter(self, word: str, sentence_initial: bool) -> tuple[int, int, bool]:
+    def emitter(self, word: str, sentence_initial: bool) -> tuple[int, int, bool]:
         """Return the terminal of a word, its index among the rare words or `_NOT_RARE`, and whether it is unknown."""
         emitter = self._cache.get((word, sentence_initial))
         if emitter is not None:

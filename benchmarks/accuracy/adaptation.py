@@ -1,0 +1,78 @@
+"""Measure what a model gains by going on with trees of a domain, and what it forgets.
+
+    python -m benchmarks.accuracy.adaptation MODEL TRAIN TEST --old OLD [--sizes N ...] [--seeds N ...] [--fixed]
+        [--most N] [--json FILE]
+
+Draws N trees of TRAIN with each seed, goes on from MODEL with them as `spacy-lpcfg adapt` does, and parses the words of
+TEST, and those of OLD, which has trees like those that MODEL has learned from; of each at most --most trees. With
+--fixed there is no cross-validation: the classifier goes half of its way, the grammar stands for as many trees as there
+are new ones, and the powers of evidence stay.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks import measure
+from spacy_lpcfg.evidence.adaptation import adapt
+from spacy_lpcfg.evidence.folds import Adaptable, Choice, Continuation, bracket_counts, f1_of, parser_of, weights_of
+from spacy_lpcfg.learning.adaptation.prior import Prior
+from spacy_lpcfg.models.loading import load
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.trees import Tree
+
+
+def main() -> None:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("model", metavar="MODEL")
+    arguments.add_argument("train", type=Path, metavar="TRAIN")
+    arguments.add_argument("test", type=Path, metavar="TEST")
+    arguments.add_argument("--old", type=Path, required=True, metavar="OLD")
+    arguments.add_argument("--sizes", type=int, nargs="+", default=[25, 100, 400], metavar="N")
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="N")
+    arguments.add_argument("--most", type=int, default=300, metavar="N")
+    arguments.add_argument("--fixed", action="store_true")
+    args = arguments.parse_args()
+    model: Any = load(args.model)
+    tests = {"test": measure.read_gold(args.test)[: args.most], "old": measure.read_gold(args.old)[: args.most]}
+    train = measure.read_gold(args.train)
+    rows = [{"trees": 0, "seed": "", **scores(model, tests)}]
+    measure.progress(str(rows[0]))
+    for size in args.sizes:
+        for seed in args.seeds:
+            drawn = random.Random(seed).sample(train, size)
+            clock = time.process_time()
+            adapted = fixed(model, drawn, seed) if args.fixed else adapt(model, drawn, seed=seed).model
+            seconds = round(time.process_time() - clock)
+            kept = "kept" if adapted is model else ""
+            row = {"trees": size, "seed": seed, **scores(adapted, tests), "CPU s": seconds, "": kept}
+            measure.progress(str(row))
+            rows.append(row)
+    measure.report({f"{args.test}, by trees of {args.train}": rows}, args.json)
+
+
+def fixed(model: Adaptable, trees: list[Tree], seed: int) -> Adaptable:
+    """Go on by a choice that is made beforehand."""
+    grammar: Any = model.without_evidence
+    choice = Choice(float(len(trees)), 0.5, weights_of(model))
+    return Continuation(model, Prior.of(grammar), trees, seed).model(choice)
+
+
+def scores(model: Adaptable, tests: dict[str, list[Tree]]) -> dict[str, float]:
+    """Return F1 and the share of whole trees that are right on each test set, in percent."""
+    parser = parser_of(model)
+    found: dict[str, float] = {}
+    for name, golds in tests.items():
+        queries = parser.prepare([Query(gold.words) for gold in golds])
+        counts = bracket_counts(golds, [parser.parse(query).tree for query in queries])
+        is_exact = (counts == counts[:, :1]).all(axis=1)
+        f1 = float(f1_of(counts.sum(axis=0)))
+        found |= {f"F1 {name}": round(f1, 2), f"exact {name}": round(100 * float(is_exact.mean()), 1)}
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,259 @@
+"""Going on from a model with trees of one's own, without those that it has learned from.
+
+The grammar goes on by MAP-EM (`learning/adaptation`), the span classifier from its weights on the vectors of the same
+encoder, and the powers of evidence are fitted again. How far is chosen by cross-validation, where the result is held
+against the model as it is: it stays unless it gains.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from spacy_lpcfg.checks import SEED, counted, shown
+from spacy_lpcfg.evaluation.conventions import Difference, local_differences, unknown_labels
+from spacy_lpcfg.evidence.encoder import Encoder
+from spacy_lpcfg.evidence.folds import (
+    Adaptable,
+    Choice,
+    Continuation,
+    CrossValidation,
+    f1_of,
+    folds_of,
+    weights_of,
+)
+from spacy_lpcfg.evidence.grammar import EvidenceGrammar
+from spacy_lpcfg.evidence.learner import RememberingEncoder
+from spacy_lpcfg.evidence.model import EncoderEvidence
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.adaptation.new_trees import reading_of
+from spacy_lpcfg.learning.adaptation.prior import Prior
+from spacy_lpcfg.learning.adaptation.spelling import spelling_differences
+from spacy_lpcfg.learning.base import OnStep
+from spacy_lpcfg.learning.limits import learnable
+from spacy_lpcfg.parsing.model import ParsingModel
+from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
+from spacy_lpcfg.trees.tree import Tree
+
+logger = logging.getLogger(__name__)
+FEWEST_TREES = 20
+MOST_TOLD = 10
+"""The most differences of conventions that are told."""
+_STRENGTHS = 5.0, 0.5  # in trees of the grammar for each new one
+_SHARES = 0.5, 1.0
+_SPAN_FACTORS, _TAG_FACTORS = (0.6, 1.6), (0.5,)
+_N_SAMPLES = 2_000  # of the bootstrap
+_SURE = 0.9  # share of the samples in which an adapted model has to be better
+
+
+class Trial(NamedTuple):
+    """The F1 of a choice in cross-validation, in percent."""
+
+    choice: Choice
+    f1: float
+
+
+class Conventions(NamedTuple):
+    """The differences between the trees and those of the model that occur most, before anything is learned."""
+
+    differences: list[Difference]
+
+
+class Adapted(NamedTuple):
+    """The result of `adapt`.
+
+    model (Grammar or EvidenceGrammar): The adapted model; the model as it was if nothing is gained.
+    is_adapted (bool): Whether it is adapted.
+    n_trees, n_tested (int): Numbers of trees, and of those that were parsed in cross-validation.
+    base_f1, f1 (float): F1 of the model as it was, and of the adapted one, in percent, by cross-validation.
+    gain (tuple[float, float]): The 2.5th and 97.5th percentile of the difference, by a paired bootstrap of sentences.
+    choice (Choice): How far the model went.
+    """
+
+    model: Adaptable
+    is_adapted: bool
+    n_trees: int
+    n_tested: int
+    base_f1: float
+    f1: float
+    gain: tuple[float, float]
+    choice: Choice
+
+    @property
+    def summary(self) -> str:
+        """The two F1 with their difference, and what was done."""
+        low, high = self.gain
+        part = f"{self.n_tested:,} of " if self.n_tested < self.n_trees else ""
+        tested = f"{part}{counted(self.n_trees, 'tree')}"
+        scores = (
+            f"F1 on {tested} by cross-validation: {self.base_f1:.2f} as it was, {self.f1:.2f} adapted, "
+            f"difference {self.f1 - self.base_f1:+.2f} (95% of samples: {low:+.2f} to {high:+.2f})"
+        )
+        if not self.is_adapted:
+            return f"{scores}\nThe model is kept as it was: no gain is sure enough."
+        tau = "" if self.choice.weights is None else f", tau {self.choice.weights.tau:g}"
+        return f"{scores}\nAdapted: {self.choice.summary}{tau}."
+
+
+@dataclass(frozen=True)
+class Adaptation:
+    """The learner that goes on from a model, see `adapt`.
+
+    base (ParsingModel): A grammar, with or without evidence.
+    seed (int): Seed of the learner of the classifier, and of the bootstrap.
+    RAISES (ValueError): If it is another kind of model.
+    """
+
+    base: ParsingModel
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        SEED(seed=self.seed)
+        if not isinstance(self.base, (Grammar, EvidenceGrammar)):
+            raise ValueError(
+                f"Expected a grammar to go on from, with evidence or without, got a model of another kind: "
+                f"{self.base.summary}."
+            )
+
+    def fit(
+        self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
+    ) -> Adaptable:
+        """Return the adapted model; `held_out` is not used, since cross-validation is on the trees themselves."""
+        return adapt(self.base, trees, seed=self.seed, on_step=on_step).model
+
+
+def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step: OnStep | None = None) -> Adapted:
+    """Go on from a model with trees, such as corrected ones; the model stays as it is where that is no better.
+
+    model (ParsingModel): A grammar, with or without evidence. Evidence by features of words stays as it is, and so does
+        a grammar that is not proper.
+    trees (iterable of Tree): At least `FEWEST_TREES`, raw or normalised.
+    seed (int): Seed of the learner of the classifier, and of the bootstrap.
+    on_step (callable or None): Called with the `Conventions`, then with the `Trial` of each choice.
+    RAISES (ValueError): If there are too few trees, or the model is of another kind.
+    """
+    base = cast(Adaptable, Adaptation(model, seed).base)
+    raw = list(learnable(trees))
+    golds = _golds(base, raw)
+    if len(golds) < FEWEST_TREES:
+        raise ValueError(
+            f"Expected at least {FEWEST_TREES} trees to adapt a model, got {len(golds)}: correct more sentences."
+        )
+    remembering = _with_encoder(base, lambda encoder: cast(Encoder, RememberingEncoder(encoder, {})))
+    prior = _prior(base)
+    start = Choice(weights=weights_of(base))
+    folds = CrossValidation(folds_of(remembering, prior, golds, seed), start)
+    report = on_step or (lambda _: None)
+    report(Conventions(_differences(base, raw, folds)))
+    choice = _chosen(folds, start, base, prior, report)
+    before, after = folds.counts()
+    gains = bootstrap_gains(before, after, seed)
+    is_adapted = choice != start and float((gains > 0).mean()) >= _SURE
+    adapted = model
+    if is_adapted:
+        if choice.weights is not None:
+            choice = replace(choice, weights=replace(choice.weights, tau=folds.tau(choice)))
+        adapted = Continuation(remembering, prior, golds, seed).model(choice)
+    base_f1, f1 = (float(f1_of(counts.sum(axis=0))) for counts in (before, after))
+    low, high = np.percentile(gains, (2.5, 97.5)).tolist()
+    with_encoder = _with_encoder(cast(Adaptable, adapted), _without_memory)
+    return Adapted(with_encoder, is_adapted, len(golds), len(before), base_f1, f1, (low, high), choice)
+
+
+def bootstrap_gains(before: np.ndarray, after: np.ndarray, seed: int) -> np.ndarray:
+    """Return the differences in F1, in percent, of samples of the sentences, float64 (n_samples,).
+
+    before, after (int64, (n, 3)): Matched, gold and test brackets of each sentence by two models.
+    """
+    rng, n = np.random.default_rng(seed), len(before)
+    times = rng.multinomial(n, np.full(n, 1 / n), _N_SAMPLES)
+    return f1_of(times @ after) - f1_of(times @ before)
+
+
+def _chosen(
+    folds: CrossValidation, start: Choice, base: Adaptable, prior: Prior | None, report: Callable[[Any], None]
+) -> Choice:
+    """Return the best choice, found one part after the other."""
+    best = start
+    for change in _changes(base, prior, folds.n_trees):
+        choices = [best, *(replace(best, **values) for values in change(best))]
+        best = folds.best(choices)
+        for choice in choices:
+            report(Trial(choice, folds.f1(choice)))
+    return best
+
+
+def _changes(base: Adaptable, prior: Prior | None, n_trees: int) -> Iterator[Callable[[Choice], list[dict[str, Any]]]]:
+    """Yield functions that return the changes of a choice to try, for each part of the model."""
+    if isinstance(base, EvidenceGrammar) and isinstance(base.evidence, EncoderEvidence):
+        yield lambda _: [{"share": share} for share in _SHARES]
+    if prior is not None:
+        yield lambda _: [{"strength": factor * n_trees} for factor in _STRENGTHS]
+    if isinstance(base, EvidenceGrammar):
+        yield partial(_scaled, name="span_power", factors=_SPAN_FACTORS)
+        yield partial(_scaled, name="tag_power", factors=_TAG_FACTORS)
+
+
+def _scaled(choice: Choice, *, name: str, factors: Sequence[float]) -> list[dict[str, Any]]:
+    assert choice.weights is not None
+    power = getattr(choice.weights, name)
+    return [{"weights": replace(choice.weights, **{name: factor * power})} for factor in factors]
+
+
+def _golds(base: Adaptable, trees: Iterable[Tree]) -> list[Tree]:
+    """Return normalized trees without roots, with functions if the model has them."""
+    normal = map(partial(normalize_rooted, functions=reading_of(_grammar(base)).functions), trees)
+    return [strip_root(tree)[1] for tree in normal if tree is not None]
+
+
+def _grammar(base: Adaptable) -> Grammar:
+    return base if isinstance(base, Grammar) else base.model
+
+
+def _prior(base: Adaptable) -> Prior | None:
+    """Return the expected counts of the grammar of a model; None if it has none, and stays as it is."""
+    try:
+        return Prior.of(_grammar(base))
+    except ValueError as error:
+        logger.warning("The grammar stays as it is. %s", error)
+        return None
+
+
+def _with_encoder(model: Adaptable, change: Callable[[Encoder], Encoder]) -> Adaptable:
+    """Return a model whose encoder, if it has one, is replaced by the result of a function."""
+    if isinstance(model, Grammar) or not isinstance(model.evidence, EncoderEvidence):
+        return model
+    return replace(model, evidence=EncoderEvidence(change(model.evidence.encoder), model.evidence.classifier))
+
+
+def _without_memory(encoder: Encoder) -> Encoder:
+    return encoder.encoder if isinstance(encoder, RememberingEncoder) else encoder
+
+
+def _differences(base: Adaptable, raw: Sequence[Tree], folds: CrossValidation) -> list[Difference]:
+    """Return the differences in conventions: unknown labels, words and roots, then the most frequent local trees."""
+    golds = _golds(base, raw)
+    parses = [tree for tree in map(normalize_rooted, folds.parses) if tree is not None]
+    found = [
+        *unknown_labels(golds, base.labels, base.tags),
+        *spelling_differences(_grammar(base), golds),
+        *_root_difference(base, raw),
+        *local_differences(folds.golds, [strip_root(tree)[1] for tree in parses]),
+    ]
+    return found[:MOST_TOLD]
+
+
+def _root_difference(base: Adaptable, raw: Iterable[Tree]) -> list[Difference]:
+    """Return the difference in artificial roots, if most trees have another one than the model."""
+    roots = Counter(strip_root(tree)[0] for tree in raw)
+    root, n = roots.most_common(1)[0]
+    if root == base.root_label:
+        return []
+    what = f"{f'root {root}' if root else 'no root'}, the model {base.root_label or 'none'} (roots are not learned)"
+    return [Difference(what, n, shown(root))]

@@ -1,0 +1,1 @@
+"""Learning that goes on from a grammar: its own expected counts are the prior of new trees."""

@@ -1,0 +1,190 @@
+"""The grammar of the parameters that go on from another grammar with new trees."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+
+from spacy_lpcfg.arrays import offsets
+from spacy_lpcfg.grammar.classifier import Classifier
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
+from spacy_lpcfg.grammar.tensors import Tensors
+from spacy_lpcfg.learning.adaptation.new_trees import NewTrees
+from spacy_lpcfg.learning.adaptation.prior import Prior
+from spacy_lpcfg.learning.latent.expectations import Latent
+from spacy_lpcfg.learning.treebank.counts import boundary_tags
+from spacy_lpcfg.words.signatures import is_signature
+
+_TAG_WEIGHT = 1e-3  # emission, by a new symbol, of words that were never seen with a given tag
+
+
+def build_adapted(prior: Prior, new: NewTrees, latent: Latent, strength: float) -> Grammar:
+    """Return the grammar of latent parameters; the treebank PCFG beneath it has the same prior.
+
+    strength (float): The number of trees that the grammar of the prior stands for.
+    """
+    old, counts = prior.grammar, new.counts
+    visits = strength * new.of_symbols(prior.symbols)
+    n_symbols, n_trees = visits + counts.symbols, len(new.nodes.roots)
+    rule_counts = counts.rule_counts.copy()
+    rule_counts[new.rules] += strength * prior.symbols[old.rules[:, 0]] * old.rule_weights
+    root_weights = (strength * new.of_symbols(old.root_weights) + counts.roots) / (strength + n_trees)
+    before, after = _boundary_tags(new, visits)
+    is_state = np.arange(latent.roots.shape[1]) < new.n_states[:, None]
+    return Grammar(
+        symbols=new.nodes.symbols,
+        n_preterminals=len(new.nodes.preterminals),
+        n_states=new.n_states,
+        symbol_weights=n_symbols / n_symbols.sum(),
+        root_weights=root_weights,
+        root_vectors=latent.roots[is_state].astype(np.float32),
+        rules=counts.rules,
+        rule_weights=_normalized(rule_counts, counts.rules[:, 0], len(n_symbols)),
+        tensors=Tensors.sparsify(latent.tensors, new.shapes),
+        lexicon=_lexicon(new, visits, latent.emissions, strength),
+        root_label=old.root_label,
+        is_proper=True,
+        classifier=_classifier(old, len(new.nodes.preterminals)),
+        tags_before=before,
+        tags_after=after,
+        tau=old.tau,
+    )
+
+
+def _normalized(counts: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return counts divided by the sum of their group."""
+    sums = np.bincount(groups, counts, n_groups)
+    return counts / np.where(sums > 0, sums, 1.0)[groups]
+
+
+def _classifier(old: Grammar, n_preterminals: int) -> Classifier:
+    """Return the classifier of words in context, which has no weights for new preterminals."""
+    outputs = old.classifier.outputs.astype(np.int64)
+    outputs[outputs >= old.n_preterminals] += n_preterminals - old.n_preterminals  # beginnings and ends of spans
+    return replace(old.classifier, outputs=outputs.astype(np.uint16))
+
+
+def _boundary_tags(new: NewTrees, visits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return P(tag before | symbol) and P(tag after | symbol), each (n_symbols, n_tags + 1)."""
+    old, n_old, n = new.grammar, len(new.grammar.tags), new.counts.symbols + 1
+    tables = []
+    of_trees = boundary_tags(new.nodes, new.tag_of, len(new.tags))
+    for of_grammar, table in zip((old.tags_before, old.tags_after), of_trees, strict=True):
+        wide = np.zeros_like(table)
+        wide[new.symbols, :n_old], wide[new.symbols, -1] = of_grammar[:, :-1], of_grammar[:, -1]
+        tables.append((visits[:, None] * wide + n[:, None] * table) / (visits + n)[:, None])
+    return tables[0], tables[1]
+
+
+# The lexicon -------------------------------------------------------------------------------------
+
+
+def _lexicon(new: NewTrees, visits: np.ndarray, emissions: np.ndarray, strength: float) -> Lexicon:
+    """Return the lexicon of emissions (n_pairs, m), in which signatures share theirs out to rare words."""
+    old = new.grammar.lexicon
+    counts = np.bincount(new.of_leaf, minlength=len(new.pairs)) + new.backoff
+    per_row = old.words_per_row(new.grammar.tag_of)
+    counts[new.of_row] += visits[old.symbols[new.kept_rows]] * (old.weights * per_row)[new.kept_rows]
+    table = _table(new, _normalized(counts, new.pairs[:, 0], len(visits)), emissions)
+    lexicon = _with_rare_words(table, new, visits)
+    scale = 1 / lexicon.words_per_row(new.tag_of)
+    return replace(
+        lexicon,
+        weights=lexicon.weights * scale,
+        vectors=lexicon.vectors * np.repeat(scale, np.diff(lexicon.vector_offsets)).astype(np.float32),
+    )
+
+
+def _table(new: NewTrees, weights: np.ndarray, emissions: np.ndarray) -> Lexicon:
+    """Return a lexicon with a row for each pair and for each preterminal's tag, without rare words."""
+    old, grammar, m = new.grammar.lexicon, new.grammar, emissions.shape[1]
+    terminal_of_tag = np.append(old.tag_terminals, len(old.terminals) + np.arange(len(new.tags) - len(old.tags)))
+    of_tags = np.setdiff1d(np.arange(len(old.symbols)), new.kept_rows)
+    added = np.arange(grammar.n_preterminals, len(new.nodes.preterminals))
+    vectors = np.zeros((len(weights) + len(of_tags) + len(added), m))
+    vectors[: len(weights)] = emissions
+    for place, row in enumerate(of_tags.tolist(), start=len(weights)):
+        vector = old.vectors[slice(*old.vector_offsets[row : row + 2])]
+        vectors[place, : len(vector)] = vector
+    vectors[len(weights) + len(of_tags) :, 0] = _TAG_WEIGHT
+    terminals = np.concatenate([new.pairs[:, 1], old.row_terminals[of_tags], terminal_of_tag[new.tag_of[added]]])
+    symbols = np.concatenate([new.pairs[:, 0], old.symbols[of_tags], added])
+    order = np.lexsort([symbols, terminals])
+    names = old.terminals + tuple(map(tag_terminal, new.tags[len(old.tags) :]))
+    n_states = new.n_states[symbols[order]]
+    return Lexicon(
+        terminals=names,
+        tags=new.tags,
+        offsets=offsets(np.bincount(terminals, minlength=len(names))).astype(np.int32),
+        symbols=symbols[order].astype(np.int32),
+        weights=np.concatenate([weights, old.weights[of_tags], np.full(len(added), _TAG_WEIGHT)])[order],
+        vector_offsets=offsets(n_states),
+        vectors=vectors[order][np.arange(m) < n_states[:, None]].astype(np.float32),
+    )
+
+
+def _with_rare_words(table: Lexicon, new: NewTrees, visits: np.ndarray) -> Lexicon:
+    """Return a lexicon in which rare words of the grammar and new words have more of the tags of the new trees.
+
+    A factor of 1 stands for the tokens of a tag that the grammar expects of any one rare word of a signature, so that
+    each token of the new trees adds 1 divided by that. A new word starts with the tags of unknown words.
+    """
+    old = new.grammar.lexicon
+    if not old.rare_words:
+        return table
+    tokens = old.tag_weights(visits, new.grammar.tag_of)
+    rare = {name: (terminal, _factors(old, i)) for i, (name, terminal) in enumerate(_names(old))}
+    for (name, terminal, tag), n in sorted(_rare_tokens(new).items()):
+        if tag < len(old.tags) and tokens[terminal, tag] > 0:
+            if name not in rare:
+                unknown = rare.get(old.terminals[terminal], (terminal, {}))[1]
+                rare[name] = terminal, _of_one_word(unknown, tokens[terminal])
+            factors = rare[name][1]
+            factors[tag] = factors.get(tag, 1.0) + min(n / tokens[terminal, tag], _LARGEST)
+    names = sorted(rare)
+    entries = [sorted(rare[name][1].items()) for name in names]
+    return replace(
+        table,
+        rare_words=tuple(names),
+        rare_terminals=np.array([rare[name][0] for name in names], dtype=np.int32),
+        rare_offsets=offsets(np.array([len(each) for each in entries])).astype(np.int32),
+        rare_tags=np.array([tag for each in entries for tag, _ in each], dtype=np.int32),
+        rare_factors=np.array([factor for each in entries for _, factor in each], dtype=np.float32),
+    )
+
+
+_LARGEST = 1e6  # factor of a tag of a rare word
+
+
+def _names(lexicon: Lexicon) -> list[tuple[str, int]]:
+    return list(zip(lexicon.rare_words, lexicon.rare_terminals.tolist(), strict=True))
+
+
+def _factors(lexicon: Lexicon, rare: int) -> dict[int, float]:
+    """Return the factors of a rare word by tag."""
+    entries = slice(lexicon.rare_offsets[rare], lexicon.rare_offsets[rare + 1])
+    return dict(zip(lexicon.rare_tags[entries].tolist(), lexicon.rare_factors[entries].tolist(), strict=True))
+
+
+def _of_one_word(unknown: dict[int, float], tokens: np.ndarray) -> dict[int, float]:
+    """Return the factors of all unknown words of a signature, scaled to the tokens of one rare word."""
+    factors = np.ones(len(tokens))
+    factors[[*unknown]] = [*unknown.values()]
+    factors *= tokens.sum() / (factors * tokens).sum()
+    return {tag: float(factors[tag]) for tag in np.flatnonzero(tokens > 0).tolist()}
+
+
+def _rare_tokens(new: NewTrees) -> Counter[tuple[str, int, int]]:
+    """Count the words that signatures emit in the new trees, by (name among rare words, signature, tag)."""
+    lexicon, nodes, tag_of = new.grammar.lexicon, new.nodes, new.tag_of
+    counts: Counter[tuple[str, int, int]] = Counter()
+    for leaf, terminal in zip(nodes.leaves.tolist(), new.terminal.tolist(), strict=True):
+        if is_signature(lexicon.terminals[terminal]):
+            word = nodes.words[nodes.word[leaf]]
+            _, rare, is_unknown = lexicon.emitter(word, bool(nodes.start[leaf] == 0))
+            name = word if is_unknown else lexicon.rare_words[rare]
+            counts[name, terminal, int(tag_of[nodes.symbol[leaf]])] += 1
+    return counts

@@ -1,0 +1,65 @@
+"""Whether trees divide text into words as those of a grammar did: hyphens and quotation marks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from spacy_lpcfg.evaluation.conventions import Difference
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.words.signatures import is_signature, token_shape
+
+_RATIO = 4.0  # of two rates that differ
+_FEWEST = 3  # tokens that one of the two sides has or would have
+_DASHES = ("-", "\N{EN DASH}", "\N{NON-BREAKING HYPHEN}")
+
+
+def kind_of(name: str) -> str | None:
+    """Return what kind of word treebanks spell in several ways a word or signature is; None for any other."""
+    if is_signature(name):
+        return _HYPHENED if "dash" in name.strip("<>").replace(":", " ").split() else None
+    if name in _DASHES:
+        return "hyphens that are words"
+    if name == '"':
+        return 'quotation marks " that do not open or close'
+    if name in ("``", "''"):
+        return "quotation marks `` and ''"
+    return _HYPHENED if token_shape(name) == "dash" and name[0].isalnum() and name[-1].isalnum() else None
+
+
+_HYPHENED = "words with hyphens"
+
+
+def spelling_differences(grammar: Grammar, golds: Sequence[Tree]) -> list[Difference]:
+    """Return the kinds of words that are far more, or less, frequent in trees than in those of a grammar."""
+    expected, n_words = _expected(grammar), sum(map(len, golds))
+    counts, examples = Counter[str](), dict[str, str]()
+    for gold in golds:
+        for word in gold.words:
+            if kind := kind_of(word):
+                counts[kind] += 1
+                examples.setdefault(kind, word)
+    found = []
+    for kind, share in expected.items():
+        n, n_expected = counts[kind], share * n_words
+        if max(n, n_expected) >= _FEWEST and not 1 / _RATIO <= (n + 1) / (n_expected + 1) <= _RATIO:
+            rates = f"{1000 * n / n_words:.1f} in 1,000 words, {1000 * share:.1f} in those of the model"
+            found.append(Difference(f"{kind}: {rates}", n, examples.get(kind, "none")))
+    return found
+
+
+def _expected(grammar: Grammar) -> dict[str, float]:
+    """Return the share of each kind among the words that a grammar expects."""
+    lexicon = grammar.lexicon
+    per_row = lexicon.words_per_row(grammar.tag_of)
+    rates = lexicon.weights * per_row * grammar.symbol_weights[lexicon.symbols]
+    rates[np.isin(lexicon.row_terminals, lexicon.tag_terminals)] = 0.0
+    of_terminals = np.bincount(lexicon.row_terminals, rates, len(lexicon.terminals))
+    shares: dict[str, float] = dict.fromkeys(filter(None, map(kind_of, (_DASHES[0], '"', "``", "a-b"))), 0.0)
+    for name, rate in zip(lexicon.terminals, of_terminals.tolist(), strict=True):
+        if kind := kind_of(name):
+            shares[kind] += rate / of_terminals.sum()
+    return shares
