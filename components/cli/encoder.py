@@ -69,6 +69,7 @@ def encoder(
     """
     from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder, exported, onnx_in
     from spacy_lpcfg.evidence.pretrained.hub import WEIGHTS, read_hub
+    from spacy_lpcfg.extras import extra
 
     check_output(output, inputs=[folder, *(text or ()), *(tune or ()), *(dev or ())], force=force)
     if dev and not tune:
@@ -78,6 +79,9 @@ def encoder(
             message = f"'{folder}' has an encoder in ONNX, which is taken as it is"
             raise typer.BadParameter(message, param_hint="--text" if text else "--tune")
         return _save(PretrainedEncoder.from_folder(folder), output, force=force)
+    extra("onnx", "The export of an encoder", name="encoder")
+    if tune:
+        extra("torch", "The tuning of an encoder", name="encoder")
     hub = read_hub(folder)
     tell(f"read {hub.card['name']}: {_megabytes(hub.weights.n_bytes)}, {len(hub.pieces.vocabulary):,} pieces")
     train = list(_normalized(read_training(tune or (), skip_bad, dialect, tags)))
@@ -149,9 +153,6 @@ def _tune(
     """Tune an encoder, and save it after each epoch."""
     from spacy_lpcfg.evidence.pretrained.examples import classifier_f1
     from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder, exported
-    from spacy_lpcfg.extras import extra
-
-    extra("torch", "To tune an encoder", name="encoder")
     from spacy_lpcfg.evidence.pretrained.tuning import tune
 
     epochs = tune(hub.weights, hub.pieces, train, n_epochs=n_epochs, seed=seed, tell=tell)
