@@ -1,5 +1,6 @@
 """`spacy-lpcfg adapt`: a parser that goes on learning from trees of one's own, such as corrected ones."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,6 +57,9 @@ def adapt(
         adapted = adapt_model(learned, treebank, seed=seed, on_step=on_step)
     tell(adapted.summary)
     pipe.learned = adapted.model
+    if adapted.is_adapted:  # the model has a tau of its own
+        pipe.output = replace(pipe.output, tau=None)
+        nlp.get_pipe_config(pipe.name)["output"]["tau"] = None
     save_pipeline(nlp, output, force=force)
     log(f"saved to {output}")
 

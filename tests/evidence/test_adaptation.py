@@ -15,7 +15,7 @@ from pipelines import pipeline_by
 from stored_models import model
 
 from spacy_lpcfg import adapt, load
-from spacy_lpcfg.components.serve.corrections import Corrections
+from spacy_lpcfg.components.serve.corrections import Corrections, Decisions
 from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.evaluation.calibration import TAUS
 from spacy_lpcfg.evidence.adaptation import Conventions, Trial, bootstrap_gains
@@ -139,7 +139,8 @@ def test_adapt_reads_what_the_correction_page_saves(base, folder, others, tmp_pa
     corrections = Corrections(parser, docs, tmp_path / "own.mrg")
     for number in range(len(corrections.sentences)):
         brackets = [tuple(bracket[:3]) for bracket in corrections.parsed(number)["brackets"]]
-        corrections.save(number, [(*span, "NX" if label == "NP" else label) for *span, label in brackets])
+        relabelled = [(*span, "NX" if label == "NP" else label) for *span, label in brackets]
+        corrections.save(number, Decisions(tuple(relabelled)))
     corrections.close()
     result = run("adapt", folder, tmp_path / "own.mrg", "--output", tmp_path / "mine")
     assert "label NX, which the model lacks" in result.stdout

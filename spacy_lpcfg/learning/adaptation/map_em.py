@@ -28,6 +28,8 @@ from spacy_lpcfg.trees.tree import Tree
 
 _LEAST = 1e-6
 """The least strength, with which states that the new trees never have keep their parameters."""
+_FLOOR = 1e-4
+"""The share of the new trees' counts that the first parameters have where the grammar may have no probability."""
 _MIN_ENTRY = 1e-15  # of a tensor; smaller ones become 0, as denormal numbers are slow
 _SMOOTHING = StateSmoothing()
 
@@ -103,11 +105,9 @@ class PriorEM:
 
     def start(self) -> Counts:
         """Return the counts of the first parameters: the grammar's, and of whatever else the new trees have."""
-        new, prior = self.new, self.prior_counts
-        lacking = self.independent
-        return Counts(lacking.roots, lacking.rules, lacking.words + new.backoff[:, None] * self._one_state).plus(
-            prior, len(new.nodes.roots)
-        )
+        roots, rules, words = self.independent
+        counts = Counts(roots, rules, words + self.new.backoff[:, None] * self._one_state)
+        return counts.plus(self.prior_counts, len(self.new.nodes.roots))
 
     def expect(self, latent: Latent) -> Counts:
         """Return the expected counts of the new trees; those that the grammar lacks are smoothed."""
@@ -149,18 +149,23 @@ class PriorEM:
 
     @cached_property
     def independent(self) -> Counts:
-        """Counts of the new trees of what the grammar lacks, with states that are independent of each other."""
+        """Counts of the new trees, with states that are independent of each other.
+
+        Of what the grammar has, there is next to nothing: enough for every new tree to have a probability.
+        """
         new, prior = self.new, self.prior_counts
         shares, m = self.state_shares, new.n_states
-        roots = np.where(prior.roots.sum(axis=1, keepdims=True) > 0, 0.0, new.counts.roots[:, None] * shares)
+        has_root = prior.roots.sum(axis=1) > 0
+        roots = (new.counts.roots * np.where(has_root, _FLOOR, 1.0))[:, None] * shares
+        rule_counts = new.counts.rule_counts * np.where(self.lacks_rule, 1.0, _FLOOR)
         rules = np.zeros_like(prior.rules)
         starts = new.starts
-        for rule in np.flatnonzero(self.lacks_rule).tolist():
+        for rule in np.flatnonzero(rule_counts).tolist():
             a, b, c = new.counts.rules[rule]
             pairs = np.outer(shares[b, : m[b]], shares[c, : m[c]]).ravel()
-            block = new.counts.rule_counts[rule] * np.outer(shares[a, : m[a]], pairs)
+            block = rule_counts[rule] * np.outer(shares[a, : m[a]], pairs)
             rules[starts[rule] : starts[rule + 1]] = block.ravel()
-        n = np.bincount(new.of_leaf, minlength=len(new.pairs)) * self.lacks_pair
+        n = np.bincount(new.of_leaf, minlength=len(new.pairs)) * np.where(self.lacks_pair, 1.0, _FLOOR)
         return Counts(roots, rules, n[:, None] * shares[new.pairs[:, 0]])
 
     @cached_property

@@ -151,6 +151,17 @@ def test_new_symbols_rules_and_words_have_entries(prior, strength):
     np.testing.assert_allclose([rows.sum(axis=1) for rows in table], 1.0, rtol=1e-6)
 
 
+def test_trees_without_a_probability_are_learned(prior):
+    grammar = prior.grammar
+    vectors = grammar.lexicon.vectors.copy()
+    row = grammar.lexicon.offsets[grammar.lexicon.terminal("a", False)]
+    vectors[slice(*grammar.lexicon.vector_offsets[row : row + 2])] = 0.0
+    without = replace(grammar, lexicon=replace(grammar.lexicon, vectors=vectors))
+    assert tree_log_probability(without, trees(KNOWN)[0]) == -np.inf
+    adapted = adapt_grammar(Prior.of(without), trees(KNOWN), strength=10.0)
+    assert np.isfinite(tree_log_probability(adapted, trees(KNOWN)[0]))
+
+
 def test_new_words_have_the_tags_that_they_were_seen_with():
     """A word that its signature emits has more of the tag of a new tree, and less the stronger the prior is."""
     learned = EM(2, 2, lexical=LexicalSettings(rare=1)).fit(
