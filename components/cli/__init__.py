@@ -33,6 +33,7 @@ from spacy_lpcfg.components.cli.search import search
 from spacy_lpcfg.components.cli.serve import serve
 from spacy_lpcfg.components.cli.shared.command_groups import Commands, LearnCommands
 from spacy_lpcfg.components.cli.shared.streams import settle
+from spacy_lpcfg.components.cli.simplify import simplify
 from spacy_lpcfg.components.cli.surprisal import surprisal
 
 WRONG_USAGE = 2
@@ -80,6 +81,7 @@ for command in (
     inspect,
     search,
     edit,
+    simplify,
     complexity,
     render,
     serve,

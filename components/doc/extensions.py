@@ -12,6 +12,7 @@ from spacy.tokens import Doc, Span, Token
 from spacy_lpcfg.components.doc.boundaries import token_boundary
 from spacy_lpcfg.components.doc.complexity import doc_complexity
 from spacy_lpcfg.components.doc.phrases import doc_clauses, doc_phrases
+from spacy_lpcfg.components.doc.simple_clauses import doc_simple_clauses
 from spacy_lpcfg.components.doc.surprisal import surprisal_of
 from spacy_lpcfg.components.doc.view import doc_constituency, span_constituency
 
@@ -30,7 +31,12 @@ def register_extensions() -> None:
     The getters read `doc.spans["constituents"]`, or else what another component wrote; nothing is stored twice. benepar
     refuses to share names: to have both in one process, import benepar first.
     """
-    of_trees = {"phrases": _phrases, "clauses": doc_clauses, "complexity": doc_complexity}
+    of_trees = {
+        "phrases": _phrases,
+        "clauses": doc_clauses,
+        "simple_clauses": doc_simple_clauses,
+        "complexity": doc_complexity,
+    }
     register_getters(
         {
             Doc: {"constituency": doc_constituency, **of_trees},

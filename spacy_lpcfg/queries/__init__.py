@@ -6,13 +6,16 @@ from spacy_lpcfg.queries.editing import edit, edit_trees
 from spacy_lpcfg.queries.index import TreeIndex, TreeMatch, TreeNode
 from spacy_lpcfg.queries.pattern import PatternError, TreePattern
 from spacy_lpcfg.queries.phrases import Clause, clauses, phrases
+from spacy_lpcfg.queries.simplify import ClauseWord, SplitClause, split_clauses
 
 __all__ = [
     "Clause",
+    "ClauseWord",
     "Complexity",
     "EditRule",
     "PatternError",
     "RuleError",
+    "SplitClause",
     "TreeIndex",
     "TreeMatch",
     "TreeNode",
@@ -24,4 +27,5 @@ __all__ = [
     "parse_rules",
     "phrases",
     "read_rules",
+    "split_clauses",
 ]

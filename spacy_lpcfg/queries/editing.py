@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from spacy_lpcfg.batches import in_batches
@@ -15,6 +15,8 @@ from spacy_lpcfg.queries.pattern import ROOT_LABEL
 from spacy_lpcfg.trees import HeadRules, Tree
 from spacy_lpcfg.trees.heads import ENGLISH
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
+
+OnFire = Callable[[TreeMatch, "Tree | None"], None]
 
 MOST_FIRINGS = 200
 """Limit on the firings of a rule in a tree, to which the number of its nodes is added."""
@@ -34,12 +36,15 @@ def edit_trees(
     *,
     heads: HeadRules = ENGLISH,
     counts: Counter[EditRule] | None = None,
+    on_fire: OnFire | None = None,
 ) -> Iterator[Tree | None]:
     """Yield trees as rules edit them: each rule in turn fires at its first match until it has none.
 
     rules (sequence of EditRule): The rules, as `read_rules` and `parse_rules` have them.
     heads (HeadRules): Head rules of the treebank's language, for relations such as <#.
     counts (Counter of EditRule or None): Receives the number of times that each rule fired.
+    on_fire (callable or None): Called after each firing with the match, and with the tree that it gave or None.
+
     If a rule mentions ROOT, trees that have no such node are edited below one, which is taken off again.
 
     YIELDS (Tree or None): The edited tree; None if the rules deleted it as a whole.
@@ -53,7 +58,7 @@ def edit_trees(
         is_new = [has_root and tree.label != ROOT_LABEL for tree in originals]
         batch = _Batch([below_root(tree) if new else tree for tree, new in zip(originals, is_new, strict=True)], heads)
         for rule in rules:
-            batch.apply(rule, counts)
+            batch.apply(rule, counts, on_fire)
         for old, tree, new in zip(originals, batch.trees, is_new, strict=True):
             yield _without_new_root(tree, old) if new and tree is not None else tree
 
@@ -93,7 +98,7 @@ class _Batch:
         self.numbers_of_changed: set[int] = set()
         self.before, self.changed = self._indexed(range(len(trees))), self._indexed(())
 
-    def apply(self, rule: EditRule, counts: Counter[EditRule]) -> None:
+    def apply(self, rule: EditRule, counts: Counter[EditRule], on_fire: OnFire | None) -> None:
         """Let a rule fire in trees until it matches in none."""
         matches = self.before.first_matches(rule, without=self.numbers_of_changed)
         matches |= self.changed.first_matches(rule)
@@ -104,8 +109,10 @@ class _Batch:
                 limit = self.limits[number]
                 if n_firings > limit:
                     raise _error(f"the rule still matches after it fired {limit:,} times in the tree", rule, match)
-                self.trees[number] = _fire(rule, match, NODES_PER_FIRING * limit)
+                self.trees[number] = edited = _fire(rule, match, NODES_PER_FIRING * limit)
                 counts[rule] += 1
+                if on_fire is not None:
+                    on_fire(match, edited)
             self.numbers_of_changed |= matches.keys()
             matches = self._indexed(matches).first_matches(rule)
         if n_firings:

@@ -1,0 +1,101 @@
+"""Clauses of Docs that stand alone: `doc._.simple_clauses` and `sent._.simple_clauses`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spacy.tokens import Doc, Span, Token
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.queries import EditRule
+
+_ATTACHED = re.compile(r"[.,;:!?%)\]}]|n['’]t|['’](s|m|re|ve|d|ll)?", re.IGNORECASE)  # to the word before
+_OPENING = ("(", "[", "{", "$", "#", "“", "‘")
+
+
+class ClauseToken(NamedTuple):
+    """A word of a clause that stands alone.
+
+    text (str): The word as it is written in the clause.
+    token (Token or None): The token of the Doc; None for a word that was added.
+    is_copy (bool): Whether the token was copied, so that an earlier clause has it already.
+    """
+
+    text: str
+    token: Token | None
+    is_copy: bool
+
+
+class SimpleClause(NamedTuple):
+    """A clause that stands alone.
+
+    text (str): The clause as a sentence.
+    relation (str), probability (float or None): As in `spacy_lpcfg.queries.SplitClause`.
+    words (tuple of ClauseToken): Its words.
+    sent (Span): The sentence that it is from.
+    """
+
+    text: str
+    relation: str
+    probability: float | None
+    words: tuple[ClauseToken, ...]
+    sent: Span
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the clause as plain values; words with their position in the Doc and their characters in its text."""
+        return {
+            "text": self.text,
+            "relation": self.relation,
+            "probability": None if self.probability is None else round(self.probability, 6),
+            "words": [
+                {
+                    "text": text,
+                    "i": token and token.i,
+                    "start_char": token and token.idx,
+                    "end_char": token and token.idx + len(token),
+                    "is_copy": is_copy,
+                }
+                for text, token, is_copy in self.words
+            ],
+        }
+
+
+def doc_simple_clauses(doclike: Doc | Span, rules: Sequence[EditRule] | None = None) -> tuple[SimpleClause, ...]:
+    """Split the sentences of a Doc into clauses that stand alone: `doc._.simple_clauses`.
+
+    doclike (Doc or Span): A Doc with trees; or a constituent of one, such as a sentence.
+    rules (sequence of EditRule or None): Rules that split sentences; None for those of the package.
+    RAISES (ValueError): If there are no trees. (RuleError): If a rule cannot be carried out.
+    """
+    # rules of trees, which parsing does without
+    from spacy_lpcfg.components.doc.tree_matcher import constituency_of
+    from spacy_lpcfg.queries import split_clauses
+
+    roots = [*constituency_of(doclike)]
+    tokens = [token for root in roots for token in root.leaves]
+    clauses = split_clauses([root.tree for root in roots], rules, [root.scores for root in roots])
+    return tuple(
+        SimpleClause("".join(_text(words)), clause.relation, clause.probability, words, root.span)
+        for root, of_root in zip(roots, clauses, strict=True)
+        for clause in of_root
+        for words in [tuple(_tokens(clause.words, tokens))]
+    )
+
+
+def _tokens(words: Sequence[Any], tokens: Sequence[Token]) -> Iterator[ClauseToken]:
+    for text, position, is_copy in words:
+        yield ClauseToken(text, None if position is None else tokens[position], is_copy)
+
+
+def _text(words: Sequence[ClauseToken]) -> Iterator[str]:
+    """Yield the words with white space: as in the Doc between its neighbours, and as one writes between others."""
+    for word, after in zip(words, [*words[1:], None], strict=True):
+        yield word.text
+        if after is None:
+            return
+        if word.token is not None and after.token is not None and after.token.i == word.token.i + 1:
+            yield word.token.whitespace_
+        elif not _ATTACHED.fullmatch(after.text) and word.text not in _OPENING:
+            yield " "

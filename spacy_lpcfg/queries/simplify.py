@@ -1,0 +1,224 @@
+"""Sentences split into clauses that stand alone, by rules that edit their trees.
+
+The rules are those of `clauses.tsurgeon`, or a user's. They edit a tree below ROOT, whose tags end in the positions of
+their words: NN-3. Each child of ROOT that the rules leave is a clause; its relation follows the hyphen of its label.
+Copied words keep their positions, which tell the words of a clause in the sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import count
+from typing import NamedTuple
+
+from spacy_lpcfg.queries.edit_rules import EditRule, parse_rules
+from spacy_lpcfg.queries.editing import OnFire, edit_trees
+from spacy_lpcfg.queries.index import Scores, TreeMatch, TreeNode
+from spacy_lpcfg.queries.pattern import ROOT_LABEL
+from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees.transforms import basic_category, unescape_token
+
+MAIN = "main"
+_FILE = "clauses.tsurgeon"
+_POSITION = re.compile(r"(.+)-([0-9]+)")
+_NEED_LEFT, _NEED_RIGHT = {",", ":", "-RRB-"}, {",", ":", "-LRB-"}
+_NAMES = {"NNP", "NNPS", "PROPN"}
+
+
+class ClauseWord(NamedTuple):
+    """A word of a clause.
+
+    text (str): The word, with or without a capital as its place in the clause asks for.
+    position (int or None): Its position among the words of all sentences; None for a word that was added.
+    is_copy (bool): Whether it was copied, so that an earlier clause has the word itself.
+    """
+
+    text: str
+    position: int | None
+    is_copy: bool
+
+
+class SplitClause(NamedTuple):
+    """A clause that stands alone.
+
+    words (tuple of ClauseWord): Its words, with a full stop at the end if it was split off.
+    relation (str): "main", "relative", "participle", "apposition", "parataxis", or its conjunction: "and", "because".
+    probability (float or None): The least posterior probability of the brackets that the rules which made it name; of
+        a whole sentence, that of its outermost bracket. None if unknown.
+    """
+
+    words: tuple[ClauseWord, ...]
+    relation: str
+    probability: float | None
+
+
+class _Leaf(NamedTuple):
+    text: str
+    tag: str
+    position: int | None
+
+
+@cache
+def clause_rules() -> tuple[EditRule, ...]:
+    """Read the rules for English that come with the package."""
+    return tuple(parse_rules(files("spacy_lpcfg.queries").joinpath(_FILE).read_text("utf-8"), _FILE))
+
+
+def split_clauses(
+    trees: Sequence[Tree], rules: Sequence[EditRule] | None = None, scores: Iterable[Scores] = ()
+) -> list[list[SplitClause]]:
+    """Split sentences into clauses that stand alone.
+
+    trees (sequence of Tree): Trees with the labels of the Penn Treebank, without empty elements.
+    rules (sequence of EditRule or None): Rules as in the package's `clauses.tsurgeon`; None for these.
+    scores (iterable of Scores): Posterior probabilities, one entry a tree; empty if unknown.
+    RETURNS (list of lists of SplitClause): The clauses of each tree, by the first word that is not copied.
+    RAISES (RuleError): If a rule cannot be carried out.
+        (ValueError): If the rules do not stop.
+    """
+    rules = clause_rules() if rules is None else rules
+    positions = count()
+    numbered = [_numbered(tree, positions) for tree in trees]
+    probabilities = _Probabilities(numbered, scores)
+    edited = _edited(numbered, rules, probabilities.update)
+    words = [word for tree in trees for word in tree.words]
+    return [
+        [] if after is None else [*_clauses(before, after, words, probabilities)]
+        for before, after in zip(numbered, edited, strict=True)
+    ]
+
+
+def _numbered(tree: Tree, positions: Iterator[int]) -> Tree:
+    """Put a tree below ROOT, with words in lower case, their positions after the tags, and no function at the top."""
+
+    def numbered(node: Tree, below: list[Tree]) -> Tree:
+        if node.word is None:
+            return Tree(node.label, below)
+        return Tree(f"{node.label}-{next(positions)}", (), node.word.lower())
+
+    result = tree.fold(numbered)
+    top = result if result.is_leaf else Tree(basic_category(result.label), result.children)
+    return Tree(ROOT_LABEL, [top])
+
+
+def _edited(trees: Sequence[Tree], rules: Sequence[EditRule], on_fire: OnFire) -> list[Tree | None]:
+    """Return the trees as the rules edit them, in rounds until no rule matches; None for those that rules delete."""
+    edited: list[Tree | None] = [*trees]
+    changed = [*range(len(trees))]
+    for _ in range(2 + max((len(tree.words) for tree in trees), default=0)):
+        before = [tree for i in changed if (tree := edited[i]) is not None]
+        for i, old, new in zip([*changed], before, edit_trees(before, rules, on_fire=on_fire), strict=True):
+            edited[i] = new
+            if new is None or new == old:
+                changed.remove(i)
+        if not changed:
+            return edited
+    raise ValueError("Expected rules that stop, but they match again and again what they made of each other.")
+
+
+def _tag_and_position(leaf: Tree) -> tuple[str, int | None]:
+    match = _POSITION.fullmatch(leaf.label)
+    return (match[1], int(match[2])) if match else (leaf.label, None)
+
+
+# Probabilities -----------------------------------------------------------------------------------
+
+
+class _Probabilities:
+    """Probabilities of clauses, updated whenever a rule fires.
+
+    trees (sequence of Tree): The numbered trees.
+    scores (iterable of Scores): As for `split_clauses`.
+    """
+
+    def __init__(self, trees: Sequence[Tree], scores: Iterable[Scores]) -> None:
+        self.brackets: dict[tuple[int, int, str], float] = {}
+        self.of: dict[Tree, float | None] = {}
+        for tree, (brackets, _) in zip(trees, scores, strict=False):
+            (top,) = tree.children
+            _, start = _tag_and_position(top.leaves()[0])
+            assert start is not None
+            for (i, j, label), p in zip(top.spans(), brackets or (), strict=False):
+                if p == p:  # not nan
+                    self.brackets.setdefault((start + i, start + j, basic_category(label)), p)
+                    self.of.setdefault(top, p)
+
+    def update(self, match: TreeMatch, edited: Tree | None) -> None:
+        """Give the clauses that a rule changed or made the least probability of what it was made of."""
+        before = match.node.root.tree.children
+        after = () if edited is None else edited.children
+        named = [self.brackets.get(_bracket(node)) for node in (match.node, *match.names.values())]
+        known = [
+            p for p in [*named, *(self.of.get(clause) for clause in before if clause not in after)] if p is not None
+        ]
+        for clause in after:
+            if clause not in before:
+                self.of[clause] = min(known, default=None)
+
+
+def _bracket(node: TreeNode) -> tuple[int, int, str]:
+    """Return the bracket of a node over the positions of its words; one that no tree has, if these are not known."""
+    positions = [position for _, position in map(_tag_and_position, node.tree.leaves()) if position is not None]
+    is_bracket = bool(positions) and not node.is_word
+    return (min(positions), max(positions) + 1, basic_category(node.label)) if is_bracket else (0, 0, "")
+
+
+# Clauses to words --------------------------------------------------------------------------------
+
+
+def _clauses(before: Tree, after: Tree, texts: Sequence[str], probabilities: _Probabilities) -> Iterator[SplitClause]:
+    """Yield the clauses of an edited tree, by their first word that is not copied; without it, a clause is left out."""
+    (_, first), *_ = map(_tag_and_position, before.leaves())
+    clauses: dict[tuple[int, int], SplitClause] = {}
+    taken: set[int] = set()
+    for number, clause in enumerate(after.children):
+        words = [*_words(clause, texts, taken, first, is_split=len(after.children) > 1)]
+        own = [word.position for word in words if word.position is not None and not word.is_copy]
+        if own:
+            relation = clause.label.partition("-")[2] or MAIN
+            clauses[min(own), number] = SplitClause(tuple(words), relation, probabilities.of.get(clause))
+            taken.update(own)
+    yield from (clauses[key] for key in sorted(clauses))
+
+
+def _words(
+    clause: Tree, texts: Sequence[str], taken: set[int], first: int | None, *, is_split: bool
+) -> Iterator[ClauseWord]:
+    """Yield the words of a clause.
+
+    texts (sequence of str): The words of all sentences as they stand there.
+    taken (set of int): The positions of the words of earlier clauses.
+    first (int or None): The position of the first word of the sentence.
+    is_split (bool): Whether the sentence was split, so that each clause has a capital and a full stop.
+    """
+    leaves = [_Leaf(leaf.word or "", *_tag_and_position(leaf)) for leaf in clause.leaves()]
+    leaves = _without_loose_marks(leaves) if is_split else leaves
+    for i, (added, tag, position) in enumerate(leaves):
+        text = added if position is None else unescape_token(texts[position])
+        is_name = tag in _NAMES or text == "I" or (len(text) > 1 and text.isupper())
+        if is_split and i == 0:
+            text = text[:1].upper() + text[1:]
+        elif is_split and position == first and not is_name:
+            text = text[:1].lower() + text[1:]
+        yield ClauseWord(text, position, position in taken)
+    if is_split and leaves and leaves[-1].tag != ".":
+        yield ClauseWord(".", None, False)
+
+
+def _without_loose_marks(leaves: list[_Leaf]) -> list[_Leaf]:
+    """Remove commas, colons and brackets where the word beside them has gone."""
+    while True:
+        before = [None, *(leaf.position for leaf in leaves)]
+        after = [*before[2:], None]
+        kept = [
+            leaf
+            for leaf, left, right in zip(leaves, before, after, strict=False)
+            if (leaf.tag not in _NEED_LEFT or (left is not None and left + 1 == leaf.position))
+            and (leaf.tag not in _NEED_RIGHT or (leaf.position is not None and leaf.position + 1 == right))
+        ]
+        if len(kept) == len(leaves):
+            return kept
+        leaves = kept
