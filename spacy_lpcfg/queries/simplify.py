@@ -25,6 +25,7 @@ MAIN = "main"
 _FILE = "clauses.tsurgeon"
 _POSITION = re.compile(r"(.+)-([0-9]+)")
 _NEED_LEFT, _NEED_RIGHT = {",", ":", "-RRB-"}, {",", ":", "-LRB-"}
+_CLOSING = {"''", "-RRB-"}
 _NAMES = {"NNP", "NNPS", "PROPN"}
 
 
@@ -204,12 +205,14 @@ def _words(
         elif is_split and position == first and not is_name:
             text = text[:1].lower() + text[1:]
         yield ClauseWord(text, position, position in taken)
-    if is_split and leaves and leaves[-1].tag != ".":
+    if is_split and "." not in [leaf.tag for leaf in leaves if leaf.tag not in _CLOSING][-1:]:
         yield ClauseWord(".", None, False)
 
 
 def _without_loose_marks(leaves: list[_Leaf]) -> list[_Leaf]:
-    """Remove commas, colons and brackets where the word beside them has gone."""
+    """Remove commas, colons and brackets where the word beside them has gone, and quotation marks without the other."""
+    loose = {"``", "''"} if len({"``", "''"} & {leaf.tag for leaf in leaves}) == 1 else set()
+    leaves = [leaf for leaf in leaves if leaf.tag not in loose]
     while True:
         before = [None, *(leaf.position for leaf in leaves)]
         after = [*before[2:], None]
