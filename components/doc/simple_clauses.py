@@ -77,7 +77,9 @@ def doc_simple_clauses(doclike: Doc | Span, rules: Sequence[EditRule] | None = N
     tokens = [token for root in roots for token in root.leaves]
     clauses = split_clauses([root.tree for root in roots], rules, [root.scores for root in roots])
     return tuple(
-        SimpleClause("".join(_text(words)), clause.relation, clause.probability, words, root.span)
+        SimpleClause(
+            "".join(_text(words)), clause.relation, clause.probability, words, root.span.doc[root.start : root.end]
+        )
         for root, of_root in zip(roots, clauses, strict=True)
         for clause in of_root
         for words in [tuple(_tokens(clause.words, tokens))]

@@ -19,11 +19,11 @@ from spacy_lpcfg.queries.editing import OnFire, edit_trees
 from spacy_lpcfg.queries.index import Scores, TreeMatch, TreeNode
 from spacy_lpcfg.queries.pattern import ROOT_LABEL
 from spacy_lpcfg.trees import Tree
-from spacy_lpcfg.trees.transforms import basic_category, unescape_token
+from spacy_lpcfg.trees.transforms import basic_category, strip_root, unescape_token
 
 MAIN = "main"
 _FILE = "clauses.tsurgeon"
-_POSITION = re.compile(r"(.+)-([0-9]+)")
+_POSITION = re.compile(r"(.*)-([0-9]+)")
 _NEED_LEFT, _NEED_RIGHT = {",", ":", "-RRB-"}, {",", ":", "-LRB-"}
 _CLOSING = {"''", "-RRB-"}
 _NAMES = {"NNP", "NNPS", "PROPN"}
@@ -83,7 +83,7 @@ def split_clauses(
     rules = clause_rules() if rules is None else rules
     positions = count()
     numbered = [_numbered(tree, positions) for tree in trees]
-    probabilities = _Probabilities(numbered, scores)
+    probabilities = _Probabilities(trees, numbered, scores)
     edited = _edited(numbered, rules, probabilities.update)
     words = [word for tree in trees for word in tree.words]
     return [
@@ -100,9 +100,9 @@ def _numbered(tree: Tree, positions: Iterator[int]) -> Tree:
             return Tree(node.label, below)
         return Tree(f"{node.label}-{next(positions)}", (), node.word.lower())
 
-    result = tree.fold(numbered)
-    top = result if result.is_leaf else Tree(basic_category(result.label), result.children)
-    return Tree(ROOT_LABEL, [top])
+    _, top = strip_root(tree.fold(numbered))
+    label = "" if top.is_leaf else basic_category(top.label)
+    return Tree(ROOT_LABEL, [Tree(label or "X", [top] if top.is_leaf else top.children)])
 
 
 def _edited(trees: Sequence[Tree], rules: Sequence[EditRule], on_fire: OnFire) -> list[Tree | None]:
@@ -131,33 +131,31 @@ def _tag_and_position(leaf: Tree) -> tuple[str, int | None]:
 class _Probabilities:
     """Probabilities of clauses, updated whenever a rule fires.
 
-    trees (sequence of Tree): The numbered trees.
-    scores (iterable of Scores): As for `split_clauses`.
+    trees, scores: As for `split_clauses`.
+    numbered (sequence of Tree): The trees with numbered words.
     """
 
-    def __init__(self, trees: Sequence[Tree], scores: Iterable[Scores]) -> None:
+    def __init__(self, trees: Sequence[Tree], numbered: Sequence[Tree], scores: Iterable[Scores]) -> None:
         self.brackets: dict[tuple[int, int, str], float] = {}
         self.of: dict[Tree, float | None] = {}
-        for tree, (brackets, _) in zip(trees, scores, strict=False):
-            (top,) = tree.children
-            _, start = _tag_and_position(top.leaves()[0])
-            assert start is not None
-            for (i, j, label), p in zip(top.spans(), brackets or (), strict=False):
+        start = 0
+        for tree, root, (brackets, _) in zip(trees, numbered, scores, strict=False):
+            for (i, j, label), p in zip(tree.spans(), brackets or (), strict=False):
                 if p == p:  # not nan
                     self.brackets.setdefault((start + i, start + j, basic_category(label)), p)
-                    self.of.setdefault(top, p)
+            (top,) = root.children
+            n_words = len(tree.words)
+            self.of[top] = self.brackets.get((start, start + n_words, top.label))
+            start += n_words
 
     def update(self, match: TreeMatch, edited: Tree | None) -> None:
         """Give the clauses that a rule changed or made the least probability of what it was made of."""
         before = match.node.root.tree.children
         after = () if edited is None else edited.children
+        sources = [self.of.get(clause) for clause in before if clause not in after]
         named = [self.brackets.get(_bracket(node)) for node in (match.node, *match.names.values())]
-        known = [
-            p for p in [*named, *(self.of.get(clause) for clause in before if clause not in after)] if p is not None
-        ]
-        for clause in after:
-            if clause not in before:
-                self.of[clause] = min(known, default=None)
+        least = min((p for p in (*sources, *named) if p is not None), default=None)
+        self.of |= {clause: least for clause in after if clause not in before}
 
 
 def _bracket(node: TreeNode) -> tuple[int, int, str]:
