@@ -10,8 +10,10 @@ import os
 import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from threading import Thread
+from copy import deepcopy
+from threading import Thread, local
 from typing import Any, TypeVar
 
 from spacy_lpcfg.batches import in_batches
@@ -59,21 +61,22 @@ def _call(call: tuple[Callable[..., Result], tuple[Any, ...]]) -> Result:
     return function(*arguments)
 
 
-# Processes of this machine, which are sent a large function once -----------------------------------
+# Processes that are sent a large function once -----------------------------------------------------
 
 
 def in_processes(function: Callable[[Item], Result], items: Iterable[Item], n_process: int) -> Iterator[Result]:
-    """Call a function for each item in worker processes, and yield the results in the order of the items.
+    """Call a function for each item in processes of this machine, and yield the results in the order of the items.
 
     function (callable): Pickled once for each process.
     items (iterable): Read lazily, some items for each process ahead.
     RAISES (concurrent.futures.process.BrokenProcessPool): If a process dies. Other errors are those of the function.
     """
-    yield from _processes(n_process, function, "generator")(_tasks(_call_function, items))
+    workers = _Workers(function, n_process)
+    yield from (result for _, result in workers.run(items, "generator"))
 
 
 def as_completed(
-    function: Callable[[Item], Result], items: Iterable[Item], n_process: int
+    function: Callable[[Item], Result], items: Iterable[Item], n_process: int | None
 ) -> Generator[tuple[Item, Result | None], None, None]:
     """Call a function in worker processes, and yield each item with its result as soon as the result is there.
 
@@ -82,51 +85,66 @@ def as_completed(
 
     function (callable): Pickled once for each process; it must not raise.
     items (iterable): Hashable and distinct.
+    n_process (int or None): Number of processes of this machine; None for the workers of the Dask cluster that
+        `joblib.parallel_config(backend="dask", scatter=[function])` has chosen.
     YIELDS (tuple): The item and its result; None for an item in whose calls `MOST_DEATHS` processes have died.
     """
-    from concurrent.futures.process import BrokenProcessPool
-
-    waiting = iter(items)
+    workers, waiting = _Workers(function, n_process), iter(items)
     is_finished = False
     while not is_finished:
         running: dict[Item, None] = {}
-        results = _processes(n_process, function, "generator_unordered")(_tasks(_item_and_result, waiting, running))
         try:
-            for item, result in results:
+            for item, result in workers.run(_noted(waiting, running), "generator_unordered"):
                 del running[item]
                 yield item, result
             is_finished = True
-        except BrokenProcessPool:
-            yield from ((item, _alone(function, item)) for item in running)
+        except workers.death:
+            yield from ((item, workers.alone(item)) for item in running)
 
 
-def _alone(function: Callable[[Item], Result], item: Item) -> Result | None:
-    """Return the result of a call in a process that has no other one to do; None if each process dies of it."""
-    from concurrent.futures.process import BrokenProcessPool
-
-    for _ in range(MOST_DEATHS):
-        with suppress(BrokenProcessPool):
-            (result,) = _processes(2, function, "list")(_tasks(_call_function, [item]))  # 1 would call it in this one
-            return result
-    return None
-
-
-def _processes(n_process: int, function: Callable[[Item], Result], return_as: str) -> Any:
-    from joblib import Parallel
-
-    return Parallel(n_process, "loky", return_as, batch_size=1, initializer=_begin, initargs=(function, os.getpid()))
-
-
-def _tasks(
-    call: Callable[[Item], Any], items: Iterable[Item], running: dict[Item, None] | None = None
-) -> Iterator[Any]:
-    """Yield a task of joblib for each item, which is added to `running`."""
-    from joblib import delayed
-
+def _noted(items: Iterable[Item], running: dict[Item, None]) -> Iterator[Item]:
     for item in items:
-        if running is not None:
-            running[item] = None
-        yield delayed(call)(item)
+        running[item] = None
+        yield item
+
+
+class _Workers:
+    """Processes that have a function; arguments are those of `as_completed`.
+
+    death (type): The error that joblib raises when a process dies, or several of a cluster at the same call.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], n_process: int | None) -> None:
+        self.function, self.n_process = function, n_process
+        self.death: type[Exception] = _killed_worker() if n_process is None else BrokenProcessPool
+
+    def run(self, items: Iterable[Any], return_as: str) -> Any:
+        """Return the items with their results, as joblib's `return_as` says."""
+        from joblib import Parallel, delayed
+
+        if self.n_process is None:  # the backend replaces an argument that it has sent to the workers
+            parallel = Parallel(return_as=return_as, batch_size=1)
+            return parallel(delayed(_call_there)(self.function, item) for item in items)
+        start: dict[str, Any] = {"initializer": _begin, "initargs": (self.function, os.getpid())}
+        return Parallel(self.n_process, "loky", return_as, batch_size=1, **start)(
+            delayed(_call_here)(item) for item in items
+        )
+
+    def alone(self, item: Any) -> Any:
+        """Return the result of a call while no other is made; None if each process dies of it."""
+        n_deaths = MOST_DEATHS if self.n_process else 1  # Dask repeats calls itself
+        for _ in range(n_deaths):
+            with suppress(self.death):
+                ((_, result),) = self.run([item], "list")
+                return result
+        return None
+
+
+def _killed_worker() -> type[Exception]:
+    from distributed import KilledWorker
+
+    error: type[Exception] = KilledWorker
+    return error
 
 
 def _begin(function: Callable[[Any], Any], parent: int) -> None:
@@ -143,9 +161,15 @@ def _end_with_parent(parent: int) -> None:
     os._exit(1)
 
 
-def _call_function(item: Any) -> Any:
-    return _function(item)
-
-
-def _item_and_result(item: Item) -> tuple[Item, Any]:
+def _call_here(item: Item) -> tuple[Item, Any]:
     return item, _function(item)
+
+
+def _call_there(function: Callable[[Item], Result], item: Item) -> tuple[Item, Result]:
+    """Call a copy of a function of this thread of a worker alone, since a pipeline reads one file at a time."""
+    if getattr(_of_thread, "original", None) is not function:
+        _of_thread.original, _of_thread.copy = function, deepcopy(function)
+    return item, _of_thread.copy(item)
+
+
+_of_thread: Any = local()

@@ -26,8 +26,10 @@ from paths import ROOT
 from spacy_lpcfg.bracketing import CCA, SpectralBracketer
 from spacy_lpcfg.bracketing.sentences import chunks
 from spacy_lpcfg.bracketing.tagged import read_tagged
+from spacy_lpcfg.components.cli.shared.clusters import on_cluster
 from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.learning.pivot import PivotFeatures
+from spacy_lpcfg.parallel import as_completed
 from spacy_lpcfg.trees import TreeFiles, read_trees, write_trees
 
 pytestmark = pytest.mark.slow
@@ -213,12 +215,8 @@ def parsed_here(corpus, pcfg_model, tmp_path_factory) -> dict[str, str]:
     return written(folder)
 
 
-def n_plugins(dask_worker: Any) -> int:
-    return len(dask_worker.plugins)
-
-
 def test_cluster_parses_the_same(corpus, parsed_here, pcfg_model, client, tmp_path):
-    before, plugins = client.run(n_executed), client.run(n_plugins)
+    before = client.run(n_executed)
     there = ("--scheduler", client.scheduler.address)
     command = ("parse", pcfg_model, corpus, "--format", "jsonl", *there, "-o", tmp_path)
     run(*command)
@@ -226,7 +224,6 @@ def test_cluster_parses_the_same(corpus, parsed_here, pcfg_model, client, tmp_pa
     after = client.run(n_executed)
     assert sum(after.values()) - sum(before.values()) == len(parsed_here) == 6
     assert all(after[worker] > before[worker] for worker in after)
-    assert client.run(n_plugins) == plugins  # workers have forgotten the model
     assert "6 of 6 files are there already" in run(*command).stderr
 
 
@@ -275,30 +272,27 @@ class Tenfold:
         return 10 * item
 
 
-def test_cluster_is_sent_a_model_once_a_worker(client, tmp_path):
-    from spacy_lpcfg.components.cli.shared.worker_plugin import on_workers
-
-    assert dict(on_workers(client, Tenfold(tmp_path), range(40))) == {i: 10 * i for i in range(40)}
-    assert sorted(int(path.name.split("-")[0]) for path in tmp_path.iterdir()) == sorted(client.run(os.getpid).values())
+def test_cluster_is_sent_a_model_a_few_times_and_not_with_each_call(client, tmp_path):
+    tenfold, workers = Tenfold(tmp_path), client.run(os.getpid).values()
+    with parallel_config(backend="dask", scatter=[tenfold]):
+        assert dict(as_completed(tenfold, range(40), None)) == {i: 10 * i for i in range(40)}
+    arrived = [int(path.name.split("-")[0]) for path in tmp_path.iterdir()]
+    assert all(1 <= arrived.count(worker) <= 2 for worker in workers)
 
 
 def wait_a_little(item: int) -> None:
     time.sleep(0.1)
 
 
+def cancelled_midway(address: str) -> None:
+    with on_cluster(address, [wait_a_little]):
+        results, client = as_completed(wait_a_little, range(40), None), distributed.default_client()
+        next(results)
+        client.cancel([distributed.Future(key, client) for key in list(client.futures)])
+        list(results)
+
+
 def test_cluster_whose_scheduler_goes_is_an_error(client):
     """Its calls are cancelled then, as they are here."""
-    from spacy_lpcfg.components.cli.shared.worker_plugin import on_workers
-
-    found = on_workers(client, wait_a_little, range(40))
-    next(found)
-    client.cancel([distributed.Future(key, client) for key in list(client.futures)])
     with pytest.raises(ConnectionError, match="start it and this command again"):
-        list(found)
-
-
-# Learning of several models ------------------------------------------------------------------------
-
-
-def not_here(learner: Any, *args: Any, **settings: Any) -> None:
-    raise AssertionError("learned by the process that asks the cluster")
+        cancelled_midway(client.scheduler.address)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from spacy_lpcfg.checks import counted
-from spacy_lpcfg.components.cli.shared.clusters import connected
+from spacy_lpcfg.components.cli.shared.clusters import on_cluster
 from spacy_lpcfg.components.cli.shared.console import log, progress
 from spacy_lpcfg.components.cli.shared.failures import error_of_file
 from spacy_lpcfg.components.cli.shared.shards import Shard
@@ -62,18 +62,16 @@ def _working(
     work: Work, shards: Sequence[Shard], n_process: int, scheduler: str | None
 ) -> Iterator[Iterable[tuple[Shard, Made | None]]]:
     """Provide the result of each file as soon as it is there, from this process, others or a cluster."""
-    if scheduler is None:
-        from spacy_lpcfg.parallel import as_completed
+    from spacy_lpcfg.parallel import as_completed
 
-        here = ((shard, work(shard)) for shard in shards)
-        with closing(here if n_process == 1 else as_completed(work, shards, n_process)) as results:
-            yield results
+    if scheduler is None and n_process == 1:
+        yield ((shard, work(shard)) for shard in shards)
         return
-    with connected(scheduler) as client:
-        from spacy_lpcfg.components.cli.shared.worker_plugin import on_workers
-
-        with closing(on_workers(client, work, shards)) as results:
-            yield results
+    with (
+        on_cluster(scheduler, sent=[work]),
+        closing(as_completed(work, shards, None if scheduler else n_process)) as results,
+    ):
+        yield results
 
 
 @contextmanager
