@@ -38,7 +38,10 @@ from spacy_lpcfg.components.training.corpus import Treebank
 
 for module in pkgutil.walk_packages(spacy_lpcfg.__path__, "spacy_lpcfg."):
     if not module.name.endswith("__main__"):
-        importlib.import_module(module.name)
+        try:
+            importlib.import_module(module.name)
+        except ModuleNotFoundError as error:
+            assert error.name in ("onnx", "torch"), error  # of the extra `encoder`
 
 if __name__ == "__main__":
     nlp = spacy.blank("en")
