@@ -1,13 +1,15 @@
 """`spacy-lpcfg simplify`: sentences split into clauses that stand alone."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.citations import CHARACTERS, EXTENT, PLACE, CitedSentence, cells
 from spacy_lpcfg.components.cli.shared.console import begun, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
@@ -15,11 +17,11 @@ from spacy_lpcfg.components.cli.shared.inputs import check_usage, run_pipeline, 
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc
+    from spacy_lpcfg.components.cli.shared.inputs import Parsed
+    from spacy_lpcfg.components.doc.simple_clauses import ClauseToken, SimpleClause
+    from spacy_lpcfg.queries import EditRule
 
-    from spacy_lpcfg.components.doc.simple_clauses import SimpleClause
-
-_COLUMNS = ("document", "sentence", "relation", "probability", "text")
+_COLUMNS = (*PLACE, "relation", "probability", "clause", *EXTENT)
 
 
 class ClauseFormat(str, Enum):
@@ -27,6 +29,20 @@ class ClauseFormat(str, Enum):
     tsv = "tsv"
     csv = "csv"
     jsonl = "jsonl"
+
+
+class CitedClause(NamedTuple):
+    """A clause with its sentence.
+
+    citation (CitedSentence), number (int): The sentence, and its number in the file.
+    words (list of int): The positions of its words in the Doc.
+    clause (SimpleClause): The clause.
+    """
+
+    citation: CitedSentence
+    number: int
+    words: list[int]
+    clause: "SimpleClause"
 
 
 @reporting_errors
@@ -50,10 +66,10 @@ def simplify(
     Clauses and verb phrases that are coordinated come apart, with the subject copied; relative and participial clauses,
     appositions, and adverbial clauses become sentences. Quotations, and what depends on a condition, stay whole.
 
-    A table has the number of the document and of its sentence, the relation of the clause ("main", "relative",
-    "participle", "apposition", "parataxis", or its conjunction), and the least probability of the brackets that split
-    it off. An object of JSON also has the words: their position in the document and the characters of its text, null
-    for words that were added; `is_copy` is true for those that an earlier clause has.
+    A table has the place of the sentence, the relation of the clause ("main", "relative", "participle", "apposition",
+    "parataxis", or its conjunction), the least probability of the brackets that split it off, the clause, and the
+    sentence. An object of JSON also has the words of the clause: their position in the sentence and their characters,
+    null for words that were added; `is_copy` is true for those that an earlier clause has.
 
     \b
     Example:
@@ -61,7 +77,6 @@ def simplify(
         spacy-lpcfg simplify en report.txt -o clauses.jsonl
         spacy-lpcfg simplify en report.txt --rules my.tsurgeon --format tsv
     """
-    from spacy_lpcfg.components.doc.simple_clauses import doc_simple_clauses
     from spacy_lpcfg.queries import read_rules
 
     name = format_of(output, form, ClauseFormat)
@@ -71,34 +86,56 @@ def simplify(
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
     documents = run_pipeline(nlp, pipe, source_of(nlp, pipe, file, kind, None))
-    clauses = ((doc, doc_simple_clauses(doc, clause_rules)) for doc, _ in progress(documents, "documents"))
-    write_output(output, name, begun(_WRITTEN[name](_numbered(clauses))), force=force)
+    clauses = _cited(progress(documents, "documents"), clause_rules)
+    write_output(output, name, begun(_WRITTEN[name](clauses)), force=force)
 
 
-def _numbered(
-    documents: "Iterable[tuple[Doc, Iterable[SimpleClause]]]",
-) -> "Iterator[tuple[int, int, SimpleClause]]":
-    """Yield the clauses with the numbers, from 1, of their document and of their sentence in it."""
-    for number, (doc, clauses) in enumerate(documents, start=1):
-        sentences = {sent.start: i for i, sent in enumerate(doc.sents, start=1)}
-        for clause in clauses:
-            yield number, sentences[clause.sent.sent.start], clause
+def _cited(documents: "Iterable[Parsed]", rules: "Sequence[EditRule] | None") -> Iterator[CitedClause]:
+    from spacy_lpcfg.components.doc.sentences import sentence_bounds, words_of
+    from spacy_lpcfg.components.doc.simple_clauses import doc_simple_clauses
+
+    numbers = count(1)
+    for parsed in documents:
+        clauses = iter(doc_simple_clauses(parsed.doc, rules))
+        clause = next(clauses, None)
+        for citation, bounds in zip(parsed.sentences(), sentence_bounds(parsed.doc), strict=True):
+            words = words_of(parsed.doc, *bounds)
+            number = next(numbers) if words else 0
+            while clause is not None and clause.sent.start in words:
+                yield CitedClause(citation, number, words, clause)
+                clause = next(clauses, None)
 
 
-def _rows(clauses: "Iterable[tuple[int, int, SimpleClause]]") -> Iterator[tuple[Any, ...]]:
+def _rows(clauses: Iterable[CitedClause]) -> Iterator[tuple[Any, ...]]:
     yield _COLUMNS
-    for document, sentence, clause in clauses:
+    for citation, number, _, clause in clauses:
         p = clause.probability
-        yield document, sentence, clause.relation, "" if p is None else f"{p:.6g}", clause.text
+        own = clause.relation, "" if p is None else f"{p:.6g}", clause.text
+        yield *cells(citation.place(number)), *own, *cells(citation.extent())
 
 
-def _objects(clauses: "Iterable[tuple[int, int, SimpleClause]]") -> Iterator[dict[str, Any]]:
-    for document, sentence, clause in clauses:
-        yield {"document": document, "sentence": sentence, **clause.as_record()}
+def _objects(clauses: Iterable[CitedClause]) -> Iterator[dict[str, Any]]:
+    for citation, number, words, clause in clauses:
+        p = clause.probability
+        yield {
+            **citation.place(number),
+            **citation.extent(),
+            "relation": clause.relation,
+            "probability": None if p is None else round(p, 6),
+            "clause": clause.text,
+            "words": [_word(citation, words, word) for word in clause.words],
+        }
 
 
-def _lines(clauses: "Iterable[tuple[int, int, SimpleClause]]") -> Iterator[str]:
-    return (" ".join(clause.text.split()) for _, _, clause in clauses)
+def _word(citation: CitedSentence, words: "Sequence[int]", word: "ClauseToken") -> dict[str, Any]:
+    position = None if word.token is None else words.index(word.token.i)
+    characters = (None, None) if position is None else citation.characters(position, position + 1)
+    place = dict(zip(CHARACTERS, characters, strict=True))
+    return {"text": word.text, "position": position, **place, "is_copy": word.is_copy}
+
+
+def _lines(clauses: Iterable[CitedClause]) -> Iterator[str]:
+    return (" ".join(cited.clause.text.split()) for cited in clauses)
 
 
 _WRITTEN = {"text": _lines, "tsv": _rows, "csv": _rows, "jsonl": _objects}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from spacy.tokens import Doc, Span, Token
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.queries import EditRule
+    from spacy_lpcfg.queries import ClauseWord, EditRule
 
 _ATTACHED = re.compile(r"[.,;:!?%)\]}]|n['’]t|['’](s|m|re|ve|d|ll)?", re.IGNORECASE)  # to the word before
 _OPENING = ("(", "[", "{", "$", "#", "“", "‘")
@@ -43,24 +43,6 @@ class SimpleClause(NamedTuple):
     words: tuple[ClauseToken, ...]
     sent: Span
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the clause as plain values; words with their position in the Doc and their characters in its text."""
-        return {
-            "text": self.text,
-            "relation": self.relation,
-            "probability": None if self.probability is None else round(self.probability, 6),
-            "words": [
-                {
-                    "text": text,
-                    "i": token and token.i,
-                    "start_char": token and token.idx,
-                    "end_char": token and token.idx + len(token),
-                    "is_copy": is_copy,
-                }
-                for text, token, is_copy in self.words
-            ],
-        }
-
 
 def doc_simple_clauses(doclike: Doc | Span, rules: Sequence[EditRule] | None = None) -> tuple[SimpleClause, ...]:
     """Split the sentences of a Doc into clauses that stand alone: `doc._.simple_clauses`.
@@ -86,7 +68,7 @@ def doc_simple_clauses(doclike: Doc | Span, rules: Sequence[EditRule] | None = N
     )
 
 
-def _tokens(words: Sequence[Any], tokens: Sequence[Token]) -> Iterator[ClauseToken]:
+def _tokens(words: Sequence[ClauseWord], tokens: Sequence[Token]) -> Iterator[ClauseToken]:
     for text, position, is_copy in words:
         yield ClauseToken(text, None if position is None else tokens[position], is_copy)
 

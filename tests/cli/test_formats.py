@@ -25,6 +25,7 @@ WRITES = {
     "search": "search NP {trees} -o",
     "search-counts": "search NP {trees} --counts -o",
     "complexity": "complexity {trees} -o",
+    "simplify": "simplify {model} {text} -o",
     "render": "render {trees} -o",
     "convert": "convert {trees}",
 }
@@ -35,6 +36,7 @@ ENDINGS = {
     "search": ".txt, .mrg, .parsed, .ptb, .fid, .tree, .tsv, .csv, .jsonl or .json, or --format",
     "search-counts": ".tsv or .csv, or --format",
     "complexity": ".tsv or .csv, or --format",
+    "simplify": ".txt, .tsv, .csv or .jsonl, or --format",
     "render": ".txt, .svg, .html, .htm, .png or .tex, or --format",
 }
 *_FIRST, _LAST = dict.fromkeys(suffix for form in TREE_FORMATS.values() if form.write for suffix in form.suffixes)
@@ -71,7 +73,7 @@ def test_formats_list_endings_where_one_cannot_be_written(name, known, tmp_path)
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", ["parse", "surprisal", "search", "search-counts", "complexity"])
+@pytest.mark.parametrize("name", ["parse", "surprisal", "search", "search-counts", "complexity", "simplify"])
 def test_formats_of_tables_hold_the_same_rows(name, known, tmp_path):
     tables = {}
     for ending, delimiter in (("tsv", "\t"), ("csv", ",")):
@@ -134,7 +136,8 @@ def test_formats_have_endings_of_their_own():
 @pytest.mark.parametrize("name", WRITES)
 def test_formats_replace_no_file_without_force(name, known, tmp_path):
     endings = {"search": "mrg", "complexity": "csv", "surprisal": "csv", "search-counts": "csv"}
-    out = tmp_path / f"out.{endings.get(name, 'txt' if name == 'render' else 'mrg')}"
+    endings |= dict.fromkeys(("render", "simplify"), "txt")
+    out = tmp_path / f"out.{endings.get(name, 'mrg')}"
     out.write_text("mine", encoding="utf-8")
     assert f"'{out}' exists: name another file, or use --force" in message_of(*arguments(name, known), out)
     assert out.read_text("utf-8") == "mine"
@@ -147,7 +150,7 @@ def test_formats_never_replace_what_is_read(name, known, tmp_path):
     before = contents(tmp_path)
     read = next(each for each in ("text", "trees", "result", "model") if f"{{{each}}}" in WRITES[name])
     command = [*arguments(name, known)]
-    more = [] if name == "convert" else ["--format", {"render": "text"}.get(name, "brackets")]
+    more = [] if name == "convert" else ["--format", {"render": "text", "simplify": "text"}.get(name, "brackets")]
     more = ["--format", "tsv"] if name in ("surprisal", "search-counts", "complexity") else more
     path = known[read] / "meta.json" if read == "model" else known[read]
     (tmp_path / "link").symlink_to(path)
