@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 FEWEST_TREES = 20
 MOST_TOLD = 10
 """The most differences of conventions that are told."""
-_STRENGTHS = 5.0, 0.5  # in trees of the grammar for each new one
+_STRENGTHS = 10.0, 1.0, 0.1  # in trees of the grammar for each new one
 _SHARES = 0.5, 1.0
 _SPAN_FACTORS, _TAG_FACTORS = (0.6, 1.6), (0.5,)
 _N_SAMPLES = 2_000  # of the bootstrap
@@ -101,33 +101,6 @@ class Adapted(NamedTuple):
         return f"{scores}\nAdapted: {self.choice.summary}{tau}."
 
 
-@dataclass(frozen=True)
-class Adaptation:
-    """The learner that goes on from a model, see `adapt`.
-
-    base (ParsingModel): A grammar, with or without evidence.
-    seed (int): Seed of the learner of the classifier, and of the bootstrap.
-    RAISES (ValueError): If it is another kind of model.
-    """
-
-    base: ParsingModel
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        SEED(seed=self.seed)
-        if not isinstance(self.base, (Grammar, EvidenceGrammar)):
-            raise ValueError(
-                f"Expected a grammar to go on from, with evidence or without, got a model of another kind: "
-                f"{self.base.summary}."
-            )
-
-    def fit(
-        self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
-    ) -> Adaptable:
-        """Return the adapted model; `held_out` is not used, since cross-validation is on the trees themselves."""
-        return adapt(self.base, trees, seed=self.seed, on_step=on_step).model
-
-
 def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step: OnStep | None = None) -> Adapted:
     """Go on from a model with trees, such as corrected ones; the model stays as it is where that is no better.
 
@@ -138,32 +111,35 @@ def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step:
     on_step (callable or None): Called with the `Conventions`, then with the `Trial` of each choice.
     RAISES (ValueError): If there are too few trees, or the model is of another kind.
     """
-    base = cast(Adaptable, Adaptation(model, seed).base)
-    raw = list(learnable(trees))
-    golds = _golds(base, raw)
-    if len(golds) < FEWEST_TREES:
-        raise ValueError(
-            f"Expected at least {FEWEST_TREES} trees to adapt a model, got {len(golds)}: correct more sentences."
-        )
-    remembering = _with_encoder(base, lambda encoder: cast(Encoder, RememberingEncoder(encoder, {})))
-    prior = _prior(base)
-    start = Choice(weights=weights_of(base))
-    folds = CrossValidation(folds_of(remembering, prior, golds, seed), start)
+    SEED(seed=seed)
     report = on_step or (lambda _: None)
-    report(Conventions(_differences(base, raw, folds)))
+    base, raw = _checked(model), list(learnable(trees))
+    golds = _golds(base, raw)
+    prior, start = _prior(base), Choice(weights=weights_of(base))
+    remembering = _with_encoder(base, lambda encoder: cast(Encoder, RememberingEncoder(encoder, {})))
+    folds = CrossValidation(folds_of(remembering, prior, golds, seed), start)
+    report(Conventions(_differences(base, raw, golds, folds)))
     choice = _chosen(folds, start, base, prior, report)
     before, after = folds.counts()
     gains = bootstrap_gains(before, after, seed)
     is_adapted = choice != start and float((gains > 0).mean()) >= _SURE
-    adapted = model
+    adapted = base
     if is_adapted:
         if choice.weights is not None:
             choice = replace(choice, weights=replace(choice.weights, tau=folds.tau(choice)))
-        adapted = Continuation(remembering, prior, golds, seed).model(choice)
+        adapted = _with_encoder(Continuation(remembering, prior, golds, seed).model(choice), _without_memory)
     base_f1, f1 = (float(f1_of(counts.sum(axis=0))) for counts in (before, after))
     low, high = np.percentile(gains, (2.5, 97.5)).tolist()
-    with_encoder = _with_encoder(cast(Adaptable, adapted), _without_memory)
-    return Adapted(with_encoder, is_adapted, len(golds), len(before), base_f1, f1, (low, high), choice)
+    return Adapted(adapted, is_adapted, len(golds), len(before), base_f1, f1, (low, high), choice)
+
+
+def _checked(model: ParsingModel) -> Adaptable:
+    """Return a model that can go on, or raise ValueError."""
+    if isinstance(model, (Grammar, EvidenceGrammar)):
+        return model
+    raise ValueError(
+        f"Expected a grammar to go on from, with evidence or without, got a model of another kind: {model.summary}."
+    )
 
 
 def bootstrap_gains(before: np.ndarray, after: np.ndarray, seed: int) -> np.ndarray:
@@ -181,35 +157,44 @@ def _chosen(
 ) -> Choice:
     """Return the best choice, found one part after the other."""
     best = start
-    for change in _changes(base, prior, folds.n_trees):
-        choices = [best, *(replace(best, **values) for values in change(best))]
+    for alternatives in _rounds(base, prior, folds.n_trees):
+        choices = [best, *alternatives(best)]
         best = folds.best(choices)
         for choice in choices:
             report(Trial(choice, folds.f1(choice)))
     return best
 
 
-def _changes(base: Adaptable, prior: Prior | None, n_trees: int) -> Iterator[Callable[[Choice], list[dict[str, Any]]]]:
-    """Yield functions that return the changes of a choice to try, for each part of the model."""
+def _rounds(base: Adaptable, prior: Prior | None, n_trees: int) -> Iterator[Callable[[Choice], list[Choice]]]:
+    """Yield functions that return the alternatives to a choice, for each part of the model in turn."""
     if isinstance(base, EvidenceGrammar) and isinstance(base.evidence, EncoderEvidence):
-        yield lambda _: [{"share": share} for share in _SHARES]
+        yield lambda choice: [replace(choice, share=share) for share in _SHARES]
     if prior is not None:
-        yield lambda _: [{"strength": factor * n_trees} for factor in _STRENGTHS]
+        yield lambda choice: [replace(choice, strength=factor * n_trees) for factor in _STRENGTHS]
     if isinstance(base, EvidenceGrammar):
         yield partial(_scaled, name="span_power", factors=_SPAN_FACTORS)
         yield partial(_scaled, name="tag_power", factors=_TAG_FACTORS)
 
 
-def _scaled(choice: Choice, *, name: str, factors: Sequence[float]) -> list[dict[str, Any]]:
+def _scaled(choice: Choice, *, name: str, factors: Sequence[float]) -> list[Choice]:
+    """Return the choice with one of the powers of evidence times each of some factors."""
     assert choice.weights is not None
     power = getattr(choice.weights, name)
-    return [{"weights": replace(choice.weights, **{name: factor * power})} for factor in factors]
+    return [replace(choice, weights=replace(choice.weights, **{name: factor * power})) for factor in factors]
 
 
 def _golds(base: Adaptable, trees: Iterable[Tree]) -> list[Tree]:
-    """Return normalized trees without roots, with functions if the model has them."""
+    """Return normalized trees without roots, with functions if the model has them.
+
+    RAISES (ValueError): If there are too few.
+    """
     normal = map(partial(normalize_rooted, functions=reading_of(_grammar(base)).functions), trees)
-    return [strip_root(tree)[1] for tree in normal if tree is not None]
+    golds = [strip_root(tree)[1] for tree in normal if tree is not None]
+    if len(golds) < FEWEST_TREES:
+        raise ValueError(
+            f"Expected at least {FEWEST_TREES} trees to adapt a model, got {len(golds)}: correct more sentences."
+        )
+    return golds
 
 
 def _grammar(base: Adaptable) -> Grammar:
@@ -236,9 +221,10 @@ def _without_memory(encoder: Encoder) -> Encoder:
     return encoder.encoder if isinstance(encoder, RememberingEncoder) else encoder
 
 
-def _differences(base: Adaptable, raw: Sequence[Tree], folds: CrossValidation) -> list[Difference]:
+def _differences(
+    base: Adaptable, raw: Sequence[Tree], golds: Sequence[Tree], folds: CrossValidation
+) -> list[Difference]:
     """Return the differences in conventions: unknown labels, words and roots, then the most frequent local trees."""
-    golds = _golds(base, raw)
     parses = [tree for tree in map(normalize_rooted, folds.parses) if tree is not None]
     found = [
         *unknown_labels(golds, base.labels, base.tags),

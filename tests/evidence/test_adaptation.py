@@ -145,7 +145,7 @@ def test_adapt_reads_what_the_correction_page_saves(base, folder, others, tmp_pa
     result = run("adapt", folder, tmp_path / "own.mrg", "--output", tmp_path / "mine")
     assert "label NX, which the model lacks" in result.stdout
     assert "adapted, difference +" in result.stdout
-    assert "grammar as 15 trees beside yours: F1" in stderr_of(result)
+    assert "grammar as 30 trees beside yours: F1" in stderr_of(result)
     saved = spacy.load(tmp_path / "mine").get_pipe("lpcfg_parser").learned.to_bytes()
     assert saved == adapt(base, read_trees(tmp_path / "own.mrg")).model.to_bytes()
     config = {"learner": {"@misc": "spacy-lpcfg.Adapt.v1", "base": str(folder)}}

@@ -13,7 +13,7 @@ from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.signatures import is_signature, token_shape
 
 _RATIO = 4.0  # of two rates that differ
-_FEWEST = 3  # tokens that one of the two sides has or would have
+_FEWEST = 10  # tokens that one of the two sides has or would have
 _DASHES = ("-", "\N{EN DASH}", "\N{NON-BREAKING HYPHEN}")
 
 
