@@ -1,12 +1,13 @@
 """Measure what a model gains by going on with trees of a domain, and what it forgets.
 
     python -m benchmarks.accuracy.adaptation MODEL TRAIN TEST --old OLD [--sizes N ...] [--seeds N ...] [--fixed]
-        [--most N] [--json FILE]
+        [--most N] [--doubtful] [--json FILE]
 
 Draws N trees of TRAIN with each seed, goes on from MODEL with them as `spacy-lpcfg adapt` does, and parses the words of
 TEST, and those of OLD, which has trees like those that MODEL has learned from; of each at most --most trees. With
 --fixed there is no cross-validation: the classifier goes half of its way, the grammar stands for as many trees as there
-are new ones, and the powers of evidence stay.
+are new ones, and the powers of evidence stay. With --doubtful the trees are those of the sentences that MODEL doubts
+most, as `spacy-lpcfg doubt` orders them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measure
+from spacy_lpcfg.evaluation.doubt import most_in_doubt
 from spacy_lpcfg.evidence.adaptation import adapt
 from spacy_lpcfg.evidence.folds import Adaptable, Choice, Continuation, bracket_counts, f1_of, parser_of, weights_of
 from spacy_lpcfg.learning.adaptation.prior import Prior
@@ -35,6 +37,7 @@ def main() -> None:
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="N")
     arguments.add_argument("--most", type=int, default=300, metavar="N")
     arguments.add_argument("--fixed", action="store_true")
+    arguments.add_argument("--doubtful", action="store_true")
     args = arguments.parse_args()
     model: Any = load(args.model)
     tests = {"test": measure.read_gold(args.test)[: args.most], "old": measure.read_gold(args.old)[: args.most]}
@@ -43,7 +46,7 @@ def main() -> None:
     measure.progress(str(rows[0]))
     for size in args.sizes:
         for seed in args.seeds:
-            drawn = random.Random(seed).sample(train, size)
+            drawn = doubtful(model, train, size) if args.doubtful else random.Random(seed).sample(train, size)
             clock = time.process_time()
             adapted = fixed(model, drawn, seed) if args.fixed else adapt(model, drawn, seed=seed).model
             seconds = round(time.process_time() - clock)
@@ -59,6 +62,13 @@ def fixed(model: Adaptable, trees: list[Tree], seed: int) -> Adaptable:
     grammar: Any = model.without_evidence
     choice = Choice(float(len(trees)), 0.5, weights_of(model))
     return Continuation(model, Prior.of(grammar), trees, seed).model(choice)
+
+
+def doubtful(model: Adaptable, trees: list[Tree], n: int) -> list[Tree]:
+    """Return the trees of the sentences that a model doubts most."""
+    parser, words = parser_of(model), [tree.words for tree in trees]
+    queries = parser.prepare([Query(each) for each in words])
+    return [trees[i] for i in most_in_doubt(words, [parser.distribution(query).entropy() for query in queries], n)]
 
 
 def scores(model: Adaptable, tests: dict[str, list[Tree]]) -> dict[str, float]:

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.shared.pipelines import check_folder, find_lpcfg_parser, load_pipeline, save_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import (
+    check_folder,
+    find_lpcfg_parser,
+    load_pipeline,
+    save_pipeline,
+    set_words,
+)
 from spacy_lpcfg.components.cli.shared.treebanks import read_treebank
 
 if TYPE_CHECKING:
@@ -18,6 +24,7 @@ def adapt(
     model: options.ParserModel,
     trees: Annotated[list[Path], options.file_argument("TREES...", "Trees that the model should learn from.")],
     output: options.Output,
+    words: options.Words = None,
     seed: options.Seed = 0,
     dialect: options.Dialect = None,
     skip_bad: options.SkipBad = False,
@@ -36,7 +43,7 @@ def adapt(
 
     \b
     Example:
-        spacy-lpcfg serve en --correct corrected.mrg --file text.txt
+        spacy-lpcfg serve --correct text.txt --output corrected.mrg
         spacy-lpcfg adapt en corrected.mrg --output mine
     """
     from spacy_lpcfg.evidence.adaptation import Conventions, Trial
@@ -45,6 +52,8 @@ def adapt(
     output = check_folder(output, inputs=[model, *trees], force=force)
     nlp = load_pipeline(model)
     pipe, learned = find_lpcfg_parser(nlp)
+    if words is not None:
+        set_words(pipe, words)
     treebank = list(read_treebank(trees, skip_bad, dialect))
 
     def on_step(report: object) -> None:

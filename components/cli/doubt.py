@@ -67,7 +67,8 @@ def doubt(
     """Choose the sentences that are most worth correcting, those with the most doubtful trees first.
 
     Doubt is the entropy of the trees of a sentence, in bits, divided by its words. Of sentences of nearly the same
-    words one is chosen. `serve --correct` opens what is chosen.
+    words one is chosen. `serve` opens what is chosen, and `adapt` learns from
+    the corrected trees.
 
     \b
     --format tsv, csv  place, doubt, entropy, number of words and text of a sentence a row
@@ -77,8 +78,8 @@ def doubt(
     \b
     Example:
         spacy-lpcfg doubt en text.txt
-        spacy-lpcfg doubt en text.txt -n 200 --output doubt.txt
-        spacy-lpcfg serve --correct doubt.txt --output corrected.mrg
+        spacy-lpcfg doubt en text.txt --output doubt.mrg
+        spacy-lpcfg serve --from doubt.mrg --output corrected.mrg
     """
     name = format_of(output, form, DoubtFormat)
     check_usage(file, kind, None)

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg doubt` and `parse --words`: the sentences most worth correcting, and tags that words may have."""
+"""`spacy-lpcfg doubt` and the option `--words`: the sentences most worth correcting, and tags that words may have."""
 
 from commands import SAMPLE, run, stderr_of
 
@@ -26,12 +26,13 @@ def test_cli_doubt_takes_the_words_of_trees(pcfg_model):
     assert len(run("doubt", pcfg_model, SAMPLE / "dev.mrg", "-n", 5).stdout.splitlines()) == 6
 
 
-def test_cli_parse_takes_words_with_their_tags(pcfg_model, tmp_path):
+def test_cli_parse_and_adapt_take_words_with_their_tags(pcfg_model, tmp_path):
     words = tmp_path / "words.txt"
     words.write_text("missed VBN\n")
     text = "The zebra that they missed was the last ship."
     assert "(VBN missed)" in run("parse", pcfg_model, text, "--words", words).stdout
     words.write_text("\nmissed VBX\n")
-    error = stderr_of(run("parse", pcfg_model, text, "--words", words, code=2))
-    assert "--words" in error
-    assert "words.txt:2: Expected tags of the model for 'missed', got 'VBX'; the nearest of" in error
+    for command in (["parse", pcfg_model, text], ["adapt", pcfg_model, SAMPLE / "dev.mrg", "-o", tmp_path / "mine"]):
+        error = stderr_of(run(*command, "--words", words, code=2))
+        assert "--words" in error
+        assert "words.txt:2: Expected tags of the model for 'missed', got 'VBX'; the nearest of" in error
