@@ -359,7 +359,7 @@ def has_trees_at(doc: Doc, key: str, i: int) -> bool:
 
 
 def _records(doc: Doc, key: str) -> list[tuple[int, int]]:
-    """Return the first and last characters of the Docs with trees that a Doc was put together from."""
+    """Return the character offsets (start, end) of each Doc with trees that `Doc.from_docs` joined into this one."""
     data: dict[Any, Any] = doc.user_data
     return [name[2:] for name in data if _is_record(name, key)]
 

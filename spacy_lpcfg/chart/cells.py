@@ -23,11 +23,6 @@ class CellMask(NamedTuple):
     cells: np.ndarray
     rows: np.ndarray
 
-    def of_items(self, items: np.ndarray) -> np.ndarray:
-        """Return whether each item of a `Forest.item_table` is allowed, int8 (n_items,)."""
-        start, end, symbol, _ = items.T
-        return self.rows[self.cells[start, end], symbol]
-
 
 class SymbolSets:
     """Sets of a grammar's symbols, int8 (n_symbols,), from which masks are made."""

@@ -18,7 +18,7 @@ TAG_WEIGHT = 0.5
 
 
 class Example(NamedTuple):
-    """A sentence with the answers.
+    """A sentence to learn from: its word vectors, and the correct class of each span and tag of each word.
 
     vectors (float16 or float32, (n, width)): The vectors of its words.
     cases (int64, (n,)): The case of each word.

@@ -30,7 +30,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from spacy_lpcfg.checks import check_at_least, check_shares, check_whole, make_tuples, shown
 from spacy_lpcfg.learning.em import EMFit, EMLearner
@@ -41,7 +40,7 @@ from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions, Lexic
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM, rule_weights
 from spacy_lpcfg.learning.moments.estimation import group_means, groups_of
 from spacy_lpcfg.learning.moments.pivot_states import Side, States, symbol_states
-from spacy_lpcfg.learning.moments.projections import Features, noisy, scaled
+from spacy_lpcfg.learning.moments.projections import Features, scaled
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, TreebankSettings, build_grammar
 from spacy_lpcfg.learning.treebank.features import (
     INSIDE,
@@ -101,11 +100,11 @@ class Pivot(EMLearner, Variants):
 
     n_states (int): The maximum number of latent states of a symbol (m).
     n_iterations (int): Iterations of EM after the pivots (section 6.3), 0 for none; the maximum with held-out trees.
-    seed (int): Seed of the randomised singular value decompositions, and of the noise.
+    seed (int): Seed of the randomised singular value decompositions.
     n_jobs (int or None): Parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other, in EM.
     lexical (LexicalSettings): Terminals and smoothing of the emissions.
-    features (Features): The features of the CCA, their scaling and their noise.
+    features (Features): The features of the CCA, and their scaling.
     pivots (PivotFeatures): The pivot features, and how states and rules are found by them.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     lang (str): Language, table or file of the head rules, see `head_rules`.
@@ -200,7 +199,8 @@ class Pivot(EMLearner, Variants):
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         calls = (
             (
-                *self._representation((leaf if is_leaf[symbol] else inner).rows(group), outside.rows(group), symbol),
+                scaled((leaf if is_leaf[symbol] else inner).rows(group), self.features.kappa),
+                scaled(outside.rows(group), self.features.kappa),
                 tau.keys[group, : 1 if is_leaf[symbol] else None],
                 rho.keys[group],
                 m,
@@ -234,15 +234,6 @@ class Pivot(EMLearner, Variants):
                     f"Expected pivot features that are not numeric, got {list(names)}: leave out names with n_."
                 )
         return tables
-
-    def _representation(self, inside: FeatureTable, outside: FeatureTable, symbol: int) -> tuple[csr_array, csr_array]:
-        """Return the scaled features of the nodes of one symbol; its number is the seed of their noise."""
-        rng = np.random.default_rng((self.seed, symbol))
-        settings = self.features
-        phi, psi = (
-            noisy(scaled(table, settings.kappa), settings.dropout, settings.noise, rng) for table in (inside, outside)
-        )
-        return phi, psi
 
     def _tensors(self, treebank: IndexedTreebank, states: States) -> np.ndarray:
         """Run steps 2 and 3 of figure 1 for every rule: t(a -> b c, h2, h3 | a, h1), one rule after the other."""

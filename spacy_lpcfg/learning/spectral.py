@@ -46,11 +46,11 @@ class Spectral(Variants):
     """Spectral learner of an L-PCFG; its parameters may be negative, so the grammar is not proper.
 
     n_states (int): The maximum number of latent states of a symbol (m).
-    seed (int): Seed of the randomised singular value decompositions, and of the noise.
+    seed (int): Seed of the randomised singular value decompositions.
     n_jobs (int or None): Parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (Smoothing): Smoothing of the moments.
     lexical (LexicalSettings): Terminals and smoothing of the emissions.
-    features (Features): The features that are projected, their scaling and their noise.
+    features (Features): The features that are projected, and their scaling.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     lang (str): Language, table or file of the head rules, see `head_rules`.
     rules (RuleSettings): How rules are made and stored.

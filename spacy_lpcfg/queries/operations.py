@@ -175,7 +175,7 @@ class Site:
         node.parent = None
 
     def copy_new(self, new: Node) -> Node:
-        """Return a copy of a new tree, and enter the nodes that it names, its foot among them, into `names`."""
+        """Return a copy of a new tree, and add its named nodes, such as the foot, to `names`."""
         copy = new.copy()
         self.names |= {node.name: node for node in copy.nodes() if node.name}
         return copy

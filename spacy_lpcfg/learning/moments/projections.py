@@ -32,8 +32,6 @@ class Features:
         `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.
     kappa (float or None): A feature is scaled by sqrt(n / (count + kappa)) (section 3.1 of Cohen et al. 2013); None for
         no scaling.
-    dropout, noise (float): Noise on the features of each symbol, for diverse grammars of several seeds, see
-        `noise_factors`.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -41,12 +39,9 @@ class Features:
     outside: Sequence[str] = PAPER_OUTSIDE
     leaf: Sequence[str] = PAPER_LEAF
     kappa: float | None = 5.0
-    dropout: float = 0.0
-    noise: float = 0.0
 
     def __post_init__(self) -> None:
         make_tuples(self, "inside", "outside", "leaf")
-        check_noise(self.dropout, self.noise)
         check_kappa(self.kappa)
         check_templates(inside=self.inside, outside=self.outside, leaf=self.leaf)
 
@@ -62,7 +57,7 @@ class Projector:
 
     n_states (int): The maximum number of dimensions of a symbol's projections.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state.
-    seed (int): Seed of the randomised singular value decompositions, and of the noise.
+    seed (int): Seed of the randomised singular value decompositions.
     features (Features): The features that are projected.
 
     RAISES (ValueError): If a setting is out of range.
@@ -83,9 +78,15 @@ class Projector:
         calls = ((part.nodes, part.terminal, self.features.templates) for part in treebank.parts())
         sums = pairwise_sum(in_order(_cooccurrence, calls, n_jobs=n_jobs), add)
         blocks = zip(sums.inside.by_symbol(n_symbols), sums.outside.by_symbol(n_symbols), strict=True)
+        kappa = self.features.kappa
         rows_and_scales = [
-            (inside, outside, *self._scales(sums, inside, outside, symbol, n))
-            for symbol, ((inside, outside), n) in enumerate(zip(blocks, treebank.counts.symbols, strict=True))
+            (
+                inside,
+                outside,
+                scales(sums.inside.squares[inside], n, kappa),
+                scales(sums.outside.squares[outside], n, kappa),
+            )
+            for (inside, outside), n in zip(blocks, treebank.counts.symbols, strict=True)
         ]
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         calls_of_symbols = (
@@ -109,18 +110,6 @@ class Projector:
             bases.outside[outside, : len(sigma)] = psi[:, None] * v / sigma
             bases.singular_values[symbol, : len(sigma)] = sigma
         return bases
-
-    def _scales(
-        self, sums: Cooccurrence, inside: np.ndarray, outside: np.ndarray, symbol: int, n: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return scales, times noise, of the inside and outside features of a symbol, whose number seeds the noise."""
-        rng, features = np.random.default_rng((self.seed, symbol)), self.features
-        squares = sums.inside.squares[inside], sums.outside.squares[outside]
-        inside, outside = (
-            scales(values, n, features.kappa) * noise_factors(len(values), features.dropout, features.noise, rng)
-            for values in squares
-        )
-        return inside, outside
 
 
 def _cooccurrence(nodes: Skeletons, terminal: np.ndarray, templates: Templates) -> Cooccurrence:
@@ -200,30 +189,6 @@ def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
         return np.ones_like(squares)
     counts = np.where(squares + kappa > 0, squares + kappa, 1.0)  # a number may be zero at all nodes, and kappa too
     return np.sqrt(n / counts)
-
-
-def noisy(features: csr_array, dropout: float, noise: float, rng: np.random.Generator) -> csr_array:
-    """Multiply features (csr_array, (n, d)) by noise, in place; other arguments as for `noise_factors`."""
-    features.data *= noise_factors(features.shape[1], dropout, noise, rng)[features.indices]
-    return features
-
-
-def noise_factors(d: int, dropout: float, noise: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw random factors of d features, for diverse grammars of several seeds (Narayan and Cohen 2015), float64 (d,).
-
-    Differs from the paper: a feature has one random factor at all nodes, which does not average out over them.
-
-    dropout (float): Probability that a feature is left out.
-    noise (float): Standard deviation of the normal factors of the others, whose mean is 1.
-    """
-    return (rng.random(d) >= dropout) * (1 + noise * rng.standard_normal(d))
-
-
-def check_noise(dropout: float, noise: float) -> None:
-    """Raise ValueError if a setting of `noisy` is out of range."""
-    if not 0 <= dropout < 1:
-        raise ValueError(f"Expected a dropout of at least 0 and below 1, got {dropout}.")
-    check_at_least(0, noise=noise)
 
 
 def check_templates(**templates: Sequence[str]) -> None:
