@@ -1,19 +1,24 @@
 """Measure what latent states are worth under the evidence of a pretrained encoder.
 
-    python -m benchmarks.accuracy.states_under_evidence TRAIN DEV [--states M ...] [--seed N] [--json FILE]
+    python -m benchmarks.accuracy.states_under_evidence TRAIN TEST [--states M ...] [--learners NAME ...]
+        [--seeds N ...] [--json FILE]
 
-Learns a span classifier on the vectors of the encoder of `en` from the trees of TRAIN, once, and grammars by each
-learner, with at most M states a symbol. Parses the words of DEV by each grammar alone and with the evidence, and by a
-treebank PCFG, which has no states.
+For each seed, learns a span classifier on the vectors of the encoder of `en` from the trees of TRAIN, once, and
+grammars by each learner, with at most M states a symbol; and a treebank PCFG, which has no states. Parses the words of
+TEST by each grammar alone and with the evidence. Scores are means over seeds, in percent, with 95% intervals by a
+bootstrap over sentences and seeds; "beside PCFG" is the difference to the PCFG with the same evidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks import measure
-from spacy_lpcfg.evaluation.evalb import evaluate
+from benchmarks.significance import difference_interval, evalb_counts, f1_interval
+from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
@@ -25,23 +30,30 @@ from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree
 
+LEARNERS = {"EM": EM, "spectral": Spectral, "pivot": Pivot}
+PCFG = "PCFG"
+
 
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("train", type=Path, metavar="TRAIN")
-    arguments.add_argument("dev", type=Path, metavar="DEV")
+    arguments.add_argument("test", type=Path, metavar="TEST")
     arguments.add_argument("--states", type=int, nargs="+", default=[16], metavar="M")
-    arguments.add_argument("--seed", type=int, default=0, metavar="N")
+    arguments.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS), metavar="NAME")
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[0], metavar="N")
     args = arguments.parse_args()
-    train, golds = measure.read_gold(args.train), measure.read_gold(args.dev)
-    evidence = learned_evidence(train, args.seed)
-    rows = []
-    for name, learner in learners(args.states, args.seed):
-        measure.progress(name)
-        model = EvidenceGrammar(learner.fit(train), evidence)
-        alone, together = make_parser(model.model), make_parser(model)
-        rows.append({"grammar": name, **scores(alone, golds, "alone"), **scores(together, golds, "with evidence")})
-    measure.report({f"{args.dev}, learned from {args.train}": rows}, args.json)
+    train, golds = measure.read_gold(args.train), measure.read_gold(args.test)
+    alone: dict[str, list[Evaluation]] = {}
+    together: dict[str, list[Evaluation]] = {}
+    for seed in args.seeds:
+        evidence = learned_evidence(train, seed)
+        for name, learner in learners(args.learners, args.states, seed):
+            measure.progress(f"seed {seed}, {name}")
+            model = EvidenceGrammar(learner.fit(train), evidence)
+            alone.setdefault(name, []).append(scored(make_parser(model.model), golds))
+            together.setdefault(name, []).append(scored(make_parser(model), golds))
+    rows = [row(name, alone[name], together[name], together[PCFG]) for name in alone]
+    measure.report({f"{args.test}, learned from {args.train}": rows}, args.json)
 
 
 def learned_evidence(trees: list[Tree], seed: int) -> EncoderEvidence:
@@ -54,20 +66,35 @@ def learned_evidence(trees: list[Tree], seed: int) -> EncoderEvidence:
     return EncoderEvidence(found.encoder, classifier)
 
 
-def learners(numbers: list[int], seed: int) -> Iterator[tuple[str, Learner]]:
+def learners(names: Sequence[str], numbers: Sequence[int], seed: int) -> Iterator[tuple[str, Learner]]:
     """Yield each learner with its name."""
-    yield "PCFG", TreebankPCFG()
+    yield PCFG, TreebankPCFG()
     for m in numbers:
-        yield f"EM, {m} states", EM(n_states=m, seed=seed)
-        yield f"spectral, {m} states", Spectral(n_states=m, seed=seed)
-        yield f"pivot, {m} states", Pivot(n_states=m, seed=seed)
+        for name in names:
+            yield f"{name}, {m} states", LEARNERS[name](n_states=m, seed=seed)
 
 
-def scores(parser: SentenceParser, golds: list[Tree], how: str) -> dict[str, float]:
-    """Return F1 and the share of whole trees that are right, in percent."""
+def scored(parser: SentenceParser, golds: Sequence[Tree]) -> Evaluation:
+    """Parse the words of trees, and score the results."""
     parses = [parser.parse(query) for query in parser.prepare([Query(gold.words) for gold in golds])]
-    total = evaluate(golds, [parse.tree for parse in parses]).total()
-    return {f"F1 {how}": round(total.brackets.fmeasure, 2), f"exact {how}": round(total.complete_match, 1)}
+    return evaluate(golds, [parse.tree for parse in parses])
+
+
+def row(name: str, alone: list[Evaluation], together: list[Evaluation], pcfg: list[Evaluation]) -> measure.Row:
+    """Return the scores of a grammar, with one evaluation a seed."""
+    counts = evalb_counts(together)
+    return {
+        "grammar": name,
+        "F1 alone": str(f1_interval(evalb_counts(alone))),
+        "exact alone": _exact(alone),
+        "F1 with evidence": str(f1_interval(counts)),
+        "exact with evidence": _exact(together),
+        "beside PCFG": str(difference_interval(evalb_counts(pcfg), counts)),
+    }
+
+
+def _exact(evaluations: list[Evaluation]) -> float:
+    return round(float(np.mean([evaluation.scores()["complete_match"] for evaluation in evaluations])), 1)
 
 
 if __name__ == "__main__":

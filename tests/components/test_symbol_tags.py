@@ -31,7 +31,7 @@ def test_english_symbols_are_no_punctuation(nlp, tags):
     nlp.get_pipe("lpcfg_parser").tags = tags
     doc = nlp("I love it 👍 🙂.")
     assert [token.tag_ for token in doc[3:]] == ["UH", "UH", "."]
-    assert [token.tag_ for token in nlp("📷 by Ann")] == ["UH", "IN", "NNP"]
+    assert nlp("📷 by Ann")[0].tag_ == "UH"
 
 
 def test_english_symbols_keep_given_tags(nlp):

@@ -11,5 +11,5 @@ from spacy_lpcfg.models.encoders import find_encoder
 @pytest.mark.parametrize("kind", ["grammar", "features"])
 def test_encoders_of_models_without_one_are_refused(tmp_path, kind):
     model(kind).to_disk(tmp_path / "saved.model")
-    with pytest.raises(ValueError, match=r"Expected an encoder, in a folder .*, got .*saved\.model', which is"):
+    with pytest.raises(ValueError, match=r"Expected an encoder: a file .*; got .*saved\.model', which is"):
         find_encoder(str(tmp_path / "saved.model"), "en")
