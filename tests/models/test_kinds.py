@@ -55,7 +55,7 @@ def test_kinds_are_all_read_by_one_function(kind, tmp_path):
 
 def test_kinds_of_other_things_are_refused():
     for kind in ("bracketer", "language model"):
-        with pytest.raises(ModelError, match=rf"that parses \(evidence, .*, isbn\), got a saved '{kind}'"):
+        with pytest.raises(ModelError, match=rf"that parses \(evidence, .*isbn.*\), got a saved '{kind}'"):
             model_from_bytes(model(kind).to_bytes())
     for bad in (None, b"", "text"):
         with pytest.raises(ModelError, match="Expected"):
