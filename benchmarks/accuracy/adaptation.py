@@ -5,9 +5,9 @@
 
 Draws N trees of TRAIN with each seed, goes on from MODEL with them as `spacy-lpcfg adapt` does, and parses the words of
 TEST, and those of OLD, which has trees like those that MODEL has learned from; of each at most --most trees. With
---fixed there is no cross-validation: the classifier goes half of its way, the grammar stands for as many trees as there
-are new ones, and the powers of evidence stay. With --doubtful the trees are those of the sentences that MODEL doubts
-most, as `spacy-lpcfg doubt` orders them.
+--fixed there is no cross-validation: the classifier goes half of its way, the grammar stands for ten trees for each new
+one, and the powers of evidence stay. With --doubtful the trees are those of the sentences that MODEL doubts most, as
+`spacy-lpcfg doubt` orders them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def main() -> None:
 def fixed(model: Adaptable, trees: list[Tree], seed: int) -> Adaptable:
     """Go on by a choice that is made beforehand."""
     grammar: Any = model.without_evidence
-    choice = Choice(float(len(trees)), 0.5, weights_of(model))
+    choice = Choice(10.0 * len(trees), 0.5, weights_of(model))
     return Continuation(model, Prior.of(grammar), trees, seed).model(choice)
 
 

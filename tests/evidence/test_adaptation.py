@@ -18,6 +18,7 @@ from spacy_lpcfg import adapt, load
 from spacy_lpcfg.components.serve.corrections import Corrections, Decisions
 from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.evaluation.calibration import TAUS
+from spacy_lpcfg.evidence import adaptation
 from spacy_lpcfg.evidence.adaptation import Conventions, Trial, bootstrap_gains
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.evidence.folds import Choice, f1_of
@@ -28,6 +29,13 @@ from spacy_lpcfg.learning import EM
 from spacy_lpcfg.trees import Tree, normalize, read_trees, write_trees
 
 SETTINGS = ClassifierSettings(n_epochs=1, least_steps=1, hidden=8)
+
+
+@pytest.fixture(autouse=True)
+def _few_trees(monkeypatch):
+    """Let a base of 200 trees stand for few of them, as other conventions want it."""
+    monkeypatch.setattr(adaptation, "_STRENGTHS", (1.0, 0.1))
+    monkeypatch.setattr(adaptation, "_LEAST_STRENGTH", 1.0)
 
 
 def sample_trees(part: str, n: int) -> list[Tree]:
