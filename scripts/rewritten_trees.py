@@ -760,7 +760,8 @@ def shared(sentence: Tree, rng: random.Random, stock: Stock) -> Tree | None:
         return [child.label for child in other.children][:2] == [verb.label, "NP"] and is_main(other.children[0])
 
     more_verbs = [another(stock, rng, suits)[1].children[0] for _ in range(rng.choice([1, 1, 2]))]
-    if len({other.word for other in (verb, *more_verbs)}) <= len(more_verbs):
+    verbs_are_many = len({other.word for other in (verb, *more_verbs)}) > len(more_verbs)
+    if not verbs_are_many or {other.label for other in more_verbs} != {verb.label}:
         return None
     marks = [mark for other in more_verbs for mark in (other, COMMA)][:-1]
     conjunction = leaf(rng.choice(["CC and", "CC and", "CC or"]))

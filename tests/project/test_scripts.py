@@ -250,6 +250,7 @@ PLAIN = """
 (S (NP (PRP They)) (VP (VBD came) (PP (IN in) (NP (NNS boats)))) (. .))
 (S (NP (DT The) (NN door)) (VP (VBD was) (ADJP (JJ green))) (. .))
 (S (NP (PRP He)) (VP (VBD wound) (NP (DT the) (NN clock))) (. .))
+(S (NP (PRP She)) (VP (VBD sold) (NP (DT the) (NN key))) (. .))
 (S (NP (DT The) (NN plumber)) (VP (VBD left)) (. .))
 (S (NP (DT The) (NN key)) (VP (VBD was) (VP (VBN found))) (. .))
 """
@@ -278,6 +279,13 @@ REWRITTEN = {
     "done": r"\(VP \(VBD? \w+\) \(S \(NP \(DT the\) \(NN key\)\) \(VP \(VBN found\)\)\)\)",
     "seen": r"\(VP \(VBD? \w+\) \(S \(NP \(PRP us\)\) \(VP \(VB find\) ",
     "left_out": r"\(, ,\) \(CC \w+\) \(S \(NP [^V]+\) \(VP \((VB.|MD) \w+\)( \(RB n't\))?\)\) \(\. \.\)",
+    "verbed": r"\(VP \(VB (?!find)\w+\) \(NP \(PRP it\)\)",
+    "pressed": r"\(S \(VP \(VB \w+\) \(NP \(NNS? \w+\)\) \(S \(VP \(TO to\) \(VP \(VB find\)",
+    "often": r"(\(ADVP \(RB \w+\)|\(NP \(NP \(\w+ \w+\) \(NNS times\)\)) \(NP \(DT \w+\) \(NN \w+\)\)\)",
+    "doubled": r"\(VP \(ADVP \(RBR \w+\) \(IN than\)\) \(VBD \w+\)",
+    "never": r"\(SINV \(ADVP \(RB \w+\)( \(RB \w+\))?\) \((MD will|VBD had)\) \(NP \(PRP we\)\) \(VP ",
+    "timed": r"\(SBAR \((NP|ADVP) .+ \(IN (before|after)\) \(S ",
+    "shared": r"\(VP \(VBD (sold|wound)\) \(CC \w+\) \(VBD (sold|wound)\) \(NP ",
 }
 
 

@@ -215,7 +215,7 @@ def context(grammar, words, tags=None, **settings):
     given = grammar.lexicon.tags_of(tags or [None] * len(words))
     terminals, factors = grammar.lexicon.look_up(words)
     thresholds = {"tag_threshold": 0.0, "boundary_threshold": 0.0}
-    chosen = {"tag_factors": factors, "tag_weight": 0.0, "evidence": None, **thresholds, **settings}
+    chosen = {"tag_factors": factors, "tag_weight": 0.0, "evidence": None, "listed": None, **thresholds, **settings}
     return ContextModel(grammar).context(words, terminals, given, **chosen)
 
 
