@@ -158,10 +158,11 @@ def _chosen(
 ) -> Choice:
     """Return the best choice, found one part after the other."""
     best = start
+    report(Trial(start, folds.f1(start)))
     for alternatives in _rounds(base, prior, folds.n_trees):
-        choices = [best, *alternatives(best)]
-        best = folds.best(choices)
-        for choice in choices:
+        others = alternatives(best)
+        best = folds.best([best, *others])
+        for choice in others:
             report(Trial(choice, folds.f1(choice)))
     return best
 
@@ -238,10 +239,13 @@ def _differences(
 
 
 def _root_difference(base: Adaptable, raw: Iterable[Tree]) -> list[Difference]:
-    """Return the difference in artificial roots, if most trees have another one than the model."""
+    """Return the difference in artificial roots, if most trees have another one than the model.
+
+    Trees without a root do not differ: those that we make have none.
+    """
     roots = Counter(strip_root(tree)[0] for tree in raw)
     root, n = roots.most_common(1)[0]
-    if root == base.root_label:
+    if root in ("", base.root_label):
         return []
-    what = f"{f'root {root}' if root else 'no root'}, the model {base.root_label or 'none'} (roots are not learned)"
+    what = f"root {root}, the model {base.root_label or 'none'} (roots are not learned)"
     return [Difference(what, n, shown(root))]

@@ -70,7 +70,9 @@ def test_adapted_model_has_the_conventions_of_the_trees(base, others):
     assert "NX" in adapted.model.labels
     assert isinstance(reports[0], Conventions)
     assert reports[0].differences[0].what == "label NX, which the model lacks"
+    assert not any("root" in difference.what for difference in reports[0].differences)
     assert {type(report) for report in reports[1:]} == {Trial}
+    assert len({report.choice for report in reports[1:]}) == len(reports[1:])
     assert adapt(base, others).model.to_bytes() == adapted.model.to_bytes()
 
 

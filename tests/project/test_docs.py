@@ -180,6 +180,18 @@ def test_docs_snippet_of_the_readme_prints_what_stands_below_it(tmp_path, monkey
     assert capsys.readouterr().out == printed
 
 
+def test_docs_threshold_of_the_tutorial_leaves_out_the_bracket_that_the_page_names(capsys):
+    page = DOCS / "tutorial.md"
+    (code,) = [block.code for block in blocks(page) if "for threshold in" in block.code]
+    exec(compile(code, str(page), "exec"), {"spacy": import_module("spacy")})
+    all_brackets, likely = capsys.readouterr().out.splitlines()
+    named = re.search(r"With 0\.9 the `(\w+)` \*(.+?)\*", page.read_text("utf-8"))
+    assert named is not None
+    bracket = " ".join(named.groups())
+    assert bracket in all_brackets
+    assert bracket not in likely
+
+
 @pytest.mark.slow
 def test_docs_notebook_runs(tmp_path, monkeypatch):
     """Cell by cell in one namespace; it is stored without what it printed."""
