@@ -56,11 +56,11 @@ def encoder(
     BERT, MiniLM, multilingual-e5, XLM-R, DistilBERT, ELECTRA. Or it has an encoder in ONNX, which is taken as it is.
 
     With --text the vocabulary is cut to the pieces of the words in these files, and to likely ones of the same letters;
-    other words fall back to smaller pieces. The weights then get 8 bits. With --tune the encoder and a classifier of
-    phrases first learn together, for minutes to hours; with --dev, F1 of this classifier alone tells what each step
-    costs. Without --tune the learner of a parser takes the encoder as it is.
+    other words fall back to smaller pieces. With --tune the encoder and a classifier of phrases learn together, for
+    minutes to hours; with --dev, F1 of this classifier alone tells what each step costs. Without --tune the weights
+    stay as they are. In the end they are rounded to 8 bits.
 
-    Needs the extra `encoder`; of it, --tune alone needs torch.
+    Needs the extra `encoder`, of which torch is needed for --tune alone.
 
     \b
     Example:
@@ -170,13 +170,13 @@ def _tell_costs(hub: "HubEncoder", cut: "HubEncoder", tuned: "Tuned", golds: "Se
     from spacy_lpcfg.evidence.pretrained.file import exported
     from spacy_lpcfg.evidence.pretrained.weights import WORDS
 
-    whole = replace(tuned.weights, arrays={**tuned.weights.arrays, WORDS: hub.weights.words})
-    steps = [
-        ("all pieces, 32 bits", replace(hub, weights=whole), False),
-        ("pieces of the texts, 32 bits", replace(cut, weights=tuned.weights), False),
-        ("pieces of the texts, 8 bits", replace(cut, weights=tuned.weights), True),
-    ]
-    for name, step, quantized in steps[cut is hub :]:
+    is_cut = cut.pieces is not hub.pieces
+    pieces, smaller = "pieces of the texts" if is_cut else "all pieces", replace(cut, weights=tuned.weights)
+    steps = [(f"{pieces}, 32 bits", smaller, False), (f"{pieces}, 8 bits", smaller, True)]
+    if is_cut:
+        whole = replace(tuned.weights, arrays={**tuned.weights.arrays, WORDS: hub.weights.words})
+        steps.insert(0, ("all pieces, 32 bits", replace(hub, weights=whole), False))
+    for name, step, quantized in steps:
         made = exported(step, quantized=quantized)
         tell(f"{name}: {_megabytes(len(made.model))}, F1 {classifier_f1(made, tuned.classifier, golds):.2f}")
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import spacy
 from commands import SAMPLE, run
 from encoders import make_encoder, write_hub, write_tokenizer
 
+from spacy_lpcfg.components.cli.encoder import _tell_costs
+from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
-from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder
+from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder, exported
+from spacy_lpcfg.evidence.pretrained.hub import read_hub
+from spacy_lpcfg.trees import parse_trees
 
 TREES = "(S (NP (DT the) (NN dog)) (VP (VBD barked)) (. .))\n(S (NP (PRP it)) (VP (VBD rained)) (. .))\n"
 
@@ -61,6 +67,15 @@ def test_cli_encoder_tunes_and_tells_what_each_step_costs(hub, tmp_path):
     read = PretrainedEncoder.from_disk(output)
     assert read.encoder.card["tuned on"] == "trees.mrg"
     assert read.classifier is not None
+
+
+def test_cli_encoder_tells_the_costs_of_bits_alone_without_a_cut(hub, capsys):
+    read, trees = read_hub(hub), list(parse_trees(TREES))
+    settings = ClassifierSettings(n_epochs=1, least_steps=1, hidden=8)
+    tuned = SimpleNamespace(weights=read.weights, classifier=learn_classifier(exported(read), trees, settings=settings))
+    _tell_costs(read, replace(read, card={}), tuned, trees)
+    told = re.findall(r"^(.*), (\d+) bits:", capsys.readouterr().out, re.MULTILINE)
+    assert told == [("all pieces", "32"), ("all pieces", "8")]
 
 
 def test_cli_encoder_takes_onnx_as_it_is(tmp_path):
