@@ -362,15 +362,14 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     @contextmanager
     def _decodable(self) -> Iterator[None]:
         """Within the block a model and words are loaded; if what was loaded does not fit, both stay as before."""
-        before = self.model.held
+        before, words = self.model.held, self._words
         try:
             yield
             self._check_decoding()
-        except ModelError:
-            self.model.held = before
-            raise
         except ValueError as error:
-            self.model.held = before
+            self.model.held, self._words = before, words
+            if isinstance(error, ModelError):
+                raise
             raise ModelError(f"{self.name!r} cannot parse by what was loaded: {error}") from error
         if self.model.held is not before:
             self._fit = None

@@ -2,6 +2,7 @@
 
 import gzip
 import pickle
+from dataclasses import replace
 
 import pytest
 import spacy
@@ -82,6 +83,15 @@ def test_words_that_were_taken_away_are_not_saved(nlp, tmp_path):
     parser.words = None
     parser.to_disk(tmp_path / "parser")
     assert parser.from_disk(tmp_path / "parser").words is None
+
+
+def test_words_of_a_model_that_is_refused_are_not_taken(file, tmp_path):
+    without_n_best = replace(model("grammar"), is_proper=False)
+    pipeline_by(without_n_best, "xx", words=str(file))[1].to_disk(tmp_path / "parser")
+    parser = untrained("lpcfg_parser", decoding="most-probable").get_pipe("lpcfg_parser")
+    with pytest.raises(parser.error, match="cannot parse by what was loaded"):
+        parser.from_disk(tmp_path / "parser")
+    assert parser.words is None
 
 
 @pytest.mark.parametrize("words", [b"missed\n", b"\xff", gzip.compress(b"missed VBN\n")])
