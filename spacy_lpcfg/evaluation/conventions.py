@@ -70,9 +70,12 @@ def _differences(gold: Tree, parse: Tree) -> Iterator[tuple[str, int, int]]:
         others = theirs.get((start, end, label))
         if others is not None and children != others:
             yield f"in {label}: {_shown(children, others)}, the model {_shown(others, children)}", start, end
-    relabelled = {(start, end): label for start, end, label in theirs.keys() - ours.keys()}
-    for start, end, label in ours.keys() - theirs.keys():
-        if (start, end) in relabelled:
+    relabelled: dict[tuple[int, int], str] = {}
+    for start, end, label in theirs:
+        if (start, end, label) not in ours:
+            relabelled.setdefault((start, end), label)
+    for start, end, label in ours:
+        if (start, end, label) not in theirs and (start, end) in relabelled:
             yield f"{label}, the model {relabelled[start, end]}", start, end
 
 

@@ -22,6 +22,16 @@ def test_differences_are_those_between_the_children_that_both_sides_share():
     assert local_differences(golds, golds) == []
 
 
+def test_differences_of_unary_chains_are_to_the_outermost_label():
+    """Whatever the order of a set would be."""
+    golds = list(parse_trees(2 * "(S (NP (NN rain)) (VP (VBZ falls)))"))
+    labels = [f"L{i}" for i in range(8)]
+    chain = "".join(f"({label} " for label in labels)
+    parses = list(parse_trees(2 * f"(S {chain}(NN rain){')' * len(labels)} (VP (VBZ falls)))"))
+    assert local_differences(golds, parses)[1] == Difference("in S: NP, the model L0", 2, "rain falls")
+    assert local_differences(golds, parses)[0] == Difference("NP, the model L0", 2, "rain")
+
+
 def test_differences_are_labels_that_a_model_lacks():
     golds = list(parse_trees(GOLD))
     assert unknown_labels(golds, {"S", "NP", "VP", "ADJP"}, {"DT", "NN", "VBZ"}) == [
