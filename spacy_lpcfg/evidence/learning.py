@@ -80,14 +80,8 @@ def learn_classifier(
         tuned with it: the weights of its chains and tags are kept where the trees have them. Few trees then suffice.
     RAISES (ValueError): If there is no tree with a constituent, or if the sizes of `start` differ.
     """
-    from threadpoolctl import threadpool_limits
-
     treebank = list(trees)
-    labels = Labels.of(treebank, settings.least_count)
-    with threadpool_limits(limits=1, user_api="blas"):  # sums do not depend on the machine's number of threads
-        examples = [labels.example(tree, vectors) for tree, vectors in _encoded(encoder, treebank)]
-        weights = _fit(examples, labels, encoder.width, settings, seed, start)
-    return SpanClassifier.of(tuple(labels.chains), tuple(labels.tags), weights)
+    return _learn(encoder, treebank, Labels.of(treebank, settings.least_count), settings, seed, start)
 
 
 def continue_classifier(
@@ -104,13 +98,24 @@ def continue_classifier(
 
     The other arguments and errors are those of `learn_classifier`.
     """
-    from threadpoolctl import threadpool_limits
-
     treebank = list(trees)
     labels = Labels.of(treebank, settings.least_count).after(start)
     settings = replace(settings, hidden=len(start.weights["before_bias"]))
-    with threadpool_limits(limits=1, user_api="blas"):
-        examples = [labels.example(tree, vectors) for tree, vectors in _encoded(encoder, treebank)]
+    return _learn(encoder, treebank, labels, settings, seed, start)
+
+
+def _learn(
+    encoder: WordEncoder,
+    trees: Sequence[Tree],
+    labels: Labels,
+    settings: ClassifierSettings,
+    seed: int,
+    start: SpanClassifier | None,
+) -> SpanClassifier:
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):  # sums do not depend on the machine's number of threads
+        examples = [labels.example(tree, vectors) for tree, vectors in _encoded(encoder, trees)]
         weights = _fit(examples, labels, encoder.width, settings, seed, start)
     return SpanClassifier.of(tuple(labels.chains), tuple(labels.tags), weights)
 
