@@ -66,9 +66,8 @@ def doubt(
 ) -> None:
     """Choose the sentences that are most worth correcting, those with the most doubtful trees first.
 
-    Doubt is the entropy of the trees of a sentence, in bits, divided by its words. Of sentences of nearly the same
-    words one is chosen. `serve` opens what is chosen, and `adapt` learns from
-    the corrected trees.
+    Doubt is the entropy of the trees of a sentence, in bits, divided by its number of words. One of several sentences
+    with nearly the same words is chosen. `serve` opens the trees to correct them, and `adapt` learns from them.
 
     \b
     --format tsv, csv  place, doubt, entropy, number of words and text of a sentence a row
