@@ -108,17 +108,17 @@ class DomainOutcomes(NamedTuple):
         return brackets, tags, trees
 
 
-def reliability(scores: np.ndarray, right: np.ndarray, *, n_bins: int = N_BINS) -> Reliability:
+def reliability(scores: np.ndarray, right: np.ndarray) -> Reliability:
     """Bin brackets by probability and compute the accuracy in each bin.
 
     scores (float, (n,)): Probabilities of brackets, in [0, 1].
     right (bool, (n,)): Whether each bracket is in its gold tree.
     """
-    bins = np.minimum((scores * n_bins).astype(np.int64), n_bins - 1)
-    counts = np.bincount(bins, minlength=n_bins)
+    bins = np.minimum((scores * N_BINS).astype(np.int64), N_BINS - 1)
+    counts = np.bincount(bins, minlength=N_BINS)
     with np.errstate(invalid="ignore"):
-        confidences = np.bincount(bins, weights=scores, minlength=n_bins) / counts
-        accuracies = np.bincount(bins, weights=right, minlength=n_bins) / counts
+        confidences = np.bincount(bins, weights=scores, minlength=N_BINS) / counts
+        accuracies = np.bincount(bins, weights=right, minlength=N_BINS) / counts
     return Reliability(counts, confidences, accuracies)
 
 

@@ -26,6 +26,7 @@ from spacy_lpcfg.language_model.pivot import PAPER_PIVOTS, PivotSettings, pivot_
 from spacy_lpcfg.language_model.text import UNKNOWN_ID, TextVocabulary
 from spacy_lpcfg.variants import Variants
 
+_N_WEIGHT_ITERATIONS = 100  # of EM for the weights of interpolation
 _PATIENCE = 2  # iterations without a new best perplexity after which EM ends
 
 logger = logging.getLogger("spacy_lpcfg")
@@ -185,14 +186,13 @@ def _possible_states(bigrams: Bigrams, n_states: int) -> int:
 
 
 def interpolate(
-    model: LanguageModel, sentences: Iterable[Sequence[str]], dev: Iterable[Sequence[str]], *, n_iterations: int = 100
+    model: LanguageModel, sentences: Iterable[Sequence[str]], dev: Iterable[Sequence[str]]
 ) -> LanguageModel:
     """Interpolate an aggregate model with Kneser-Ney bigrams and trigrams, with weights that EM fits to held-out text.
 
     model (LanguageModel): An aggregate model learned from `sentences`.
     sentences (iterable of sentences): The training text, from which the n-grams are counted.
     dev (iterable of sentences): The held-out text.
-    n_iterations (int): Number of EM iterations for the weights.
     RAISES (ValueError): If the development text has no sentences.
     """
     trigrams, counts = count_ngrams(model.vocabulary.trigrams(sentences))
@@ -202,7 +202,7 @@ def interpolate(
     if len(components) == 0:
         raise ValueError("Expected a development text with at least one sentence to weigh the models on, got none.")
     weights = mixture.weights
-    for _ in range(n_iterations):
+    for _ in range(_N_WEIGHT_ITERATIONS):
         shares = components * weights
         weights = (shares / shares.sum(axis=1, keepdims=True)).mean(axis=0)
     return LanguageModel(model.vocabulary, model.aggregate, weights, trigrams, counts)

@@ -18,25 +18,14 @@ from spacy_lpcfg.trees.tree import Tree
 Step = tuple[str, frozenset[str]]
 
 
-def in_turn(side: str, categories: str) -> tuple[Step, ...]:
-    """Return steps that look for one category after the other: the earlier category wins."""
-    return tuple((side, frozenset({category})) for category in categories.split())
-
-
-def at_once(side: str, categories: str = "") -> tuple[Step, ...]:
-    """Return one step that looks for all categories: the child nearest to the side wins."""
-    return ((side, frozenset(categories.split())),)
-
-
 @dataclass(frozen=True)
 class HeadRules:
     """Head rules of a treebank.
 
-    table (mapping of str to steps): The steps that find the head of a category, made by `in_turn`
-        and `at_once`. A step is a side, "left" or "right", and categories: the first child from
-        that side which has one of them. The first step that finds a child decides. If none does,
-        it is the child of the parent's own category, else the first that is not punctuation, from
-        the side of the last step.
+    table (mapping of str to steps): The steps that find the head of a category. A step is a side,
+        "left" or "right", and categories: the first child from that side which has one of them.
+        The first step that finds a child decides. If none does, it is the child of the parent's
+        own category, else the first that is not punctuation, from the side of the last step.
     side (str): The search side for categories that are not in the table.
     coordinators (frozenset of str): Categories of conjunctions. If one precedes the head, the
         conjunct before it becomes the head.
@@ -72,7 +61,7 @@ class HeadRules:
 
     def _find(self, parent: str, children: list[str]) -> int:
         """Return the position of the head, regardless of coordination."""
-        steps = self.table.get(parent) or self._steps_by_pattern(parent) or at_once(self.side)
+        steps = self.table.get(parent) or self._steps_by_pattern(parent) or ((self.side, frozenset()),)
         last_side = steps[-1][0]
         not_punctuation = frozenset(child for child in children if not _is_punctuation(child))
         fall_back = ((last_side, frozenset({parent})), (last_side, not_punctuation))
@@ -132,7 +121,7 @@ def _steps(rule: str) -> tuple[Step, ...]:
         side, *categories = step.split() or [""]
         if side not in _SIDES or not {*_SIDES}.isdisjoint(categories):
             return ()
-        steps += [(side, frozenset(alternatives.split("|"))) for alternatives in categories] or at_once(side)
+        steps += [(side, frozenset(alternatives.split("|"))) for alternatives in categories] or [(side, frozenset())]
     return tuple(steps)
 
 

@@ -83,21 +83,21 @@ def looks_like_path(source: str) -> bool:
     return _ONE_WORD_PATH.fullmatch(source) is not None
 
 
-def check_input_or_text(source: str, hint: str = "FILE") -> None:
-    """Check an input that may also be a text; log it if the text could be the name of a file.
+def check_input_or_text(source: str) -> None:
+    """Check an input that may also be a text.
 
     RAISES (BadParameter): If the input is one word that looks like a path of a missing file, or is not UTF-8.
     """
     if not is_text(source):
-        return check_input(source, hint)
+        return check_input(source)
     if looks_like_path(source):
         raise typer.BadParameter(
-            f"there is no file {source!r}; if it is a text, give it by stdin, as -", param_hint=hint
+            f"there is no file {source!r}; if it is a text, give it by stdin, as -", param_hint="FILE"
         )
     try:
         source.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise typer.BadParameter("the text is not UTF-8", param_hint=hint) from error
+        raise typer.BadParameter("the text is not UTF-8", param_hint="FILE") from error
     if len(source.split()) == 1 or _FILE_NAME.fullmatch(source):
         log(f"There is no file {source!r}: it is taken for a text")
 

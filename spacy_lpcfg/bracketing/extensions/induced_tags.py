@@ -32,6 +32,7 @@ PUNCTUATION = "PUNCT"
 _BRACKETS = frozenset({"-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"})
 _WORDS = frozenset("%&@+=*/")
 _MODIFIERS, _OTHERS = ("ADJ", "DET", "NUM", "PROPN"), ("ADP", "PART", "SCONJ", "ADV", "X")
+_LEAST_OF_ENDING = 200  # words without a class that have a shape with an ending
 _LEAST_WORDS = 4  # of the sentences that identify finite verbs
 _LEAST_TOKENS = 100  # by which the shares of a candidate for the coordinator are divided, if it has fewer
 
@@ -121,15 +122,15 @@ def _ending(word: str, is_first: bool) -> str:
     return f"U{case}{token_shape(word)}-{word[-2:].lower():_>2}".replace(" ", "")
 
 
-def _endings(sentences: Iterable[Sequence[str]], classes: WordClasses, least: int = 200) -> frozenset[str]:
-    """Return the shapes with endings that words without a class have at least `least` times in a text."""
+def _endings(sentences: Iterable[Sequence[str]], classes: WordClasses) -> frozenset[str]:
+    """Return the shapes with endings that words without a class have at least `_LEAST_OF_ENDING` times in a text."""
     counts = Counter(
         _ending(word, k == 0)
         for words in sentences
         for k, word in enumerate(words)
         if not is_mark(word) and not classes.of(word)
     )
-    return frozenset(name for name, count in counts.items() if count >= least)
+    return frozenset(name for name, count in counts.items() if count >= _LEAST_OF_ENDING)
 
 
 def _pairs(tagged: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[str]]:
