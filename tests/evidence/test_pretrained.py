@@ -26,7 +26,7 @@ from spacy_lpcfg.evidence.pieces import UnigramPieces, WordPieces
 from spacy_lpcfg.evidence.pretrained.cutting import cut_vocabulary
 from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder, exported
 from spacy_lpcfg.evidence.pretrained.hub import read_hub
-from spacy_lpcfg.evidence.pretrained.safetensors import read_safetensors
+from spacy_lpcfg.evidence.pretrained.safetensors import safetensors
 from spacy_lpcfg.evidence.pretrained.tokenizers import read_pieces
 from spacy_lpcfg.evidence.pretrained.weights import encoder_weights
 from spacy_lpcfg.models.encoders import find_encoder
@@ -128,24 +128,22 @@ def test_a_folder_that_lacks_a_file_is_refused(hub, tmp_path):
 
 
 @pytest.mark.parametrize("data", [b"", b"no weights at all", (1_000).to_bytes(8, "little") + b"{}"])
-def test_a_file_of_weights_that_is_something_else_is_refused(tmp_path, data):
-    (tmp_path / "x").write_bytes(data)
+def test_a_file_of_weights_that_is_something_else_is_refused(data):
     with pytest.raises(ValueError, match="Expected weights in the format safetensors"):
-        read_safetensors(tmp_path / "x")
+        safetensors(data, "x")
 
 
 def test_weights_are_read_in_half_precision_and_integers_are_left_out(tmp_path):
     arrays = {"a": np.arange(6, dtype=np.float16).reshape(2, 3), "ids": np.arange(3)}
     write_safetensors(tmp_path / "x", arrays)
-    read = read_safetensors(tmp_path / "x")
+    data = (tmp_path / "x").read_bytes()
+    read = safetensors(data, "x")
     assert [*read] == ["a"]
     np.testing.assert_array_equal(read["a"], arrays["a"].astype(np.float32))
     bfloat = b'{"b": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}}'
-    (tmp_path / "y").write_bytes(len(bfloat).to_bytes(8, "little") + bfloat + b"\xc0\x3f")
-    assert read_safetensors(tmp_path / "y")["b"].tolist() == [1.5]
-    (tmp_path / "x").write_bytes((tmp_path / "x").read_bytes()[:-30])
+    assert safetensors(len(bfloat).to_bytes(8, "little") + bfloat + b"\xc0\x3f", "y")["b"].tolist() == [1.5]
     with pytest.raises(ValueError, match="'a' are damaged"):
-        read_safetensors(tmp_path / "x")
+        safetensors(data[:-30], "x")
 
 
 # Vocabularies -------------------------------------------------------------------------------------

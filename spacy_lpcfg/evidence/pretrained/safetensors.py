@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.storage.container import read_file
-from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.storage.reader import StorageError
 
 _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
@@ -18,16 +16,13 @@ _N_LENGTH = 8  # bytes that hold the length of the header
 _NOTES = "__metadata__"
 
 
-def read_safetensors(path: PathLike) -> dict[str, np.ndarray]:
-    """Return the arrays of floats of a file by their names, as float32; arrays of integers are left out.
-
-    RAISES (StorageError): If the file is damaged, or something else. (OSError): If it cannot be read.
-    """
-    return safetensors(read_file(path), str(path))
-
-
 def safetensors(data: bytes, name: str) -> dict[str, np.ndarray]:
-    """Return the arrays in the bytes of a file; `name` is that of the file, for errors. See `read_safetensors`."""
+    """Return the arrays of floats in a file by their names, as float32; arrays of integers are left out.
+
+    data (bytes): The contents of the file.
+    name (str): The name of the file, for errors.
+    RAISES (StorageError): If the file is damaged, or something else.
+    """
     body = _N_LENGTH + int.from_bytes(data[:_N_LENGTH], "little")
     try:
         header = json.loads(data[_N_LENGTH:body]) if body <= len(data) else None
