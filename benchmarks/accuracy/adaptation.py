@@ -42,7 +42,7 @@ def main() -> None:
     model: Any = load(args.model)
     tests = {"test": measure.read_gold(args.test)[: args.most], "old": measure.read_gold(args.old)[: args.most]}
     train = measure.read_gold(args.train)
-    rows = [{"trees": 0, "seed": "", **scores(model, tests)}]
+    rows = [{"trees": 0, "seed": "", **scores(model, tests), "CPU s": 0, "": ""}]
     measure.progress(str(rows[0]))
     for size in args.sizes:
         for seed in args.seeds:
