@@ -32,9 +32,9 @@ def adapt(
 ) -> None:
     """Go on from a model with trees of your own, from 20 to some thousand, such as those that serve --correct saves.
 
-    First come the ten differences that occur most between your trees and those of the model: labels that it lacks,
-    hyphens and quotation marks, roots, and other brackets over the same words. Many of one kind are a convention, which
-    can be changed in the trees with `spacy-lpcfg edit`.
+    First come up to ten differences between your trees and those of the model: labels that it lacks, hyphens and
+    quotation marks, roots, then other brackets over the same words. Many of one kind are a convention, which can be
+    changed in the trees with `spacy-lpcfg edit`.
 
     The grammar, the classifier on the vectors of the encoder, and how much both count go on from where they are; how
     far is chosen by cross-validation on your trees. The F1 of the model as it was and adapted are printed, with the

@@ -44,7 +44,7 @@ from spacy_lpcfg.trees.tree import Tree
 logger = logging.getLogger(__name__)
 FEWEST_TREES = 20
 MOST_TOLD = 10
-"""The most differences of conventions that are told."""
+"""The largest number of differences of conventions that are told."""
 _STRENGTHS = 10.0, 1.0  # in trees of the grammar for each new one
 _LEAST_STRENGTH = 250.0  # as 25 trees, en forgets half a point of F1 on GUM, as 250 nothing
 _SHARES = 0.5, 1.0
@@ -61,7 +61,7 @@ class Trial(NamedTuple):
 
 
 class Conventions(NamedTuple):
-    """The differences between the trees and those of the model that occur most, before anything is learned."""
+    """The first `MOST_TOLD` differences between the trees and those of the model, before anything is learned."""
 
     differences: list[Difference]
 
@@ -227,7 +227,7 @@ def _without_memory(encoder: Encoder) -> Encoder:
 def _differences(
     base: Adaptable, raw: Sequence[Tree], golds: Sequence[Tree], folds: CrossValidation
 ) -> list[Difference]:
-    """Return the differences in conventions: unknown labels, words and roots, then the most frequent local trees."""
+    """Return the differences in labels, then in words, roots and local trees; of each kind the most frequent first."""
     parses = [tree for tree in map(normalize_rooted, folds.parses) if tree is not None]
     found = [
         *unknown_labels(golds, base.labels, base.tags),
