@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from spacy_lpcfg.evidence.pretrained.tuning import Tuned
     from spacy_lpcfg.trees import Tree
 
+_PIECES, _EPOCHS = 20_000, 6
+
 
 @reporting_errors
 def encoder(
@@ -34,7 +36,9 @@ def encoder(
         list[Path] | None,
         options.file_option("Text or trees, whose pieces of words are kept. May be given again. [default: keep all]"),
     ] = None,
-    pieces: Annotated[int, typer.Option(min=10, help="With --text: how many pieces are kept.")] = 20_000,
+    pieces: Annotated[
+        int | None, typer.Option(min=10, help=f"With --text: how many pieces are kept. [default: {_PIECES}]")
+    ] = None,
     tune: Annotated[
         list[Path] | None,
         options.file_option("Trees to tune the encoder on. May be given again. [default: leave it as it is]"),
@@ -42,7 +46,9 @@ def encoder(
     dev: Annotated[
         list[Path] | None, options.file_option("With --tune: other trees, to measure on. May be given again.")
     ] = None,
-    epochs: Annotated[int, typer.Option(min=1, help="With --tune: how many times each tree is read.")] = 6,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help=f"With --tune: how many times each tree is read. [default: {_EPOCHS}]")
+    ] = None,
     seed: options.Seed = 0,
     lang: options.TokenizerLang = "xx",
     tags: options.TreeTags = options.TagDetail.fine,
@@ -72,8 +78,7 @@ def encoder(
     from spacy_lpcfg.extras import extra
 
     check_output(output, inputs=[folder, *(text or ()), *(tune or ()), *(dev or ())], force=force)
-    if dev and not tune:
-        raise typer.BadParameter("a classifier is measured, which learns with --tune alone", param_hint="--dev")
+    _refuse_unused(text, pieces, tune, dev, epochs)
     if not (folder / WEIGHTS).is_file() and onnx_in(folder):
         if text or tune:
             message = f"'{folder}' has an encoder in ONNX, which is taken as it is"
@@ -89,14 +94,26 @@ def encoder(
     cut = hub
     if text:
         words = [*_words(text, lang, skip_bad, dialect), *(word for tree in train for word in tree.words)]
-        cut = _cut(hub, words, pieces, text)
+        cut = _cut(hub, words, pieces or _PIECES, text)
     if train:
         cut = replace(cut, card={**cut.card, "tuned on": ", ".join(path.name for path in tune or ())})
-        tuned = _tune(cut, train, golds, epochs, seed, output, force=force)
+        tuned = _tune(cut, train, golds, epochs or _EPOCHS, seed, output, force=force)
         if golds:
             _tell_costs(hub, cut, tuned, golds)
     else:
         _save(PretrainedEncoder(exported(cut)), output, force=force)
+
+
+def _refuse_unused(
+    text: list[Path] | None, pieces: int | None, tune: list[Path] | None, dev: list[Path] | None, epochs: int | None
+) -> None:
+    """Refuse an option without the one that it belongs to."""
+    if pieces is not None and not text:
+        raise typer.BadParameter("name the texts whose pieces are kept by --text", param_hint="--pieces")
+    if dev and not tune:
+        raise typer.BadParameter("a classifier is measured, which learns with --tune alone", param_hint="--dev")
+    if epochs is not None and not tune:
+        raise typer.BadParameter("name the trees to tune on by --tune", param_hint="--epochs")
 
 
 def _megabytes(n_bytes: int) -> str:

@@ -92,3 +92,7 @@ def test_cli_encoder_tells_what_is_wrong(tmp_path):
     assert "lacks model.safetensors" in run("encoder", tmp_path, "-o", tmp_path / "x", code=1).stderr
     refused = run("encoder", tmp_path, "-o", tmp_path / "x", "--dev", SAMPLE / "dev.mrg", code=2).stderr
     assert "learns with --tune alone" in " ".join(refused.split())
+    for option, needed in (("--pieces", "--text"), ("--epochs", "--tune")):
+        refused = run("encoder", tmp_path, "-o", tmp_path / "x", option, 20, code=2).stderr
+        assert option in refused
+        assert needed in refused
