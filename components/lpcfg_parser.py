@@ -336,9 +336,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
         with self._decodable():
             super().from_bytes(bytes_data, exclude=exclude)
-            lines = srsly.msgpack_loads(bytes_data).get(_WORDS)
-            if isinstance(lines, str) and _WORDS not in exclude:
-                self._words = TagDictionary.of_lines(lines.split("\n"), _WORDS)
+            if _WORDS not in exclude:
+                lines = srsly.msgpack_loads(bytes_data).get(_WORDS)
+                self._words = TagDictionary.of_lines(lines.split("\n"), _WORDS) if isinstance(lines, str) else None
         return self
 
     def to_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> None:
@@ -353,10 +353,12 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
         with self._decodable():
             super().from_disk(path, exclude=exclude)
-            words = Path(path) / _WORDS
-            if words.exists() and _WORDS not in exclude:
-                lines = read_file(words).decode("utf-8")  # at most as much as of a model
-                self._words = TagDictionary.of_lines(lines.split("\n"), str(words))
+            if _WORDS not in exclude:
+                self._words = None
+                words = Path(path) / _WORDS
+                if words.exists():
+                    lines = read_file(words).decode("utf-8")  # at most as much as of a model
+                    self._words = TagDictionary.of_lines(lines.split("\n"), str(words))
         return self
 
     @contextmanager

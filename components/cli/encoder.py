@@ -130,7 +130,7 @@ def _words(paths: Sequence[Path], lang: str, skip_bad: bool, dialect: str | None
     """Yield the words of files: of trees, as they have them, or of text, as spaCy's tokenizer of the language does."""
     tokenizer = blank_pipeline(lang).tokenizer
     for path in paths:
-        if dialect is not None or kind_by_name(str(path)) == options.Input.trees:
+        if kind_by_name(str(path)) == options.Input.trees:
             on_error = (lambda _: None) if skip_bad else None
             yield from (word for tree in _normalized(trees_of_files([path], on_error, dialect)) for word in tree.words)
         else:

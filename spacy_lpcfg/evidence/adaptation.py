@@ -227,10 +227,10 @@ def _without_memory(encoder: Encoder) -> Encoder:
 def _differences(
     base: Adaptable, raw: Sequence[Tree], golds: Sequence[Tree], folds: CrossValidation
 ) -> list[Difference]:
-    """Return the differences in labels, then in words, roots and local trees; of each kind the most frequent first."""
+    """Return the differences in labels, at most half of all, then in words, roots and local trees, by frequency."""
     parses = [tree for tree in map(normalize_rooted, folds.parses) if tree is not None]
     found = [
-        *unknown_labels(golds, base.labels, base.tags),
+        *unknown_labels(golds, base.labels, base.tags)[: MOST_TOLD // 2],
         *spelling_differences(_grammar(base), golds),
         *_root_difference(base, raw),
         *local_differences(folds.golds, [strip_root(tree)[1] for tree in parses]),
