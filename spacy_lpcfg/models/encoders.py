@@ -12,6 +12,11 @@ from spacy_lpcfg.models import has_pretrained
 from spacy_lpcfg.models.loading import load, pretrained_model
 from spacy_lpcfg.storage.container import kind_of, read_file
 
+_EXPECTED = (
+    "Expected an encoder: a file that `spacy-lpcfg encoder` made, a folder with an encoder in ONNX, or a model with "
+    "evidence"
+)
+
 
 def find_encoder(name: str, lang: str) -> PretrainedEncoder | None:
     """Return an encoder by its name; None if it is `NONE`, or `AUTO` and the package has none for the language.
@@ -26,6 +31,8 @@ def find_encoder(name: str, lang: str) -> PretrainedEncoder | None:
     path = Path(name)
     if path.is_dir() and not has_pretrained(name):
         return PretrainedEncoder.from_folder(path)
+    if not path.exists() and name != AUTO and not has_pretrained(name):
+        raise FileNotFoundError(f"{_EXPECTED}; there is no {name!r}.")
     if path.is_file() and not has_pretrained(name) and kind_of(data := read_file(path)) == KIND:
         return PretrainedEncoder.from_bytes(data)
     model = pretrained_model(lang) if name == AUTO else load(name)
@@ -33,7 +40,4 @@ def find_encoder(name: str, lang: str) -> PretrainedEncoder | None:
         return PretrainedEncoder(model.evidence.encoder, model.evidence.classifier)
     if name == AUTO:
         return None
-    raise ValueError(
-        "Expected an encoder: a file that `spacy-lpcfg encoder` made, a folder with an encoder in ONNX, or a model "
-        f"with evidence; got {name!r}, which is {model.summary}."
-    )
+    raise ValueError(f"{_EXPECTED}; got {name!r}, which is {model.summary}.")
