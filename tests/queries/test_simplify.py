@@ -51,6 +51,10 @@ SPLIT = [
         "(S (NP (NP (DT Those)) (SBAR (WHNP (WP who)) (S (VP (VBP sing))))) (VP (VBP stay)) (. .))",
         ["main: Those who sing stay ."],
     ),
+    (  # everyone who: the same
+        "(S (NP (NP (NN Everyone)) (SBAR (WHNP (WP who)) (S (VP (VBD sang))))) (VP (VBD stayed)) (. .))",
+        ["main: Everyone who sang stayed ."],
+    ),
     (  # a participle in front, an apposition
         "(S (S (VP (VBN Tired) (PP (IN of) (NP (NN rain))))) (, ,) (NP (NP (NNP Ann)) (, ,) (NP (DT a) (NN nurse)) "
         "(, ,)) (VP (VBZ sleeps)) (. .))",
