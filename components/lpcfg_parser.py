@@ -7,25 +7,31 @@ Model holds it, so that spaCy saves, copies and averages it like other models.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 import srsly
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, ChartSettings
 from spacy_lpcfg.checks import FLAG, Check, check_one_of, instance_of, one_of
 from spacy_lpcfg.components.doc.constraints import ConstraintsOf
 from spacy_lpcfg.components.doc.pipe_registry import register_pipe
+from spacy_lpcfg.components.doc.tensors import word_vectors
 from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.model_holder import ModelHolder
+from spacy_lpcfg.components.model_pipe import check_not_streamed
 from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe
 from spacy_lpcfg.components.settings import Output
+from spacy_lpcfg.evidence.grammar import EvidenceGrammar
+from spacy_lpcfg.evidence.tensors import TensorEvidence
 from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.models import FAST, has_pretrained, pretrained_names
 from spacy_lpcfg.models.kinds import make_parser, model_from_bytes, model_from_disk, usable_settings
@@ -46,6 +52,10 @@ _WORDS = "words.txt"  # the file in the component's folder, in the format of the
 _NO_START = (
     "{!r} learns nothing more: its learner begins in `initialize`, and a trained component has its "
     "model, but not the counts to go on from. Freeze it, or learn it anew."
+)
+_NOT_FROZEN = (
+    "{name!r} has learned from the vectors of {component!r}, which training would change. Name {component!r} in "
+    "training.frozen_components, with `source` for where it was trained."
 )
 
 
@@ -140,6 +150,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         self._lang = nlp.lang or ""
         super().__init__(nlp.vocab, ModelHolder("lpcfg", model_from_bytes), name)
         self._fit: OnlineFit | None = None
+        self._not_frozen = ""  # the component whose vectors were learned from, unless it is frozen
         self._start_with(pretrained)
         self.learner = learner
         self.spans_key = spans_key
@@ -282,9 +293,38 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         held_out: Callable[[Language], Iterable[Example]] | None = None,
     ) -> None:
         """Learn the model as `ParsingPipe.initialize` says, or start online learning, which has no tuning."""
-        self._fit = None
-        super().initialize(get_examples, nlp=nlp, labels=labels, model=model, held_out=held_out)
+        self._fit, self._not_frozen = None, ""
+        if model is None:
+            with self._learning_from_tensors(get_examples, nlp, held_out) as (train, dev):
+                super().initialize(train, nlp=nlp, labels=labels, held_out=dev)
+        else:
+            super().initialize(get_examples, nlp=nlp, labels=labels, model=model, held_out=held_out)
         self._check_decoding()
+
+    @contextmanager
+    def _learning_from_tensors(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        nlp: Language | None,
+        held_out: Callable[[Language], Iterable[Example]] | None,
+    ) -> Iterator[tuple[Any, Any]]:
+        """Within the block a learner on doc.tensor has the vectors of the examples, which are yielded."""
+        from spacy_lpcfg.components.training.tensor_learner import TensorLearner, is_frozen, known_vectors
+
+        learner = self._learner
+        if not isinstance(learner, TensorLearner):
+            yield get_examples, held_out
+            return
+        check_not_streamed(nlp, self.what)
+        train = list(get_examples())
+        dev = None if held_out is None or nlp is None else list(held_out(nlp))
+        known = known_vectors(nlp, self, [*train, *(dev or ())])
+        self._not_frozen = "" if nlp is None or is_frozen(nlp, known.component) else known.component
+        self._learner = learner.with_vectors(known)
+        try:
+            yield lambda: train, None if dev is None else lambda _: dev
+        finally:
+            self._learner = learner
 
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None, held_out: list[Tree] | None) -> None:
         if isinstance(self.learner, OnlineLearner):
@@ -308,8 +348,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
         An online learner begins in `initialize`, which spaCy leaves out for a component of a trained pipeline: that one
         keeps its model, with a warning.
-        RAISES (ValueError): For trees that `initialize` did not get.
+        RAISES (ValueError): For trees that `initialize` did not get, or if the vectors that the model has learned from
+            would change, since their component is not frozen.
         """
+        if self._not_frozen:
+            raise ValueError(_NOT_FROZEN.format(name=self.name, component=self._not_frozen))
         examples = list(examples)
         losses = super().update(examples, losses=losses)
         trees = list(self.gold_trees(examples))
@@ -382,6 +425,12 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     def tag_weight(self) -> float:
         """The weight of given tags, by the setting `tags`."""
         return _TAG_WEIGHTS[self.tags]
+
+    def _vectors(self, doc: Doc, positions: Sequence[int]) -> np.ndarray | None:
+        model = self.learned if self.evidence else None
+        if not isinstance(model, EvidenceGrammar) or not isinstance(model.evidence, TensorEvidence):
+            return None
+        return word_vectors(doc, positions, self.name, model.evidence.component)
 
 
 Language.factory(

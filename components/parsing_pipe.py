@@ -305,7 +305,12 @@ class ParsingPipe(ModelPipe[ParserModel]):
             given, symbols = self._tags(sentences, positions), symbol_tags(texts, known, self.vocab.lang)
             tags = given and symbols and [tag or symbol for tag, symbol in zip(given, symbols, strict=True)]
             weight = self.tag_weight if given else 0.0
-            yield Query(escape_tokens(texts, known=known), tags or given or symbols, weight, constraints)
+            words, vectors = escape_tokens(texts, known=known), self._vectors(doc, positions)
+            yield Query(words, tags or given or symbols, weight, constraints, vectors=vectors)
+
+    def _vectors(self, doc: Doc, positions: Sequence[int]) -> np.ndarray | None:
+        """Return the vectors of words, for a model that reads them from the Doc."""
+        return None
 
     def _tags(self, sentences: DocSentences, positions: Sequence[int]) -> Tags | None:
         """Return the given tags of a sentence; None if there are none, or they are not to be used."""

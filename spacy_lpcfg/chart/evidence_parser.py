@@ -16,7 +16,7 @@ from spacy_lpcfg.checks import POSITIVE, at_least
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.parsing.decodings import MBR, Decoding
-from spacy_lpcfg.parsing.evidence import EvidenceModel
+from spacy_lpcfg.parsing.evidence import Evidence, EvidenceModel, VectorEvidenceModel
 from spacy_lpcfg.parsing.protocol import Answer, Sentence
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.tree import Tree
@@ -52,7 +52,7 @@ class EvidenceParser(Parser):
     of sentences and prefixes are those of the grammar alone, since evidence of a word has seen the words after it.
 
     grammar (Grammar): A grammar of any learner. The chart has its back-off rules, too.
-    evidence (EvidenceModel): The evidence.
+    evidence (EvidenceModel or VectorEvidenceModel): The evidence.
     weights (EvidenceWeights): How much it counts.
     settings (ChartSettings): Pruning.
     decoding (Decoding): How one tree is chosen.
@@ -62,7 +62,7 @@ class EvidenceParser(Parser):
     def __init__(
         self,
         grammar: Grammar,
-        evidence: EvidenceModel,
+        evidence: EvidenceModel | VectorEvidenceModel,
         weights: EvidenceWeights,
         *,
         settings: ChartSettings = ChartSettings(),
@@ -98,7 +98,7 @@ class EvidenceParser(Parser):
         """Return the queries with evidence, computed once for all attempts, and with listed tags."""
         queries = super().prepare(queries)
         lacking = [query for query in queries if query.evidence is None]
-        found = iter(self._evidence.evidence([query.words for query in lacking]))
+        found = iter(self._evidence_of(lacking))
         return [query if query.evidence else replace(query, evidence=next(found)) for query in queries]
 
     def _has_enough(self, forest: Forest) -> bool:
@@ -107,8 +107,12 @@ class EvidenceParser(Parser):
 
     def factors(self, query: Query) -> Factors:
         """Return the factors of a sentence's evidence."""
-        evidence = query.evidence or self._evidence.evidence([query.words])[0]
-        return self._table.factors(evidence)
+        return self._table.factors(query.evidence or self._evidence_of([query])[0])
+
+    def _evidence_of(self, queries: Sequence[Query]) -> list[Evidence]:
+        if isinstance(self._evidence, VectorEvidenceModel):
+            return [self._evidence.evidence_of(query.vectors, query.words) for query in queries]
+        return self._evidence.evidence([query.words for query in queries])
 
     def tree_log_probability(self, tree: Tree) -> float:
         """Return ln P(tree, words) by the grammar alone."""

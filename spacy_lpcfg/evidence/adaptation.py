@@ -31,6 +31,7 @@ from spacy_lpcfg.evidence.folds import (
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learner import RememberingEncoder
 from spacy_lpcfg.evidence.model import EncoderEvidence
+from spacy_lpcfg.evidence.tensors import TensorEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.adaptation.new_trees import reading_of
 from spacy_lpcfg.learning.adaptation.prior import Prior
@@ -136,6 +137,11 @@ def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step:
 
 def _checked(model: ParsingModel) -> Adaptable:
     """Return a model that can go on, or raise ValueError."""
+    if isinstance(model, EvidenceGrammar) and isinstance(model.evidence, TensorEvidence):
+        raise ValueError(
+            f"Expected a model that can parse words alone, got one with evidence of {model.evidence.summary}: learn it "
+            "anew from the old trees and the new ones."
+        )
     if isinstance(model, (Grammar, EvidenceGrammar)):
         return model
     raise ValueError(

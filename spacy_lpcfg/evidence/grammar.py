@@ -11,6 +11,7 @@ from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.evidence.features import FeatureEvidence
 from spacy_lpcfg.evidence.model import EncoderEvidence
+from spacy_lpcfg.evidence.tensors import TensorEvidence
 from spacy_lpcfg.grammar.backoff import backoff_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.parsing.decodings import MBR, Decoding
@@ -19,8 +20,9 @@ from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.storage.validation import is_number
 from spacy_lpcfg.words.tag_dictionary import NO_TAGS, TagDictionary
 
-_EVIDENCE: Mapping[str, type[EncoderEvidence] | type[FeatureEvidence]] = {
-    evidence.kind: evidence for evidence in (EncoderEvidence, FeatureEvidence)
+AnyEvidence = EncoderEvidence | FeatureEvidence | TensorEvidence
+_EVIDENCE: Mapping[str, type[AnyEvidence]] = {
+    evidence.kind: evidence for evidence in (EncoderEvidence, FeatureEvidence, TensorEvidence)
 }
 
 
@@ -29,12 +31,12 @@ class EvidenceGrammar(ParsingModel):
     """A grammar whose chart takes evidence, see `EvidenceParser`.
 
     model (Grammar): The grammar, which alone answers questions about the probabilities of words.
-    evidence (EncoderEvidence or FeatureEvidence): The evidence.
+    evidence (EncoderEvidence, FeatureEvidence or TensorEvidence): The evidence.
     weights (EvidenceWeights): How much evidence counts, and how certain both are together.
     """
 
     model: Grammar
-    evidence: EncoderEvidence | FeatureEvidence
+    evidence: AnyEvidence
     weights: EvidenceWeights = field(default_factory=EvidenceWeights)
 
     kind, version = "evidence", 1

@@ -20,6 +20,7 @@ from spacy_lpcfg.evidence.feature_learning import FeatureSettings, learn_feature
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
+from spacy_lpcfg.evidence.tensors import KnownVectors, TensorEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import Learner, OnStep
 from spacy_lpcfg.learning.limits import learnable
@@ -36,7 +37,8 @@ class EvidenceLearner:
     """Learner of a grammar whose chart takes evidence, of a pretrained encoder or of the treebank's own features.
 
     learner (Learner): Learner of the grammar.
-    encoder (Encoder or None): The encoder, which stays as it is; None for features of words alone.
+    encoder (Encoder, KnownVectors or None): The encoder, which stays as it is, or vectors of all sentences; None for
+        features of words alone.
     start (SpanClassifier or None): A classifier that was learned on the vectors of the encoder, to start from: then few
         trees suffice; None to start from nothing.
     classifier (ClassifierSettings): Settings of the learner of the span classifier on an encoder's vectors.
@@ -46,7 +48,7 @@ class EvidenceLearner:
     """
 
     learner: Learner
-    encoder: Encoder | None = None
+    encoder: Encoder | KnownVectors | None = None
     start: SpanClassifier | None = None
     classifier: ClassifierSettings = ClassifierSettings()
     features: FeatureSettings = FeatureSettings()
@@ -75,19 +77,25 @@ class EvidenceLearner:
         prepare = partial(normalize_rooted, functions=self.functions)
         treebank = [tree for tree in map(prepare, learnable(trees)) if tree is not None]
         golds = [tree for tree in map(prepare, held_out or ()) if tree is not None]
-        learn = partial(self._learn, None if self.encoder is None else RememberingEncoder(self.encoder, {}))
+        known: KnownVectors | None = None
+        encoder: RememberingEncoder | KnownVectors | None = None
+        if isinstance(self.encoder, KnownVectors):
+            known = encoder = self.encoder
+        elif self.encoder is not None:
+            encoder = RememberingEncoder(self.encoder, {})
+        learn = partial(self._learn, encoder)
         if golds:
-            return with_fitted_tau(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1])
+            return with_fitted_tau(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1], known)
         step = max(_ONE_OF, len(treebank) // _MOST)
         if len(treebank) < step * _FEWEST:
             return learn(treebank, None, on_step)
         others = [tree for i, tree in enumerate(treebank) if i % step]
-        fitted = with_fitted_tau(learn(others, None, None), treebank[::step])
+        fitted = with_fitted_tau(learn(others, None, None), treebank[::step], known)
         return replace(learn(treebank, None, on_step), weights=fitted.weights)
 
     def _learn(
         self,
-        encoder: RememberingEncoder | None,
+        encoder: RememberingEncoder | KnownVectors | None,
         treebank: Sequence[Tree],
         held_out: Sequence[Tree] | None,
         on_step: OnStep | None,
@@ -103,6 +111,8 @@ class EvidenceLearner:
             features = learn_features(bare, settings=self.features, seed=self.seed)
             return EvidenceGrammar(grammar, features, EvidenceWeights(*_POWERS_OF_FEATURES))
         classifier = learn_classifier(encoder, bare, settings=self.classifier, seed=self.seed, start=self.start)
+        if isinstance(encoder, KnownVectors):
+            return EvidenceGrammar(grammar, TensorEvidence(classifier, encoder.component))
         return EvidenceGrammar(grammar, EncoderEvidence(encoder.encoder, classifier))
 
 
@@ -125,12 +135,17 @@ class RememberingEncoder:
         return [self.known[key] for key in keys]
 
 
-def with_fitted_tau(model: EvidenceGrammar, golds: Sequence[Tree]) -> EvidenceGrammar:
+def with_fitted_tau(
+    model: EvidenceGrammar, golds: Sequence[Tree], known: KnownVectors | None = None
+) -> EvidenceGrammar:
     """Return the model with the power of the projection under which the brackets of trees are likeliest.
 
     golds (sequence of Tree): Normalized trees that the model has not learned from.
+    known (KnownVectors or None): The vectors of their words, for evidence by doc.tensor.
     """
     bare = [strip_root(tree)[1] for tree in golds]
     parser = EvidenceParser(model.model, model.evidence, model.weights)
-    queries = parser.prepare([Query(tree.words) for tree in bare])
+    sentences = [tree.words for tree in bare]
+    vectors = known.vectors(sentences) if known else [None] * len(bare)
+    queries = parser.prepare([Query(words, vectors=each) for words, each in zip(sentences, vectors, strict=True)])
     return replace(model, weights=replace(model.weights, tau=fit_tau(parser, queries, bare)))

@@ -49,6 +49,27 @@ class EvidenceModel(Protocol):
         ...
 
 
+@runtime_checkable
+class VectorEvidenceModel(Protocol):
+    """A model that gives evidence by vectors of words that come with the query; chains and tags as of `EvidenceModel`.
+
+    Any number of threads may share one.
+    """
+
+    @property
+    def chains(self) -> tuple[tuple[str, ...], ...]: ...
+
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+
+    def evidence_of(self, vectors: np.ndarray | None, words: Sequence[str]) -> Evidence:
+        """Return the evidence for a sentence by the vectors of its words, (n_words, width).
+
+        RAISES (ModelError): If the query came without vectors, or they are of another width.
+        """
+        ...
+
+
 def span_bounds(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the starts and the ends of all spans over n words in the order of `Evidence.spans`, int64 (n_spans,)."""
     return np.triu_indices(n + 1, 1)
