@@ -55,6 +55,11 @@ SPLIT = [
         "(S (NP (NP (NN Everyone)) (SBAR (WHNP (WP who)) (S (VP (VBD sang))))) (VP (VBD stayed)) (. .))",
         ["main: Everyone who sang stayed ."],
     ),
+    (  # what did not happen to one of many
+        "(S (NP (PRP She)) (VP (VBD got) (NP (NP (DT a) (NN book)) (SBAR (WHNP (WDT that)) (S (NP (PRP she)) (ADVP (RB "
+        "never)) (VP (VBD read)))))) (. .))",
+        ["main: She got a book that she never read ."],
+    ),
     (  # a participle in front, an apposition
         "(S (S (VP (VBN Tired) (PP (IN of) (NP (NN rain))))) (, ,) (NP (NP (NNP Ann)) (, ,) (NP (DT a) (NN nurse)) "
         "(, ,)) (VP (VBZ sleeps)) (. .))",
