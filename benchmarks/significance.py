@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.evaluation.bootstrap import N_SAMPLES, f1_of, sentence_draws
 from spacy_lpcfg.evaluation.evalb import Evaluation
 from spacy_lpcfg.evaluation.evalb_sentence import SentenceScore, Status
 from spacy_lpcfg.evaluation.unlabelled import UnlabelledScore
 
-N_SAMPLES = 2_000
 COVERED = (2.5, 97.5)
 """Percentiles at the ends of an interval."""
 
@@ -49,7 +49,7 @@ def unlabelled_counts(scores: Iterable[UnlabelledScore]) -> np.ndarray:
 
 def f1_interval(counts: np.ndarray, *, n_samples: int = N_SAMPLES, seed: int = 0) -> Interval:
     """Return a parser's F1 in percent, by a bootstrap over sentences and seeds."""
-    draws = _weights(counts.shape[1], n_samples, seed)
+    draws = sentence_draws(counts.shape[1], seed, n_samples=n_samples)
     return _interval(_mean_f1(counts), _resampled(counts, draws, seed))
 
 
@@ -62,7 +62,7 @@ def difference_interval(one: np.ndarray, other: np.ndarray, *, n_samples: int = 
     RAISES (ValueError): If the numbers of sentences differ.
     """
     _check_pairs(one, other)
-    draws = _weights(one.shape[1], n_samples, seed)
+    draws = sentence_draws(one.shape[1], seed, n_samples=n_samples)
     resampled = _resampled(other, draws, seed + 1) - _resampled(one, draws, seed + 2)
     return _interval(_mean_f1(other) - _mean_f1(one), resampled)
 
@@ -90,7 +90,7 @@ def paired_permutation_test(one: np.ndarray, other: np.ndarray, *, n_shuffles: i
     sums, differences = (summed[0] + summed[1]).sum(axis=0), summed[0] - summed[1]
     swaps = np.random.default_rng(seed).choice((-1, 1), size=(n_shuffles, len(differences)))
     shuffled = _gap(sums, swaps @ differences)
-    n_as_large = int((shuffled >= _gap(sums, differences.sum(axis=0)) - 1e-12).sum())
+    n_as_large = int((shuffled >= _gap(sums, differences.sum(axis=0)) - 1e-10).sum())
     return (n_as_large + 1) / (n_shuffles + 1)
 
 
@@ -108,16 +108,9 @@ def _check_pairs(one: np.ndarray, other: np.ndarray) -> None:
         raise ValueError(f"Expected scores of the same sentences, got {one.shape[1]} and {other.shape[1]}.")
 
 
-def _weights(n_sentences: int, n_samples: int, seed: int) -> np.ndarray:
-    """Return how often each sample draws each sentence, int (n_samples, n_sentences)."""
-    check_whole(1, n_samples=n_samples)
-    shares = np.full(n_sentences, 1 / n_sentences)
-    return np.random.default_rng(seed).multinomial(n_sentences, shares, size=n_samples)
-
-
 def _resampled(counts: np.ndarray, draws: np.ndarray, seed: int) -> np.ndarray:
     """Return the F1 of each sample, the mean over as many seeds as there are, drawn with replacement."""
-    by_seed = 100 * _f1(np.stack([draws @ of_seed for of_seed in counts], axis=1))
+    by_seed = f1_of(np.stack([draws @ of_seed for of_seed in counts], axis=1))
     seeds = np.random.default_rng(seed).integers(len(counts), size=by_seed.shape)
     return np.take_along_axis(by_seed, seeds, axis=1).mean(axis=1)
 
@@ -128,7 +121,7 @@ def _interval(value: float, samples: np.ndarray) -> Interval:
 
 
 def _mean_f1(counts: np.ndarray) -> float:
-    return 100 * float(_f1(counts.sum(axis=1)).mean())
+    return float(f1_of(counts.sum(axis=1)).mean())
 
 
 def _counts(score: SentenceScore) -> tuple[int, int, int]:
@@ -140,8 +133,4 @@ def _counts(score: SentenceScore) -> tuple[int, int, int]:
 def _gap(sums: np.ndarray, differences: np.ndarray) -> np.ndarray:
     """Return |F1 - F1| of two parsers, given the sums and differences of their matched, gold and test brackets."""
     one, other = (sums + differences) / 2, (sums - differences) / 2
-    return np.abs(_f1(one) - _f1(other))
-
-
-def _f1(counts: np.ndarray) -> np.ndarray:
-    return 2 * counts[..., 0] / np.maximum(counts[..., 1] + counts[..., 2], 1)
+    return np.abs(f1_of(one) - f1_of(other))

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measure
+from spacy_lpcfg.evaluation.bootstrap import f1_of
 from spacy_lpcfg.evaluation.doubt import most_in_doubt
 from spacy_lpcfg.evidence.adaptation import adapt
-from spacy_lpcfg.evidence.folds import Adaptable, Choice, Continuation, bracket_counts, f1_of, parser_of, weights_of
+from spacy_lpcfg.evidence.folds import Adaptable, Choice, Continuation, bracket_counts, parser_of, weights_of
 from spacy_lpcfg.learning.adaptation.prior import Prior
 from spacy_lpcfg.models.loading import load
 from spacy_lpcfg.parsing.query import Query

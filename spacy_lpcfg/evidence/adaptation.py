@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from spacy_lpcfg.checks import SEED, counted, shown
+from spacy_lpcfg.evaluation.bootstrap import f1_of, sentence_draws
 from spacy_lpcfg.evaluation.conventions import Difference, local_differences, unknown_labels
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.evidence.folds import (
@@ -24,7 +25,6 @@ from spacy_lpcfg.evidence.folds import (
     Choice,
     Continuation,
     CrossValidation,
-    f1_of,
     folds_of,
     weights_of,
 )
@@ -50,7 +50,6 @@ _STRENGTHS = 10.0, 1.0  # in trees of the grammar for each new one
 _LEAST_STRENGTH = 250.0  # as 25 trees, en forgets half a point of F1 on GUM, as 250 nothing
 _SHARES = 0.5, 1.0
 _SPAN_FACTORS, _TAG_FACTORS = (0.6, 1.6), (0.5,)
-_N_SAMPLES = 2_000  # of the bootstrap
 _SURE = 0.9  # share of the samples in which an adapted model has to be better
 
 
@@ -154,8 +153,7 @@ def bootstrap_gains(before: np.ndarray, after: np.ndarray, seed: int) -> np.ndar
 
     before, after (int64, (n, 3)): Matched, gold and test brackets of each sentence by two models.
     """
-    rng, n = np.random.default_rng(seed), len(before)
-    times = rng.multinomial(n, np.full(n, 1 / n), _N_SAMPLES)
+    times = sentence_draws(len(before), seed)
     return f1_of(times @ after) - f1_of(times @ before)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
 from spacy_lpcfg.chart.parser import Parser, grammar_parser
+from spacy_lpcfg.evaluation.bootstrap import f1_of
 from spacy_lpcfg.evaluation.calibration import TAUS, bracket_losses
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.evidence.classifier import SpanClassifier
@@ -221,8 +222,3 @@ def _with_leaves(tree: Tree, leaves: Iterable[Tree]) -> Tree:
     """Replace the leaves of a tree."""
     following = iter(leaves)
     return tree.fold(lambda node, below: next(following) if node.is_leaf else Tree(node.label, below))
-
-
-def f1_of(counts: np.ndarray) -> np.ndarray:
-    """Return F1 in percent of sums of bracket counts (..., 3); 0 where there are no brackets."""
-    return 200 * counts[..., 0] / np.maximum(counts[..., 1] + counts[..., 2], 1)

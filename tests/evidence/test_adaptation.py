@@ -17,11 +17,12 @@ from stored_models import model
 from spacy_lpcfg import adapt, load
 from spacy_lpcfg.components.serve.corrections import Corrections, Decisions
 from spacy_lpcfg.components.training.corpus import Treebank
+from spacy_lpcfg.evaluation.bootstrap import f1_of
 from spacy_lpcfg.evaluation.calibration import TAUS
 from spacy_lpcfg.evidence import adaptation
 from spacy_lpcfg.evidence.adaptation import Conventions, Trial, bootstrap_gains
 from spacy_lpcfg.evidence.encoder import Encoder
-from spacy_lpcfg.evidence.folds import Choice, f1_of
+from spacy_lpcfg.evidence.folds import Choice
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learning import ClassifierSettings, continue_classifier, held_near, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
