@@ -110,6 +110,8 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str, comments: Mappin
         for column, contents in ((_FORM, "a word"), (_UPOS, "a universal part of speech")):
             if columns[column].strip() in _NOTHING[column]:
                 message = f"Expected {contents} in column {column + 1}, got {columns[column]!r}."
+                if column == _UPOS:
+                    message += " Phrases are made by it; files that convert writes have it if the tags of trees do."
                 raise TreebankError(message, path, number)
         words.append(columns)
         numbers.append(number)
