@@ -146,7 +146,7 @@ def test_surprisals_add_up_to_the_probability_of_the_sentence(seed, n):
         logs = prefix_logs(grammar, words)
         assert parser.log_probability(words) == logs[-1]
         assert -logs[-1] / np.log(2) == pytest.approx(-log_probability / np.log(2), abs=1e-5)
-        assert logs[-1] <= logs[-2]
+        assert logs[-1] <= logs[-2] + 1e-6  # equal where no sentence goes on, but for rounding
         assert bits.sum() >= -log_probability / np.log(2) - 1e-5
 
 
