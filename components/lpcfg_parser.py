@@ -400,7 +400,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
                 self._words = None
                 words = Path(path) / _WORDS
                 if words.exists():
-                    lines = read_file(words).decode("utf-8")  # at most as much as of a model
+                    lines = read_file(words).decode("utf-8")  # refused if it is larger than a model may be
                     self._words = TagDictionary.of_lines(lines.split("\n"), str(words))
         return self
 

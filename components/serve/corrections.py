@@ -37,7 +37,7 @@ State = Literal["untouched", "sure", "changed", "saved"]
 
 @dataclass(frozen=True)
 class Decisions:
-    """What a person has decided of a sentence.
+    """The brackets and tags that a person has chosen for a sentence.
 
     required, forbidden (tuple of (start, end, label)): Brackets that its tree has, and that it does not have.
     tags (dict of int to str): The tags of words, by their positions.

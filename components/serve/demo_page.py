@@ -72,7 +72,7 @@ _DOCS = (
 
 
 class Form(NamedTuple):
-    """What stands above the trees.
+    """The text field, examples and choice of model above the trees.
 
     text (str): The text as it was typed.
     examples (sequence of str): Sentences to click; that in the field is left out.

@@ -164,6 +164,25 @@ class SpanClassifier:
         return cls(tuple(tuple(split_chain(chain)) for chain in chains), tags, weights)
 
 
+class ByClassifier:
+    """The columns of evidence that a span classifier gives.
+
+    classifier (SpanClassifier): The classifier.
+    """
+
+    classifier: SpanClassifier
+
+    @property
+    def chains(self) -> tuple[tuple[str, ...], ...]:
+        """The unary chains of the columns of `Evidence.spans`."""
+        return self.classifier.chains
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of the columns of `Evidence.tags`."""
+        return self.classifier.tags
+
+
 def word_units(vectors: np.ndarray, weights: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return what words add to the fence posts after and before them, twice (n_words, hidden)."""
     before, after = (product(vectors, weights[side]) + weights[f"{side}_bias"] for side in ("before", "after"))

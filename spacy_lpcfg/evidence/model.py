@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from spacy_lpcfg.evidence.classifier import SpanClassifier
+from spacy_lpcfg.evidence.classifier import ByClassifier, SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.parsing.evidence import Evidence
 from spacy_lpcfg.parsing.model import ModelError
@@ -14,7 +14,7 @@ from spacy_lpcfg.storage.container import refuse_others
 _PARTS = ("encoder", "classifier")
 
 
-class EncoderEvidence:
+class EncoderEvidence(ByClassifier):
     """An encoder and the span classifier that was learned on its vectors; an `EvidenceModel`.
 
     encoder (Encoder): The encoder.
@@ -35,16 +35,6 @@ class EncoderEvidence:
     def n_bytes(self) -> int:
         """Approximate bytes of memory that it takes."""
         return 4 * len(self.encoder.model)
-
-    @property
-    def chains(self) -> tuple[tuple[str, ...], ...]:
-        """The unary chains of the columns of `Evidence.spans`."""
-        return self.classifier.chains
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags of the columns of `Evidence.tags`."""
-        return self.classifier.tags
 
     def evidence(self, sentences: Sequence[Sequence[str]]) -> list[Evidence]:
         """Return the evidence for each sentence.

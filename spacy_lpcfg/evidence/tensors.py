@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.evidence.classifier import SpanClassifier
+from spacy_lpcfg.evidence.classifier import ByClassifier, SpanClassifier
 from spacy_lpcfg.parsing.evidence import Evidence
 from spacy_lpcfg.parsing.model import ModelError
 
 
 @dataclass(frozen=True, eq=False)
-class TensorEvidence:
+class TensorEvidence(ByClassifier):
     """A span classifier that was learned on `doc.tensor`; a `VectorEvidenceModel`.
 
     classifier (SpanClassifier): The classifier.
@@ -36,16 +36,6 @@ class TensorEvidence:
     def n_bytes(self) -> int:
         """Approximate bytes of memory that it takes."""
         return sum(3 * weights.nbytes for weights in self.classifier.weights.values())
-
-    @property
-    def chains(self) -> tuple[tuple[str, ...], ...]:
-        """The unary chains of the columns of `Evidence.spans`."""
-        return self.classifier.chains
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags of the columns of `Evidence.tags`."""
-        return self.classifier.tags
 
     def evidence_of(self, vectors: np.ndarray | None, words: Sequence[str]) -> Evidence:
         """Return the evidence for a sentence by the vectors of its words, (n_words, width).

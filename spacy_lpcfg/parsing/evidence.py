@@ -51,8 +51,9 @@ class EvidenceModel(Protocol):
 
 @runtime_checkable
 class VectorEvidenceModel(Protocol):
-    """A model that gives evidence by vectors of words that come with the query; chains and tags as of `EvidenceModel`.
+    """A model that gives evidence by vectors of words that come with the query.
 
+    Its chains and tags are what they are in an `EvidenceModel`.
     Any number of threads may share one.
     """
 

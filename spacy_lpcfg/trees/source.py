@@ -58,7 +58,7 @@ class SourceText(NamedTuple):
 
 
 class SentenceSource(NamedTuple):
-    """What a file says of a sentence besides its tree.
+    """The ID, text and line of a sentence in a file, besides its tree.
 
     sent_id (str): The ID of the sentence; "" if it has none.
     text (SourceText or None): Its text; None if the file has only words.
