@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -53,7 +54,7 @@ def in_order(
             for batch in in_batches(tasks, _AT_ONCE * effective_n_jobs(n_jobs)):
                 yield from parallel(batch)
     else:
-        yield from parallel(tasks)
+        yield from _taken(parallel(tasks))
 
 
 def _call(call: tuple[Callable[..., Result], tuple[Any, ...]]) -> Result:
@@ -72,7 +73,7 @@ def in_processes(function: Callable[[Item], Result], items: Iterable[Item], n_pr
     RAISES (concurrent.futures.process.BrokenProcessPool): If a process dies. Other errors are those of the function.
     """
     workers = _Workers(function, n_process)
-    yield from (result for _, result in workers.run(items, "generator"))
+    yield from (result for _, result in _taken(workers.run(items, "generator")))
 
 
 def as_completed(
@@ -94,12 +95,23 @@ def as_completed(
     while not is_finished:
         running: dict[Item, None] = {}
         try:
-            for item, result in workers.run(_noted(waiting, running), "generator_unordered"):
+            for item, result in _taken(workers.run(_noted(waiting, running), "generator_unordered")):
                 del running[item]
                 yield item, result
             is_finished = True
         except workers.death:
             yield from ((item, workers.alone(item)) for item in running)
+
+
+def _taken(results: Generator[Result, None, None]) -> Iterator[Result]:
+    """Yield results, without a warning of joblib's where fewer are taken than were begun, as when Ctrl-C is pressed."""
+    try:
+        for result in results:  # noqa: UP028 (`yield from` would close them first)
+            yield result
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results.close()
 
 
 def _noted(items: Iterable[Item], running: dict[Item, None]) -> Iterator[Item]:

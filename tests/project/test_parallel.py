@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
+import warnings
 
 import numpy as np
 import pytest
 from joblib import parallel_config
 
-from spacy_lpcfg.parallel import MOST_DEATHS, as_completed, in_order
+from spacy_lpcfg.parallel import MOST_DEATHS, as_completed, in_order, in_processes
 
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing"]  # the last has no generators, as Ray and Spark
 
@@ -47,3 +49,13 @@ def test_call_that_kills_each_process_is_given_up_and_all_others_are_made():
     found = dict(as_completed(dies_at_three, range(6), 2))
     assert found == {0: 0, 1: 1, 2: 2, 3: None, 4: 4, 5: 5}
     assert MOST_DEATHS > 1
+
+
+@pytest.mark.parametrize("run", [in_processes, as_completed])
+def test_results_that_nobody_takes_are_left_without_a_warning(run):
+    results = run(time.sleep, [i / 100 for i in range(20)], 2)
+    next(results)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        results.close()
+    assert told == []
