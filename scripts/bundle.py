@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,9 +46,7 @@ GRAMMAR_BITS = 8  # of the fractions of probabilities
 MOST = 1000  # trees that tau is fitted on
 SCORES = {
     "F1": "evalb_f",
-    "precision": "evalb_p",
-    "recall": "evalb_r",
-    "whole sentences right, %": "complete_match",
+    "sentences right, %": "complete_match",
     "tags right, %": "tag_acc",
 }
 FIRST_PARSE = """
@@ -78,14 +77,27 @@ def main() -> None:
     model = joined(args.grammar, args.encoder, args.trees)
     path = pretrained_path(args.name)
     write_atomically(path, compressed(model.to_bytes()))
-    rows = {**file_rows(path), "tau": f"{model.weights.tau:g}", **cost_rows(args.name)}
-    for parser, how in ((make_parser(model), ""), (make_parser(model.model), ", without evidence")):
-        for trees in args.trees:
-            rows |= {f"`{trees.as_posix()}`{how}: {name}": value for name, value in scores(parser, trees).items()}
-    table = "".join(f"| {name} | {value} |\n" for name, value in {"": "", "---": "---", **rows}.items())
+    facts = {**file_rows(path), "tau": f"{model.weights.tau:g}", **cost_rows(args.name)}
+    measured = {
+        f"`{name}`, `{trees.as_posix()}`": scores(parser, trees)
+        for name, parser in ((args.name, make_parser(model)), (f"{args.name}-fast", make_parser(model.model)))
+        for trees in args.trees
+    }
+    tables = f"{table(('', ''), facts.items())}\n{score_table(measured)}"
     card = path.with_suffix(".md")
-    write_atomically(card, TABLE.sub(lambda _: table, card.read_text("utf-8")).encode())
-    print(table, end="")
+    write_atomically(card, TABLE.sub(lambda _: tables, card.read_text("utf-8")).encode())
+    print(tables, end="")
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a table in Markdown."""
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ("---",) * len(head), *rows))
+
+
+def score_table(measured: dict[str, dict[str, str]]) -> str:
+    """Return a table in Markdown with a row for each parser and file, and a column for each score."""
+    names = next(iter(measured.values()))
+    return table(("", *names), [(row, *values.values()) for row, values in measured.items()])
 
 
 def joined(grammar: str, encoder: str, trees: list[Path]) -> EvidenceGrammar:
@@ -149,8 +161,8 @@ def scores(parser: SentenceParser, path: Path) -> dict[str, str]:
     return {
         "sentences scored": f"{evaluation.total().n_valid:,}",
         **{name: f"{percentages[key]:.2f}" for name, key in SCORES.items()},
-        "calibration error of brackets, %": f"{100 * of_brackets:.2f}",
-        "calibration error of whole trees, %": f"{100 * of_trees:.2f}",
+        "calibration error, %: brackets": f"{100 * of_brackets:.2f}",
+        "of whole trees": f"{100 * of_trees:.2f}",
         "sentences per CPU second": f"{len(golds) / seconds:.0f}",
     }
 

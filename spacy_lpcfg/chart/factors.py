@@ -95,4 +95,4 @@ def with_listed(
 FLOOR = -8.0
 """Log-odds of labels, and log-probability of tags, that evidence knows nothing of."""
 UNLISTED = 0.001
-"""Factor of the tags of a word for which a tag dictionary lists other tags, measured in docs/settings-measured.md."""
+"""Factor of the tags of a word for which a tag dictionary lists other tags, measured in docs/performance.md."""

@@ -57,7 +57,7 @@ PICTURES = DOCS / "pictures"
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
 COPIED = {"assets", "benchmarks", "configs", "examples", "scripts"}
 """What a page finds in the folder that it is run in, as if it were the root of the repository, beside project.yml."""
-NAMED_BY_THE_MODEL_CARD = {"benchmarks.accuracy.gallery"}
+NAMED_BY_THE_MODEL_CARD = {"benchmarks.accuracy.domains", "benchmarks.accuracy.gallery"}
 FOLDERS = COPIED | {"components", "docs", "spacy_lpcfg", "tests"}
 """Where the files are that pages name."""
 
