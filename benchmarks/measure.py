@@ -27,6 +27,7 @@ from typing import Any, Protocol
 import numpy as np
 import spacy
 
+from benchmarks.significance import evalb_counts, f1_interval
 from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
 from spacy_lpcfg.evaluation.evalb_sentence import Status
@@ -131,6 +132,24 @@ def scored(
     parses, seconds = parse_all(parser, golds, tags)
     trees = [restore(parse.tree) for parse in parses]
     return Scored(trees, evaluate(golds, trees), sum(parse.status != PARSED for parse in parses), seconds)
+
+
+def counts_of(runs: Sequence[Scored]) -> np.ndarray:
+    """Return the counts of F1 of a parser's runs with several seeds, as the functions of `significance` take them."""
+    return evalb_counts([run.evaluation for run in runs])
+
+
+def f1_cells(runs: Sequence[Scored], source: str = "") -> Row:
+    """Return the cells of a parser's runs with several seeds: F1 with its 95% interval, and how many sentences fail.
+
+    Dropped are sentences that EVALB leaves out, failed those whose tree is a fall-back's, of all seeds.
+
+    source (str): Where the tags are from, which is added to the names of the columns.
+    """
+    of_source = f", {source} tags" if source else ""
+    n_dropped, n_failed = sum(run.n_dropped for run in runs), sum(run.n_failed for run in runs)
+    f1 = str(f1_interval(counts_of(runs)))
+    return {f"F1{of_source}": f1, f"dropped, failed{of_source}": f"{n_dropped}, {n_failed}"}
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:

@@ -1,14 +1,13 @@
 """Measure the parts of the spectral learner: section 4.3 of Cohen et al. (2013) again, beside its numbers.
 
-    python -m benchmarks.papers.ablations TREEBANK_DIR [--part PART] [--states M...] [--seeds S...]
-        [--tags given|model] [--json FILE]
+    python -m benchmarks.papers.ablations TREEBANK_DIR [--part PART] [--states M...] [--seeds S...] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg and PART.mrg (default: dev). Measures F1 (EVALB, COLLINS.prm, all lengths) of the paper's
 system for m = 8, 16, 24, 32, and without: smoothing, scaling of the features, absolute marginals, features but the
 rules below and above a node; the mean over the seeds, with a 95% interval by a bootstrap over sentences and seeds. The
-paper gives its parser the tags of a tagger; here "given" tags are those of the treebank, "model" is from raw words.
-Changes of F1 are towards the first row of the same source and m, by a paired bootstrap. Dropped are sentences that
-EVALB leaves out, failed those whose tree is a fall-back's, of all seeds.
+paper gives its parser the tags of a tagger, here they are those of the treebank. Changes of F1 are towards the first
+row of the same m, by a paired bootstrap. Dropped are sentences that EVALB leaves out, failed those whose tree is a
+fall-back's, of all seeds.
 
 The paper's marginals are not divided by the sentence's total weight, which is negative for many sentences; our parser
 divides by the signed total. Without absolute values this makes a difference, so that both are measured; absolute
@@ -25,10 +24,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import measure
-from benchmarks.significance import difference_interval, evalb_counts, f1_interval
+from benchmarks.significance import difference_interval
 from spacy_lpcfg.chart.parser import ChartSettings, Forest, Marginals, Parser
-from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import Smoothing, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import Smoothing, Spectral
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.treebank.features import (
     PAPER_INSIDE,
@@ -53,7 +51,6 @@ PAPER: dict[str, dict[int, float]] = {
     UNDIVIDED: {32: 80.61},
     "simple features": {8: 86.44, 16: 86.86, 24: 87.24, 32: 88.07},
 }
-PAPER_PCFG = 68.62  # section 4.1
 PAPER_DIFFERENT = 100 * 319 / 1700  # section 4.3, percent of parses that absolute values change; m is not said
 
 
@@ -99,43 +96,32 @@ class UndividedParser(Parser):
 class Ablations:
     """Runs variants of the system on one treebank.
 
-    folder (Path): Of the treebank; part (str): "dev" or "test"; tags (str): "given" or "model".
+    folder (Path): Of the treebank; part (str): "dev" or "test".
     """
 
-    def __init__(self, folder: Path, part: str, tags: str) -> None:
+    def __init__(self, folder: Path, part: str) -> None:
         self.train = list(read_trees(folder / "train.mrg"))
         self.golds = measure.read_gold(folder / f"{part}.mrg")
-        self.tags = tags
-
-    def parse(self, parser: Parser) -> measure.Scored:
-        return measure.scored(parser, self.golds, self.tags)
-
-    def pcfg(self) -> measure.Scored:
-        return self.parse(Parser(TreebankPCFG().fit(self.train), decoding=RULES))
 
     def run(self, m: int, seed: int) -> tuple[dict[str, measure.Scored], dict[str, float]]:
         """The trees of every variant with m states, and what the signs of the marginals do."""
         paper = Spectral(n_states=m, seed=seed, features=Features(PAPER_INSIDE, PAPER_OUTSIDE, PAPER_LEAF))
         simple = replace(paper, features=Features(SIMPLE_INSIDE, SIMPLE_OUTSIDE))
+        unscaled = replace(paper, features=replace(paper.features, kappa=None))
         estimate = paper.estimate(self.train)
         full = estimate.grammar(paper.smoothing)
         undivided = UndividedParser(full, settings=SIGNED, decoding=RULES)
         variants: dict[str, Callable[[], Parser]] = {
             "full": lambda: Parser(full, decoding=RULES),
             "no smoothing": lambda: Parser(estimate.grammar(Smoothing(c=0.0, nu=1.0)), decoding=RULES),
-            "no scaling": lambda: Parser(
-                self.learn(replace(paper, features=replace(paper.features, kappa=None))), decoding=RULES
-            ),
+            "no scaling": lambda: Parser(unscaled.fit(self.train), decoding=RULES),
             DIVIDED: lambda: Parser(full, settings=SIGNED, decoding=RULES),
             UNDIVIDED: lambda: undivided,
-            "simple features": lambda: Parser(self.learn(simple), decoding=RULES),
+            "simple features": lambda: Parser(simple.fit(self.train), decoding=RULES),
         }
-        default = Spectral(n_states=m, seed=seed)
-        if default != paper:
-            variants["full, our default features"] = lambda: Parser(self.learn(default), decoding=RULES)
         scored = {}
         for name, parser in variants.items():
-            scored[name] = self.parse(parser())
+            scored[name] = measure.scored(parser(), self.golds, "given")
             measure.progress(f"m = {m}, seed {seed}: {name}: {scored[name].f1:.2f}")
         return scored, self.signs({name: each.trees for name, each in scored.items()}, undivided.n_negative)
 
@@ -147,9 +133,6 @@ class Ablations:
             row[f"other tree if {name}, %"] = 100 * n_different / len(self.golds)
         return row
 
-    def learn(self, learner: Spectral) -> Grammar:
-        return learner.fit(self.train)
-
 
 def main() -> None:
     arguments = measure.arguments(__doc__)
@@ -157,16 +140,13 @@ def main() -> None:
     measure.part_argument(arguments)
     arguments.add_argument("--states", type=int, nargs="+", default=[8, 16, 24, 32], metavar="M")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="S")
-    arguments.add_argument("--tags", choices=("given", "model"), default="given", help="default: given")
     args = arguments.parse_args()
-    ablations = Ablations(args.treebank, args.part, args.tags)
+    ablations = Ablations(args.treebank, args.part)
     results = {m: [ablations.run(m, seed) for seed in args.seeds] for m in args.states}
     rows = f1_rows({m: [scored for scored, _ in runs] for m, runs in results.items()})
-    pcfg = {"variant": "PCFG", **f1_cells([ablations.pcfg()]), "paper's F1": PAPER_PCFG}
-    rows.append(dict.fromkeys(rows[0]) | pcfg)
     signs = [{"m": m, **means([row for _, row in runs])} for m, runs in results.items()]
     signs.append(dict.fromkeys(signs[0]) | {"m": "paper", f"other tree if {UNDIVIDED}, %": PAPER_DIFFERENT})
-    title = f"F1 on {args.treebank.name}, {args.part}, {args.tags} tags, seeds {args.seeds}"
+    title = f"F1 on {args.treebank.name}, {args.part}, seeds {args.seeds}"
     measure.report({title: rows, "Negative values": signs}, args.json)
 
 
@@ -181,23 +161,16 @@ def f1_rows(scored: dict[int, list[dict[str, measure.Scored]]]) -> list[measure.
         {
             "variant": name,
             "m": m,
-            **f1_cells([run[name] for run in runs]),
-            "change": str(difference_interval(*(counts_of([run[each] for run in runs]) for each in ("full", name)))),
+            **measure.f1_cells([run[name] for run in runs]),
+            "change": str(
+                difference_interval(*(measure.counts_of([run[each] for run in runs]) for each in ("full", name)))
+            ),
             "paper's F1": PAPER.get(name, {}).get(m),
             "paper's change": PAPER[name][m] - PAPER["full"][m] if m in PAPER.get(name, {}) else None,
         }
         for name in next(iter(scored.values()))[0]
         for m, runs in scored.items()
     ]
-
-
-def f1_cells(runs: Sequence[measure.Scored]) -> measure.Row:
-    n_dropped, n_failed = sum(run.n_dropped for run in runs), sum(run.n_failed for run in runs)
-    return {"F1": str(f1_interval(counts_of(runs))), "dropped, failed": f"{n_dropped}, {n_failed}"}
-
-
-def counts_of(runs: Sequence[measure.Scored]) -> np.ndarray:
-    return evalb_counts([run.evaluation for run in runs])
 
 
 if __name__ == "__main__":

@@ -1,22 +1,19 @@
 """Additive tree metrics with settings chosen as by Parikh, Cohen and Xing (2014), and over samples of the text.
 
-    python -m benchmarks.papers.additive_metrics TEXT... --tune TREES --trees TREES... [--more RAW] [--samples N]
-        [--json FILE]
+    python -m benchmarks.papers.additive_metrics TEXT... --tune TREES --trees TREES... [--samples N] [--json FILE]
 
-TEXT are files to learn from, as in `benchmarks.papers.bracketing`. RAW is text for the word vectors alone, a sentence
-a line, in which each word has its most frequent tag in TEXT, and unknown words are nouns. The
-variant `paper` learns with vectors of plain counts and of their square roots. Two tables:
+TEXT are files to learn from, as in `benchmarks.papers.bracketing`. The variant `paper` learns with vectors of plain
+counts and of their square roots. Two tables:
 
 - choice: F1 on the sentences of up to 10 words of the trees to tune on, by the number of singular values m and the
   bandwidth gamma;
 - F1 on the other trees, up to 10, 20 and 40 words, with the paper's m = 7 and gamma = 0.4 and with the best of the
-  first table: from all of the text, from N random halves of it (mean and range), and with vectors of more text.
+  first table: from all of the text, and from N random halves of it (mean and range).
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -25,7 +22,6 @@ from typing import NamedTuple
 from benchmarks import measure  # isort: skip, before numpy
 
 import numpy as np
-import spacy
 
 from benchmarks.papers.bracketing import LIMITS, PAPER, bracketed, scores
 from benchmarks.papers.comparison import GoldSentence, gold_sentences
@@ -37,7 +33,6 @@ from spacy_lpcfg.bracketing.paper.metric_model import MetricModel
 from spacy_lpcfg.bracketing.sentences import chunks
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.trees import read_trees
-from spacy_lpcfg.trees.brackets import read_lines
 
 EMBEDDINGS = {"counts": CCA(roots=False), "square roots": CCA()}
 SIZES, BANDWIDTHS = (3, 5, 7, 10, 15), (0.2, 0.4, 0.6, 0.8)
@@ -51,10 +46,10 @@ class Moments(NamedTuple):
     table: Covariances
 
     @classmethod
-    def of(cls, text: Sequence[TaggedSentence], embedding: CCA, more: Sequence[TaggedSentence] = ()) -> Moments:
+    def of(cls, text: Sequence[TaggedSentence], embedding: CCA) -> Moments:
         read = partial(chunks, text)
         groups = PAPER.anchors.fit(read)
-        vectors = embedding.fit(lambda: chunks([*text, *more]))
+        vectors = embedding.fit(read)
         return cls(groups, covariances(read(), vectors, groups, int(1.5 * PAPER.n_distances)))
 
     def bracketer(self, m: int, gamma: float) -> Bracketer:
@@ -67,11 +62,9 @@ def main() -> None:
     arguments.add_argument("text", type=Path, nargs="+", metavar="TEXT")
     arguments.add_argument("--tune", type=Path, required=True, metavar="TREES")
     arguments.add_argument("--trees", type=Path, nargs="+", required=True, metavar="TREES")
-    arguments.add_argument("--more", type=Path, metavar="RAW")
     arguments.add_argument("--samples", type=int, default=3, metavar="N")
     args = arguments.parse_args()
     text = list(read_tagged(args.text))
-    more = list(tagged(_raw(args.more), text)) if args.more else []
     tuning = [gold for gold in gold_sentences(read_trees(args.tune)) if gold.n_words <= LIMITS[0]]
     treebanks = {f"{path.parent.name}/{path.stem}": list(gold_sentences(read_trees(path))) for path in args.trees}
     tables: dict[str, list[measure.Row]] = {"Choice": [], "F1 with the bracket of the whole sentence": []}
@@ -81,8 +74,6 @@ def main() -> None:
         tables["Choice"] += choice
         best = max(choice, key=lambda row: row["F1"])
         sources = {"all": [whole], f"{args.samples} halves": halves(text, embedding, args.samples)}
-        if more:
-            sources["all, vectors of more"] = [Moments.of(text, embedding, more)]
         for (m, gamma), (source, moments) in product(
             dict.fromkeys([(PAPER.m, PAPER.gamma), (best["m"], best["gamma"])]), sources.items()
         ):
@@ -106,24 +97,6 @@ def halves(text: Sequence[TaggedSentence], embedding: CCA, n: int) -> list[Momen
     """Return the moments of n random halves of the sentences."""
     orders = (np.random.default_rng(seed).permutation(len(text)) for seed in range(n))
     return [Moments.of([text[i] for i in np.sort(order[: len(text) // 2])], embedding) for order in orders]
-
-
-def _raw(path: Path) -> Iterator[list[str]]:
-    """Yield the tokens of each line of a text."""
-    tokenizer = spacy.blank("en").tokenizer
-    for line in read_lines(path):
-        yield [token.text for token in tokenizer(line) if not token.is_space]
-
-
-def tagged(raw: Iterable[list[str]], text: Sequence[TaggedSentence]) -> Iterator[TaggedSentence]:
-    """Tag each word of sentences with its most frequent tag in a text."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for words, tags in text:
-        for word, tag in zip(words, tags, strict=True):
-            counts[word][tag] += 1
-    best = {word: max(of_word, key=of_word.__getitem__) for word, of_word in counts.items()}
-    for words in raw:
-        yield TaggedSentence(tuple(words), tuple(best.get(word, "NN") for word in words))
 
 
 def f1(treebanks: Treebanks, bracketer: Bracketer) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Measure what each choice of the bracketer is worth: F1 with one setting changed at a time.
+"""Score the bracketer of Parikh, Cohen and Xing (2014), its variants, and systems that learn nothing.
 
     python -m benchmarks.papers.bracketing TEXT... --trees TREES... [--only NAME...] [--max-words N...]
         [--vectors FILE] [--json FILE]
@@ -22,54 +22,31 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import measure
-from benchmarks.papers.comparison import GoldSentence, gold_sentences, oracle_split
+from benchmarks.papers.comparison import (
+    INSIDE_TOP,
+    RIGHT_BRANCHING,
+    GoldSentence,
+    baselines,
+    gold_sentences,
+    oracle_split,
+)
 from benchmarks.significance import difference_interval, unlabelled_counts
-from spacy_lpcfg.bracketing import CCA, Brown, GivenVectors, PaperAnchors, SelfTraining, SpectralBracketer, TagGroups
+from spacy_lpcfg.bracketing import Brown, GivenVectors, SpectralBracketer
 from spacy_lpcfg.bracketing.bracketer import Bracketer
-from spacy_lpcfg.bracketing.paper.branching import right_branching, right_branching_inside_top
-from spacy_lpcfg.bracketing.paper.sequences import SequenceSettings
-from spacy_lpcfg.bracketing.paper.top import heuristic_split
 from spacy_lpcfg.bracketing.sentences import plain
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.evaluation.unlabelled import UnlabelledScore, counted_brackets, unlabelled_totals
 from spacy_lpcfg.trees import read_trees
 
-PAPER, DEFAULT = SpectralBracketer.variant("paper"), SpectralBracketer.variant("default")
+PAPER = SpectralBracketer.variant("paper")
 LIMITS = (10, 20, 40)
 GIVEN = "paper, given vectors"
-INSIDE_TOP = "right-branching inside top"
-WITH_ORACLE = ("default", "paper", "paper, Brown clusters", GIVEN)
-
 
 Spans = Callable[[GoldSentence], Iterable[tuple[int, int]]]
 """Brackets of the words of a sentence that count."""
 
 
-def self_trained(**settings) -> SpectralBracketer:
-    return replace(DEFAULT, self_training=SelfTraining(**settings))
-
-
-SETTINGS = {
-    "paper": PAPER,
-    "paper, square roots of counts": replace(PAPER, embedding=CCA()),
-    "paper, Brown clusters": replace(PAPER, embedding=Brown()),
-    "paper, m = 3": replace(PAPER, m=3),
-    "paper, m = 15": replace(PAPER, m=15),
-    "paper, 5 groups of tags, m = 10": replace(PAPER, anchors=TagGroups(5), m=10),
-    "paper, distances of sequences": replace(PAPER, sequences=SequenceSettings()),
-    "paper, punctuation segments": replace(PAPER, apart=10.0),
-    "no self-training": replace(DEFAULT, self_training=False),
-    "default": DEFAULT,
-    "default, Brown clusters": replace(DEFAULT, embedding=Brown()),
-    "default, 30 dimensions": replace(DEFAULT, embedding=CCA(size=30)),
-    "default, anchors of the paper": replace(DEFAULT, anchors=PaperAnchors(), m=7),
-    "1 round": self_trained(n_rounds=1),
-    "4 rounds": self_trained(n_rounds=4),
-    "no words as symbols": self_trained(n_words=0),
-    "top bracket of the paper": self_trained(first_verb=None),
-    "binary trees": self_trained(is_flat=False),
-    "binary trees, top bracket of the paper": self_trained(is_flat=False, first_verb=None),
-}
+SETTINGS = {"paper": PAPER, "paper, Brown clusters": replace(PAPER, embedding=Brown())}
 
 
 def scores(golds: Sequence[GoldSentence], spans: Spans) -> list[float]:
@@ -88,15 +65,11 @@ def bracketed(bracketer: Bracketer) -> Spans:
 
 def with_oracle(bracketer: Bracketer) -> Spans:
     """Brackets below the top brackets of the trees."""
-    model = bracketer.span_model
 
     def spans(gold: GoldSentence) -> list[tuple[int, int]]:
-        words, tags = gold.tagged
-        sentence = plain(words, tags)
-        segments, split = np.array(sentence.segments, np.int32), oracle_split(gold.n_words, gold.gold)
-        if model is not None:
-            return [(0, gold.n_words), *model.spans(model.symbols.encode(words, sentence), segments, split)[0]]
-        tree_spans, _ = bracketer.metric.tree(np.array(sentence.universal, np.int32), segments, split)
+        sentence = plain(*gold.tagged)
+        tags, segments = np.array(sentence.universal, np.int32), np.array(sentence.segments, np.int32)
+        tree_spans, _ = bracketer.metric.tree(tags, segments, oracle_split(gold.n_words, gold.gold))
         return [(0, gold.n_words), *((start, end) for start, end in tree_spans.tolist())]
 
     return spans
@@ -106,10 +79,6 @@ def given_vectors(path: Path) -> GivenVectors:
     """Vectors of a file with a word and its numbers a line."""
     lines = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
     return GivenVectors.of({word: list(map(float, numbers)) for word, *numbers in lines if len(numbers) > 1})
-
-
-def inside_top(gold: GoldSentence) -> list[tuple[int, int]]:
-    return right_branching_inside_top(gold.n_words, heuristic_split(plain(*gold.tagged)))
 
 
 def main() -> None:
@@ -137,15 +106,14 @@ def main() -> None:
         }
         rows.append({"setting": name, **columns, "learning, CPU s": cost})
 
-    add("right-branching", lambda gold: right_branching(gold.n_words))
-    add(INSIDE_TOP, inside_top)
+    for name in (RIGHT_BRANCHING, INSIDE_TOP):
+        add(name, baselines()[name])
     for name in args.only:
         measure.progress(name)
         start = time.process_time()
         bracketer = SETTINGS[name].fit(lambda: text)
         add(name, bracketed(bracketer), time.process_time() - start)
-        if name in WITH_ORACLE:
-            add(f"{name}, oracle top", with_oracle(bracketer))
+        add(f"{name}, oracle top", with_oracle(bracketer))
     differences = [
         {"setting": name, **differences_from(by_name[INSIDE_TOP], of_name, args.max_words)}
         for name, of_name in by_name.items()

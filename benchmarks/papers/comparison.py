@@ -35,6 +35,8 @@ from spacy_lpcfg.trees.transforms import remove_empty
 
 ALL = "all"
 BRACKETER = "spectral_bracketer"
+RIGHT_BRANCHING, INSIDE_TOP = "right-branching", "right-branching inside top"
+RANDOM, UPPER_BOUND = "random trees", "best binary trees"
 LIMITS: dict[str, int | None] = {**{str(length): length for length in LENGTHS}, ALL: None}
 """Limits of sentence length by name, in words without punctuation."""
 
@@ -105,37 +107,35 @@ def compare(
     seed: int = 0,
     progress: Progress = lambda items, unit: items,
 ) -> Table:
-    """Score a bracketer and its baselines: branching trees, random trees, the upper bound, and CCM.
+    """Score a bracketer, the trees of `baselines`, and CCM.
 
     bracket (callable or None): `Bracketer.bracket` or a function of the same signature; None for baselines only.
     golds (sequence of GoldSentence): The test sentences.
     text (iterable of TaggedSentence): Sentences from whose tags CCM learns, in addition to the test sentences.
     seed (int): Seed of the random trees.
     progress (Progress): Progress display.
-    RETURNS (Table): Scores by system (`left_branching`, `right_branching`, `random`, `right_branching_inside_top`,
-        `upper_bound`, `ccm`, `spectral_bracketer`) and by limit of length ("10", "20", "40", "all").
+    RETURNS (Table): Scores by system and by limit of length ("10", "20", "40", "all").
     RAISES (ValueError): If there are no sentences.
     """
     if not golds:
         raise ValueError("Expected trees of at least two words without punctuation, got none.")
-    table = {name: _totals(golds, map(tree_of, golds)) for name, tree_of in _baselines(seed).items()}
-    table["ccm"] = _ccm_totals(golds, [_kept_tags(*sentence) for sentence in text], progress)
+    table = {name: _totals(golds, map(tree_of, golds)) for name, tree_of in baselines(seed).items()}
+    table["CCM"] = _ccm_totals(golds, [_kept_tags(*sentence) for sentence in text], progress)
     if bracket is not None:
         spans = (_counted(bracket(*gold.tagged), gold) for gold in progress(golds, "sentences"))
         table[BRACKETER] = _totals(golds, spans)
     return table
 
 
-def _baselines(seed: int) -> dict[str, Callable[[GoldSentence], Spans]]:
+def baselines(seed: int = 0) -> dict[str, Callable[[GoldSentence], Spans]]:
+    """Return the systems that learn nothing: branching and random trees, and the binary trees nearest to gold."""
     random = np.random.default_rng(seed)
     return {
-        "left_branching": lambda sentence: left_branching(sentence.n_words),
-        "right_branching": lambda sentence: right_branching(sentence.n_words),
-        "random": lambda sentence: random_branching(sentence.n_words, random),
-        "right_branching_inside_top": lambda sentence: right_branching_inside_top(
-            sentence.n_words, top_split(*sentence.tagged) or 0
-        ),
-        "upper_bound": lambda sentence: upper_bound(sentence.n_words, sentence.gold),
+        "left-branching": lambda gold: left_branching(gold.n_words),
+        RIGHT_BRANCHING: lambda gold: right_branching(gold.n_words),
+        INSIDE_TOP: lambda gold: right_branching_inside_top(gold.n_words, top_split(*gold.tagged) or 0),
+        RANDOM: lambda gold: random_branching(gold.n_words, random),
+        UPPER_BOUND: lambda gold: upper_bound(gold.n_words, gold.gold),
     }
 
 

@@ -49,9 +49,7 @@ def row(name: str, grammar: Grammar, parts: Parts, golds: list[Tree]) -> measure
     cells: measure.Row = {"grammar": name, "parser": title}
     for tags in ("given", "model"):
         scored = measure.scored(Parser(grammar, settings=settings, decoding=decoding), golds, tags)
-        cells[f"F1, {tags} tags"] = scored.f1
-        cells[f"dropped, failed, {tags} tags"] = f"{scored.n_dropped}, {scored.n_failed}"
-        cells[f"CPU s, {tags} tags"] = scored.seconds
+        cells |= {**measure.f1_cells([scored], tags), f"CPU s, {tags} tags": scored.seconds}
     measure.progress(str(cells))
     return cells
 

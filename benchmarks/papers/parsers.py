@@ -32,11 +32,8 @@ from math import nan
 from pathlib import Path
 from typing import TypeVar
 
-from benchmarks import measure  # isort: skip, before numpy
-
-import numpy as np
-
-from benchmarks.significance import difference_interval, evalb_counts, f1_interval
+from benchmarks import measure
+from benchmarks.significance import difference_interval
 from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Spectral
@@ -234,14 +231,8 @@ def summary(name: str, m: int, runs: Sequence[Run], reference: Sequence[Run] | N
 def f1_cells(scores: Sequence[dict[str, measure.Scored]]) -> measure.Row:
     cells: measure.Row = {}
     for tags in scores[0]:
-        runs = [by_tags[tags] for by_tags in scores]
-        cells[f"F1, {tags} tags"] = str(f1_interval(counts_of(runs)))
-        cells[f"dropped, failed, {tags} tags"] = f"{sum(r.n_dropped for r in runs)}, {sum(r.n_failed for r in runs)}"
+        cells |= measure.f1_cells([by_tags[tags] for by_tags in scores], tags)
     return cells
-
-
-def counts_of(runs: Sequence[measure.Scored]) -> np.ndarray:
-    return evalb_counts([run.evaluation for run in runs])
 
 
 def compared(base: str, m: int, runs: dict[str, list[Run]]) -> Iterator[measure.Row]:
@@ -254,8 +245,8 @@ def compared(base: str, m: int, runs: dict[str, list[Run]]) -> Iterator[measure.
             cells = {
                 f"{tags} tags": str(
                     difference_interval(
-                        counts_of([run.best[tags] for run in runs[base]]),
-                        counts_of([getattr(run, stage)[tags] for run in of_learner]),
+                        measure.counts_of([run.best[tags] for run in runs[base]]),
+                        measure.counts_of([getattr(run, stage)[tags] for run in of_learner]),
                     )
                 )
                 for tags in of_learner[0].best

@@ -1,7 +1,7 @@
 """Unsupervised parsing in the field's protocol, which C-PCFG, TN-PCFG and SN-PCFG are reported by.
 
-    python -m benchmarks.papers.unsupervised TEXT... --trees TREES... [--tags gold tagger none] [--tagger MODEL]
-        [--seeds N...] [--grammar-text FILE...] [--raw FILE...] [--without-punctuation] [--json FILE]
+    python -m benchmarks.papers.unsupervised TEXT... --trees TREES... [--tags gold tagger none] [--seeds N...]
+        [--grammar-text FILE...] [--without-punctuation] [--json FILE]
 
 TEXT are files of words and tags to learn from: bracketed trees, of which words and tags are read, or lines of word/tag.
 A grammar learns from the brackets of the files --grammar-text, the last TEXT if none are named. Without punctuation and
@@ -14,10 +14,9 @@ sentence that has no other bracket in the treebank has an F1 of 100 if none was 
 two nodes span the whole sentence, such as S and VP in (S (VP ...)), Kim et al.'s own script counts one of them. Here
 neither counts, and nor does it in that of TN-PCFG.
 
-Tags are those of the text (gold), those of a tagger (the pipeline MODEL, a folder or en-fast), or classes of words that
-are learned from the words of TEXT, and of --raw, lines of tokens between blanks (none: nobody annotated anything);
-`--tags` without a name leaves the systems that learn nothing. Our systems see punctuation, which the field's do not,
-but for --without-punctuation.
+Tags are those of the text (gold), those of a tagger (the pipeline en-fast), or classes of words that are learned from
+the words of TEXT (none: nobody annotated anything); `--tags` without a name leaves the systems that learn nothing. Our
+systems see punctuation, which the field's do not, but for --without-punctuation.
 """
 
 from __future__ import annotations
@@ -30,14 +29,11 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from benchmarks import measure
-from benchmarks.papers.comparison import GoldSentence, gold_sentences
+from benchmarks.papers.comparison import GoldSentence, baselines, gold_sentences
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.extensions.induced_tags import TagLearner
 from spacy_lpcfg.bracketing.paper.binary_trees import best_tree
-from spacy_lpcfg.bracketing.paper.branching import left_branching, random_branching, right_branching, upper_bound
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation, penn, split_compounds
 from spacy_lpcfg.evaluation.unlabelled import Bracket, UnlabelledScore, counted_brackets, unlabelled_totals
@@ -48,6 +44,8 @@ from spacy_lpcfg.learning.induction import Induction, bracketed_tree
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import read_trees
+
+TAGGER = "en-fast"
 
 Spans = Iterable[Bracket]
 Tagger = Callable[[TaggedSentence], Sequence[str]]
@@ -132,44 +130,20 @@ def binary_tree(model: Induced, sentence: TaggedSentence) -> Spans:
     return best_tree(model.posteriors([sentence.words])[0]) if len(sentence.words) > 1 else []
 
 
-def random_splits(n_words: int, random: np.random.Generator) -> list[Bracket]:
-    """Draw a binary tree as the field does: every split of a span is as likely, so that balanced trees are likelier."""
-    spans, stack = [], [(0, n_words)]
-    while stack:
-        start, end = stack.pop()
-        if end - start > 1:
-            spans.append((start, end))
-            middle = int(random.integers(start + 1, end))
-            stack += [(middle, end), (start, middle)]
-    return spans
-
-
-def baselines() -> dict[str, Callable[[GoldSentence], Spans]]:
-    draw, other = np.random.default_rng(0), np.random.default_rng(0)
-    return {
-        "left-branching": lambda gold: left_branching(gold.n_words),
-        "right-branching": lambda gold: right_branching(gold.n_words),
-        "random trees, by random splits": lambda gold: random_splits(gold.n_words, other),
-        "random trees, each as likely": lambda gold: random_branching(gold.n_words, draw),
-        "upper bound of binary trees": lambda gold: upper_bound(gold.n_words, gold.gold),
-    }
-
-
-def induced(text: Iterable[TaggedSentence], raw: Iterable[Sequence[str]], seed: int) -> Views:
+def induced(text: Sequence[TaggedSentence], seed: int) -> Views:
     """Tags of our own. Nothing in them is random: each seed but 0 leaves out another tenth of the text."""
-    sentences = [*(sentence.words for sentence in text), *raw]
-    tags = TagLearner().fit(words for number, words in enumerate(sentences) if not seed or number % 10 != seed % 10)
+    tags = TagLearner().fit(s.words for number, s in enumerate(text) if not seed or number % 10 != seed % 10)
     return Views(lambda sentence: tags.tags(sentence.words), lambda sentence: tags.fine(sentence.words))
 
 
 @cache
-def tagged_by(model: str) -> Views:
-    """Tags of a pipeline, for given words; every sentence is tagged once."""
+def tagged() -> Views:
+    """Tags of the pipeline `TAGGER`, for given words; every sentence is tagged once."""
     from spacy.tokens import Doc
 
     from spacy_lpcfg.components.cli.shared.pipelines import load_pipeline
 
-    nlp = load_pipeline(model)
+    nlp = load_pipeline(TAGGER)
     known: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def tags(sentence: TaggedSentence) -> tuple[str, ...]:
@@ -188,7 +162,6 @@ def main() -> None:
         [view(spelled(sentence)) for sentence in read_tagged(paths)]
         for paths in (args.text, args.grammar_text or args.text[-1:])
     )
-    raw = [line.split() for path in args.raw for line in path.read_text(encoding="utf-8").splitlines()]
     golds = {str(path): list(gold_sentences(read_trees(path))) for path in args.trees}
     rows: list[measure.Row] = []
     for name, tree_of in baselines().items():
@@ -198,7 +171,7 @@ def main() -> None:
         found: dict[str, dict[str, list[float]]] = {}
         start = time.process_time()
         for seed in args.seeds:
-            views = _views(kind, text, raw, args.tagger, seed)
+            views = _views(kind, text, seed)
             systems = learned(text, grammar_text, views, seed)
             if kind == "none" and args.without_punctuation:
                 systems |= unsupervised(text, grammar_text, seed)
@@ -220,18 +193,16 @@ def _arguments() -> argparse.Namespace:
     arguments.add_argument("text", type=Path, nargs="+", metavar="TEXT")
     arguments.add_argument("--trees", type=Path, nargs="+", required=True)
     arguments.add_argument("--grammar-text", type=Path, nargs="+", metavar="FILE")
-    arguments.add_argument("--raw", type=Path, nargs="+", default=[], metavar="FILE")
     arguments.add_argument("--tags", nargs="*", choices=("gold", "tagger", "none"), default=["gold", "none"])
-    arguments.add_argument("--tagger", default="en-fast", metavar="MODEL")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4], metavar="N")
     arguments.add_argument("--without-punctuation", action="store_true")
     return arguments.parse_args()
 
 
-def _views(kind: str, text: Sequence[TaggedSentence], raw: Sequence[Sequence[str]], tagger: str, seed: int) -> Views:
+def _views(kind: str, text: Sequence[TaggedSentence], seed: int) -> Views:
     if kind == "none":
-        return induced(text, raw, seed)
-    return tagged_by(tagger) if kind == "tagger" else Views(lambda s: s.tags, lambda s: s.tags)
+        return induced(text, seed)
+    return tagged() if kind == "tagger" else Views(lambda s: s.tags, lambda s: s.tags)
 
 
 def _score(

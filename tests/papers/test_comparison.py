@@ -5,7 +5,17 @@ import math
 import pytest
 from paths import SAMPLE
 
-from benchmarks.papers.comparison import BRACKETER, LIMITS, GoldSentence, compare, gold_sentences
+from benchmarks.papers.comparison import (
+    BRACKETER,
+    INSIDE_TOP,
+    LIMITS,
+    RANDOM,
+    RIGHT_BRANCHING,
+    UPPER_BOUND,
+    GoldSentence,
+    compare,
+    gold_sentences,
+)
 from spacy_lpcfg.bracketing import Brackets
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
@@ -16,7 +26,7 @@ TREES = """
 (NP (NN Dogs) (. .))
 (X (. .) (. .))
 """
-BASELINES = ("left_branching", "right_branching", "random", "right_branching_inside_top", "ccm")
+BASELINES = ("left-branching", RIGHT_BRANCHING, RANDOM, INSIDE_TOP, "CCM")
 
 
 @pytest.fixture(scope="module")
@@ -59,20 +69,20 @@ def test_comparison_of_an_oracle_finds_everything():
     assert table[BRACKETER]["10"].as_dict() == {
         "n_sentences": 1, "f": 100, "f_with_sentence": 100, "sentence_f": 100, "sentence_f_with_sentence": 100,
     }  # fmt: skip
-    assert table["upper_bound"]["10"].f == pytest.approx(100)
-    assert table["right_branching_inside_top"]["10"].f == pytest.approx(100)
-    assert table["left_branching"]["10"].inner.matched == 1
+    assert table[UPPER_BOUND]["10"].f == pytest.approx(100)
+    assert table[INSIDE_TOP]["10"].f == pytest.approx(100)
+    assert table["left-branching"]["10"].inner.matched == 1
 
 
 def test_comparison_has_all_systems_and_limits(golds, table):
-    assert set(table) == {*BASELINES, "upper_bound"}
+    assert set(table) == {*BASELINES, UPPER_BOUND}
     for row in table.values():
         assert list(row) == ["10", "20", "40", "all"] == list(LIMITS)
         for limit, totals in row.items():
             bound = LIMITS[limit] or math.inf
             assert totals.n_sentences == sum(gold.n_words <= bound for gold in golds)
     for limit in LIMITS:
-        best = table["upper_bound"][limit]
+        best = table[UPPER_BOUND][limit]
         for name in BASELINES:
             assert 0 < table[name][limit].f < best.f < best.f_with_sentence < 100
 
@@ -89,14 +99,14 @@ def test_comparison_scores_only_look_at_brackets(golds, table):
 def test_comparison_is_repeatable_but_for_the_seed_of_random_trees(golds, table):
     same, other = (compare(None, golds, seed=seed) for seed in (0, 1))
     assert table == same
-    assert {name for name in table if table[name] != other[name]} == {"random"}
+    assert {name for name in table if table[name] != other[name]} == {RANDOM}
 
 
 @pytest.mark.slow
 def test_comparison_ccm_learns_from_more_text(golds, table):
     text = [TaggedSentence(("a", ",", "b"), ("NN", ",", "DT"))] * 300
     other = compare(None, golds, text=text)
-    assert {name for name in table if table[name] != other[name]} == {"ccm"}
+    assert {name for name in table if table[name] != other[name]} == {"CCM"}
 
 
 def test_comparison_tells_how_far_it_is(golds):
@@ -120,10 +130,10 @@ def test_comparison_is_that_of_another_program(shared_data):
     golds = list(gold_sentences(read_trees(shared_data / "gum" / "dev.mrg")))
     table = compare(None, golds)
     wanted = {
-        "left_branching": [(6.4, 28.3), (6.1, 18.0), (4.9, 12.8)],
-        "right_branching": [(63.5, 72.0), (50.0, 56.4), (40.8, 45.7)],
-        "right_branching_inside_top": [(67.1, 74.8), (54.9, 60.6), (46.7, 51.1)],
-        "upper_bound": [(84.9, 88.4), (85.2, 87.1), (85.3, 86.6)],
+        "left-branching": [(6.4, 28.3), (6.1, 18.0), (4.9, 12.8)],
+        RIGHT_BRANCHING: [(63.5, 72.0), (50.0, 56.4), (40.8, 45.7)],
+        INSIDE_TOP: [(67.1, 74.8), (54.9, 60.6), (46.7, 51.1)],
+        UPPER_BOUND: [(84.9, 88.4), (85.2, 87.1), (85.3, 86.6)],
     }
     for name, figures in wanted.items():
         found = [table[name][limit] for limit in ("10", "20", "40")]

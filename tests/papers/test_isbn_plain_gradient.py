@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.papers.isbn.label_events import label_events, start_label_network
+from benchmarks.papers.isbn.label_learning import label_events, start_label_network
 from benchmarks.papers.isbn.plain_gradient import PlainGradient
 from benchmarks.papers.isbn.simulation import DynamicSBN
 from spacy_lpcfg.isbn.likelihood import log_likelihoods

@@ -1,4 +1,4 @@
-"""Dynamic sigmoid belief networks: exact inference against enumeration, Gibbs sampling, and the approximations."""
+"""Dynamic sigmoid belief networks: exact inference against enumeration, and the approximations."""
 
 import itertools
 import math
@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.papers.isbn.exact import ExactFilter, gibbs_posteriors, posteriors
-from benchmarks.papers.isbn.label_events import label_events, network_of
-from benchmarks.papers.isbn.label_learning import fit_labels, label_log_likelihoods
+from benchmarks.papers.isbn.exact import ExactFilter, posteriors
+from benchmarks.papers.isbn.label_learning import fit_labels, label_events, label_log_likelihoods, network_of
 from benchmarks.papers.isbn.labelling import (
     UPDATES,
     Approximation,
@@ -125,17 +124,6 @@ def test_simulation_samples_have_the_frequencies_of_the_exact_model():
     assert set(drawn) <= set(possible)
     deviations = np.array([drawn[each] for each in possible]) - n * probabilities
     assert np.all(np.abs(deviations) < 5 * np.sqrt(n * probabilities) + 5)
-
-
-def test_simulation_gibbs_agrees_with_exact_posteriors():
-    model = DynamicSBN.random(n_states=3, n_labels=4, n_inputs=3, max_length=6, scale=1.0, seed=0)
-    sequences = model.sample(60, seed=0)
-    exact = posteriors(model, sequences)
-    sampled = gibbs_posteriors(model, sequences, burn_in=100, sweeps=4_000, seed=0)
-    np.testing.assert_allclose(sampled.sum(axis=1), 1)
-    np.testing.assert_allclose(sampled, exact, atol=0.04)
-    uniform = sequences.legal(4, 6) / sequences.legal(4, 6).sum(axis=1, keepdims=True)
-    assert np.abs(sampled - exact).mean() < 0.1 * np.abs(uniform - exact).mean()
 
 
 @settings(max_examples=20)

@@ -1,12 +1,9 @@
 """The field's protocol of unsupervised parsing, against examples computed by hand."""
 
-from collections import Counter
-
-import numpy as np
 import pytest
 
 from benchmarks.papers.comparison import gold_sentences
-from benchmarks.papers.unsupervised import baselines, random_splits, sentence_f1, without_punctuation
+from benchmarks.papers.unsupervised import sentence_f1, without_punctuation
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.evaluation.unlabelled import unlabelled_totals
 from spacy_lpcfg.trees import parse_trees
@@ -43,22 +40,6 @@ def test_unsupervised_sentence_f1_is_a_mean_and_that_of_a_corpus_is_not():
     assert unlabelled_totals(found).f == pytest.approx(100 * 2 * 2 / (3 + 4))
 
 
-def test_unsupervised_baselines_of_a_sentence():
-    (gold,) = gold_sentences(parse_trees(FIVE))
-    f1 = {name: sentence_f1([gold.score(tree_of(gold))]) for name, tree_of in baselines().items()}
-    assert f1["left-branching"] == pytest.approx(100 / 3)  # (0 2)
-    assert f1["right-branching"] == pytest.approx(200 / 3)
-    assert f1["upper bound of binary trees"] == 100
-
-
 def test_unsupervised_punctuation_is_taken_out():
     sentence = TaggedSentence(("Go", ",", "now", "!"), ("VB", ",", "RB", "."))
     assert without_punctuation(sentence) == (("Go", "now"), ("VB", "RB"))
-
-
-def test_unsupervised_random_splits_are_as_likely():
-    """Of the five trees of four words the balanced one has a third, as the split in the middle has."""
-    random = np.random.default_rng(0)
-    counts = Counter(frozenset(random_splits(4, random)) for _ in range(3_000))
-    assert len(counts) == 5
-    assert counts[frozenset({(0, 4), (0, 2), (2, 4)})] / 3_000 == pytest.approx(1 / 3, abs=0.03)

@@ -1,14 +1,14 @@
 """Mean field against feed-forward on a treebank, as in section 7.2 of Henderson and Titov (2010), by cross-validation.
 
-    python -m benchmarks.papers.isbn.folds TREEBANK_DIR [--steps plain|adam] [--rates R...] [--precisions P...]
-        [--folds K] [--seeds S...] [--states N] [--max-length WORDS] [--json FILE]
+    python -m benchmarks.papers.isbn.folds TREEBANK_DIR [--rates R...] [--precisions P...] [--folds K]
+        [--seeds S...] [--states N] [--max-length WORDS] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg and dev.mrg, of which sentences of at most so many words are read. The first rate and the
 precision of the weights' prior are chosen for each approximation by the likelihood of dev.mrg after learning from all
 folds but the first; dev.mrg also ends learning. Then every fold of train.mrg is parsed by networks that learned from
 the others: with the treebank's tags, by the most probable derivation and by minimum Bayes risk, with a beam of 10.
 Measures F1 (EVALB, COLLINS.prm). The steps are plain gradients as in the paper, whose rate and decay fall when the
-likelihood of dev.mrg does, or those of Adam.
+likelihood of dev.mrg does.
 
 The last table has the difference of mean field to feed-forward over the folds (mean, range), with a 95% interval by a
 paired bootstrap over sentences and seeds, the p-value of a paired permutation test over all sentences, in which the
@@ -23,7 +23,7 @@ import argparse
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks import measure  # isort: skip, before numpy
 
@@ -37,7 +37,6 @@ from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.events import events_of
 from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees
-from spacy_lpcfg.isbn.learning_settings import ISBNTraining
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import FEED_FORWARD, MEAN_FIELD, start_network
 from spacy_lpcfg.isbn.parser import IncrementalParser
@@ -47,7 +46,6 @@ from spacy_lpcfg.trees import Tree
 
 NAMES = (FEED_FORWARD, MEAN_FIELD)
 COMPARED = (MostProbable.name, MBR.name)
-RATES = {"plain": [0.03, 0.1], "adam": [0.003, 0.007]}
 
 
 class Settings(NamedTuple):
@@ -60,8 +58,7 @@ class Settings(NamedTuple):
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
-    arguments.add_argument("--steps", choices=RATES, default="plain")
-    arguments.add_argument("--rates", type=float, nargs="+", metavar="R", help="to choose from")
+    arguments.add_argument("--rates", type=float, nargs="+", default=[0.03, 0.1], metavar="R", help="to choose from")
     arguments.add_argument("--precisions", type=float, nargs="+", default=[0.5, 2, 8], metavar="P", help="likewise")
     arguments.add_argument("--folds", type=int, default=10, metavar="K")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1], metavar="S")
@@ -100,7 +97,7 @@ def without(folds: Sequence[Sequence[Tree]], number: int) -> list[Tree]:
 def tried(name: str, trees: Sequence[Tree], dev: Sequence[Tree], args: argparse.Namespace) -> list[measure.Row]:
     """Return a row for each setting, with the log-likelihood of dev a word."""
     rows = []
-    for rate, precision in product(args.rates or RATES[args.steps], args.precisions):
+    for rate, precision in product(args.rates, args.precisions):
         _, log_likelihood = learned(name, trees, dev, Settings(rate, precision), args.seeds[0], args)
         row = {"approximation": name, "rate": rate, "precision": precision, "dev, nats a word": -log_likelihood}
         rows.append(row)
@@ -123,18 +120,9 @@ def learned(
     vocabulary = learner.lexical.vocabulary(normalized, learner.lexical.min_count_of(sum(map(len, normalized))))
     events, dev_events = (events_of(some, vocabulary, learner.relations) for some in (normalized, held_out))
     start = start_network(name, vocabulary, learner.relations, n_states=args.states, seed=seed)
-    network = trainer(settings, normalized, seed, args).fit(start, events, dev=dev_events)
+    network = PlainGradient(settings.rate, settings.precision, seed=seed).fit(start, events, dev=dev_events)
     isbn = ISBN(vocabulary, learner.relations, (network,), {"root_label": root})
     return isbn, float(log_likelihoods(network, dev_events).sum()) / sum(map(len, held_out))
-
-
-def trainer(settings: Settings, trees: Sequence[Tree], seed: int, args: argparse.Namespace) -> Any:
-    """Return what takes the steps, by plain gradients or by Adam in 14 epochs."""
-    if args.steps == "plain":
-        return PlainGradient(settings.rate, settings.precision, seed=seed)
-    training = ISBNTraining(learn_rate=settings.rate, weight_decay=settings.precision, dropout=0.0, averaging=0.0)
-    sizes = {"n_trees": len(trees), "n_words": sum(map(len, trees))}
-    return training.trainer(n_states=args.states, n_epochs=14, **sizes, seed=seed)
 
 
 def parsed(isbn: ISBN, golds: list[Tree], decoding: str) -> Evaluation:

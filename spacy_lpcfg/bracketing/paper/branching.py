@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.special import gammaln
 
 from spacy_lpcfg.bracketing.paper.binary_trees import Span, best_tree
 
@@ -36,28 +35,16 @@ def right_branching_inside_top(n_words: int, split: int) -> list[Span]:
 
 
 def random_branching(n_words: int, random: np.random.Generator) -> list[Span]:
-    """Draw a binary tree uniformly from all binary trees (RANDOM in Klein and Manning 2002)."""
+    """Draw a binary tree from the top, each split of a span being as likely, which makes balanced trees likelier."""
     spans: list[Span] = []
     stack = [(0, n_words)]
     while stack:
         start, end = stack.pop()
         if end - start > 1:
             spans.append((start, end))
-            middle = start + 1 + random.choice(end - start - 1, p=_split_probabilities(end - start))
+            middle = int(random.integers(start + 1, end))
             stack += [(middle, end), (start, middle)]
     return spans
-
-
-def _split_probabilities(n_words: int) -> np.ndarray:
-    """Return the share of all binary trees that split after 1, 2, ... words, by products of Catalan numbers."""
-    log_catalan = _log_catalan(np.arange(n_words - 1))
-    log_products = log_catalan + log_catalan[::-1]
-    weights = np.exp(log_products - log_products.max())
-    return weights / weights.sum()
-
-
-def _log_catalan(n: np.ndarray) -> np.ndarray:
-    return gammaln(2 * n + 1) - gammaln(n + 1) - gammaln(n + 2)
 
 
 def upper_bound(n_words: int, gold: Iterable[Span]) -> list[Span]:
