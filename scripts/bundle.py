@@ -3,10 +3,10 @@
     python scripts/bundle.py NAME GRAMMAR ENCODER TREES...
 
 NAME is that of the model, such as en; GRAMMAR is a folder that spacy.load opens, with an lpcfg_parser by a grammar in
-it; ENCODER is an encoder with the classifier that it was tuned with, from `spacy-lpcfg encoder --tune`;
-TREES are files of gold trees that none of them learned from. Writes spacy_lpcfg/models/NAME.model: the grammar, whose
-probabilities keep 8 bits of their fractions, with the encoder's evidence, and tau fitted on TREES. Writes the table of
-the model card NAME.md too: its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them
+it; ENCODER is an encoder with the classifier that it was tuned with, from `spacy-lpcfg encoder --tune`; TREES are files
+of gold trees that none of them learned from. Writes spacy_lpcfg/models/NAME.model: the grammar, whose probabilities
+keep 8 bits of their fractions, with the encoder's evidence, whose weights are fitted on TREES. Writes the table of the
+model card NAME.md too: its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them
 with COLLINS.prm, with and without evidence. Times are CPU seconds, taken in a process of its own.
 """
 
@@ -28,7 +28,7 @@ from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_
 from spacy_lpcfg.evaluation.calibration import DomainOutcomes
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
-from spacy_lpcfg.evidence.learner import with_fitted_tau
+from spacy_lpcfg.evidence.learner import with_fitted_weights
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.models import pretrained_path
@@ -43,7 +43,7 @@ from spacy_lpcfg.trees.transforms import normalize_rooted
 
 TABLE = re.compile(r"(?<=<!-- table: by scripts/bundle.py -->\n).*?(?=<!-- end of the table -->)", re.DOTALL)
 GRAMMAR_BITS = 8  # of the fractions of probabilities
-MOST = 1000  # trees that tau is fitted on
+MOST = 1000  # trees that the weights of evidence are fitted on
 SCORES = {
     "F1": "evalb_f",
     "sentences right, %": "complete_match",
@@ -77,7 +77,12 @@ def main() -> None:
     model = joined(args.grammar, args.encoder, args.trees)
     path = pretrained_path(args.name)
     write_atomically(path, compressed(model.to_bytes()))
-    facts = {**file_rows(path), "tau": f"{model.weights.tau:g}", **cost_rows(args.name)}
+    facts = {
+        **file_rows(path),
+        "power of spans": f"{model.weights.span_power:g}",
+        "tau": f"{model.weights.tau:g}",
+        **cost_rows(args.name),
+    }
     measured = {
         f"`{name}`, `{trees.as_posix()}`": scores(parser, trees)
         for name, parser in ((args.name, make_parser(model)), (f"{args.name}-fast", make_parser(model.model)))
@@ -101,7 +106,7 @@ def score_table(measured: dict[str, dict[str, str]]) -> str:
 
 
 def joined(grammar: str, encoder: str, trees: list[Path]) -> EvidenceGrammar:
-    """Return the grammar of a pipeline with the evidence of an encoder; tau is fitted on trees of files."""
+    """Return the grammar of a pipeline with an encoder's evidence, whose weights are fitted on trees of files."""
     parser, _ = find_lpcfg_parser(load_pipeline(grammar))
     found = find_encoder(encoder, "")
     if not isinstance(parser.learned, Grammar) or found is None or found.classifier is None:
@@ -110,7 +115,7 @@ def joined(grammar: str, encoder: str, trees: list[Path]) -> EvidenceGrammar:
         )
     evidence = EncoderEvidence(found.encoder, found.classifier)
     golds = [tree for path in trees for tree in map(normalize_rooted, read_trees(path)) if tree is not None]
-    return with_fitted_tau(EvidenceGrammar(lighter(parser.learned), evidence), golds[:: len(golds) // MOST + 1])
+    return with_fitted_weights(EvidenceGrammar(lighter(parser.learned), evidence), golds[:: len(golds) // MOST + 1])
 
 
 def lighter(grammar: Grammar) -> Grammar:

@@ -1,6 +1,7 @@
 """Learning of a grammar with evidence: the grammar and the span classifier from the same trees.
 
-How certain both are together is fitted on trees that neither has learned from; then both learn again from all trees.
+How much evidence counts, and how certain both are together, is fitted on trees that neither has learned from; then both
+learn again from all trees.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
 from spacy_lpcfg.checks import SEED, shown
-from spacy_lpcfg.evaluation.calibration import fit_tau
+from spacy_lpcfg.evaluation.calibration import TAUS, bracket_losses
 from spacy_lpcfg.evidence.classifier import SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.evidence.feature_learning import FeatureSettings, learn_features
@@ -29,7 +30,8 @@ from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
 from spacy_lpcfg.trees.tree import Tree
 
 _POWERS_OF_FEATURES = 0.3, 0.3  # lower than an encoder's, since features tell less
-_ONE_OF, _FEWEST, _MOST = 20, 10, 300  # share and numbers of trees that tau is fitted on
+_SPAN_FACTORS = 0.7, 1.0  # of the power of spans that a kind of evidence begins with
+_ONE_OF, _FEWEST, _MOST = 20, 10, 300  # share and numbers of trees that weights are fitted on
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class EvidenceLearner:
     ) -> EvidenceGrammar:
         """Learn from trees; arguments and errors as for `Learner.fit`.
 
-        held_out (Iterable[Tree] or None): Trees to fit tau of `EvidenceWeights` on, besides what `learner` does with
+        held_out (Iterable[Tree] or None): Trees to fit `EvidenceWeights` on, besides what `learner` does with
             them. If there are none, every twentieth tree is held out, and both learn again from all trees.
         """
         prepare = partial(normalize_rooted, functions=self.functions)
@@ -85,12 +87,12 @@ class EvidenceLearner:
             encoder = RememberingEncoder(self.encoder, {})
         learn = partial(self._learn, encoder)
         if golds:
-            return with_fitted_tau(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1], known)
+            return with_fitted_weights(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1], known)
         step = max(_ONE_OF, len(treebank) // _MOST)
         if len(treebank) < step * _FEWEST:
             return learn(treebank, None, on_step)
         others = [tree for i, tree in enumerate(treebank) if i % step]
-        fitted = with_fitted_tau(learn(others, None, None), treebank[::step], known)
+        fitted = with_fitted_weights(learn(others, None, None), treebank[::step], known)
         return replace(learn(treebank, None, on_step), weights=fitted.weights)
 
     def _learn(
@@ -135,17 +137,21 @@ class RememberingEncoder:
         return [self.known[key] for key in keys]
 
 
-def with_fitted_tau(
+def with_fitted_weights(
     model: EvidenceGrammar, golds: Sequence[Tree], known: KnownVectors | None = None
 ) -> EvidenceGrammar:
-    """Return the model with the power of the projection under which the brackets of trees are likeliest.
+    """Return the model with the power of spans and the tau under which the brackets of trees are likeliest.
 
     golds (sequence of Tree): Normalized trees that the model has not learned from.
     known (KnownVectors or None): The vectors of their words, for evidence by doc.tensor.
     """
     bare = [strip_root(tree)[1] for tree in golds]
-    parser = EvidenceParser(model.model, model.evidence, model.weights)
     sentences = [tree.words for tree in bare]
     vectors = known.vectors(sentences) if known else [None] * len(bare)
-    queries = parser.prepare([Query(words, vectors=each) for words, each in zip(sentences, vectors, strict=True)])
-    return replace(model, weights=replace(model.weights, tau=fit_tau(parser, queries, bare)))
+    queries = [Query(words, vectors=each) for words, each in zip(sentences, vectors, strict=True)]
+    queries = EvidenceParser(model.model, model.evidence, model.weights).prepare(queries)
+    tried = [replace(model.weights, span_power=factor * model.weights.span_power) for factor in _SPAN_FACTORS]
+    parsers = [EvidenceParser(model.model, model.evidence, weights) for weights in tried]
+    losses = np.array([bracket_losses(parser, queries, bare) for parser in parsers])
+    power, tau = np.unravel_index(np.argmin(losses), losses.shape)
+    return replace(model, weights=replace(tried[power], tau=TAUS[tau]))
