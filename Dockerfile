@@ -21,4 +21,4 @@ USER service
 ENV PATH=/service/bin:$PATH
 EXPOSE 9000
 HEALTHCHECK --start-period=30s CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://localhost:9000/ready', timeout=5)"]
-CMD ["spacy-lpcfg", "serve", "en", "--corenlp", "--host", "0.0.0.0", "--workers", "2"]
+CMD ["spacy-lpcfg", "corenlp", "en", "--host", "0.0.0.0", "--workers", "2"]

@@ -22,7 +22,7 @@ LEFT_OUT = {
     "source .venv": "the tests run in an environment",
     "pip install": "what is tested is installed",
     "pytest": "would run this test again",
-    "spacy-lpcfg serve": "ends when it is stopped",
+    **{f"spacy-lpcfg {name}": "ends when it is stopped" for name in ("serve", "corenlp", "correct")},
     "python -m spacy project assets": "needs the network",
     "python -m spacy project document": "writes pages",
 }

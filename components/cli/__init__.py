@@ -16,6 +16,8 @@ from spacy_lpcfg.components.cli.adapt import adapt
 from spacy_lpcfg.components.cli.calibrate import calibrate
 from spacy_lpcfg.components.cli.complexity import complexity
 from spacy_lpcfg.components.cli.convert import convert
+from spacy_lpcfg.components.cli.corenlp import corenlp
+from spacy_lpcfg.components.cli.correct import correct
 from spacy_lpcfg.components.cli.doubt import doubt
 from spacy_lpcfg.components.cli.edit import edit
 from spacy_lpcfg.components.cli.encoder import encoder
@@ -74,6 +76,7 @@ for command in (
     evaluate,
     calibrate,
     doubt,
+    correct,
     adapt,
     convert,
     surprisal,
@@ -85,6 +88,7 @@ for command in (
     complexity,
     render,
     serve,
+    corenlp,
     encoder,
 ):
     lpcfg_cli.command()(command)

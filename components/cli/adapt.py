@@ -30,7 +30,7 @@ def adapt(
     skip_bad: options.SkipBad = False,
     force: options.Force = False,
 ) -> None:
-    """Go on from a model with trees of your own, from 20 to some thousand, such as those that serve --correct saves.
+    """Go on from a model with trees of your own, from 20 to some thousand, such as those that `correct` saves.
 
     First come up to ten differences between your trees and those of the model: labels that it lacks, hyphens and
     quotation marks, roots, then other brackets over the same words. Many of one kind are a convention, which can be
@@ -43,7 +43,7 @@ def adapt(
 
     \b
     Example:
-        spacy-lpcfg serve --correct text.txt --output corrected.mrg
+        spacy-lpcfg correct en text.txt --output corrected.mrg
         spacy-lpcfg adapt en corrected.mrg --output mine
     """
     from spacy_lpcfg.evidence.adaptation import Conventions, Trial

@@ -67,7 +67,7 @@ def doubt(
     """Choose the sentences that are most worth correcting, those with the most doubtful trees first.
 
     Doubt is the entropy of the trees of a sentence, in bits, divided by its number of words. One of several sentences
-    with nearly the same words is chosen. `serve` opens the trees to correct them, and `adapt` learns from them.
+    with nearly the same words is chosen. `correct` opens the trees to correct them, and `adapt` learns from them.
 
     \b
     --format tsv, csv  place, doubt, entropy, number of words and text of a sentence a row
@@ -78,7 +78,7 @@ def doubt(
     Example:
         spacy-lpcfg doubt en text.txt
         spacy-lpcfg doubt en text.txt --output doubt.mrg
-        spacy-lpcfg serve --from doubt.mrg --output corrected.mrg
+        spacy-lpcfg correct en doubt.mrg --trees given --output corrected.mrg
     """
     name = format_of(output, form, DoubtFormat)
     check_usage(file, kind, None)

@@ -1,4 +1,4 @@
-"""The HTTP server of `spacy-lpcfg serve --corenlp`, for clients of CoreNLP."""
+"""The HTTP server of `spacy-lpcfg corenlp`, for clients of CoreNLP."""
 
 from __future__ import annotations
 

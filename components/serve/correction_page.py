@@ -1,4 +1,4 @@
-"""The HTML page of `spacy-lpcfg serve --correct`: a tree as boxes, edited by clicks and keys."""
+"""The HTML page of `spacy-lpcfg correct`: a tree as boxes, edited by clicks and keys."""
 
 from __future__ import annotations
 

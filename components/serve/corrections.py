@@ -1,4 +1,4 @@
-"""Interactive correction of parsed trees, the model behind `spacy-lpcfg serve --correct`."""
+"""Interactive correction of parsed trees, the model behind `spacy-lpcfg correct`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg serve --correct`: decisions on trees, what the server takes, and the page in a browser."""
+"""`spacy-lpcfg correct`: decisions on trees, what the server takes, and the page in a browser."""
 
 import json
 from dataclasses import replace
@@ -334,35 +334,29 @@ def test_correction_server_has_three_actions_of_few_bytes(server, caplog):
     assert not caplog.records
 
 
-def test_cli_serve_corrects_a_file(pipeline, tmp_path, monkeypatch):
+def test_cli_correct_writes_the_trees_of_a_file(pipeline, tmp_path, monkeypatch):
     pipeline.to_disk(tmp_path / "model")
-    (tmp_path / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    text, saved = tmp_path / "text.txt", tmp_path / "out.mrg"
+    text.write_text("\n".join(TEXTS), encoding="utf-8")
     answers = serving.interrupted_after(monkeypatch, DemoServer, lambda server: ask(server, "POST", "/save", NOTHING))
-    options = ("--correct", tmp_path / "text.txt", "--port", 0)
-    run("serve", tmp_path / "model", *options, "--output", tmp_path / "out.mrg")
+    command = ("correct", tmp_path / "model")
+    run(*command, text, "--port", 0, "--output", saved)
     assert [status for status, _, _ in answers] == [200]
-    assert len([*read_trees(tmp_path / "out.mrg")]) == 1
+    assert len([*read_trees(saved)]) == 1
     for wrong, message in (
-        ((*options, "--output", tmp_path / "out.mrg"), "exists: name another file, or use --resume"),
-        ((*options, "--output", tmp_path / "text.txt", "--resume"), "should end in .mrg"),
-        ((*options[:1], tmp_path / "out.mrg", "--output", tmp_path / "out.mrg", "--resume"), "is read, and would be"),
-        (("--order", "text"), "this is for --correct FILE and --from FILE"),
-        ((*options, "--from", tmp_path / "out.mrg"), "name one file, by --from if its trees are to be corrected"),
-        ((tmp_path / "model", *options), "name one model"),
-        (("--from", tmp_path / "out.mrg", "--input", "text"), "--from takes trees"),
-        (("--resume",), "this is for --correct FILE and --from FILE"),
-        (("--host", "0.0.0.0"), "this is for --corenlp"),
-        (("--workers", 2), "this is for --corenlp"),
-        (options, "name a file for the trees"),
-        (("--output", tmp_path / "new.mrg"), "this is for --correct FILE and --from FILE"),
-        (("--correct", tmp_path / "none.txt", "--output", tmp_path / "new.mrg"), "there is no file"),
+        ((text, "--output", saved), "exists: name another file, or use --resume"),
+        ((text, "--output", text, "--resume"), "should end in .mrg"),
+        ((saved, "--output", saved, "--resume"), "is read, and would be"),
+        ((saved, "--trees", "given", "--input", "text", "--output", "new.mrg"), "text has no trees to begin with"),
+        ((text,), "Missing option '--output'"),
+        ((tmp_path / "none.txt", "--output", tmp_path / "new.mrg"), "there is no file"),
     ):
-        assert message in stderr_of(run("serve", tmp_path / "model", *wrong, code=2))
-    run("serve", tmp_path / "model", "--from", tmp_path / "out.mrg", "--port", 0, "--output", tmp_path / "better.mrg")
+        assert message in stderr_of(run(*command, *wrong, code=2))
+    run(*command, saved, "--trees", "given", "--port", 0, "--output", tmp_path / "better.mrg")
     assert len([*read_trees(tmp_path / "better.mrg")]) == 1
-    before = (tmp_path / "out.mrg").read_bytes()
-    run("serve", tmp_path / "model", *options, "--output", tmp_path / "out.mrg", "--resume")
-    assert (tmp_path / "out.mrg").read_bytes() == before
+    before = saved.read_bytes()
+    run(*command, text, "--port", 0, "--output", saved, "--resume")
+    assert saved.read_bytes() == before
     assert not [*tmp_path.glob("*.lock")]
 
 

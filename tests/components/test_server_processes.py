@@ -1,4 +1,4 @@
-"""`spacy-lpcfg serve --corenlp --workers`: the real command, asked over real requests."""
+"""`spacy-lpcfg corenlp --workers`: the real command, asked over real requests."""
 
 import os
 import re
@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reas
 def server(tmp_path):
     """A command that serves in two processes, and its address."""
     pipeline_of("lpcfg_parser").to_disk(tmp_path / "model")
-    command = [sys.executable, "-m", "spacy", "lpcfg", "serve", str(tmp_path / "model")]
-    options = ["--corenlp", "--workers", "2", "--port", "0", "--host", "127.0.0.2"]
+    command = [sys.executable, "-m", "spacy", "lpcfg", "corenlp", str(tmp_path / "model")]
+    options = ["--workers", "2", "--port", "0", "--host", "127.0.0.2"]
     with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, encoding="utf-8") as process:
         lines = iter(process.stderr.readline, "")
         url = next(found[0] for line in lines if (found := re.search(r"http://\S+/", line)))

@@ -96,6 +96,9 @@ Replace: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
+Port = Annotated[int, typer.Option(min=0, max=65535, help="The port to listen at; 0 is any that is free.")]
+
+
 # Trees -------------------------------------------------------------------------------------------
 
 

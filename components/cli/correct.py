@@ -1,0 +1,99 @@
+"""`spacy-lpcfg correct`: a page on this machine to correct trees by hand."""
+
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.files import check_input, check_output
+from spacy_lpcfg.components.cli.shared.formats import format_of
+from spacy_lpcfg.components.cli.shared.inputs import Source, run_pipeline, source_of, trees_of
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.serving import listening, serve_until_interrupted
+from spacy_lpcfg.components.cli.shared.tree_sources import no_trees
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.trees import Tree
+
+
+class Ordering(str, Enum):
+    doubt = "doubt"
+    text = "text"
+
+
+class Start(str, Enum):
+    parsed = "parsed"
+    given = "given"
+
+
+@reporting_errors
+def correct(
+    model: options.ParserModel,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The sentences: what `parse` takes, but no text itself.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", dir_okay=False, help="A new file for the trees, such as trees.mrg.")
+    ],
+    start: Annotated[
+        Start, typer.Option("--trees", help="Begin with the trees of the parser, or with those given in FILE.")
+    ] = Start.parsed,
+    order: Annotated[
+        Ordering, typer.Option(help="The most doubtful sentences first, or as in the file.")
+    ] = Ordering.doubt,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the file of --output.")] = False,
+    kind: options.Kind = None,
+    dialect: options.Dialect = None,
+    component: options.Component = None,
+    port: options.Port = 8000,
+) -> None:
+    """Serve a page to correct the trees of sentences, the most doubtful first.
+
+    Brackets are relabelled, added and removed, and tags changed, by clicks and keys. What is kept is a constraint, and
+    the rest is parsed again. Trees that are saved are written to --output, in the order of FILE, and to no other file.
+    It belongs to this server until it ends; with --resume the next one goes on with it.
+
+    With --trees given the sentences begin with the trees of FILE, without empty elements and indices, and --output has
+    all of them.
+
+    Only this machine can open the page, which loads nothing from elsewhere and answers no other site. Ctrl-C ends it.
+
+    \b
+    Example:
+        spacy-lpcfg correct en text.txt --output trees.mrg
+        spacy-lpcfg correct en trees.mrg --trees given --order text --output better.mrg
+    """
+    from spacy_lpcfg.components.serve.correction_server import CorrectionServer
+    from spacy_lpcfg.components.serve.corrections import Corrections
+    from spacy_lpcfg.components.training.corpus import tree_to_doc
+
+    if start == Start.given and kind not in (None, options.Input.trees):
+        raise typer.BadParameter(f"{kind.value} has no trees to begin with", param_hint="--trees")
+    check_input(file)
+    format_of(output, None, ["brackets"])
+    check_output(output, inputs=[file, model], force=True)
+    if output.exists() and not resume:
+        raise typer.BadParameter(f"'{output}' exists: name another file, or use --resume", param_hint="--output")
+    nlp = load_pipeline(model)
+    parser = find_parser(nlp, component)
+    trees = _trees(file, dialect) if start == Start.given else None
+    if trees is None:
+        docs = (parsed.doc for parsed in run_pipeline(nlp, parser, source_of(nlp, parser, file, kind, None, dialect)))
+    else:
+        docs = (tree_to_doc(nlp.vocab, [tree], parser.spans_key) for tree in trees)
+    settings: dict[str, Any] = {"resume": resume, "order": order.value, "trees": trees}
+    corrections = Corrections(parser, progress(docs, "documents"), output, **settings)
+    serve_until_interrupted(listening(port, lambda: CorrectionServer(port, corrections)), "The page is")
+
+
+def _trees(file: str, dialect: str | None) -> "list[Tree]":
+    """Return the trees of a file; ValueError if it has none."""
+    from spacy_lpcfg.trees import normalize
+
+    read = trees_of(Source(file, options.Input.trees, dialect=dialect, is_told=True))
+    trees = [tree for tree in map(partial(normalize, functions=True), read) if tree]
+    if not trees:
+        raise no_trees([file])
+    return trees

@@ -1,0 +1,39 @@
+"""Servers of commands: they begin at a free port, say where they are, and end by Ctrl-C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from spacy_lpcfg.components.cli.shared.console import log
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.components.serve.local_server import LocalServer
+
+Server = TypeVar("Server", bound="LocalServer")
+
+
+def listening(port: int, make: Callable[[], Server]) -> Server:
+    """Make a server at a port.
+
+    RAISES (ValueError): If the port is not free.
+    """
+    try:
+        return make()
+    except OSError as error:
+        raise ValueError(f"port {port} is not free ({error}): choose another by --port, or 0 for any") from error
+
+
+def serve_until_interrupted(server: LocalServer, what: str, n_workers: int = 1) -> None:
+    """Log the address of a server after `what`, and answer requests until Ctrl-C or SIGTERM; then close the server."""
+    from spacy_lpcfg.components.serve.server_processes import interrupted_by_sigterm, serve_in_processes
+
+    with server, interrupted_by_sigterm():
+        log(f"{what} at {server.url} - Ctrl-C ends it")
+        try:
+            if n_workers > 1:
+                serve_in_processes(server, n_workers)
+            else:
+                server.serve_forever()
+        except KeyboardInterrupt:
+            log("ended")
