@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from spacy_lpcfg.trees.tree import Span
 
 ANY = ""
@@ -65,20 +63,8 @@ class Constraints:
             return True
         spans = list(brackets)
         known = {*spans, *((start, end, ANY) for start, end, _ in spans)}
-        return known.issuperset(self.required) and known.isdisjoint(self.forbidden) and not self._are_crossed(spans)
-
-    def _are_crossed(self, brackets: list[Span]) -> bool:
-        """Return whether a bracket crosses one of `whole`."""
-        bounds = np.array([bracket[:2] for bracket in brackets], dtype=np.int64).reshape(-1, 2)
-        starts, ends = bounds.T
-        return any(
-            bool(
-                np.any(
-                    (starts < start) & (start < ends) & (ends < end) | (start < starts) & (starts < end) & (end < ends)
-                )
-            )
-            for start, end in self.whole
-        )
+        is_crossed = any(crosses(start, end, *span) for span in self.whole for start, end, _ in spans)
+        return known.issuperset(self.required) and known.isdisjoint(self.forbidden) and not is_crossed
 
 
 NO_CONSTRAINTS = Constraints()

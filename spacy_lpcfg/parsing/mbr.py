@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 
+from spacy_lpcfg.parsing.constraints import find_crossing
 from spacy_lpcfg.trees.tree import Span
 
 _Bounds = tuple[int, int]
@@ -34,7 +35,7 @@ def mbr_brackets(posteriors: Mapping[Span, float], n_words: int, *, cost: float)
     labels = {bounds: _best_labels(of_label) for bounds, of_label in scores.items()}
     gains = {bounds: sum(scores[bounds][label] for label in of_span) for bounds, of_span in labels.items()}
     order = sorted(gains, key=_outer_first)
-    if _cross(order):
+    if find_crossing(order) is not None:
         order = sorted(_best_nesting(order, gains), key=_outer_first)
     return [(start, end, label) for start, end in order for label in labels[start, end]]
 
@@ -47,18 +48,6 @@ def _best_labels(scores: Mapping[str, float]) -> tuple[str, ...]:
 
 def _outer_first(bounds: _Bounds) -> _Bounds:
     return bounds[0], -bounds[1]
-
-
-def _cross(order: list[_Bounds]) -> bool:
-    """Return whether any two cross, of spans in pre-order."""
-    open_ends: list[int] = []
-    for start, end in order:
-        while open_ends and open_ends[-1] <= start:
-            open_ends.pop()
-        if open_ends and open_ends[-1] < end:
-            return True
-        open_ends.append(end)
-    return False
 
 
 def _best_nesting(order: list[_Bounds], gains: Mapping[_Bounds, float]) -> list[_Bounds]:

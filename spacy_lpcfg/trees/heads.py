@@ -1,4 +1,4 @@
-"""Head rules, read from files in `head_tables`, and the lexical heads of trees."""
+"""Head rules, read from files in `head_tables`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from itertools import islice
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.trees.transforms import NEW_NODE, split_chain
-from spacy_lpcfg.trees.tree import Tree
 
 Step = tuple[str, frozenset[str]]
 
@@ -186,33 +185,6 @@ UNIVERSAL = frozenset(
 _TAGS_LOOKED_AT = 50
 _LONGEST_CODE = 3
 _table = lru_cache(maxsize=None)(_packaged)
-
-
-def lexical_heads(tree: Tree, rules: HeadRules = ENGLISH) -> list[int]:
-    """Find the lexical head of every node.
-
-    In a binarized tree a node `@X` counts as its own head child, so that except for some
-    coordinations the heads are those of the original tree.
-
-    tree (Tree): Any tree.
-    rules (HeadRules): The head rules of its language.
-    RETURNS (list of int): The position of the head word of each node, in the order of
-        `tree.nodes()`.
-    """
-    nodes = list(tree.nodes())
-    heads = [0] * len(nodes)
-    right: list[tuple[int, str]] = []  # head and label of the subtrees to the right, nearest last
-    position = len(tree)
-    for i, node in reversed(list(enumerate(nodes))):
-        if node.is_leaf:
-            position -= 1
-            head, label = position, node.label
-        else:
-            below = [right.pop() for _ in node.children]
-            head, label = below[rules.head(node.label, [label for _, label in below])]
-        heads[i] = head
-        right.append((head, label if node.label.startswith(NEW_NODE) else node.label))
-    return heads
 
 
 def _category(label: str, index: int) -> str:

@@ -11,7 +11,7 @@ backslash: `ADVP|PRT` becomes `ADVP\|PRT`. `split_chain` splits such labels.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from itertools import chain
 from operator import is_
 
@@ -141,36 +141,6 @@ def split_chain(label: str) -> list[str]:
     return [_ESCAPED.sub(r"\1", escaped) for escaped in _CHAIN_LABEL.findall(label)]
 
 
-def strip_functions(tree: Tree) -> Tree:
-    """Remove function labels and indices from categories: `NP-SBJ-1` and `NP=2` become `NP`.
-
-    Tags are left alone, and so are categories that begin with "-" or "=".
-    """
-
-    return _renamed(tree, basic_category)
-
-
-def strip_indices(tree: Tree) -> Tree:
-    """Remove indices from categories and keep function labels: `NP-SBJ-1` becomes `NP-SBJ`, and `NP=2` becomes `NP`.
-
-    Tags are left alone, and so are categories that begin with "-" or "=".
-    """
-
-    return _renamed(tree, category_with_functions)
-
-
-def _renamed(tree: Tree, rename: Callable[[str], str]) -> Tree:
-    """Rename the categories of a tree; tags are left alone."""
-
-    def renamed(node: Tree, children: list[Tree]) -> Tree:
-        if node.is_leaf:
-            return node
-        label = rename(node.label)
-        return _with_children(node, children) if label == node.label else Tree(label, children)
-
-    return tree.fold(renamed)
-
-
 def category_with_functions(label: str) -> str:
     """Return a label without indices; a label that begins with a hyphen, such as -LRB-, is kept."""
     category, *functions = label.partition("=")[0].split("-")
@@ -235,8 +205,15 @@ def clean(tree: Tree, *, functions: bool = False) -> Tree | None:
     if cleaned is None:
         return None
     _, cleaned = strip_root(cleaned)
-    strip = strip_indices if functions else strip_functions
-    return strip(cleaned if cleaned.label else Tree("TOP", cleaned.children)).with_source(tree.source)
+    rename = category_with_functions if functions else basic_category
+
+    def renamed(node: Tree, children: list[Tree]) -> Tree:
+        if node.is_leaf:
+            return node
+        label = rename(node.label)
+        return _with_children(node, children) if label == node.label else Tree(label, children)
+
+    return (cleaned if cleaned.label else Tree("TOP", cleaned.children)).fold(renamed).with_source(tree.source)
 
 
 def normalize(tree: Tree, *, functions: bool = False) -> Tree | None:

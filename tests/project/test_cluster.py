@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import os
 import signal
+import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -74,12 +75,15 @@ def n_tasks_since(before: dict[str, int], client: Any) -> int:
     return sum(n - before.get(worker, 0) for worker, n in client.run(n_executed).items())
 
 
+def local_cluster(**settings: Any) -> Any:
+    """Start a cluster on this machine, whose scheduler takes any free port, also for the pages that it serves."""
+    return distributed.LocalCluster(dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False}, **settings)
+
+
 @contextmanager
 def new_client() -> Iterator[Any]:
     """Start a client of a scheduler and two workers, processes on this machine."""
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
-    )
+    cluster = local_cluster(n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1")
     with cluster, distributed.Client(cluster) as client:
         client.wait_for_workers(2, timeout=120)
         yield client
@@ -187,9 +191,11 @@ def test_cluster_is_used_by_the_command(files, client, tmp_path):
 
 
 def test_cluster_that_does_not_answer_is_an_error(files, tmp_path):
-    command = ("learn", "lpcfg", *files.paths, "--scheduler", "tcp://127.0.0.1:9", "-o", tmp_path / "model")
-    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
-        assert "127.0.0.1:9" in run(*command, code=1).stderr
+    with socket.socket() as taken, dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        taken.bind(("127.0.0.1", 0))  # nobody listens, and nobody else can
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        command = ("learn", "lpcfg", *files.paths, "--scheduler", address, "-o", tmp_path / "model")
+        assert address in run(*command, code=1).stderr
 
 
 # Parsing -------------------------------------------------------------------------------------------
@@ -237,9 +243,7 @@ def test_cluster_parses_the_same_though_a_worker_is_killed(corpus, parsed_here, 
 
 def test_cluster_of_threads_parses_the_same(corpus, parsed_here, pcfg_model, tmp_path):
     """Each thread has a pipeline of its own."""
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=3, processes=False, dashboard_address=":0"
-    ) as cluster:
+    with local_cluster(n_workers=1, threads_per_worker=3, processes=False) as cluster:
         address = cluster.scheduler_address
         run("parse", pcfg_model, corpus, "--format", "jsonl", "--scheduler", address, "-o", tmp_path)
     assert written(tmp_path) == parsed_here
@@ -280,19 +284,23 @@ def test_cluster_is_sent_a_model_a_few_times_and_not_with_each_call(client, tmp_
     assert all(1 <= arrived.count(worker) <= 2 for worker in workers)
 
 
-def wait_a_little(item: int) -> None:
-    time.sleep(0.1)
+def first_at_once(may_end: Path, item: int) -> None:
+    """Return at once from the first call, and from the others when a file is there, or after a minute."""
+    end = time.monotonic() + 60
+    while item and not may_end.exists() and time.monotonic() < end:
+        time.sleep(0.01)
 
 
-def cancelled_midway(address: str) -> None:
-    with on_cluster(address, [wait_a_little]):
-        results, client = as_completed(wait_a_little, range(40), None), distributed.default_client()
+def cancelled_midway(address: str, call: Callable[[int], None]) -> None:
+    with on_cluster(address, [call]):
+        results, client = as_completed(call, range(40), None), distributed.default_client()
         next(results)
         client.cancel([distributed.Future(key, client) for key in list(client.futures)])
         list(results)
 
 
-def test_cluster_whose_scheduler_goes_is_an_error(client):
+def test_cluster_whose_scheduler_goes_is_an_error(client, tmp_path):
     """Its calls are cancelled then, as they are here."""
     with pytest.raises(ConnectionError, match="start it and this command again"):
-        cancelled_midway(client.scheduler.address)
+        cancelled_midway(client.scheduler.address, partial(first_at_once, tmp_path / "may_end"))
+    (tmp_path / "may_end").touch()

@@ -7,12 +7,12 @@ import pytest
 from bracketed import tree_of
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.lexical_heads import lexical_heads
 from oracles.strategies import trees
 from paths import SAMPLE
 
 from spacy_lpcfg.queries import TreeIndex, TreeNode, reading
 from spacy_lpcfg.trees import HeadRules, Tree, TreebankError, parse_trees, read_trees
-from spacy_lpcfg.trees.heads import lexical_heads
 
 
 def trees_of(index: TreeIndex) -> list[Tree]:

@@ -14,8 +14,8 @@ TREE = f"(S (NP (NN {WORD})) (VP (VBD fell)))"
 NESTED, AMBIGUOUS = "/^(a+)+$/", "/^(a|a)*$/"  # Python's `re` takes hours for either
 
 
-@pytest.fixture(autouse=True)
-def limit(monkeypatch):
+@pytest.fixture
+def _limit(monkeypatch):
     monkeypatch.setattr(regexes, "MAX_SECONDS", 0.02)
 
 
@@ -28,6 +28,7 @@ def test_regexes_that_backtrack_find_what_they_should():
     assert asked("/^(a+)+b$/") == [3]
 
 
+@pytest.mark.usefixtures("_limit")
 @pytest.mark.parametrize("pattern", [AMBIGUOUS, f"NN < {AMBIGUOUS}", f"@{AMBIGUOUS}", f"!{AMBIGUOUS}"])
 def test_regexes_that_take_too_long_are_an_error_that_names_the_word(pattern):
     with pytest.raises(ValueError, match=f"took too long at '{WORD}': repeat nothing that has repeats"):
@@ -36,6 +37,7 @@ def test_regexes_that_take_too_long_are_an_error_that_names_the_word(pattern):
         TreeIndex.from_trees(parse_trees(TREE)).nodes(TreePattern(pattern))
 
 
+@pytest.mark.usefixtures("_limit")
 def test_regexes_of_a_matcher_and_of_the_command_are_bounded_too(tmp_path):
     doc = tree_to_doc(Vocab(), [*parse_trees(TREE)])
     matcher = TreeMatcher(doc.vocab)

@@ -1,11 +1,12 @@
 """Dependencies by heads, and CoNLL-U."""
 
 from hypothesis import given
+from oracles.lexical_heads import lexical_heads
 from oracles.strategies import trees
 
 from spacy_lpcfg.trees import HeadRules, Tree, conllu, dependencies, parse_trees
 from spacy_lpcfg.trees.dependencies import NO_HEAD
-from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads
+from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH
 
 (SALES,) = parse_trees(
     "(ROOT (S (NP-SBJ (NP (NNS Sales)) (PP (IN of) (NP (NN tea)))) (VP (MD may) (VP (VB rise) (NP (CD 3\\/4)))) (. .)))"

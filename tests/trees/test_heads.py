@@ -1,19 +1,11 @@
 import pytest
 import spacy
 from commands import run
-from hypothesis import given
-from hypothesis import strategies as st
-from oracles.strategies import trees
 
 from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.learning import TreebankPCFG
-from spacy_lpcfg.trees import HeadRules, Tree, head_rules, normalize, parse_trees, read_trees
-from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads, rules_of_language, rules_of_tags
-from spacy_lpcfg.trees.transforms import binarize, collapse_unaries
-
-ENGLISH_CATEGORIES = st.sampled_from(["S", "NP", "VP", "PP", "SBAR", "ADJP", "QP", "X", "UNKNOWN"])
-ENGLISH_TAGS = st.sampled_from(["NN", "VBD", "IN", "DT", "CD", "JJ", "POS", ",", "-LRB-"])
-
+from spacy_lpcfg.trees import HeadRules, head_rules
+from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, rules_of_language, rules_of_tags
 
 ENGLISH_NODES = """
 S: NP *VP . / S: *S , CC S . / VP: *MD RB VP / VP: ADVP *VBD NP / NP: DT NNP *NN / NP: DT *NN CC NN
@@ -70,6 +62,10 @@ PP-OB1: NP *P / NP: IP-REL *N PU / IP-MAT: PP NP *VB AXD PU / NUMCLP: NUM *CL / 
 NP: lo_et *NNO PP / NP-SB: ART ADJA *NN / PP: *APPR ART NN / S: NP-SB $, *VVFIN / IP: NP-SUBJ *VP / FOO: , *A B
 sn: *espec.ms grup.nom / S: sn-SUJ *S Fp / S: $, $( *VVFIN
 """,
+    "dependencies": """
+VP: AUX *VERB NP / VP: *VERB CCONJ VERB NP / NP: DET ADJ *NOUN PP / NP: PRON *NOUN PROPN PROPN / PP: ADP *NP
+SBAR: WHNP *S / S: NP AUX *VP . / S: NP *NP / ADJP: ADV *ADJ
+""",
 }
 
 
@@ -116,54 +112,6 @@ def test_heads_are_chosen_for_learners_by_name_or_file(tmp_path):
     assert make_learner("em", lang="is", heads="general").lang == "general"
     refused = run("learn", "lpcfg", train, "--set", "heads=corpusearch", "-o", tmp_path / "other", code=2)
     assert "corpusearch" in refused.stderr
-
-
-def test_lexical_heads_of_a_sentence():
-    (tree,) = parse_trees("(ROOT (S (NP (NP (DT The) (NN cat)) (PP (IN of) (NP (PRP me)))) (VP (VBD slept)) (. .)))")
-    heads = " ".join(f"{node.label}:{tree.words[i]}" for node, i in zip(tree.nodes(), lexical_heads(tree), strict=True))
-    assert heads == ("ROOT:slept S:slept NP:cat NP:cat DT:The NN:cat PP:of IN:of NP:me PRP:me VP:slept VBD:slept .:.")
-
-
-@given(trees(), st.sampled_from([ENGLISH, DEFAULT, HeadRules(side="right")]))
-def test_lexical_heads_lie_inside_and_come_from_a_child(tree, rules):
-    heads = lexical_heads(tree, rules)
-    spans = iter(tree.spans())
-    positions = iter(range(len(tree)))
-    for node, head in zip(tree.nodes(), heads, strict=True):
-        start, end, _ = (next(positions), 0, "") if node.is_leaf else next(spans)
-        assert head == start if node.is_leaf else start <= head < end
-
-
-@given(trees(ENGLISH_CATEGORIES, ENGLISH_TAGS), st.sampled_from(["left", "right"]), st.sampled_from([ENGLISH, DEFAULT]))
-def test_lexical_heads_do_not_depend_on_transforms(tree, direction, rules):
-    """True because no coordinator is among the tags."""
-    expected = dict(zip(tree.spans(), inner_heads(tree, rules), strict=True))
-    binary = binarize(collapse_unaries(tree), direction=direction)
-    for (start, end, label), head in zip(binary.spans(), inner_heads(binary, rules), strict=True):
-        if not label.startswith("@"):
-            assert expected[start, end, label.rpartition("|")[2]] == head
-
-
-def inner_heads(tree: Tree, rules: HeadRules) -> list[int]:
-    heads = zip(tree.nodes(), lexical_heads(tree, rules), strict=True)
-    return [head for node, head in heads if not node.is_leaf]
-
-
-def test_lexical_heads_depth_is_bounded_by_memory_only():
-    tree = Tree("NN", word="x")
-    for _ in range(5_000):
-        tree = Tree("VP", [Tree("VB", word="y"), tree])
-    assert lexical_heads(tree)[0] == 0
-    assert lexical_heads(tree, HeadRules())[0] == 4_999
-
-
-def test_lexical_heads_of_a_treebank_are_verbs_of_sentences(shared_data):
-    n_sentences = n_verbs = 0
-    for tree in map(normalize, read_trees(shared_data / "wsj_sample" / "dev.mrg")):
-        if tree is not None and tree.label == "S":
-            n_sentences += 1
-            n_verbs += tree.tags[lexical_heads(tree)[0]][:1] in "VMT"
-    assert n_verbs > 0.97 * n_sentences
 
 
 def test_rules_of_trees_follow_their_tags():

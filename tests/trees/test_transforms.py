@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import labels, trees, words
 
-from spacy_lpcfg.trees import Tree, normalize, read_trees
+from spacy_lpcfg.trees import Tree, clean, normalize, read_trees
 from spacy_lpcfg.trees.transforms import (
     binarize,
     collapse_unaries,
@@ -15,7 +15,6 @@ from spacy_lpcfg.trees.transforms import (
     expand_unaries,
     remove_empty,
     split_chain,
-    strip_functions,
     strip_root,
     unbinarize,
     unescape_token,
@@ -99,15 +98,15 @@ CATEGORIES = (
 
 
 @pytest.mark.parametrize("labels", CATEGORIES.split())
-def test_strip_functions_cuts_categories_only(labels):
+def test_clean_cuts_functions_off_categories_only(labels):
     label, category = labels.split(">")
-    tree = Tree(label, [Tree(label, word="x"), Tree("NN", word="y")])
-    assert strip_functions(tree) == Tree(category, tree.children)
+    tree = Tree(label, [Tree("X", word="x"), Tree("NN-Y", word="y")])
+    assert clean(tree) == Tree(category, tree.children)
 
 
 @given(trees())
-def test_strip_functions_never_leaves_an_empty_label(tree):
-    assert all(node.label for node in strip_functions(tree).nodes())
+def test_clean_never_leaves_an_empty_label(tree):
+    assert all(node.label for node in clean(tree).nodes())
 
 
 def test_remove_empty_takes_nodes_that_held_nothing_else():

@@ -13,6 +13,7 @@ import spacy
 from bracketed import tree_of
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.lexical_heads import lexical_heads
 from oracles.strategies import trees as random_trees
 from spacy.attrs import LANG
 from spacy.tokens import Doc, Span, SpanGroup, Token
@@ -28,7 +29,7 @@ from spacy_lpcfg.components.doc.write import set_parses, set_trees
 from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.pictures import tree_svg
 from spacy_lpcfg.trees import HeadRules, Tree, dependencies, from_nltk, parse_trees, to_latex
-from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, lexical_heads
+from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH
 
 register_extensions()
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.lexical_heads import lexical_heads
 from oracles.strategies import trees
 from paths import SAMPLE
 
@@ -14,7 +15,7 @@ from spacy_lpcfg.learning.treebank.counts import boundary_tags, count, smoothed_
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons, join, skeletons
 from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
-from spacy_lpcfg.trees.heads import ENGLISH, lexical_heads
+from spacy_lpcfg.trees.heads import ENGLISH
 from spacy_lpcfg.trees.transforms import binarize, collapse_unaries
 
 
