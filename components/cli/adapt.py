@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 @reporting_errors
 def adapt(
-    model: options.ParserModel,
-    trees: Annotated[list[Path], options.file_argument("TREES...", "Trees that the model should learn from.")],
+    model: options.GrammarModel,
+    trees: Annotated[list[Path], options.file_argument("TREES...", "Trees to learn from.")],
     output: options.Output,
     words: options.Words = None,
     seed: options.Seed = 0,
@@ -32,14 +32,13 @@ def adapt(
 ) -> None:
     """Go on from a model with trees of your own, from 20 to some thousand, such as those that `correct` saves.
 
-    First come up to ten differences between your trees and those of the model: labels that it lacks, hyphens and
-    quotation marks, roots, then other brackets over the same words. Many of one kind are a convention, which can be
-    changed in the trees with `spacy-lpcfg edit`.
+    First it prints up to ten differences between your trees and those of the model: labels that the model lacks,
+    hyphens and quotation marks, roots, then other brackets over the same words. A frequent difference is a convention,
+    which you can change in your trees with `spacy-lpcfg edit`.
 
-    The grammar, the classifier on the vectors of the encoder, and how much both count go on from where they are; how
-    far is chosen by cross-validation on your trees. The F1 of the model as it was and adapted are printed, with the
-    noise of their difference. The model is saved as it was unless the adapted one is better in nine of ten samples of
-    the sentences.
+    Then the grammar and the classifier of the encoder's vectors learn from your trees, as far as cross-validation on
+    them says. It prints F1 before and after with an interval of the difference, and saves the model as it was unless
+    the adapted one is better in nine of ten bootstrap samples.
 
     \b
     Example:

@@ -27,20 +27,19 @@ def calibrate(
         list[Path], options.file_argument("TREES...", "Trees that it did not learn from; each file is a domain.")
     ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline with the tau found.")
+        Path | None, typer.Option("--output", "-o", file_okay=False, help="Folder to save the calibrated pipeline to.")
     ] = None,
     component: options.Component = None,
     dialect: options.Dialect = None,
     skip_bad: options.SkipBad = False,
     force: options.Force = False,
 ) -> None:
-    """Tell whether brackets, tags and whole trees are right as often as their probabilities say, and mend them.
+    """Measure how well probabilities of brackets, tags and trees are calibrated, and fit their temperature.
 
-    The words of the trees are parsed. One power, tau, of the probabilities of a sentence's trees is then chosen, under
-    which the brackets of the gold trees are likeliest: less than 1 makes all answers less sure, more than 1 surer. Of
-    several files each is a domain, such as news or dialogue, and all count alike. The expected calibration error is
-    the mean distance between probabilities and the share that is right, over ten ranges of probabilities. On other
-    texts it will be larger. What is saved has tau as a setting of the component, which goes before the model's.
+    Parses the words of the trees, and chooses the power tau of the probabilities of trees under which the gold brackets
+    are likeliest: less than 1 makes all answers less sure, more than 1 surer. Each file is a domain, such as news or
+    dialogue, and all domains count alike. The expected calibration error is the mean distance between probability and
+    share of right answers, over ten ranges of probabilities. The saved pipeline has tau as a setting.
 
     \b
     Example:

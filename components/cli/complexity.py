@@ -37,7 +37,7 @@ class Unit(str, Enum):
 @reporting_errors
 def complexity(
     files: options.TreeFiles,
-    unit: Annotated[Unit, typer.Option(help="A row for each document, or each sentence.")] = Unit.document,
+    unit: Annotated[Unit, typer.Option(help="Print a row for each document, or for each sentence.")] = Unit.document,
     kind: options.Kind = None,
     model: options.TextModel = "en",
     component: options.Component = None,
@@ -48,21 +48,20 @@ def complexity(
     skip_bad: options.SkipBad = False,
     form: Annotated[
         TableFormat | None,
-        typer.Option("--format", help="A table separated by tabs, or by commas; or L2SCA's own. [default: tsv]"),
+        typer.Option("--format", help="Table separated by tabs or commas, or in L2SCA's format. [default: tsv]"),
     ] = None,
     output: options.OutputFile = None,
     force: options.Replace = False,
 ) -> None:
     """Measure how complex English sentences are.
 
-    FILE is a treebank by its name (.mrg, .psd, .export and others, .gz or not) or by --dialect, Docs with trees
-    (.spacy), and else text, which the model parses. Each file is a document, and each Doc of a .spacy file.
-    Of several files, one that cannot be read is told of, and the others are measured. An empty file has a row of zeros.
+    FILE is a treebank (.mrg, .psd, .export and others, .gz or not), Docs with trees (.spacy), or text, which the model
+    parses. Each file is a document, and so is each Doc of a .spacy file. A file that cannot be read is reported, and
+    the others are measured. An empty file has a row of zeros.
 
-    The table has the nine counts and fourteen indices of L2SCA (Lu 2010): words, sentences, verb
-    phrases, clauses, T-units, dependent clauses, complex T-units, coordinate phrases and complex nominals; Yngve depth
-    and Frazier score, the means of the words; height; and the mean surprisal of the words in bits, where the model has
-    it. --format l2sca is a .csv file as L2SCA writes it: names, counts and indices only.
+    The table has the nine counts and fourteen indices of L2SCA (Lu 2010): words, sentences, verb phrases, clauses,
+    T-units, dependent clauses, complex T-units, coordinate phrases and complex nominals; mean Yngve depth, mean Frazier
+    score, height, and the mean surprisal of words in bits. --format l2sca has L2SCA's columns only.
 
     \b
     Example:

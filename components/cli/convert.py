@@ -36,7 +36,7 @@ def convert(
         typer.Argument(
             metavar="TREES...",
             exists=True,
-            help="Files of trees, .gz or not, folders of such, .spacy, .jsonl or .json.",
+            help="Files of trees, folders, .spacy, .jsonl or .json; .gz or not.",
         ),
     ],
     output: Annotated[
@@ -47,7 +47,9 @@ def convert(
             help="A file; its ending decides the format, and an unknown one lists all.",
         ),
     ],
-    n_sents: Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Trees a Doc, in a .spacy file.")] = 1,
+    n_sents: Annotated[
+        int, typer.Option("--n-sents", "-n", min=1, help="Number of trees in each Doc of a .spacy file.")
+    ] = 1,
     noise: Annotated[
         float,
         typer.Option(
@@ -72,30 +74,25 @@ def convert(
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
     lang: options.Lang = "en",
-    style: Annotated[LatexStyle, typer.Option(help="The package of LaTeX, for a .tex file.")] = LatexStyle.forest,
+    style: Annotated[LatexStyle, typer.Option(help="LaTeX package of a .tex file.")] = LatexStyle.forest,
     dialect: options.Dialect = None,
     encoding: options.Encoding = "utf-8",
     functions: options.TreeFunctions = options.Functions.cut,
     tags: options.TreeTags = options.TagDetail.fine,
     skip_bad: options.SkipBad = False,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if there is one.")] = False,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if it exists.")] = False,
 ) -> None:
     """Convert trees to Docs, brackets or JSON.
 
-    Text is compressed if .gz follows the ending, as in train.mrg.gz. Brackets, and the objects in .jsonl, are one a
-    line; .json has one list. Empty elements and function labels are taken off, and trees without words left out;
-    --functions keep leaves the functions. The JSON objects have the tree, its words, tags and spans, as those of
-    `spacy-lpcfg parse --format jsonl`; of these only the tree and the ID of the sentence are read, from .jsonl. A
-    .conllu file has dependencies by the head rules of a language, which --lang names. A .tex file has drawings for
-    \\input, each by the package forest or qtree.
+    The ending of OUTPUT decides the format; .gz after it compresses. Empty elements and function labels are removed,
+    and trees without words left out. JSON has the fields of `spacy-lpcfg parse --format jsonl`. CoNLL-U has
+    dependencies by the head rules of --lang. A .tex file has drawings for \\input.
 
-    --noise is for trees to learn from, so that the parser knows text in other letters, too. Which trees are copied or
-    changed, --seed says.
+    --noise makes trees from which a parser also learns capitals, lower case and missing punctuation.
 
-    --by makes trees of English dependencies, such as those of the English Web Treebank of Universal Dependencies, for
-    others to learn from. No bracket crosses a subtree, and tags are those of the file (XPOS, the Penn Treebank's).
-    With --like, such as the trees that MODEL learned from, trees with a local tree (a label over the labels of its
-    children) that those never have are left out, and counted.
+    --by makes trees of English dependencies, such as those of the English Web Treebank of Universal Dependencies. No
+    bracket crosses a subtree, and tags are those of the file (XPOS). --like leaves out trees with a local tree, a label
+    over the labels of its children, that is not in the given trees.
 
     \b
     Example:

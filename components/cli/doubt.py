@@ -51,8 +51,8 @@ class _Sentence(NamedTuple):
 @reporting_errors
 def doubt(
     model: options.ParserModel,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file in UTF-8 or .spacy, or - for stdin.")],
-    n: Annotated[int, typer.Option("--number", "-n", min=1, help="How many sentences.")] = 50,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for stdin.")],
+    n: Annotated[int, typer.Option("--number", "-n", min=1, help="Number of sentences to choose.")] = 50,
     kind: options.Kind = None,
     dialect: options.Dialect = None,
     form: Annotated[
@@ -61,18 +61,19 @@ def doubt(
     ] = None,
     output: options.OutputFile = None,
     component: options.Component = None,
-    n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
+    n_process: Annotated[int, typer.Option("--n-process", help="Number of processes; -1 for one per processor.")] = 1,
     force: options.Replace = False,
 ) -> None:
     """Choose the sentences that are most worth correcting, those with the most doubtful trees first.
 
-    Doubt is the entropy of the trees of a sentence, in bits, divided by its number of words. One of several sentences
-    with nearly the same words is chosen. `correct` opens the trees to correct them, and `adapt` learns from them.
+    Doubt is the entropy of the distribution over the trees of a sentence, in bits per word. Near duplicates are left
+    out. `correct` opens the trees to correct them, and `adapt` learns from them.
 
     \b
-    --format tsv, csv  place, doubt, entropy, number of words and text of a sentence a row
-    --format text      a sentence a line; .txt
-    --format brackets  the trees of the model, a tree a line; .mrg
+    --format tsv, csv  a row for each sentence: place, doubt, entropy, number of
+                       words, text
+    --format text      one sentence per line; .txt
+    --format brackets  one tree of the model per line; .mrg
 
     \b
     Example:

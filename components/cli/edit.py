@@ -31,7 +31,8 @@ def edit(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...", help="Treebanks, .spacy, .jsonl or .json, folders of the first two, or - for stdin."
+            metavar="FILE...",
+            help="Treebanks, .spacy, .jsonl or .json files, folders of the first two, or - for stdin.",
         ),
     ],
     rules: Annotated[Path, options.file_argument("RULES", "A file of rules in Tsurgeon's format.")],
@@ -47,10 +48,10 @@ def edit(
     """Edit trees by rules.
 
     A rule is a pattern as in `search`, a blank line, operations on nodes that the pattern names, and a blank line. It
-    is applied to a tree until the pattern matches no longer. At the end each rule says how often it fired.
+    is applied to a tree until the pattern matches no longer. At the end, the command says how often each rule applied.
 
-    Trees of the dialect penn are edited as they stand, with their roots, function labels and empty elements, and
-    written so, a tree a line. Other formats, by the ending of --output, have no empty elements, as with `convert`.
+    Penn trees are edited and written with their roots, function labels and empty elements. Other formats, by the ending
+    of --output, have no empty elements, as with `convert`.
 
     \b
     Example:

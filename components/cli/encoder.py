@@ -28,26 +28,26 @@ def encoder(
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="FOLDER", exists=True, file_okay=False, help="An encoder as the Hugging Face hub has it."
+            metavar="FOLDER", exists=True, file_okay=False, help="Folder of an encoder, as the Hugging Face hub has it."
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", dir_okay=False, help="File to write.")],
     text: Annotated[
         list[Path] | None,
-        options.file_option("Text or trees, whose pieces of words are kept. May be given again. [default: keep all]"),
+        options.file_option("Text or trees whose word pieces are kept; may be given again. [default: keep all]"),
     ] = None,
     pieces: Annotated[
-        int | None, typer.Option(min=10, help=f"With --text: how many pieces are kept. [default: {_PIECES}]")
+        int | None, typer.Option(min=10, help=f"With --text: number of word pieces to keep. [default: {_PIECES}]")
     ] = None,
     tune: Annotated[
         list[Path] | None,
-        options.file_option("Trees to tune the encoder on. May be given again. [default: leave it as it is]"),
+        options.file_option("Trees to tune the encoder on; may be given again. [default: do not tune]"),
     ] = None,
     dev: Annotated[
-        list[Path] | None, options.file_option("With --tune: other trees, to measure on. May be given again.")
+        list[Path] | None, options.file_option("With --tune: other trees, to measure on; may be given again.")
     ] = None,
     epochs: Annotated[
-        int | None, typer.Option(min=1, help=f"With --tune: how many times each tree is read. [default: {_EPOCHS}]")
+        int | None, typer.Option(min=1, help=f"With --tune: number of passes over the trees. [default: {_EPOCHS}]")
     ] = None,
     seed: options.Seed = 0,
     lang: options.TokenizerLang = "xx",
@@ -61,10 +61,9 @@ def encoder(
     FOLDER has config.json, model.safetensors, and tokenizer.json, vocab.txt or a SentencePiece model, of BERT's family:
     BERT, MiniLM, multilingual-e5, XLM-R, DistilBERT, ELECTRA. Or it has an encoder in ONNX, which is taken as it is.
 
-    With --text the vocabulary is cut to the pieces of the words in these files, and to likely ones of the same letters;
-    other words fall back to smaller pieces. With --tune the encoder and a classifier of phrases learn together, for
-    minutes to hours; with --dev, F1 of this classifier alone tells what each step costs. Without --tune the weights
-    stay as they are. In the end they are rounded to 8 bits.
+    --text cuts the vocabulary to the word pieces of these files, and to likely ones of the same letters; other words
+    are split into smaller pieces. --tune learns the encoder and a classifier of phrases together, in minutes to hours;
+    with --dev, F1 of this classifier is printed after each step. In the end, weights are rounded to 8 bits.
 
     Needs the extra `encoder`, of which torch is needed for --tune alone.
 

@@ -25,17 +25,20 @@ if TYPE_CHECKING:
 @reporting_errors
 def evaluate(
     source: Annotated[
-        str, typer.Argument(metavar="GOLD", help="The right trees, or .spacy; or a MODEL to judge: a pipeline, or en.")
+        str, typer.Argument(metavar="GOLD", help="The gold trees; or a MODEL to score: a pipeline, or en.")
     ],
-    test: Annotated[Path, options.file_argument("TEST", "The trees to judge, or .spacy; for a MODEL the right ones.")],
+    test: Annotated[Path, options.file_argument("TEST", "The trees to score; for a MODEL the gold trees.")],
     params: Annotated[Path | None, options.file_option("An EVALB parameter file. [default: as COLLINS.prm]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all scores as one JSON object.")] = False,
-    reference: Annotated[bool, typer.Option("--reference", help="Print the report of evalb.c.")] = False,
+    reference: Annotated[bool, typer.Option("--reference", help="Print the report in the format of evalb.c.")] = False,
     unlabelled: Annotated[
-        bool, typer.Option("--unlabelled", help="F1 of brackets without labels, without those over whole sentences.")
+        bool, typer.Option("--unlabelled", help="Score brackets without labels, except those over whole sentences.")
     ] = False,
     sentences: Annotated[
-        bool, typer.Option("--sentences", help="With --unlabelled: the mean F1 of sentences, not that of all brackets.")
+        bool,
+        typer.Option(
+            "--sentences", help="With --unlabelled: take the mean F1 of sentences instead of that of all brackets."
+        ),
     ] = False,
     align: Annotated[
         bool, typer.Option("--align", help="Compare brackets by the characters in them: tokens may differ.")
@@ -47,24 +50,22 @@ def evaluate(
 ) -> None:
     """Score parsed trees, or a model, by EVALB.
 
-    All together, label by label, by the length of sentences, and which labels are taken for which others.
+    Prints scores in all, by label and by length of sentences, and which labels are confused.
 
-    GOLD is a treebank of any dialect. TEST has a tree a line, in the same order, and an empty line where a parser found
-    none; any layout or dialect will do if none is missing. On both sides empty elements, function labels and the root
-    come off first, and trees without words are left out; --functions keep leaves the functions. With --tag-set coarse
-    tags are compared as parts of speech. Sentences that then differ in their words are errors, which no score counts.
+    GOLD and TEST are treebanks of any dialect with the same sentences in the same order. An empty line of TEST stands
+    for a sentence without a tree. Empty elements, function labels and roots are removed first, and trees without words
+    left out. Sentences whose words differ are errors, and not scored.
 
-    With a MODEL instead of GOLD, TEST has the right trees, whose words it parses, as `parse --input trees` does.
+    With a MODEL instead of GOLD, TEST has the gold trees, whose words the model parses.
 
-    --unlabelled is the measure of unsupervised parsing: labels, punctuation, words alone and whole sentences do not
-    count. TEST may have any labels, tags and spelling of words, and lack punctuation. With --sentences it is the mean
-    of the sentences' F1.
+    --unlabelled is the measure of unsupervised parsing: it ignores labels, punctuation, single words and brackets over
+    whole sentences. TEST may have any labels, tags and spelling of words, and lack punctuation.
 
-    --align scores trees over other tokens (ca n't, can't) and sentences: words are split where the other side splits
+    --align scores trees over other tokens (ca n't, can't) or sentences: words are split where the other side splits
     them, and sentences are joined.
 
-    --json has the scores in percent, and under "labels" and "lengths" those of each; "confusions" are spans with the
-    right words and a wrong label.
+    --json has scores in percent, also by "labels" and "lengths"; "confusions" are brackets with the right words and a
+    wrong label.
 
     \b
     Example:

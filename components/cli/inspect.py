@@ -1,7 +1,7 @@
 """`spacy-lpcfg inspect`: what a parser has learned."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
@@ -14,7 +14,6 @@ from spacy_lpcfg.components.cli.shared.console import reporting_errors
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.isbn import ISBN
     from spacy_lpcfg.parsing.model import ParsingModel
@@ -31,23 +30,20 @@ def inspect(
     symbol: Annotated[
         list[str] | None,
         typer.Option(
-            "--symbol", help="Show the states of this symbol, or all; may be given again. [default: the commonest]"
+            "--symbol", help="Show the states of this symbol, or all; may be given again. [default: the most frequent]"
         ),
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, help="Rules or words of each state.")] = 5,
-    member: Annotated[int, typer.Option("--member", min=1, help="Which of several grammars' states to show.")] = 1,
+    top: Annotated[int, typer.Option("--top", min=1, help="Number of rules or words to show for each state.")] = 5,
     as_json: options.AsJson = False,
     component: options.Component = None,
 ) -> None:
     """Show what a parser has learned.
 
-    The sizes of a grammar, the states of its symbols, and the likeliest rules and words of each latent state. Of
-    networks the sizes and the vocabulary are shown, of grammars from raw text the sizes. Where the pipeline's meta.json
-    tells how learning went, that is shown as well: its steps, and the singular values of the spectral method, whose
-    gaps say how many states a symbol has use for.
+    For a grammar: its sizes, the states of its symbols, and the likeliest rules and words of each latent state. For
+    other models: their sizes. If the pipeline's meta.json has the steps of learning, they are shown too, and so are the
+    singular values of the spectral method, whose gaps say how many states a symbol has use for.
 
-    Symbols are labels, chains of labels such as S|VP and NP|PRP, and those that begin with @, which come from
-    binarisation. Weights are probabilities, unless the grammar is a spectral one.
+    Symbols are labels, chains of labels such as S|VP and NP|PRP, and those of binarisation, which begin with @.
 
     \b
     Example:
@@ -57,11 +53,11 @@ def inspect(
     """
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
-    members = _members(pipe)
+    learned = cast("ParsingModel", pipe.learned).without_evidence
     details: Details = {
         "component": pipe.name,
-        "members": [_sizes(model) for model in members],
-        "symbols": _symbols(members, member, symbol, top),
+        "model": _sizes(learned),
+        "symbols": _symbols(learned, symbol, top),
         "singular_values": nlp.meta.get("singular_values", {}),
         "fit": nlp.meta.get("fit", []),
     }
@@ -74,20 +70,15 @@ def inspect(
 # What there is -----------------------------------------------------------------------------------
 
 
-def _members(pipe: "ParsingPipe") -> list["ParsingModel"]:
-    """Return the grammar or the networks by which a component parses."""
-    return [cast("ParsingModel", pipe.learned).without_evidence]
-
-
-def _sizes(member: "ParsingModel") -> Details:
+def _sizes(model: "ParsingModel") -> Details:
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.isbn import ISBN
 
-    if isinstance(member, ISBN):
-        return _sizes_of_networks(member)
-    if isinstance(member, Grammar):
-        return _sizes_of_grammar(member)
-    return {"kind": member.kind, "summary": member.summary, "n_bytes": len(member.to_bytes())}
+    if isinstance(model, ISBN):
+        return _sizes_of_networks(model)
+    if isinstance(model, Grammar):
+        return _sizes_of_grammar(model)
+    return {"kind": model.kind, "summary": model.summary, "n_bytes": len(model.to_bytes())}
 
 
 def _sizes_of_grammar(grammar: "Grammar") -> Details:
@@ -131,17 +122,14 @@ def _sizes_of_networks(isbn: "ISBN") -> Details:
     }
 
 
-def _symbols(members: Sequence["ParsingModel"], number: int, wanted: list[str] | None, top: int) -> Details:
-    """Return the likeliest rules or words of each state of the wanted symbols of one of the grammars."""
+def _symbols(grammar: "ParsingModel", wanted: list[str] | None, top: int) -> Details:
+    """Return the likeliest rules or words of each state of the wanted symbols."""
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.grammar.summary import top_rules, top_words
 
-    if number > len(members):
-        raise typer.BadParameter(f"there is no member {number} of {len(members)}", param_hint="--member")
-    grammar = members[number - 1]
     if not isinstance(grammar, Grammar):
         if wanted:
-            raise ValueError(f"member {number} has no symbols with states, which only grammars of trees have")
+            raise ValueError("the model has no symbols with states, which only grammars of trees have")
         return {}
     symbols = {}
     for name in _names(grammar, wanted):
@@ -187,11 +175,10 @@ def _nearest(name: str, order: list[str]) -> list[str]:
 
 
 def _lines(details: Details) -> Iterator[str]:
-    for number, sizes in enumerate(details["members"], start=1):
-        yield f"{details['component']}, {number} of {len(details['members'])}: {sizes['kind']}"
-        lines_of = {"grammar": _grammar_lines, "networks": _network_lines}.get(sizes["kind"], _summary_lines)
-        yield from lines_of(sizes)
-        yield ""
+    sizes = details["model"]
+    yield f"{details['component']}: {sizes['kind']}"
+    yield from {"grammar": _grammar_lines, "networks": _network_lines}.get(sizes["kind"], _summary_lines)(sizes)
+    yield ""
     for name, of_symbol in details["symbols"].items():
         yield from _state_lines(name, of_symbol)
     if details["singular_values"]:

@@ -40,7 +40,7 @@ def learn_bracketer(
     output: options.Output,
     settings: options.Settings = None,
     attr: Annotated[
-        Attribute, typer.Option(help="Whether tags are token.tag_ or token.pos_, in .spacy files and when bracketing.")
+        Attribute, typer.Option(help="Read token.tag_ or token.pos_, in .spacy files and when bracketing.")
     ] = Attribute.tag,
     tag_map: Annotated[
         Path | None, options.file_option("A file with a tag and its universal tag on each line.")
@@ -49,13 +49,16 @@ def learn_bracketer(
     scheduler: options.Scheduler = None,
     lang: options.TokenizerLang = "en",
     dialect: options.Dialect = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and lines, count them.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out broken trees and lines, and say how many.")
+    ] = False,
     force: options.Force = False,
 ) -> None:
     """Learn to bracket from tagged text: a blank pipeline with a spectral_bracketer.
 
-    Only words and tags are read, never the brackets of trees. The text is read several times, here, and not kept in
-    memory; with --scheduler its covariances are summed on the cluster.
+    Only words and tags are read, never the brackets of trees. The text is read several times, and not kept in memory;
+    with --scheduler its covariances are summed on the cluster.
+
     --set changes settings of `SpectralBracketer`, such as m=7, or variant=paper for the published method.
 
     Tags are those of Universal Dependencies, of the Penn Treebank or of the Brown corpus; others need a --tag-map.

@@ -30,7 +30,9 @@ def learn_isbn(
     tags: options.TreeTags = options.TagDetail.fine,
     seed: options.Seed = 0,
     jobs: options.Jobs = 1,
-    beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses kept after each word when parsing.")] = None,
+    beam: Annotated[
+        int | None, typer.Option(min=1, help="Number of hypotheses kept after each word when parsing.")
+    ] = None,
     lang: options.TokenizerLang = "en",
     dialect: options.Dialect = None,
     skip_bad: options.SkipBad = False,
@@ -38,10 +40,9 @@ def learn_isbn(
 ) -> None:
     """Learn a parser that reads from left to right: a blank pipeline with an isbn_parser.
 
-    With --dev each network is that of the pass after which these trees have the highest likelihood, and the F1 on them
-    is printed, parsed from raw words. The tau of the probabilities is fitted to the first 200 of them. Without
-    --dev one of 50 trees, at most 200 in all, is left out of learning for that, unless there are fewer than 500. The
-    pipeline's meta.json has the passes over the trees under "fit".
+    --dev keeps the network of the pass after which these trees have the highest likelihood, fits tau to the first 200
+    of them, and prints F1 on them. Without --dev, one of 50 trees, at most 200 in all, is left out of learning to fit
+    tau, unless there are fewer than 500.
 
     --set changes settings of `ISBNLearner`, such as n_states=160 (latent units of a position), n_networks=2,
     n_epochs=10, approximation=mean-field, training.dropout=0.2, lexical.min_count=2, functions=true (labels keep them,

@@ -35,9 +35,9 @@ def learn_lm(
 ) -> None:
     """Learn a language model of plain text: a blank pipeline with a language_model, p(w2 | w1) by latent states.
 
-    A line of TEXT is a sentence, with blanks between its tokens. With --dev the perplexity of that text is printed, and
-    the best number of iterations is kept; without it all are made. Beside the pipeline, history.json has the
-    log-likelihood (nats), the perplexity of the --dev text and the CPU seconds so far of every iteration.
+    A line of TEXT is a sentence, with blanks between its tokens. --dev prints the perplexity of that text, and keeps
+    the best number of iterations. Beside the pipeline, history.json has the log-likelihood (nats), the perplexity of
+    the --dev text and the CPU seconds so far after every iteration.
 
     --set changes settings of `LanguageModelLearner`: method=em, pivot or pivot-em, n_states (at most 128), n_iterations
     (the most iterations of EM), rare=0 (words seen at most so often are unknown), kneser_ney=true to mix with n-grams,

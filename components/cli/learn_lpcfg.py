@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 _ENCODER = (
-    "The pretrained encoder of evidence: auto, which comes with the package for English; none; a file that "
-    "`spacy-lpcfg encoder` made; the folder of an encoder in ONNX; or a model that has one."
+    "Pretrained encoder: auto (for English, the one in the package), none, a file of `spacy-lpcfg encoder`, the folder "
+    "of an encoder in ONNX, or a model that has one."
 )
 
 
@@ -56,15 +56,13 @@ def learn_lpcfg(
     the package; with --encoder none, and for other languages, from the treebank alone. Other methods do so with
     --set evidence=true, or with an --encoder; --set evidence=false is the grammar alone.
 
-    --set changes settings of the method's class, such as Pivot: n_states is the most latent states of a symbol, and
-    n_iterations the iterations of EM, with --dev the most; functions=true has labels keep them, as NP-SBJ, and
-    heads=NAME or FILE takes other head rules than the language's. pivot, spectral and em have a variant=paper: as they
-    were published, without evidence. For spectral that is the paper of 2013; variant=2012 is the one before it.
+    --set changes settings of the method's class, such as Pivot: n_states is the maximum number of latent states of a
+    symbol, n_iterations the number of iterations of EM (the maximum with --dev); functions=true keeps functions of
+    labels, as in NP-SBJ, and heads=NAME or FILE takes other head rules than the language's. pivot, spectral and em have
+    variant=paper, as published and without evidence; spectral also has variant=2012.
 
-    With --dev the smoothing of the spectral method, and the number of iterations of methods by EM, are
-    tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM
-    under "fit" and the spectral method's "singular_values"; `spacy-lpcfg inspect` shows both. An option or setting that
-    the method has no use for is refused.
+    --dev tunes the smoothing of the spectral method, and the number of iterations of EM, on held-out trees, and prints
+    F1 on them. `spacy-lpcfg inspect` shows the steps of EM and the singular values.
 
     \b
     Example:

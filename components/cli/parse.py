@@ -46,26 +46,26 @@ def parse(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="What to parse: a file in UTF-8, .gz or not, or .spacy; - for stdin; a text; or, with a folder as "
-            "--output, many files, folders or 'patterns*'.",
+            help="A file, - for stdin, or a text; or, with a folder as --output, many files, folders or 'patterns*'.",
         ),
     ],
     kind: Annotated[
         options.Input | None,
-        typer.Option("--input", help="What FILE holds, see above. [default: by its name, or text]"),
+        typer.Option("--input", help="What FILE holds; see above. [default: by its name, or text]"),
     ] = None,
     form: Annotated[
         ParseFormat | None,
-        typer.Option("--format", help="What to write, see above. [default: by the ending of --output, or brackets]"),
+        typer.Option("--format", help="What to write; see above. [default: by the ending of --output, or brackets]"),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File for the trees, not stdout; of many files, a folder.")
+        Path | None, typer.Option("--output", "-o", help="File to write instead of stdout; for many files, a folder.")
     ] = None,
     n_best: Annotated[
-        int | None, typer.Option("--n-best", min=1, help="The likeliest trees of each sentence, with probabilities.")
+        int | None,
+        typer.Option("--n-best", min=1, help="Print the N likeliest trees of each sentence, with probabilities."),
     ] = None,
     marginals: Annotated[
-        bool, typer.Option("--marginals", help="The probabilities of all spans, and in JSON of all tags.")
+        bool, typer.Option("--marginals", help="Print the probabilities of all spans, and in JSON of all tags.")
     ] = False,
     tags: Annotated[
         options.Tags | None,
@@ -79,7 +79,7 @@ def parse(
         typer.Option(
             SET,
             metavar="NAME=VALUE",
-            help="A setting of the component, such as decoding=most-probable, or for networks pruning.beam=10, "
+            help="Setting of the component, such as decoding=most-probable or pruning.beam=10; "
             "faster and worse; may be given again.",
         ),
     ] = None,
@@ -87,62 +87,54 @@ def parse(
     dialect: options.Dialect = None,
     component: options.Component = None,
     n_process: Annotated[
-        int, typer.Option("--n-process", help="Processes, of many files for one each; -1 is one for each processor.")
+        int,
+        typer.Option(
+            "--n-process", help="Number of processes; -1 for one per processor. Many files are shared among them."
+        ),
     ] = 1,
     scheduler: options.Scheduler = None,
     force: Annotated[
-        bool, typer.Option("--force", "-f", help="Replace the file of --output, or those that its folder has already.")
+        bool,
+        typer.Option("--force", "-f", help="Replace the output file, or those that the output folder has already."),
     ] = False,
 ) -> None:
     """Parse a file or a text: plain text, words, trees or Docs; or many files into a folder.
 
-    A file is read as a stream, and its sentences keep their order. FILE is a text itself if there is no file of that
-    name.
+    FILE is a text itself if there is no file of that name.
 
-    Each of many files becomes a file of the same name below the folder, with the suffix of the format, which appears
-    when it is complete. What is there already stays, so that the command goes on where it was stopped. A file that
-    cannot be read is told of at the end; the others are parsed.
+    Each of many files becomes a file of the same name in the output folder, with the suffix of the format. Files that
+    are there already stay, so that a stopped command can go on. A file that cannot be read is reported at the end; the
+    others are parsed.
 
     \b
     --input text    a document a line; the pipeline finds words and sentences
     --input tokens  a sentence a line, its words separated by blanks;
                     an empty line is a sentence without words
     --input tagged  the same with word/TAG, split at the last slash
-    --input trees   bracketed trees, for their words, and with --tags given
-                    their tags; trees without words are left out. What a
-                    file holds whose name ends as in a format of trees,
-                    such as .mrg, .psd or .export, .gz or not
-    --input spacy   Docs that `spacy-lpcfg convert` or `spacy convert` wrote;
-                    of a treebank's, tags are read with --tags given only.
-                    What a file ending in .spacy holds
+    --input trees   the words of bracketed trees, and with --tags given
+                    their tags; the default for files of trees, such as
+                    .mrg, .psd or .export
+    --input spacy   Docs of `spacy-lpcfg convert` or `spacy convert`; the
+                    default for files ending in .spacy
 
     \b
-    --format brackets  a tree a line; with --n-best after its probability,
-                       and before what it has (+) and lacks (-) beside the
-                       likeliest, with an empty line after each sentence;
-                       .mrg, .parsed
-    --format jsonl     a JSON object a sentence: where it stands, words, tags,
-                       tree, spans with their scores, status, log_probability
-                       (of the words), probability (of the tree); and what
-                       --n-best and --marginals find
-    --format json      the same objects as one list
-    --format tsv, csv  a span a row, apart by tabs or commas; or, with
-                       --n-best, a tree
-    --format spacy     Docs, all in one file, and until then in memory
+    --format brackets  one tree per line, for .mrg and .parsed; with --n-best:
+                       probability, tree, and its brackets added (+) or
+                       missing (-) against the best tree
+    --format jsonl     a JSON object for each sentence: place, words, tags,
+                       tree, spans with scores, status, log_probability (of
+                       the words), probability (of the tree), n-best trees,
+                       marginals
+    --format json      one list of the same objects
+    --format tsv, csv  a row for each span, or with --n-best for each tree
+    --format spacy     Docs in one file, held in memory until the end
 
-    JSON and tables say where sentences and spans stand: file, document (the number of a Doc in it), line, sentence
-    (its number), sent_id (its ID), the characters of the document from start_char up to end_char, and the text there.
+    JSON and tables say where sentences and spans stand: file, document (number of the Doc), line, sentence (number),
+    sent_id, start_char and end_char (characters of the document), and text.
 
-    A bracketer needs tags. Unless a component of its pipeline sets them, FILE has to hold trees, tagged words or Docs,
-    and without --input its first line tells which; stdin is tagged then. Its brackets have the label X.
+    A bracketer needs tags: unless its pipeline has a tagger, FILE has to hold trees, tagged words or Docs.
 
-    \b
-    Words are printed as they came, but for those in trees:
-    of text and Docs    spelled as in the Penn Treebank: -LRB- for (, -LSB- for
-                        [, -LCB- for {, and `` and '' for double quotes
-    of all other input  as they came, but for -LRB- and -RRB-
-
-    stderr says how many sentences got a makeshift tree because the model has none for them.
+    Trees of text and Docs spell brackets and double quotes as the Penn Treebank does, such as -LRB- for (.
 
     \b
     Example:

@@ -64,24 +64,28 @@ _OF_TREES = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
 @reporting_errors
 def render(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="A file of trees, or - for stdin; or a pipeline, or en.")
+        str, typer.Argument(metavar="SOURCE", help="A file of trees, - for stdin, or a model: a pipeline, or en.")
     ],
     file: Annotated[
-        str | None, typer.Argument(metavar="FILE", help="For a pipeline: a file in UTF-8, - for stdin, or a text.")
+        str | None, typer.Argument(metavar="FILE", help="For a model: a file, - for stdin, or a text.")
     ] = None,
-    picture: Annotated[Picture, typer.Option("--picture", "-p", help="What to draw, see above.")] = Picture.tree,
+    picture: Annotated[Picture, typer.Option("--picture", "-p", help="What to draw; see above.")] = Picture.tree,
     kind: options.Kind = None,
     dialect: options.Dialect = None,
     form: Annotated[
         PictureFormat | None,
-        typer.Option("--format", help="[default: by the ending of --output, or text of trees, else svg]"),
+        typer.Option(
+            "--format", help="What to write. [default: by the ending of --output, or text for trees, else svg]"
+        ),
     ] = None,
-    sentence: Annotated[int | None, typer.Option(min=1, help="Draw this one alone, counted from 1.")] = None,
+    sentence: Annotated[
+        int | None, typer.Option(min=1, help="Draw only the sentence with this number, from 1.")
+    ] = None,
     output: options.OutputFile = None,
     component: options.Component = None,
     force: options.Replace = False,
 ) -> None:
-    """Draw trees, or what a model thinks.
+    """Draw trees, or the probabilities of a model.
 
     \b
     --picture tree         each bracketed tree, or that of each sentence
@@ -93,10 +97,9 @@ def render(
     --picture learning     what each iteration of a learner brought; of a
                            pipeline alone
 
-    en is the English that comes with the package. FILE has a document a line, unless --input says otherwise, and trees
-    for calibration. Trees can be text for a terminal, ascii, svg, html, png, and LaTeX (.tex) for the package forest or
-    qtree; all else is svg, html and png. An svg or png holds one picture. A png, calibration and
-    learning need matplotlib: pip install "spacy-lpcfg[viz]".
+    FILE has a document on each line, unless --input says otherwise, and trees for calibration. Trees can be drawn as
+    text, ascii, svg, html, png and LaTeX (.tex); all else as svg, html and png. An svg or png holds one picture. A png,
+    calibration and learning need matplotlib: pip install "spacy-lpcfg[viz]".
 
     \b
     Example:

@@ -38,15 +38,15 @@ def sample(
         ),
     ] = None,
     n: Annotated[
-        int, typer.Option("--n-samples", "-n", min=1, help="How many trees, of each sentence if there are any.")
+        int, typer.Option("--n-samples", "-n", min=1, help="Number of trees, for each sentence if there are any.")
     ] = 10,
-    seed: Annotated[int, typer.Option(min=0, max=options.LARGEST_SEED, help="The same one draws the same trees.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=options.LARGEST_SEED, help="Seed of random numbers.")] = 0,
     max_words: Annotated[int, typer.Option(min=1, help="Without FILE: longer sentences are drawn again.")] = 40,
     kind: options.Kind = None,
     dialect: options.Dialect = None,
     tags: Annotated[
         options.Tags | None,
-        typer.Option(help="Tags by the model, or given ones. [default: given if tagged, else model]"),
+        typer.Option(help="Use tags of the model, or those of the input. [default: given if tagged, else model]"),
     ] = None,
     form: Annotated[
         SampleFormat | None, typer.Option("--format", help="Trees, or their words. [default: brackets]")
@@ -55,12 +55,11 @@ def sample(
     component: options.Component = None,
     force: options.Replace = False,
 ) -> None:
-    """Draw trees, or sentences, at random.
+    """Draw trees of sentences, or sentences from a grammar, at random.
 
-    They are trees of sentences in FILE, or, without it, sentences with their trees from the grammar itself. Trees of a
-    sentence are drawn by their probability given its words, and an empty line follows those of each sentence. The
-    grammar has to be proper, as all are but spectral ones. In sentences drawn from it, words that it does not know
-    are signatures such as <form_Cap_s>.
+    With FILE, draws trees of its sentences by their probability given the words; an empty line follows those of each
+    sentence. Without FILE, draws sentences with their trees from the grammar, which must not be a spectral one; unknown
+    words are signatures such as <form_Cap_s>.
 
     \b
     Example:

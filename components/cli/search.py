@@ -103,16 +103,17 @@ def search(
     patterns_file: Annotated[
         Path | None,
         typer.Option(
-            "--patterns", exists=True, dir_okay=False, help="A file with a pattern, or 'name: pattern', on each line."
+            "--patterns", exists=True, dir_okay=False, help="File with a pattern, or 'name: pattern', on each line."
         ),
     ] = None,
     form: Annotated[
         SearchFormat | None,
         typer.Option(
-            "--format", help="Matches in context, as trees, in a table or JSON. [default: kwic, or tsv of counts]"
+            "--format",
+            help="Print matches in context, as trees, in a table or as JSON. [default: kwic; tsv with --counts]",
         ),
     ] = None,
-    counts: Annotated[bool, typer.Option("--counts", help="How many matches there are, in a table.")] = False,
+    counts: Annotated[bool, typer.Option("--counts", help="Print a table of the numbers of matches.")] = False,
     kind: options.Kind = None,
     model: options.TextModel = "en",
     component: options.Component = None,
@@ -124,18 +125,15 @@ def search(
 ) -> None:
     """Find patterns in trees.
 
-    FILE is a treebank by its name (.mrg, .psd, .export and others, .gz or not) or by --dialect, Docs with trees
-    (.spacy), and else text, which the model parses. Trees of the dialect penn are searched as they stand, with their
-    roots, function labels and empty elements. Of several files, one that cannot be read is told of, and the others are
-    searched.
+    FILE is a treebank (.mrg, .psd, .export and others, .gz or not), Docs with trees (.spacy), or text, which the model
+    parses. Penn trees are searched with their roots, function labels and empty elements. Of several files, one that
+    cannot be read is reported, and the others are searched.
 
-    For a pattern with ROOT, trees that have no such node are below one: 'S > ROOT' is the clause at the top.
+    A pattern with ROOT finds it over each tree, even where a file has none: 'S > ROOT' is the clause at the top.
 
-    Matches count once for each node, and each choice of the nodes that the pattern names. Lines begin with the number
-    of the tree. Tables and JSON say where a match stands, as `parse` does, and have the words of each name; words count
-    from 0, up to `end`. JSON also has the tree and the sentence ("context").
-
-    Several patterns are searched at once, and matches have the pattern's name. Patterns of one name count together.
+    There is a match for each node and each choice of the nodes that the pattern names. Tables and JSON say where a
+    match stands, as `parse` does, and have the words of each name. Several patterns are searched at once; those of one
+    name count together.
 
     \b
     Example:

@@ -48,7 +48,7 @@ class CitedClause(NamedTuple):
 @reporting_errors
 def simplify(
     model: options.ParserModel,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file in UTF-8 or .spacy, - for stdin, or a text.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, - for stdin, or a text.")],
     kind: options.Kind = None,
     rules: Annotated[
         Path | None, options.file_option("Rules that split sentences, in Tsurgeon's format. [default: for English]")
@@ -63,8 +63,8 @@ def simplify(
 ) -> None:
     """Split sentences into clauses that stand alone.
 
-    Clauses and verb phrases that are coordinated come apart, with the subject copied; relative and participial clauses,
-    appositions, and adverbial clauses become sentences. Quotations, and what depends on a condition, stay whole.
+    Coordinated clauses and verb phrases are separated, with the subject copied; relative and participial clauses,
+    appositions and adverbial clauses become sentences. Quotations and conditions stay whole.
 
     A table has the place of the sentence, the relation of the clause ("main", "relative", "participle", "apposition",
     "parataxis", or its conjunction), the least probability of the brackets that split it off, the clause, and the

@@ -42,17 +42,15 @@ class Unit(str, Enum):
 @reporting_errors
 def surprisal(
     model: options.SurprisalModel,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file in UTF-8 or .spacy, - for stdin, or a text.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, - for stdin, or a text.")],
     kind: options.Kind = None,
     dialect: options.Dialect = None,
     by: Annotated[
-        Unit, typer.Option("--by", help="A row for each token, or for each word between blanks.")
+        Unit, typer.Option("--by", help="Print a row for each token, or for each word between blanks.")
     ] = Unit.token,
     frequencies: Annotated[
         Path | None,
-        typer.Option(
-            help="With --by word: a file of words and their counts, apart by tabs, for a column of frequencies."
-        ),
+        typer.Option(help="With --by word: a file with a word, a tab and its count on each line, to add Zipf values."),
     ] = None,
     form: Annotated[
         SurprisalFormat | None,
@@ -62,26 +60,23 @@ def surprisal(
     component: Annotated[
         str | None, typer.Option(help="Name of the component. [default: the first language_model, or else parser]")
     ] = None,
-    n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
+    n_process: Annotated[int, typer.Option("--n-process", help="Number of processes; -1 for one per processor.")] = 1,
     force: options.Replace = False,
 ) -> None:
-    """Tell the surprisal of each word, in bits.
+    """Compute the surprisal of each word, in bits.
 
-    It is -log2 of the probability of a word after the words before it in its sentence. The end of a sentence is the
-    word </s>; the bits of a sentence sum up to -log2 of its probability. Those of an isbn_parser are of the trees in
-    its beam. A grammar has to be proper, as all are but spectral ones. Tags count for nothing. A pipeline's
-    language_model goes before its parsers.
+    Surprisal is -log2 of the probability of a word given the words before it in its sentence. The end of a sentence is
+    the word </s>. An isbn_parser computes it from the trees in its beam; a spectral grammar cannot. If the pipeline has
+    a language_model, it is used.
 
-    In a table, which is apart by tabs (tsv) or commas (csv), sentences and positions count from 1. An object of JSON
-    has "words", their "bits" and the "end"; objects are one a line (jsonl), or in one list (json). For a word that
-    cannot be there, or that a language model does not know, JSON has null, and a table inf or nan. Both say where a
-    sentence and its words stand, as `parse` does.
+    Tables count sentences and positions from 1. JSON objects have "words", their "bits" and the "end". A word that is
+    impossible, or unknown to a language model, has null in JSON, and inf or nan in a table.
 
-    With --by word the bits of a word are those of its tokens together, punctuation included, and a table is as
-    regressions of reading times take it: also with the bits of the word before (NA for the first), the number of
-    letters and digits, and with --frequencies the Zipf value; without the ends of sentences.
+    --by word adds up the bits of the tokens of a word, punctuation included, for regressions of reading times: also
+    with the bits of the word before (NA for the first), the number of letters and digits, and with --frequencies the
+    Zipf value; without the ends of sentences.
 
-    stderr has the perplexity, over tokens and ends of sentences; words without bits do not count.
+    stderr has the perplexity, over tokens and ends of sentences that have bits.
 
     \b
     Example:

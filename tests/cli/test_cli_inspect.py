@@ -48,7 +48,7 @@ def test_summary_of_words_is_a_distribution(pcfg_model):
 def test_cli_inspect_shows_a_grammar(pcfg_model):
     grammar = spacy.load(pcfg_model).get_pipe("lpcfg_parser").learned
     found = inspected(pcfg_model, "--symbol", "NP", "--symbol", "DT", "--top", 3)
-    (sizes,) = found["members"]
+    sizes = found["model"]
     assert (sizes["kind"], sizes["is_proper"], sizes["root_label"]) == ("grammar", True, "ROOT")
     assert (sizes["n_labels"], sizes["n_rules"]) == (len(grammar.labels), grammar.n_rules)
     assert sizes["states"] == dict(zip(grammar.symbols, grammar.n_states.tolist(), strict=True))
@@ -77,7 +77,7 @@ def test_cli_inspect_shows_singular_values(spectral_model, sample_folder):
 def test_cli_inspect_shows_networks_and_their_learning(isbn_model):
     isbn = spacy.load(isbn_model).get_pipe("isbn_parser").learned
     found = inspected(isbn_model)
-    (sizes,) = found["members"]
+    sizes = found["model"]
     assert (sizes["kind"], sizes["labels"]) == ("networks", list(isbn.labels))
     assert sizes["networks"][0]["n_states"] == 4
     assert sizes["networks"][0]["parameters"]["bias"] == [4]

@@ -19,29 +19,30 @@ def file_option(help: str) -> Any:
 
 # Models and what they are learned from -----------------------------------------------------------
 
-_BUNDLED = "en, for the English that comes with the package; or a pipeline with an lpcfg_parser"
+_BUNDLED = "en or en-fast, which come with the package, or a pipeline with an lpcfg_parser"
 Model = Annotated[str, typer.Argument(metavar="MODEL", help=f"{_BUNDLED}, an isbn_parser or a spectral_bracketer.")]
 ParserModel = Annotated[str, typer.Argument(metavar="MODEL", help=f"{_BUNDLED} or an isbn_parser.")]
+GrammarModel = Annotated[str, typer.Argument(metavar="MODEL", help=f"{_BUNDLED}.")]
 SurprisalModel = Annotated[
     str, typer.Argument(metavar="MODEL", help=f"{_BUNDLED}, an isbn_parser or a language_model.")
 ]
-TextModel = Annotated[str, typer.Option("--model", help="What parses text: a pipeline, or en.")]
+TextModel = Annotated[str, typer.Option("--model", help="Model that parses text: a pipeline, or en.")]
 Component = Annotated[
-    str | None, typer.Option(help="Name of the component that parses. [default: the first that has learned to]")
+    str | None, typer.Option(help="Name of the component that parses. [default: the first trained one]")
 ]
 
 Words = Annotated[
-    Path | None, file_option("Tags that words may have: a file with a word and its tags on each line, as Book VB NN.")
+    Path | None, file_option("File with a word and the tags that it may have on each line, such as Book VB NN.")
 ]
 
 LARGEST_SEED = 2**30  # models of one learner count on from it or from twice it, and scikit-learn takes 32 bits
-Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is drawn at random.")]
-Jobs = Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")]
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of random numbers.")]
+Jobs = Annotated[int, typer.Option(help="Number of parallel jobs; -1 for one per processor.")]
 Scheduler = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Of a Dask cluster to work on, such as tcp://127.0.0.1:8786; its machines have files at the same paths.",
+        help="Address of a Dask scheduler, such as tcp://127.0.0.1:8786. All machines need the same files.",
     ),
 ]
 Lang = Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")]
@@ -52,14 +53,17 @@ Settings = Annotated[
     typer.Option(
         SET,
         metavar="NAME=VALUE",
-        help="A setting of the learner, such as n_states=24, or lexical.min_count=2 of a part of its settings; "
-        "variant=paper, or the year of a paper. May be given again.",
+        help="Setting of the learner, such as n_states=24, lexical.min_count=2 or variant=paper; may be given again. "
+        "An unknown name lists all.",
     ),
 ]
-Dev = Annotated[list[Path] | None, file_option("Held-out trees, or text, to tune on; may be given again.")]
-Output = Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for what is learned.")]
+Dev = Annotated[list[Path] | None, file_option("Held-out trees or text to tune on; may be given again.")]
+Output = Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder to save the pipeline to.")]
 Force = Annotated[
-    bool, typer.Option("--force", "-f", help="Replace the folder whatever it holds, not only what was saved there.")
+    bool,
+    typer.Option(
+        "--force", "-f", help="Replace the folder even if it holds files that were not saved by this package."
+    ),
 ]
 
 
@@ -78,7 +82,7 @@ class Input(str, Enum):
 
 Kind = Annotated[
     Input | None,
-    typer.Option("--input", help="What FILE holds, see `parse`. [default: by its name, or text]"),
+    typer.Option("--input", help="What FILE holds; see `parse --help`. [default: by its name, or text]"),
 ]
 
 
@@ -90,9 +94,9 @@ class Tags(str, Enum):
 
 
 OutputFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--output", "-o", help="File, not stdout; its ending decides the format.")
+    Path | None, typer.Option("--output", "-o", help="File to write instead of stdout; its ending decides the format.")
 ]
-Replace: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace the file of --output.")]
+Replace: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace the output file if it exists.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -111,7 +115,9 @@ class Functions(str, Enum):
 
 TreeFunctions = Annotated[
     Functions,
-    typer.Option("--functions", help="Whether categories keep their functions, as NP-SBJ; indices go in any case."),
+    typer.Option(
+        "--functions", help="Keep the functions of labels, such as SBJ of NP-SBJ, or strip them; indices always go."
+    ),
 ]
 
 
@@ -123,9 +129,9 @@ class TagDetail(str, Enum):
 
 
 TreeTags = Annotated[
-    TagDetail, typer.Option("--tag-set", help="Tags of the trees as they are, or cut to parts of speech, N-A to N.")
+    TagDetail, typer.Option("--tag-set", help="Keep tags as they are, or cut them to parts of speech: N-A becomes N.")
 ]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees, and say how many.")]
 
 
 def _parse_dialect(name: str) -> str:
@@ -146,8 +152,7 @@ Dialect = Annotated[
         parser=_parse_dialect,
         is_eager=True,
         metavar="NAME",
-        help="The format of the trees, such as penn or negra; an unknown name lists all. "
-        "[default: what they look like]",
+        help="Format of the trees, such as penn or negra; an unknown name lists all. [default: recognised]",
     ),
 ]
 
@@ -164,7 +169,7 @@ def _parse_encoding(name: str) -> str:
 
 
 Encoding = Annotated[
-    str, typer.Option(parser=_parse_encoding, metavar="NAME", help="Of files of trees, such as gb18030 or latin-1.")
+    str, typer.Option(parser=_parse_encoding, metavar="NAME", help="Encoding of files of trees, such as gb18030.")
 ]
 
 
@@ -185,7 +190,8 @@ TrainingTrees = Annotated[
     typer.Argument(
         metavar="TREES...",
         callback=_training_files,
-        help="Files of trees, .gz or not, folders of such, or 'patterns*'. Of a folder with train.* only that is read.",
+        help="Files of trees, folders, or quoted patterns such as 'wsj/*.mrg'; .gz or not. Of a folder with a file "
+        "train.*, only that is read.",
     ),
 ]
 TaggedText = Annotated[
@@ -193,13 +199,13 @@ TaggedText = Annotated[
     typer.Argument(
         metavar="TAGGED...",
         callback=_tagged_files,
-        help="Files of trees or lines of word/tag, .gz or not, or .spacy; folders of treebanks, .tagged, "
-        ".spacy, or 'patterns*'. Of a folder with train.* only that is read.",
+        help="Files of trees, of lines of word/tag, or .spacy; folders of them, or quoted patterns; .gz or not. Of a "
+        "folder with a file train.*, only that is read.",
     ),
 ]
 TreeFiles: TypeAlias = Annotated[
     list[str],
-    typer.Argument(metavar="FILE...", help="Treebanks, .spacy, folders of them, text in UTF-8, or - for stdin."),
+    typer.Argument(metavar="FILE...", help="Treebanks, .spacy files, folders of them, text files, or - for stdin."),
 ]
 
 
