@@ -38,7 +38,8 @@ class Dependency(NamedTuple):
 def dependencies(tree: Tree, rules: HeadRules = ENGLISH) -> list[Dependency]:
     """Convert a constituency tree to dependencies.
 
-    The head of a node depends on the head of the node above it, unless both are the same word.
+    The head of a node depends on the head of the node above it, unless both are the same word, or of the node after it
+    (`HeadRules.next`).
 
     tree (Tree): Any tree.
     rules (HeadRules): The head rules of its language.
@@ -50,10 +51,12 @@ def dependencies(tree: Tree, rules: HeadRules = ENGLISH) -> list[Dependency]:
         if node.is_leaf:
             result.append(Dependency(NO_HEAD, "", node.label))
             return len(result) - 1
-        head = heads[rules.head(node.label, [child.label for child in node.children])]
-        for child, word in zip(node.children, heads, strict=True):
-            if word != head:
-                result[word] = Dependency(head, node.label, child.label)
+        governors = rules.governors(node.label, [child.label for child in node.children])
+        for i, (child, governor) in enumerate(zip(node.children, governors, strict=True)):
+            if governor == i:
+                head = heads[i]
+            else:
+                result[heads[i]] = Dependency(heads[governor], node.label, child.label)
         return head
 
     word = tree.fold(head_of)

@@ -28,12 +28,15 @@ class HeadRules:
     side (str): The search side for categories that are not in the table.
     coordinators (frozenset of str): Categories of conjunctions. If one precedes the head, the
         conjunct before it becomes the head.
+    next (frozenset of str): Categories that depend on the child after them if they follow the
+        head, as a conjunction on the next conjunct in Universal Dependencies.
     cut (str): Characters that end a category in a label, in addition to "-", "=" and "|".
     """
 
     table: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
     side: str = "left"
     coordinators: frozenset[str] = frozenset()
+    next: frozenset[str] = frozenset()
     cut: str = ""
 
     def head(self, label: str, child_labels: Sequence[str]) -> int:
@@ -57,6 +60,22 @@ class HeadRules:
             before = [i for i in range(head - 1) if not _is_punctuation(children[i])]
             head = before[-1] if before else head - 2
         return head
+
+    def governors(self, label: str, child_labels: Sequence[str]) -> list[int]:
+        """Return the position of the child on which each child depends; the head has its own.
+
+        Arguments and errors are those of `head`.
+        """
+        head = self.head(label, child_labels)
+        result = [head] * len(child_labels)
+        following = head
+        for i in range(len(child_labels) - 1, head, -1):
+            category = self._category(child_labels[i], 0)
+            if category in self.next:
+                result[i] = following
+            elif not _is_punctuation(category):
+                following = i
+        return result
 
     def _find(self, parent: str, children: list[str]) -> int:
         """Return the position of the head, regardless of coordination."""
@@ -84,15 +103,15 @@ def read_head_rules(lines: Iterable[str], path: str) -> HeadRules:
     """Read head rules: lines of categories with their search steps, `NP NX: right NN|NNS, left NP, right CD JJ`.
 
     Categories that are joined by "|" are looked for at once, others one after the other. "*" in a category matches any
-    characters. Three more lines may give settings for all categories: `side: right`, `coordinators: CC CONJP`, and
-    `cut: ^ _` (see `HeadRules`). A line that begins with "#" is a comment.
+    characters. Four more lines may give settings for all categories: `side: right`, `coordinators: CC CONJP`,
+    `next: CC` and `cut: ^ _` (see `HeadRules`). A line that begins with "#" is a comment.
 
     lines (iterable of str): The lines of the table.
     path (str): The name of the table in errors.
     RAISES (ValueError): If a line is malformed; the message has path and line.
     """
     table: dict[str, tuple[Step, ...]] = {}
-    settings = {"side": "left", "coordinators": "", "cut": ""}
+    settings = {"side": "left", "coordinators": "", "next": "", "cut": ""}
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -109,8 +128,8 @@ def read_head_rules(lines: Iterable[str], path: str) -> HeadRules:
         table.update(dict.fromkeys(names.split(), steps))
     if settings["side"] not in _SIDES:
         raise ValueError(f"{path}: Expected the side left or right, but got {shown(settings['side'])}.")
-    coordinators = frozenset(settings["coordinators"].split())
-    return HeadRules(table, settings["side"], coordinators, "".join(settings["cut"].split()))
+    coordinators, following = (frozenset(settings[name].split()) for name in ("coordinators", "next"))
+    return HeadRules(table, settings["side"], coordinators, following, "".join(settings["cut"].split()))
 
 
 def _steps(rule: str) -> tuple[Step, ...]:

@@ -4,7 +4,7 @@ from hypothesis import given
 from oracles.lexical_heads import lexical_heads
 from oracles.strategies import trees
 
-from spacy_lpcfg.trees import HeadRules, Tree, conllu, dependencies, parse_trees
+from spacy_lpcfg.trees import HeadRules, Tree, conllu, dependencies, head_rules, parse_trees
 from spacy_lpcfg.trees.dependencies import NO_HEAD
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH
 
@@ -38,6 +38,15 @@ def test_dependencies_have_the_labels_of_both_nodes():
     labels = ["S>NP-SBJ", "NP-SBJ>PP", "PP>NP", "root", "VP>VP", "VP>NP", "S>."]
     assert [each.label for each in dependencies(SALES)] == labels
     assert [each.head for each in dependencies(SALES)] == [3, 0, 1, NO_HEAD, 3, 4, 3]
+
+
+def test_dependencies_of_conjunctions_are_those_of_universal_dependencies():
+    """On the next conjunct, if they follow the head; on the head at the beginning of a sentence."""
+    (tree,) = parse_trees(
+        "(S (CCONJ But) (NP (NP (NOUN tea)) (CCONJ and) (CCONJ or) (, ,) (NP (NOUN salt))) (VP (VERB rose)))"
+    )
+    heads = [each.head for each in dependencies(tree, head_rules("dependencies"))]
+    assert heads == [6, 6, 5, 5, 1, 1, NO_HEAD]
 
 
 def test_dependencies_in_conllu():

@@ -76,9 +76,11 @@ def test_heads_of_tables(table, node):
 
 def test_heads_are_read_from_files(tmp_path):
     path = tmp_path / "own.heads"
-    path.write_text("# a comment\nside: right\ncoordinators: KON\ncut: _ ^\nNP CNP: left N*|X, right D A\n", "utf-8")
+    path.write_text(
+        "# a comment\nside: right\ncoordinators: KON\nnext: KON\ncut: _ ^\nNP CNP: left N*|X, right D A\n", "utf-8"
+    )
     rules = head_rules(str(path))
-    assert (rules.side, rules.coordinators, rules.cut) == ("right", {"KON"}, "_^")
+    assert (rules.side, rules.coordinators, rules.next, rules.cut) == ("right", {"KON"}, {"KON"}, "_^")
     assert [rules.head("NP", row.split()) for row in ("D X_a^b NN", "A D A", "N KON N", "X")] == [1, 1, 0, 0]
     assert rules.head("FOO", ["A", "B", "."]) == 1
 
