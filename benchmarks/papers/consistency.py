@@ -1,8 +1,8 @@
 """Whether learning finds a known grammar: the error of tree probabilities against the number of trees.
 
     python -m benchmarks.papers.consistency [--trees M...] [--states S] [--repeats N] [--json FILE]
-    python -m benchmarks.papers.consistency --treebank FOLDER [--trees M...] [--states S] [--repeats N] [--exhaustive]
-        [--rare N] [--json FILE]
+    python -m benchmarks.papers.consistency --treebank FOLDER [--trees M...] [--states S] [--repeats N] [--only NAME...]
+        [--sentences N] [--exhaustive] [--rare N] [--json FILE]
 
 Makes N random L-PCFGs, draws M trees from each, and learns from these by the paper's features, without smoothing.
 Measures the error of the probabilities of other trees drawn from the grammar, sum |estimate - truth| / sum truth, for
@@ -10,15 +10,15 @@ every M its median over the grammars, and the slope between the logarithms of bo
 promises that the error falls like 1 / sqrt(M), so that the slope is -0.5. For comparison, the error of one state.
 
 With a treebank, the known grammar is that of pivots with S states (8) that is learned from FOLDER/train.mrg, and
-learners are those of `LEARNERS`. A tree of a grammar of real size is drawn once only, and its probability is far below
-1: the error of trees is the median of |ln estimate - ln truth| over their words, infinite where the estimate is not
-positive. That of marginals is sum |estimate - truth| / sum truth over the posteriors of all brackets of drawn
-sentences. Both are of trees of at most 25 words that no learner has seen, and both are means over N samples of trees
-(3), with the range. One state shows what is left for lack of states, and, without the threshold `min_posterior` of the
-lexicon, which trees that loses. The error of marginals is shown apart for sentences whose rarest word is unseen, rare,
-or seen more than three times among the fewest trees. `--exhaustive` prunes no chart, and with `--rare 0` no word is
-emitted by its signature, to tell whether pruning or signatures flatten the slopes. Beside the median over all trees
-stands the mean over those with a positive probability.
+learners are those of `LEARNERS`, or some of them. A tree of a grammar of real size is drawn once only, and its
+probability is far below 1: the error of trees is |ln estimate - ln truth| over their words, the median over all trees,
+infinite where the estimate is not positive, and the mean over the others. That of brackets is sum |estimate - truth| /
+sum truth over the posteriors of all brackets of so many drawn sentences (100). Both are of trees of at most 25 words
+that no learner has seen, and both are means over N samples of trees (3), with the range. One state shows what is left
+for lack of states, and, without the threshold `min_posterior` of the lexicon, which trees that loses. The error of
+brackets is shown apart for sentences whose rarest word is unseen, rare, or seen more than three times among the fewest
+trees. `--exhaustive` prunes no chart, and with `--rare 0` no word is emitted by its signature, to tell whether pruning
+or signatures flatten the slopes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from __future__ import annotations
 import argparse
 import re
 import statistics
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -71,9 +70,8 @@ TITLES = (
     "Error of the posteriors of brackets",
     "Error of ln P(tree), nats a word, mean over trees with a probability",
     "Share of trees without a positive probability",
-    "CPU seconds to learn",
 )
-TRUE_STATES, LONGEST, N_TREES, N_SENTENCES = 8, 25, 300, 100  # of a grammar of real size, and of what is measured
+TRUE_STATES, LONGEST, N_TREES = 8, 25, 300  # of a grammar of real size, and of what is measured
 LEXICAL = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 UNSMOOTHED = Smoothing(c=0.0, nu=1.0)
 RAREST = {"unseen": (0, 0), "seen 1 to 3 times": (1, 3), "more often": (4, inf)}
@@ -220,10 +218,10 @@ class Truth:
     chart: ChartSettings
 
     @classmethod
-    def of(cls, grammar: Grammar, seed: int, chart: ChartSettings) -> Truth:
+    def of(cls, grammar: Grammar, seed: int, n_sentences: int, chart: ChartSettings) -> Truth:
         drawn = islice((tree for tree in sample_trees(grammar, seed=seed) if len(tree) <= LONGEST), N_TREES)
         trees, parser = list(drawn), Parser(grammar, settings=chart)
-        posteriors = [parser.posteriors(Query(tree.words)).brackets for tree in trees[:N_SENTENCES]]
+        posteriors = [parser.posteriors(Query(tree.words)).brackets for tree in trees[:n_sentences]]
         return cls(list(map(plain, trees)), [parser.tree_log_probability(tree) for tree in trees], posteriors, chart)
 
     def error_of_trees(self, grammar: Grammar) -> tuple[float, float, float]:
@@ -249,7 +247,7 @@ class Truth:
     def rarest(self, trees: Iterable[Tree]) -> np.ndarray:
         """Return how often the rarest word of each sentence occurs in trees, shape (n_sentences,)."""
         counts = Counter(word for tree in trees for word in tree.words)
-        return np.array([min(counts[word] for word in tree.words) for tree in self.trees[:N_SENTENCES]])
+        return np.array([min(counts[word] for word in tree.words) for tree in self.trees[: len(self.sentences)]])
 
 
 def plain(tree: Tree) -> Tree:
@@ -275,17 +273,16 @@ class Sample:
     def draw(cls, grammar: Grammar, args: argparse.Namespace, seed: int) -> Sample:
         sizes, n_states = args.trees, args.states or TRUE_STATES
         lexical = LexicalSettings() if args.rare is None else LexicalSettings(rare=args.rare)
-        truth = Truth.of(grammar, 1_000_000 + seed, EXHAUSTIVE if args.exhaustive else ChartSettings())
+        chart = EXHAUSTIVE if args.exhaustive else ChartSettings()
+        truth = Truth.of(grammar, 1_000_000 + seed, args.sentences, chart)
         drawn = list(map(plain, islice(sample_trees(grammar, seed=seed), max(sizes))))
         tables: dict[str, list[measure.Row]] = {title: [{"trees": size} for size in sizes] for title in TITLES}
-        of_trees, of_marginals, means, lost, seconds = tables.values()
-        marginals: dict[str, list[np.ndarray]] = {name: [] for name in LEARNERS}
+        of_trees, of_marginals, means, lost = tables.values()
+        marginals: dict[str, list[np.ndarray]] = {name: [] for name in args.only}
         for i, size in enumerate(sizes):
-            for name, learner in LEARNERS.items():
+            for name in args.only:
                 measure.progress(f"sample {seed}, {name}: {size} trees")
-                start = time.process_time()
-                learned = learner(n_states, lexical).fit(drawn[:size])
-                seconds[i][name] = time.process_time() - start
+                learned = LEARNERS[name](n_states, lexical).fit(drawn[:size])
                 of_trees[i][name], means[i][name], lost[i][name] = truth.error_of_trees(learned)
                 marginals[name].append(truth.errors_of_marginals(learned))
                 of_marginals[i][name] = share(marginals[name][-1])
@@ -305,7 +302,7 @@ def share(errors: np.ndarray) -> float:
 
 
 def report_real(args: argparse.Namespace) -> None:
-    """Print errors and CPU seconds of each learner by the number of trees, and slopes."""
+    """Print errors of each learner by the number of trees, and slopes."""
     grammar = Pivot(n_states=args.states or TRUE_STATES).fit(read_trees(args.treebank / "train.mrg"))
     samples = [Sample.draw(grammar, args, seed) for seed in range(args.repeats or 3)]
     slopes = [
@@ -313,7 +310,7 @@ def report_real(args: argparse.Namespace) -> None:
             "learner": name,
             **{title: measure.mean_and_range([s.slope(name, title) for s in samples]) for title in TITLES[:3]},
         }
-        for name in LEARNERS
+        for name in args.only
     ]
     tables = {title: summary([sample.tables[title] for sample in samples]) for title in TITLES}
     measure.report(
@@ -323,8 +320,9 @@ def report_real(args: argparse.Namespace) -> None:
 
 def summary(tables: list[list[measure.Row]]) -> list[measure.Row]:
     """The rows of tables of the same shape, with the mean and range of each learner."""
+    names = [name for name in tables[0][0] if name != "trees"]
     return [
-        {"trees": rows[0]["trees"], **{name: measure.mean_and_range([row[name] for row in rows]) for name in LEARNERS}}
+        {"trees": rows[0]["trees"], **{name: measure.mean_and_range([row[name] for row in rows]) for name in names}}
         for rows in zip(*tables, strict=True)
     ]
 
@@ -333,7 +331,7 @@ def rarest_rows(samples: list[Sample], sizes: list[int]) -> list[measure.Row]:
     """The error of marginals by learner and by the count of a sentence's rarest word among the fewest trees."""
     rarest = np.concatenate([sample.rarest for sample in samples])
     rows = []
-    for name in LEARNERS:
+    for name in samples[0].marginals:
         errors = np.concatenate([sample.marginals[name] for sample in samples], axis=1)
         for title, (least, most) in RAREST.items():
             group = errors[:, (rarest >= least) & (rarest <= most)]
@@ -358,6 +356,8 @@ def main() -> None:
     arguments.add_argument("--states", type=int, metavar="S", help="2, or 8 with a treebank")
     arguments.add_argument("--repeats", type=int, metavar="N", help="10, or 3 with a treebank")
     arguments.add_argument("--treebank", type=Path, metavar="FOLDER", help="whose grammar is the known one")
+    arguments.add_argument("--only", nargs="+", choices=list(LEARNERS), default=list(LEARNERS), metavar="NAME")
+    arguments.add_argument("--sentences", type=int, default=100, metavar="N", help="whose brackets have an error")
     arguments.add_argument("--exhaustive", action="store_true", help="charts are not pruned")
     arguments.add_argument(
         "--rare", type=int, metavar="N", help="words seen at most so often are emitted by signatures"

@@ -5,7 +5,7 @@
 STORIES is a copy of github.com/languageMIT/naturalstories (CC BY-NC-SA 4.0): ten stories, read word by word by about
 180 people. FOLDER has a train.mrg, from which a pivot grammar and a belief network are learned. FILE is the Brown
 corpus, lines of word/tag, for a language model (pivot + EM with bigrams and trigrams mixed), a Kneser-Ney model of
-5-grams and unigram frequencies. `--plot` draws the second table as SVG.
+5-grams and unigram frequencies. `--plot` draws the table as SVG.
 
 What is foretold is the mean reading time of a word, over the readers that the corpus keeps: those with five of six
 questions right, and times above 100 and below 3,000 ms. Linear regression, by least squares; a story is foretold from
@@ -25,16 +25,14 @@ next word has a tag which this word can have, and the lexical one is the rest. T
 tag; what a word takes from it, if it does, is the reduction (Hale 2006).
 
 The file of mean times in the repository, processed_wordinfo.tsv, was not made again when the corpus's authors found in
-May 2025 that all times stood one word too early. They are moved by one here, and the first table shows that they have
-to be: nobody can be slowed down by a word to come. Where the folder has the corrected times of each reader,
-processed_RTs.tsv, these are taken.
+May 2025 that all times stood one word too early. They are moved by one here. Where the folder has the corrected times
+of each reader, processed_RTs.tsv, these are taken.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -185,12 +183,10 @@ class Predictors(NamedTuple):
 
     bits (Values): Surprisal
     others (dict[str, Values]): Its parts, and entropies
-    seconds (float): Of CPU, to learn the model and to ask it
     """
 
     bits: Values
     others: dict[str, Values]
-    seconds: float
 
 
 class Watched(Prefixes):
@@ -250,18 +246,17 @@ def by_words(corpus: Corpus, of_tokens: Callable[[list[str]], dict[str, np.ndarr
     return values_by_name
 
 
-def by_grammar(corpus: Corpus, grammar: Grammar, start: float) -> Predictors:
+def by_grammar(corpus: Corpus, grammar: Grammar) -> Predictors:
     predictors = by_words(corpus, Watched(grammar).read)
     checked = Parser(grammar).surprisal([token for i in corpus.sentences[0] for token in corpus.tokens[i]])
     assert np.isclose(checked[:-1].sum(), predictors["bits"][corpus.sentences[0]].sum())
-    return Predictors(predictors.pop("bits"), predictors, time.process_time() - start)
+    return Predictors(predictors.pop("bits"), predictors)
 
 
 def by_network(corpus: Corpus, folder: Path) -> Predictors:
-    start = time.process_time()
     parser = IncrementalParser(ISBNLearner().fit_networks(read_trees(folder / "train.mrg")))
     bits = by_words(corpus, lambda tokens: {"bits": parser.surprisal(tokens)[:-1]})["bits"]
-    return Predictors(bits, {}, time.process_time() - start)
+    return Predictors(bits, {})
 
 
 class Brown:
@@ -281,17 +276,15 @@ class Brown:
         return np.log2([self._lower[word.lower()] + 1 for word in corpus.letters])
 
     def ngrams(self, corpus: Corpus) -> Predictors:
-        start = time.process_time()
         vocabulary = TextVocabulary.of(self.sentences)
         model = KneserNey(*count_ngrams(vocabulary.ngrams(self.sentences, N_GRAM)), len(vocabulary), N_GRAM)
         bits = self._bits(corpus, vocabulary, N_GRAM, model.probabilities)
-        return Predictors(bits, {}, time.process_time() - start)
+        return Predictors(bits, {})
 
     def language_model(self, corpus: Corpus) -> Predictors:
-        start = time.process_time()
         model = LanguageModelLearner(kneser_ney=True, held_out=0.1).fit(self.sentences).model
         bits = self._bits(corpus, model.vocabulary, 3, model.probabilities)
-        return Predictors(bits, {}, time.process_time() - start)
+        return Predictors(bits, {})
 
     def _bits(
         self, corpus: Corpus, vocabulary: TextVocabulary, order: int, probabilities: Callable[[np.ndarray], np.ndarray]
@@ -358,14 +351,10 @@ class Regression:
         squares = (self.times[held] - columns[held] @ weights) ** 2
         return -0.5 * (np.log(2 * np.pi * variance) + squares / variance)
 
-    def effects(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of columns beside the baseline, all words fitted, and these by their standard errors."""
-        whole = np.hstack([self.baseline, columns])
-        weights = np.linalg.lstsq(whole, self.times, rcond=None)[0]
-        variance = np.sum((self.times - whole @ weights) ** 2) / (len(whole) - whole.shape[1])
-        errors = np.sqrt(variance * np.diag(np.linalg.inv(whole.T @ whole)))
-        n = columns.shape[1]
-        return weights[-n:], weights[-n:] / errors[-n:]
+    def effects(self, columns: np.ndarray) -> np.ndarray:
+        """Return the weights of columns beside the baseline, all words fitted."""
+        weights = np.linalg.lstsq(np.hstack([self.baseline, columns]), self.times, rcond=None)[0]
+        return weights[-columns.shape[1] :]
 
 
 def regression(corpus: Corpus, frequency: Values, predictors: dict[str, Values]) -> Regression:
@@ -412,22 +401,18 @@ def all_models(args: object, corpus: Corpus, brown: Brown) -> dict[str, Predicto
     models = {N_GRAMS: brown.ngrams(corpus), "language model, Brown": brown.language_model(corpus)}
     for folder in args.treebanks:  # type: ignore[attr-defined]
         measure.progress(f"learning from {folder}")
-        start = time.process_time()
-        models[f"pivot, {folder.name}"] = by_grammar(corpus, Pivot().fit(read_trees(folder / "train.mrg")), start)
+        models[f"pivot, {folder.name}"] = by_grammar(corpus, Pivot().fit(read_trees(folder / "train.mrg")))
         models[f"belief network, {folder.name}"] = by_network(corpus, folder)
-    models["GPT-3"] = Predictors(gpt3(args.stories, corpus), {}, 0.0)  # type: ignore[attr-defined]
+    models["GPT-3"] = Predictors(gpt3(args.stories, corpus), {})  # type: ignore[attr-defined]
     return models
 
 
 def candidates(models: dict[str, Predictors]) -> dict[str, list[Values]]:
     """The predictors of each row."""
     found: dict[str, list[Values]] = {}
-    for name, (bits, others, _) in models.items():
+    for name, (bits, others) in models.items():
         found[name] = [bits]
         found |= {f"{name}: {part}": [values] for part, values in others.items()}
-        if others:
-            found[f"{name}: both parts"] = [others["syntactic"], others["lexical"]]
-            found[f"{name}: surprisal and reduction"] = [bits, others["reduction"]]
     found["all but 5-grams and GPT-3"] = [each.bits for name, each in models.items() if name not in (N_GRAMS, "GPT-3")]
     return found
 
@@ -435,7 +420,7 @@ def candidates(models: dict[str, Predictors]) -> dict[str, list[Values]]:
 def row(name: str, values: list[Values], fitted: Regression, given: Sequence[Values]) -> measure.Row:
     gain, low, high = interval(fitted.gains(values))
     beyond = (None, None, None) if name == N_GRAMS else interval(fitted.gains(values, given))
-    weights = fitted.effects(fitted.columns(values))[0] if len(values) == 1 else [None] * 3
+    weights = fitted.effects(fitted.columns(values)) if len(values) == 1 else [None] * 3
     names = ("ms a bit", "one word on", "two words on")
     return {
         "predictor": name,
@@ -448,17 +433,6 @@ def row(name: str, values: list[Values], fitted: Regression, given: Sequence[Val
         "to ": beyond[2],
         **dict(zip(names, (None if each is None else float(each) for each in weights), strict=True)),
     }
-
-
-def alignment(corpus: Corpus, fitted: Regression, bits: Values) -> measure.Row:
-    """Effects of GPT-3's surprisal, in standard errors, of the next word, this one, and those before it."""
-    inner = fitted.chosen[fitted.chosen + 1 < len(corpus.texts)]
-    kept = np.isin(fitted.chosen, inner)
-    lags = (-1, *LAGS)
-    columns = np.stack([bits[inner - lag] for lag in lags], axis=1)
-    part = Regression(fitted.times[kept], fitted.stories[kept], inner, fitted.baseline[kept])
-    names = ("the next word", "this word", "one word before", "two words before")
-    return dict(zip(names, part.effects(columns)[1].tolist(), strict=True))
 
 
 def draw(rows: list[measure.Row], path: Path) -> None:
@@ -492,12 +466,7 @@ def main() -> None:
     fitted = regression(corpus, brown.frequency(corpus), single)
     given = rows_of[N_GRAMS]
     rows = [row(name, values, fitted, given) for name, values in rows_of.items()]
-    tables = {
-        "Effects of GPT-3's surprisal, in standard errors": [alignment(corpus, fitted, models["GPT-3"].bits)],
-        "Log-likelihood of held-out reading times, beyond the baseline": rows,
-        "CPU seconds": [{"model": name, "to learn and ask": each.seconds} for name, each in models.items()],
-    }
-    measure.report(tables, args.json)
+    measure.report({"Log-likelihood of held-out reading times, beyond the baseline": rows}, args.json)
     if args.plot:
         draw(rows, args.plot)
 

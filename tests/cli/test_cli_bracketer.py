@@ -18,7 +18,6 @@ from spacy_lpcfg.trees import read_trees
 
 pytestmark = pytest.mark.slow
 
-SYSTEMS = ["left_branching", "right_branching", "random", "right_branching_inside_top", "upper_bound", "ccm"]
 TAGGED = "The/DT dog/NN barked/VBD (/-LRB- at/IN cats/NNS )/-RRB- ./.\n\nGo/VB\n"
 
 

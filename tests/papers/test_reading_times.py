@@ -78,7 +78,7 @@ def test_reading_times_add_up_the_surprisal_of_tokens(stories):
     """The parts of a grammar's surprisal add up to it, too; that of Brown's words is of "don't" as one."""
     corpus = reading_times.read_corpus(stories)
     grammar = Pivot(n_states=2, n_iterations=0).fit(read_trees(SAMPLE / "train.mrg"))
-    bits, parts, _ = reading_times.by_grammar(corpus, grammar, 0.0)
+    bits, parts = reading_times.by_grammar(corpus, grammar)
     parser = Parser(grammar)
     for sentence in corpus.sentences:
         tokens = [token for i in sentence for token in corpus.tokens[i]]
@@ -104,7 +104,7 @@ def test_regression_finds_what_slows_readers():
     assert found[1] < found[0] < found[2]
     assert abs(reading_times.interval(fitted.gains([other]))[0]) < 5
     assert abs(reading_times.interval(fitted.gains([other], [bits]))[0]) < 5
-    np.testing.assert_allclose(fitted.effects(fitted.columns([bits]))[0], [2, 3, 0], atol=0.1)
+    np.testing.assert_allclose(fitted.effects(fitted.columns([bits])), [2, 3, 0], atol=0.1)
 
 
 @pytest.fixture
