@@ -18,14 +18,15 @@ from scipy.sparse import csr_array
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import EXACT
-from spacy_lpcfg.learning import Smoothing, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import Smoothing, Spectral, TreebankPCFG, tuning
+from spacy_lpcfg.learning.em import held_out_f1
 from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
 from spacy_lpcfg.learning.moments.estimation import RuleMoments
 from spacy_lpcfg.learning.moments.projections import Features, singular_vectors
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
-from spacy_lpcfg.learning.tuning import tune
+from spacy_lpcfg.learning.tuning import GRID, tune
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, clean, normalize, parse_trees, read_trees
 
 UNSMOOTHED = Smoothing(c=0.0, nu=1.0, max_lexical=0.0)
 WORDS = "abcd"
@@ -321,16 +322,29 @@ def test_unknown_features_are_refused(sample):
         Spectral(features=Features(inside=("rule", "colour"))).fit(sample)
 
 
-def test_tuning_takes_the_best_smoothing(sample):
-    found, trials = Spectral(n_states=2).estimate(sample), []
-    held_out = list(islice(read_trees([SAMPLE / "dev.mrg"]), 10))
-    best, grammar = tune(found.grammar, held_out, on_step=trials.append)
-    assert trials[0].smoothing == Smoothing()
-    assert best == max(trials, key=lambda trial: trial.f1).smoothing
-    assert all(0 <= trial.f1 <= 100 for trial in trials)
-    assert len(set(trials)) == len(trials) > 8
-    assert grammar.to_bytes() == found.grammar(best).to_bytes()
-    assert Spectral(n_states=2).fit(sample, held_out=held_out).to_bytes() == grammar.to_bytes()
+def test_tuning_climbs_to_the_best_smoothing_of_the_grid(sample, monkeypatch):
+    """Each parameter in turn, from what was best before, by an F1 with one peak in the grid."""
+    peak, trials = Smoothing(c=25.0, nu=0.75, max_lexical=100.0), []
+    monkeypatch.setattr(
+        tuning,
+        "held_out_f1",
+        lambda smoothing, golds: 90 - sum(abs(getattr(smoothing, name) - getattr(peak, name)) for name in GRID),
+    )
+    assert tune(lambda smoothing: smoothing, sample[:1], on_step=trials.append) == (peak, peak)
+    assert (
+        len({trial.smoothing for trial in trials})
+        == len(trials)
+        == 1 + sum(len(values) - 1 for values in GRID.values())
+    )
+    assert max(trials, key=lambda trial: trial.f1) == (peak, 90.0)
+
+
+def test_tuning_is_what_held_out_trees_do(sample):
+    learner, trials = Spectral(n_states=2), []
+    held_out = list(map(clean, islice(read_trees([SAMPLE / "dev.mrg"]), 10)))
+    best, grammar = tune(learner.estimate(sample).grammar, held_out, on_step=trials.append)
+    assert dict(trials)[best] == held_out_f1(grammar, held_out) == max(f1 for _, f1 in trials)
+    assert learner.fit(sample, held_out=held_out).to_bytes() == grammar.to_bytes()
 
 
 def test_tuning_needs_held_out_trees(sample):
