@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -41,12 +39,6 @@ LIMITS: dict[str, int | None] = {**{str(length): length for length in LENGTHS}, 
 """Limits of sentence length by name, in words without punctuation."""
 
 Spans = Sequence[Bracket]
-
-
-class Progress(Protocol):
-    """A progress display: called with an iterable and a name for its items, returns an iterable of the same items."""
-
-    def __call__(self, items: Iterable[Any], unit: str) -> Iterable[Any]: ...
 
 
 Bracketing = Callable[[Sequence[str], Sequence[str]], Brackets]
@@ -105,7 +97,6 @@ def compare(
     *,
     text: Iterable[TaggedSentence] = (),
     seed: int = 0,
-    progress: Progress = lambda items, unit: items,
 ) -> Table:
     """Score a bracketer, the trees of `baselines`, and CCM.
 
@@ -113,16 +104,15 @@ def compare(
     golds (sequence of GoldSentence): The test sentences.
     text (iterable of TaggedSentence): Sentences from whose tags CCM learns, in addition to the test sentences.
     seed (int): Seed of the random trees.
-    progress (Progress): Progress display.
     RETURNS (Table): Scores by system and by limit of length ("10", "20", "40", "all").
     RAISES (ValueError): If there are no sentences.
     """
     if not golds:
         raise ValueError("Expected trees of at least two words without punctuation, got none.")
     table = {name: _totals(golds, map(tree_of, golds)) for name, tree_of in baselines(seed).items()}
-    table["CCM"] = _ccm_totals(golds, [_kept_tags(*sentence) for sentence in text], progress)
+    table["CCM"] = _ccm_totals(golds, [_kept_tags(*sentence) for sentence in text])
     if bracket is not None:
-        spans = (_counted(bracket(*gold.tagged), gold) for gold in progress(golds, "sentences"))
+        spans = (_counted(bracket(*gold.tagged), gold) for gold in golds)
         table[BRACKETER] = _totals(golds, spans)
     return table
 
@@ -148,9 +138,7 @@ def _totals(golds: Sequence[GoldSentence], bracketings: Iterable[Spans]) -> dict
     return {name: unlabelled_totals(scores, limit) for name, limit in LIMITS.items()}
 
 
-def _ccm_totals(
-    golds: Sequence[GoldSentence], text: Sequence[list[str]], progress: Progress
-) -> dict[str, UnlabelledTotals]:
+def _ccm_totals(golds: Sequence[GoldSentence], text: Sequence[list[str]]) -> dict[str, UnlabelledTotals]:
     """Score CCM by limit of length, each time learned from the sentences up to that limit, since longer ones do harm.
 
     The model of the largest limit is used for sentences of any length.
@@ -161,7 +149,7 @@ def _ccm_totals(
     for name, limit in LIMITS.items():
         short = [sentence for sentence in tags if limit is not None and 1 < len(sentence) <= limit]
         if short:
-            model = CCM().fit(short, progress=partial(progress, unit=f"iterations of CCM up to {limit} words"))
+            model = CCM().fit(short)
         counted = [gold for gold in golds if limit is None or gold.n_words <= limit]
         scores = [gold.score(model.bracket(gold.tags) if model else []) for gold in counted]
         totals[name] = unlabelled_totals(scores)

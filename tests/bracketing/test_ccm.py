@@ -123,9 +123,3 @@ def test_ccm_needs_sentences():
     for nothing in ([], [[]], [["N"]]):
         with pytest.raises(ValueError, match="at least two words"):
             CCM().fit(nothing)
-
-
-def test_ccm_tells_of_its_iterations():
-    seen = []
-    CCM(n_iterations=3).fit(TEXT, progress=lambda iterations: [seen.append(i) or i for i in iterations])
-    assert seen == [0, 1, 2]

@@ -109,17 +109,6 @@ def test_comparison_ccm_learns_from_more_text(golds, table):
     assert {name for name in table if table[name] != other[name]} == {"CCM"}
 
 
-def test_comparison_tells_how_far_it_is(golds):
-    units = []
-
-    def progress(items, unit):
-        units.append(unit)
-        return items
-
-    compare(lambda words, tags: Brackets((), ()), golds, progress=progress)
-    assert units == [*(f"iterations of CCM up to {limit} words" for limit in (10, 20, 40)), "sentences"]
-
-
 def test_comparison_needs_sentences():
     with pytest.raises(ValueError, match="at least two words"):
         compare(None, [])

@@ -13,8 +13,7 @@ networks:
   elements; labels by beam search. Beside them a unigram model, and the true network: by the same beam search over the
   exact filter, and by the exact posterior, the limit of the paper's Gibbs sampler. Error reduction is over the model of
   the line above (of both mean-field models over feed-forward), where the exact posterior has no error;
-- true parameters: the approximations with the parameters of the true network, without learning;
-- networks: each alone.
+- true parameters: the approximations with the parameters of the true network, without learning.
 
 There are as many of each as there are scales of the parameters, which the paper does not tell. With --no-edges, the
 networks that are drawn have no edges from labels and inputs to state vectors, unlike those that are learned.
@@ -186,12 +185,6 @@ def row(kind: str, results: list[dict[str, Outcome]], name: str, offsets: list[n
     }
 
 
-def network_row(seed: int, result: dict[str, Outcome], true: dict[str, Outcome]) -> measure.Row:
-    row: measure.Row = {"seed": seed} | {name: outcome.accuracy for name, outcome in result.items()}
-    row |= {f"nats, {name}": f"{result[name].nats:.4f}" for name in (*APPROXIMATIONS, BEAM)}
-    return row | {f"true parameters: nats, {name}": f"{true[name].nats:.4f}" for name in APPROXIMATIONS}
-
-
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("--models", type=int, default=10, metavar="M")
@@ -213,19 +206,17 @@ def main() -> None:
 
 def measured(scale: float, args: argparse.Namespace) -> dict[str, list[measure.Row]]:
     """The tables of networks whose parameters have one scale."""
-    results, trues, offsets, rows = [], [], [], []
+    results, trues, offsets = [], [], []
     for data in islice(networks(scale, args), args.models):
         trained = references(data, args)
         trues.append(trained | {name: approximated(data.model, name, data, args.beam) for name in APPROXIMATIONS})
         results.append(trained | {name: learned(name, data, args) for name in APPROXIMATIONS})
         offsets.append(data.test.offsets)
-        rows.append(network_row(data.seed, results[-1], trues[-1]))
-        measure.progress(str(rows[-1]))
+        measure.progress(str({"seed": data.seed} | {name: each.accuracy for name, each in results[-1].items()}))
     systems = [BASELINE, *APPROXIMATIONS, BEAM, EXACT]
     return {
         "Learned": [row(LEARNED, results, name, offsets) for name in systems],
         "True parameters": [row("true parameters", trues, name, offsets) for name in (*APPROXIMATIONS, BEAM)],
-        "Networks": rows,
     }
 
 

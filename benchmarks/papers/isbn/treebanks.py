@@ -1,8 +1,7 @@
 """Measure how good the parsers by sigmoid belief networks are, and what learning them costs: approximations and seeds.
 
     python -m benchmarks.papers.isbn.treebanks TREEBANK_DIR... [--part PART] [--variant NAME] [--approximations NAME...]
-        [--states N...] [--seeds S...] [--networks K] [--min-count C] [--beams B...] [--tags model|given...]
-        [--max-length WORDS] [--json FILE]
+        [--states N...] [--seeds S...] [--beams B...] [--tags model|given...] [--max-length WORDS] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg and PART.mrg (default: dev). Learns from the one, of both only the sentences of at most
 so many words, and parses the other from raw words ("model") and with the treebank's tags ("given"), by the most
@@ -15,10 +14,9 @@ sentences and seeds.
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -53,8 +51,6 @@ def main() -> None:
     arguments.add_argument("--approximations", nargs="+", default=["feed-forward"], choices=APPROXIMATIONS)
     arguments.add_argument("--states", type=int, nargs="+", default=[120], metavar="N")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="S")
-    arguments.add_argument("--networks", type=int, default=1, metavar="K", help="of an ensemble")
-    arguments.add_argument("--min-count", type=int, metavar="C", help="of known words, in place of the learner's own")
     arguments.add_argument("--beams", type=int, nargs="+", default=[10, 30], metavar="B")
     arguments.add_argument("--tags", nargs="+", default=["model", "given"], choices=["model", "given"])
     arguments.add_argument("--max-length", type=int, metavar="WORDS")
@@ -68,7 +64,8 @@ def main() -> None:
                 names = {"treebank": treebank.name, "approximation": approximation, "states": n_states}
                 for seed in args.seeds:
                     measure.progress(f"{names} seed {seed}")
-                    isbn, seconds = learn(learner(args, n_states, approximation, seed), train)
+                    settings = {"n_states": n_states, "approximation": approximation, "seed": seed}
+                    isbn, seconds = learn(ISBNLearner.variant(args.variant, **settings), train)
                     learning.append({**names, "seed": seed, "CPU s": seconds, "MB": len(isbn.to_bytes()) / 1e6})
                     for beam in args.beams:
                         for tags in args.tags:
@@ -82,15 +79,6 @@ def main() -> None:
 def read(path: Path, max_length: int | None) -> list[Tree]:
     """The trees of a file that are short enough."""
     return [tree for tree in measure.read_gold(path) if max_length is None or len(tree) <= max_length]
-
-
-def learner(args: argparse.Namespace, n_states: int, approximation: str, seed: int) -> ISBNLearner:
-    """A variant of the learner with the settings of one row."""
-    settings = {"n_states": n_states, "approximation": approximation, "n_networks": args.networks}
-    learner = ISBNLearner.variant(args.variant, **settings, seed=args.networks * seed)
-    if args.min_count is None:
-        return learner
-    return replace(learner, lexical=replace(learner.lexical, min_count=args.min_count))
 
 
 def learn(learner: ISBNLearner, trees: Iterable[Tree]) -> tuple[ISBN, float]:
@@ -133,13 +121,19 @@ def compared(task: Task, n_states: int, by: dict[str, Found]) -> list[measure.Ro
             "states": n_states,
             "beam": beam,
             "tags": tags,
-            "F1 of tree": float(np.mean([evaluation.scores()["evalb_f"] for evaluation in evaluations.trees])),
-            "F1 of brackets": float(np.mean([evaluation.scores()["evalb_f"] for evaluation in evaluations.brackets])),
+            "F1 of tree": mean(evaluations.trees, "evalb_f"),
+            "F1 of brackets": mean(evaluations.brackets, "evalb_f"),
+            "precision of brackets": mean(evaluations.brackets, "evalb_p"),
+            "recall of brackets": mean(evaluations.brackets, "evalb_r"),
             "less the first": str(difference_interval(first, evalb_counts(evaluations.brackets))),
             "p": paired_permutation_test(first, evalb_counts(evaluations.brackets)),
         }
         for approximation, evaluations in by.items()
     ]
+
+
+def mean(evaluations: Sequence[Evaluation], score: str) -> float:
+    return float(np.mean([evaluation.scores()[score] for evaluation in evaluations]))
 
 
 if __name__ == "__main__":

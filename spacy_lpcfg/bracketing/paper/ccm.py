@@ -16,7 +16,7 @@ and its E steps sum over all trees by the inside-outside algorithm.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,17 +39,11 @@ class CCM:
     distituents: float = 8.0
     seed: int | None = None
 
-    def fit(
-        self,
-        sentences: Iterable[Sequence[str]],
-        *,
-        progress: Callable[[Iterable[int]], Iterable[int]] | None = None,
-    ) -> ConstituentContext:
+    def fit(self, sentences: Iterable[Sequence[str]]) -> ConstituentContext:
         """Learn a model from tagged sentences.
 
         sentences (iterable of sequences of str): Tags of each sentence, without punctuation; sentences of fewer than
             two words are skipped. Memory grows with the sum of the squared lengths.
-        progress (callable or None): Wraps the iterable of iterations.
         RETURNS (ConstituentContext): The learned model.
         RAISES (ValueError): If there is no sentence of two words.
         """
@@ -59,8 +53,7 @@ class CCM:
         index = YieldIndex(len(tags))
         spans = [Spans.of(tagged, ids, len(tags)) for tagged, ids in zip(groups, index.learn(groups), strict=True)]
         model = self._maximize(tags, index, spans, self._start(spans))
-        iterations: Iterable[int] = range(self.n_iterations)
-        for _ in iterations if progress is None else progress(iterations):
+        for _ in range(self.n_iterations):
             posteriors = [span_marginals(model.log_weights(s)) for s in spans]
             model = self._maximize(tags, index, spans, posteriors)
         return model
