@@ -3,7 +3,7 @@
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -65,6 +65,7 @@ def correct(
         spacy-lpcfg correct en text.txt --output trees.mrg
         spacy-lpcfg correct en trees.mrg --trees given --order text --output better.mrg
     """
+    from spacy_lpcfg.components.serve.corrected_trees import CorrectedTrees
     from spacy_lpcfg.components.serve.correction_server import CorrectionServer
     from spacy_lpcfg.components.serve.corrections import Corrections
     from spacy_lpcfg.components.training.corpus import tree_to_doc
@@ -83,8 +84,8 @@ def correct(
         docs = (parsed.doc for parsed in run_pipeline(nlp, parser, source_of(nlp, parser, file, kind, None, dialect)))
     else:
         docs = (tree_to_doc(nlp.vocab, [tree], parser.spans_key) for tree in trees)
-    settings: dict[str, Any] = {"resume": resume, "order": order.value, "trees": trees}
-    corrections = Corrections(parser, progress(docs, "documents"), output, **settings)
+    corrected = CorrectedTrees(output, given=trees or (), resume=resume)
+    corrections = Corrections(parser, progress(docs, "documents"), corrected, by_doubt=order == Ordering.doubt)
     serve_until_interrupted(listening(port, lambda: CorrectionServer(port, corrections)), "The page is")
 
 

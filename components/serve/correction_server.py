@@ -9,7 +9,8 @@ from http import HTTPStatus
 from typing import Any
 
 from spacy_lpcfg.components.serve.correction_page import correction_page
-from spacy_lpcfg.components.serve.corrections import Corrections, Decisions
+from spacy_lpcfg.components.serve.corrections import Corrections
+from spacy_lpcfg.components.serve.decisions import Decisions
 from spacy_lpcfg.components.serve.demo_server import HEADERS, DemoHandler, DemoServer
 from spacy_lpcfg.components.serve.local_server import BodyError
 from spacy_lpcfg.trees.tree import Span
@@ -38,15 +39,16 @@ class CorrectionServer(DemoServer):
 
     def server_close(self) -> None:
         super().server_close()
-        self.corrections.close()
+        self.corrections.trees.close()
 
     def _page(self, text: str | None) -> str:
-        of = self.corrections
         sentences = [
-            {"text": sentence.text[:_MOST_SHOWN], "state": of.state(i)} for i, sentence in enumerate(of.sentences)
+            {"text": sentence.text[:_MOST_SHOWN], "state": self.corrections.state(i)}
+            for i, sentence in enumerate(self.corrections.sentences)
         ]
-        settings = {"token": self.token, "first": of.first_open, "sentences": sentences, "file": str(of.output)}
-        return correction_page(of.labels, of.tags, settings, self.nonce)
+        shown = {"first": self.corrections.first_open, "file": str(self.corrections.trees.path)}
+        settings = {"token": self.token, "sentences": sentences, **shown}
+        return correction_page(self.corrections.labels, self.corrections.tags, settings, self.nonce)
 
 
 class _Handler(DemoHandler):

@@ -9,8 +9,10 @@ from commands import run, stderr_of
 from pipelines import pipeline_by
 from stored_models import model
 
+from spacy_lpcfg.components.serve.corrected_trees import CorrectedTrees
 from spacy_lpcfg.components.serve.correction_server import CorrectionServer
-from spacy_lpcfg.components.serve.corrections import Corrections, Decisions
+from spacy_lpcfg.components.serve.corrections import Corrections
+from spacy_lpcfg.components.serve.decisions import Decisions
 from spacy_lpcfg.components.serve.demo_server import DemoServer
 from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.trees import parse_trees, read_trees
@@ -23,8 +25,9 @@ def pipeline(sample_grammar):
     return pipeline_by(sample_grammar)[0]
 
 
-def corrections_of(pipeline, output, order="text", **settings) -> Corrections:
-    return Corrections(pipeline.get_pipe("lpcfg_parser"), map(pipeline, TEXTS), output, order=order, **settings)
+def corrections_of(pipeline, path, *, by_doubt=False, resume=False) -> Corrections:
+    trees = CorrectedTrees(path, resume=resume)
+    return Corrections(pipeline.get_pipe("lpcfg_parser"), map(pipeline, TEXTS), trees, by_doubt=by_doubt)
 
 
 @pytest.fixture
@@ -42,18 +45,19 @@ def brackets(answer) -> list[tuple[int, int, str]]:
 
 def test_corrections_come_in_order_of_doubt_or_of_the_text(corrections, pipeline, tmp_path):
     assert [each.position for each in corrections.sentences] == [0, 1, 2]
-    ranked = corrections_of(pipeline, tmp_path / "other.mrg", "doubt").sentences
+    ranked = corrections_of(pipeline, tmp_path / "other.mrg", by_doubt=True).sentences
     doubts = [each.entropy / len(each.words) for each in ranked]
     assert doubts == sorted(doubts, reverse=True)
     assert [each.position for each in ranked] == [2, 1, 0]
-    twice = Corrections(corrections.component, map(pipeline, [TEXTS[1]] * 2), tmp_path / "twice.mrg")
+    twice = Corrections(corrections.component, map(pipeline, [TEXTS[1]] * 2), CorrectedTrees(tmp_path / "twice.mrg"))
     assert [each.position for each in twice.sentences] == [0, 1]  # near duplicates last
 
 
 def test_corrections_keep_the_order_of_the_file_where_there_is_no_entropy(tmp_path):
     nlp, parser = pipeline_by(model("factored"))
-    found = Corrections(parser, map(nlp, TEXTS), tmp_path / "out.mrg")
-    assert [each.position for each in found.sentences] == [0, 1, 2]
+    found = Corrections(parser, map(nlp, TEXTS), CorrectedTrees(tmp_path / "out.mrg"))
+    assert [(each.position, each.entropy) for each in found.sentences] == [(0, None), (1, None), (2, None)]
+    assert found.state(0) == "untouched"
 
 
 def test_corrections_parse_the_rest_again(corrections):
@@ -72,24 +76,24 @@ def test_corrections_are_what_was_decided_even_if_the_model_has_no_such_tree(cor
     starts = [(start, -end) for start, end, _ in found]
     assert starts == sorted(starts)
     corrections.save(0, decided(required, forbidden))
-    (tree,) = read_trees(corrections.output)
+    (tree,) = read_trees(corrections.trees.path)
     assert {*required} <= {*tree.spans()}
 
 
 def test_corrections_are_written_in_the_order_of_the_file(pipeline, tmp_path):
-    corrections = corrections_of(pipeline, tmp_path / "out.mrg", "doubt")
+    corrections = corrections_of(pipeline, tmp_path / "out.mrg", by_doubt=True)
     places = [each.position for each in corrections.sentences]
     for number in (0, 1):
         assert corrections.save(number)["state"] == "saved"
-    assert len(corrections.saved) == 2
+    assert len(corrections.trees.saved) == 2
     first = corrections.sentences[places.index(min(places[:2]))]
-    trees = [*read_trees(corrections.output)]
+    trees = [*read_trees(corrections.trees.path)]
     assert trees[0].words == first.words
     assert corrections.component.learned.root_label == "ROOT"
     assert [tree.label for tree in trees] == ["S", "S"]
     corrections.save(0, decided([(0, 1, "WHNP")]))
-    assert len([*read_trees(corrections.output)]) == 2
-    assert "(WHNP (NP (PRP We)))" in corrections.output.read_text("utf-8")
+    assert len([*read_trees(corrections.trees.path)]) == 2
+    assert "(WHNP (NP (PRP We)))" in corrections.trees.path.read_text("utf-8")
 
 
 def test_corrections_without_a_bracket_over_all_words_are_below_an_unlabelled_root(corrections):
@@ -97,7 +101,7 @@ def test_corrections_without_a_bracket_over_all_words_are_below_an_unlabelled_ro
     found = brackets(corrections.parsed(2, decisions))
     assert (0, 3) not in [bracket[:2] for bracket in found]
     corrections.save(2, decisions)
-    (tree,) = read_trees(corrections.output)
+    (tree,) = read_trees(corrections.trees.path)
     assert tree.label == ""
     assert len(tree.children) > 1
 
@@ -115,36 +119,36 @@ def test_corrections_refuse_what_is_no_tree(corrections):
         corrections.save(0, decided([(3, 5, "NP"), (0, 3, "NP")], [(0, 3, "NP")]))
     with pytest.raises(ValueError, match=r"tags of the 13 words of the sentence, got those of \[13\]"):
         corrections.save(0, decided(tags={13: "NN"}))
-    assert not corrections.output.exists()
+    assert not corrections.trees.path.exists()
     assert corrections.parsed(0, decided([(0, 3, "ODD")] * 5000)) == corrections.parsed(0, decided([(0, 3, "ODD")]))
 
 
 def test_corrections_own_their_file(corrections, pipeline):
     """From the start, and not only once they have written it."""
     with pytest.raises(ValueError, match=r"out.mrg is being written by another process"):
-        corrections_of(pipeline, corrections.output)
+        corrections_of(pipeline, corrections.trees.path)
     corrections.save(0)
     with pytest.raises(ValueError, match=r"out.mrg is being written by another process"):
-        corrections_of(pipeline, corrections.output, resume=True)
-    corrections.close()
+        corrections_of(pipeline, corrections.trees.path, resume=True)
+    corrections.trees.close()
     with pytest.raises(ValueError, match=r"out.mrg exists: name another file, or resume it"):
-        corrections_of(pipeline, corrections.output)
-    corrections_of(pipeline, corrections.output, resume=True).close()
+        corrections_of(pipeline, corrections.trees.path)
+    corrections_of(pipeline, corrections.trees.path, resume=True).trees.close()
 
 
 @pytest.mark.parametrize("is_saved", [False, True], ids=["appeared", "changed"])
 def test_corrections_write_over_nothing_of_others(corrections, is_saved):
     if is_saved:
         corrections.save(0)
-    corrections.output.write_text("mine", encoding="utf-8")
+    corrections.trees.path.write_text("mine", encoding="utf-8")
     with pytest.raises(ValueError, match="holds something else than what was written to it last"):
         corrections.save(1)
-    assert corrections.output.read_text("utf-8") == "mine"
-    assert 1 not in corrections.saved
-    corrections.output.rename(corrections.output.with_name("moved.mrg"))
+    assert corrections.trees.path.read_text("utf-8") == "mine"
+    assert 1 not in corrections.trees.saved
+    corrections.trees.path.rename(corrections.trees.path.with_name("moved.mrg"))
     corrections.save(1)
-    assert len(corrections.saved) == 1 + is_saved
-    assert len([*read_trees(corrections.output)]) == 1 + is_saved
+    assert len(corrections.trees.saved) == 1 + is_saved
+    assert len([*read_trees(corrections.trees.path)]) == 1 + is_saved
 
 
 def test_corrections_that_could_not_be_written_are_not_saved(corrections, monkeypatch):
@@ -152,17 +156,17 @@ def test_corrections_that_could_not_be_written_are_not_saved(corrections, monkey
         raise OSError(28, "No space left on device")
 
     corrections.save(1)
-    before = corrections.output.read_bytes()
+    before = corrections.trees.path.read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr("os.replace", full)
         for number in (0, 1):
             with pytest.raises(OSError, match="No space left"):
                 corrections.save(number, decided([(0, 1, "NX")]))
     assert [corrections.state(number) == "saved" for number in (0, 1)] == [False, True]
-    assert len(corrections.saved) == 1
-    assert corrections.output.read_bytes() == before
+    assert len(corrections.trees.saved) == 1
+    assert corrections.trees.path.read_bytes() == before
     corrections.save(2)
-    assert len([*read_trees(corrections.output)]) == 2
+    assert len([*read_trees(corrections.trees.path)]) == 2
 
 
 def test_corrections_go_on_with_their_file(corrections, pipeline):
@@ -172,20 +176,20 @@ def test_corrections_go_on_with_their_file(corrections, pipeline):
         0, decided([(0, 2, "WHNP"), (3, 5, "ODD")], [(3, 8, "NP"), (5, 8, "PP"), (0, 2, "NP")], {1: "NNS"})
     )
     assert corrections.first_open == 1
-    text = corrections.output.read_text("utf-8")
-    corrections.close()
-    again = corrections_of(pipeline, corrections.output, resume=True)
-    assert (again.first_open, len(again.saved)) == (1, 1)
+    text = corrections.trees.path.read_text("utf-8")
+    corrections.trees.close()
+    again = corrections_of(pipeline, corrections.trees.path, resume=True)
+    assert (again.first_open, len(again.trees.saved)) == (1, 1)
     shown = again.opened(0)
     assert shown["state"] == "saved"
     assert shown["tags"][1] == "NNS"
-    (saved,) = read_trees(corrections.output)
+    (saved,) = read_trees(corrections.trees.path)
     assert brackets(shown) == saved.spans()
     assert brackets(shown) != flat
     again.save(0, decided(shown["required"], shown["forbidden"], shown["assigned"]))
-    assert corrections.output.read_text("utf-8") == text
+    assert corrections.trees.path.read_text("utf-8") == text
     again.save(1)
-    assert text.strip() in corrections.output.read_text("utf-8").splitlines()
+    assert text.strip() in corrections.trees.path.read_text("utf-8").splitlines()
     assert again.opened(2)["required"] == again.opened(2)["forbidden"] == ()
 
 
@@ -201,7 +205,7 @@ def test_corrections_keep_what_is_not_saved(corrections, monkeypatch):
     assert corrections.keep(0, decided())["state"] == "sure"
     corrections.save(0, draft)
     assert corrections.state(0) == "saved"
-    assert "(WHNP (PDT The) (NN man))" in corrections.output.read_text("utf-8")
+    assert "(WHNP (PDT The) (NN man))" in corrections.trees.path.read_text("utf-8")
     assert corrections.keep(0, decided())["state"] == "changed"
     assert corrections.keep(0, draft)["state"] == "saved"
     with pytest.raises(ValueError, match="do not cross"):
@@ -215,7 +219,8 @@ def test_corrections_begin_with_given_trees(pipeline, tmp_path):
 
     def opened(**settings):
         docs = (tree_to_doc(pipeline.vocab, [tree]) for tree in trees)
-        return Corrections(parser, docs, tmp_path / "out.mrg", order="text", trees=trees, **settings)
+        corrected = CorrectedTrees(tmp_path / "out.mrg", given=trees, **settings)
+        return Corrections(parser, docs, corrected, by_doubt=False)
 
     made = opened()
     assert {"NP-SBJ", "FRAG", "ODD"} <= {*made.labels}
@@ -223,8 +228,8 @@ def test_corrections_begin_with_given_trees(pipeline, tmp_path):
     assert "saved" not in [made.state(i) for i in range(2)]
     made.save(1, decided([(0, 3, "S"), (0, 1, "NP"), (1, 2, "VP")], [(0, 3, "FRAG"), (1, 2, "ODD")]))
     better = "(S (NP (PRP We)) (VP (VBD left)) (. .))"
-    assert list(read_trees(made.output)) == [trees[0], *parse_trees(better)]
-    made.close()
+    assert list(read_trees(made.trees.path)) == [trees[0], *parse_trees(better)]
+    made.trees.close()
     again = opened(resume=True)
     assert again.first_open == 0
     assert [again.state(i) == "saved" for i in range(2)] == [False, True]
@@ -241,7 +246,7 @@ def test_corrections_of_a_compressed_file_are_compressed(pipeline, tmp_path):
     for resume in (False, True):
         made = corrections_of(pipeline, tmp_path / "out.mrg.gz", resume=resume)
         made.save(int(resume))
-        made.close()
+        made.trees.close()
     assert len([*read_trees(tmp_path / "out.mrg.gz")]) == 2
     assert (tmp_path / "out.mrg.gz").read_bytes()[:2] == b"\x1f\x8b"
 
@@ -266,9 +271,9 @@ def test_correction_server_parses_and_saves(server, corrections):
     assert status == 200
     assert json.loads(body) == corrections.parsed(0, decided([(3, 8, "NP")]))
     assert json.loads(body)["state"] == "changed"
-    assert not corrections.output.exists()
+    assert not corrections.trees.path.exists()
     assert ask(server, "POST", "/save", NOTHING)[0] == 200
-    assert [tree.words[:2] for tree in read_trees(corrections.output)] == [["The", "man"]]
+    assert [tree.words[:2] for tree in read_trees(corrections.trees.path)] == [["The", "man"]]
 
 
 def test_correction_server_page_has_the_token_and_runs_its_own_script_alone(server):
@@ -293,7 +298,7 @@ def test_correction_server_writes_for_its_own_page_alone(server, corrections, he
     status, body, _ = ask(server, "POST", "/save", NOTHING, **headers)
     assert status == 403
     assert "for the page of this server alone" in json.loads(body)["error"]
-    assert not corrections.output.exists()
+    assert not corrections.trees.path.exists()
 
 
 BRACKETS = [[0, 2], [0, 2, ""], [0, 2, "N P"], [0, 2, ")("], [0, 2, 7], [0.5, 2, "NP"], [2, 2, "NP"]]
@@ -312,7 +317,7 @@ def test_correction_server_refuses_what_its_page_does_not_send(server, correctio
     status, found, _ = ask(server, "POST", "/save", body)
     assert status == 400
     assert json.loads(found)["error"].startswith("Expected ")
-    assert not corrections.output.exists()
+    assert not corrections.trees.path.exists()
 
 
 def test_correction_server_opens_at_what_is_not_saved(server, corrections):
@@ -457,7 +462,7 @@ def test_correction_page_in_a_browser(server, corrections, tmp_path):
     options = "--window-size=400,800", "--virtual-time-budget=60000", "--dump-dom"
     page = serving.browse(server.url, tmp_path, *options)
     assert '<b id="done">all is corrected</b>' in page, page[-3000:]
-    (tree,) = read_trees(corrections.output)
+    (tree,) = read_trees(corrections.trees.path)
     assert {(0, 2, "WHNP"), (3, 8, "NX")} <= {*tree.spans()}
     assert (0, 2, "NP") not in tree.spans()
     assert tree.tags[1] == "NNS"

@@ -15,7 +15,9 @@ from pipelines import pipeline_by
 from stored_models import model
 
 from spacy_lpcfg import adapt, load
-from spacy_lpcfg.components.serve.corrections import Corrections, Decisions
+from spacy_lpcfg.components.serve.corrected_trees import CorrectedTrees
+from spacy_lpcfg.components.serve.corrections import Corrections
+from spacy_lpcfg.components.serve.decisions import Decisions
 from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.evaluation.bootstrap import f1_of
 from spacy_lpcfg.evaluation.calibration import TAUS
@@ -147,12 +149,12 @@ def test_adapt_reads_what_the_correction_page_saves(base, folder, others, tmp_pa
     """By the shell, by a config and in Python: the same model."""
     nlp, parser = pipeline_by(base)
     docs = [nlp(" ".join(tree.words)) for tree in sample_trees("dev", 30)]
-    corrections = Corrections(parser, docs, tmp_path / "own.mrg")
+    corrections = Corrections(parser, docs, CorrectedTrees(tmp_path / "own.mrg"))
     for number in range(len(corrections.sentences)):
         brackets = [tuple(bracket[:3]) for bracket in corrections.parsed(number)["brackets"]]
         relabelled = [(*span, "NX" if label == "NP" else label) for *span, label in brackets]
         corrections.save(number, Decisions(tuple(relabelled)))
-    corrections.close()
+    corrections.trees.close()
     result = run("adapt", folder, tmp_path / "own.mrg", "--output", tmp_path / "mine")
     assert "label NX, which the model lacks" in result.stdout
     assert "adapted, difference +" in result.stdout
