@@ -95,11 +95,6 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         self.learner = learner
         self.spans_key = spans_key
 
-    @property
-    def cfg(self) -> Any:
-        """Raise AttributeError: all settings are in the pipeline's config."""
-        raise AttributeError(f"{self.name!r} has no cfg: its settings are in nlp.config.")
-
     language_model = ModelPipe.learned
     """The language model; None before training."""
 

@@ -39,6 +39,14 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         super().__setattr__(name, value)
 
     @property
+    def cfg(self) -> Any:
+        """Raise AttributeError: all settings are in the pipeline's config.
+
+        spaCy saves this attribute of other components, and its `find-threshold` looks for the threshold there as well.
+        """
+        raise AttributeError(f"{self.name!r} has no cfg: its settings are in nlp.config.")
+
+    @property
     def learned(self) -> Kept | None:
         """The learned object; None before training."""
         return self.model.learned

@@ -121,14 +121,6 @@ class ParsingPipe(ModelPipe[ParserModel]):
         offer_noun_chunks(vocab)
 
     @property
-    def cfg(self) -> Any:
-        """Raise AttributeError: all settings are in the pipeline's config.
-
-        spaCy saves this attribute of other components, and its `find-threshold` looks for the threshold there as well.
-        """
-        raise AttributeError(f"{self.name!r} has no cfg: its settings are in nlp.config.")
-
-    @property
     def parser(self) -> SegmentingParser | None:
         """The parser by what was learned, of words in treebank spelling, within the limits; None before training."""
         raise NotImplementedError

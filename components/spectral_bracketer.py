@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, get_args, runtime_checkable
 
 from spacy.language import Language
+from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
@@ -137,6 +138,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
 
     bracketer = ModelPipe.learned
     """The bracketer; None before training."""
+    cfg = TrainablePipe.cfg
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ class DoubtFormat(str, Enum):
     brackets = "brackets"
 
 
-class _Sentence(NamedTuple):
+class _Candidate(NamedTuple):
     """A sentence to choose or not.
 
     parsed (Parsed): Its Doc, which has no trees.
@@ -91,12 +91,12 @@ def doubt(
     documents = run_pipeline(nlp, pipe, source, questions={"entropies": {}}, with_trees=False, n_process=n_process)
     bar = progress(documents, "documents", total=n_documents(nlp, source))
     sentences = [
-        _Sentence(parsed, i, answer) for parsed in bar for i, answer in enumerate(answers_of(parsed, "entropies"))
+        _Candidate(parsed, i, answer) for parsed in bar for i, answer in enumerate(answers_of(parsed, "entropies"))
     ]
     write_output(output, name, _contents(name, pipe, sentences, n), force=force)
 
 
-def _contents(name: str, pipe: "ParsingPipe", sentences: list[_Sentence], n: int) -> Iterable[Any]:
+def _contents(name: str, pipe: "ParsingPipe", sentences: list[_Candidate], n: int) -> Iterable[Any]:
     """Return the lines or rows of the sentences that are most in doubt."""
     from spacy_lpcfg.evaluation.doubt import most_in_doubt
 
@@ -117,7 +117,7 @@ def _row(number: int, answer: "Answer") -> tuple[Any, ...]:
     return *cells(answer.citation.place(number)), *doubt, *cells(answer.citation.extent())
 
 
-def _parsed(pipe: "ParsingPipe", sentences: Iterable[_Sentence]) -> "Iterator[ParsedSentence]":
+def _parsed(pipe: "ParsingPipe", sentences: Iterable[_Candidate]) -> "Iterator[ParsedSentence]":
     """Yield sentences with their trees; each Doc is parsed once."""
     by_doc: dict[int, list[ParsedSentence]] = {}
     for sentence in sentences:

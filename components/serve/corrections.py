@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from spacy_lpcfg.components.doc.pictures import sentences
 from spacy_lpcfg.components.doc.sentences import sentence_bounds
 from spacy_lpcfg.components.serve.corrected_trees import CorrectedTrees
-from spacy_lpcfg.components.serve.decisions import DecidedTree, Decisions, decided_tree, decisions_for
+from spacy_lpcfg.components.serve.decisions import NO_DECISIONS, DecidedTree, Decisions, decided_tree, decisions_for
 from spacy_lpcfg.evaluation.doubt import most_in_doubt
 from spacy_lpcfg.pictures.drawing import is_right_to_left
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
@@ -116,7 +116,7 @@ class Corrections:
             self._drafts[sentence.position] = decisions
         return self._shown(number, decided)
 
-    def parsed(self, number: int, decisions: Decisions = Decisions()) -> dict[str, Any]:
+    def parsed(self, number: int, decisions: Decisions = NO_DECISIONS) -> dict[str, Any]:
         """Parse a sentence under the decisions of the page.
 
         number (int): The number of the sentence in `sentences`.
@@ -125,7 +125,7 @@ class Corrections:
         """
         return self._shown(number, decided_tree(self.component, self._sentence(number).words, decisions))
 
-    def save(self, number: int, decisions: Decisions = Decisions()) -> dict[str, Any]:
+    def save(self, number: int, decisions: Decisions = NO_DECISIONS) -> dict[str, Any]:
         """Save a tree to the file; arguments as for `parsed`.
 
         RAISES (ValueError): As `parsed`. (ValueError, OSError): As `CorrectedTrees.save`.
@@ -146,7 +146,7 @@ class Corrections:
         """Return the decisions that lead to the tree that was saved or given; none without one."""
         position, tree = sentence.position, self.trees.get(sentence.position)
         if position not in self._starts:
-            self._starts[position] = decisions_for(self.component, sentence.words, tree) if tree else Decisions()
+            self._starts[position] = decisions_for(self.component, sentence.words, tree) if tree else NO_DECISIONS
         return self._starts[position]
 
     def _shown(self, number: int, decided: DecidedTree) -> dict[str, Any]:

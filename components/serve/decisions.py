@@ -35,6 +35,9 @@ class Decisions:
     tags: Mapping[int, str] = field(default_factory=dict)
 
 
+NO_DECISIONS = Decisions()
+
+
 class DecidedTree(NamedTuple):
     """The tree of a sentence under decisions.
 

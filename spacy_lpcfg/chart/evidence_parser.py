@@ -11,13 +11,14 @@ from spacy_lpcfg.chart._fine import Marginals, words_log_probability
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.factors import Factors, FactorTable
 from spacy_lpcfg.chart.parser import Parser
+from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.checks import POSITIVE, at_least
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.parsing.decodings import MBR, Decoding
 from spacy_lpcfg.parsing.evidence import Evidence, EvidenceModel, VectorEvidenceModel
-from spacy_lpcfg.parsing.protocol import Answer, Sentence
+from spacy_lpcfg.parsing.protocol import Answer
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.tag_dictionary import NO_TAGS, TagDictionary
@@ -118,13 +119,10 @@ class EvidenceParser(Parser):
         """Return ln P(tree, words) by the grammar alone."""
         return self._alone.tree_log_probability(tree)
 
-    def surprisal(self, query: Sentence) -> np.ndarray:
-        """Return the surprisal of each word and of the end by the grammar alone, in bits."""
-        return self._alone.surprisal(query)
-
-    def log_probability(self, query: Sentence) -> float:
-        """Return ln P(words) in nats by the grammar alone."""
-        return self._alone.log_probability(query)
+    @property
+    def prefixes(self) -> Prefixes:
+        """The probabilities of words by the grammar alone."""
+        return self._alone.prefixes
 
     def _log_probability(self, marginals: Marginals) -> float:
         """Return ln P(words) by the grammar alone, over the trees of the forest; nan if it has none of them."""

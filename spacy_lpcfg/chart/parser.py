@@ -207,36 +207,25 @@ class Parser(SentenceParser):
         return Marginals(self._fine, forest).log_probability if forest.n_items else -np.inf
 
     def surprisal(self, query: Sentence) -> np.ndarray:
-        """Return the surprisal of each word given the words before it, and of the end of the sentence.
+        """Return `Prefixes.surprisal` of the words. Given tags and constraints are ignored.
 
-        An unknown word has the surprisal of its signature. Given tags and constraints are ignored.
-
-        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before) in bits, and finally that of the end. Values are
-            never negative and sum to -log2 P(sentence): exactly with the `EXHAUSTIVE` settings, otherwise they are
-            larger by thousandths of a bit due to `ChartSettings.prefix_threshold`. If no sentence of the grammar begins
-            with the words up to some word, values are inf from that word on.
         RAISES (ValueError): If the grammar is not proper, trees below some of its states never end, or there are no
             words.
         """
         self.require("surprisal")
-        with np.errstate(invalid="ignore"):
-            bits = -np.diff(self._prefix_logs(Query.of(query).words)) / np.log(2)
-        return np.where(np.isnan(bits), np.inf, np.maximum(bits, 0.0))
+        return self.prefixes.surprisal(Query.of(query).words)
 
     def log_probability(self, query: Sentence) -> float:
-        """Return ln P(words) in nats, as exact as `surprisal`; -inf if the grammar has no tree for the words.
+        """Return `Prefixes.log_probability` of the words, in nats; errors are those of `surprisal`.
 
-        `Parse.log_probability` comes from a chart that is pruned for parsing, and is some tenths lower. Errors are
-        those of `surprisal`.
+        `Parse.log_probability` comes from a chart that is pruned for parsing, and is some tenths lower.
         """
         self.require("log_probability")
-        return float(self._prefix_logs(Query.of(query).words)[-1])
-
-    def _prefix_logs(self, words: Sequence[str]) -> np.ndarray:
-        return self._prefixes.log_probabilities(*self.grammar.lexicon.look_up(words))
+        return self.prefixes.log_probability(Query.of(query).words)
 
     @cached_property
-    def _prefixes(self) -> Prefixes:
+    def prefixes(self) -> Prefixes:
+        """The probabilities of words by the grammar alone, without a chart that is pruned for parsing."""
         return Prefixes(self.grammar, self._fine, threshold=self.settings.prefix_threshold)
 
     # The chart

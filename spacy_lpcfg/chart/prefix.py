@@ -1,4 +1,4 @@
-"""Prefix probabilities of a latent grammar, from which surprisal is computed.
+"""Surprisal by a latent grammar, from its prefix probabilities.
 
 The probability that a sentence begins with some words is summed over all trees of all continuations (Jelinek and
 Lafferty 1991, "Computation of the probability of initial substring generation by stochastic context-free grammars";
@@ -13,6 +13,8 @@ any grammar the sums are over finite sentences.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -34,7 +36,7 @@ _ENDLESS = (
 
 
 class Prefixes:
-    """Prefix probabilities under a proper grammar; may be shared by threads.
+    """Surprisal and probabilities of words under a proper grammar; may be shared by threads.
 
     grammar (Grammar), fine (FineGrammar): The grammar and its latent tables.
     threshold (float): Constituents with about a lower posterior, given the words up to their end, are pruned. With 0
@@ -50,6 +52,24 @@ class Prefixes:
         self._grammar, self._fine, self._threshold = grammar, fine, threshold
         self._index = RuleIndex(grammar)
         self._states = grammar.state_offsets
+
+    def surprisal(self, words: Sequence[str]) -> np.ndarray:
+        """Return the surprisal of each word given the words before it, and of the end of the sentence.
+
+        words (sequence of str): At least one, in treebank spelling. An unknown word has the surprisal of its signature.
+        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before) in bits, and finally that of the end. Values are
+            never negative and sum to -log2 P(sentence): exactly with the threshold 0, otherwise they are larger by
+            thousandths of a bit. If no sentence of the grammar begins with the words up to some word, values are inf
+            from that word on.
+        RAISES (ValueError): If trees below some states of the grammar never end.
+        """
+        with np.errstate(invalid="ignore"):
+            bits = -np.diff(self.log_probabilities(*self._grammar.lexicon.look_up(words))) / np.log(2)
+        return np.where(np.isnan(bits), np.inf, np.maximum(bits, 0.0))
+
+    def log_probability(self, words: Sequence[str]) -> float:
+        """Return ln P(words) in nats, as exact as `surprisal`; -inf if the grammar has no tree for the words."""
+        return float(self.log_probabilities(*self._grammar.lexicon.look_up(words))[-1])
 
     def log_probabilities(self, terminals: np.ndarray, tag_factors: np.ndarray) -> np.ndarray:
         """Return ln P(a sentence begins with the first k words) for k from 0 to n, then ln P(the n words are a

@@ -76,19 +76,16 @@ class Posteriors:
     brackets (dict of (start, end, label) to float): Probabilities of brackets, in pre-order, without those that are
         pruned or very unlikely. Of several over the same words, the one that is outermost in most trees comes first.
     tags (list of dict of str to float, (n_words,)): The probability of each tag of a word.
-    is_of_one (bool): Whether these are the scores of a fall-back's single tree, because the model has no tree over the
-        whole sentence.
     """
 
     brackets: dict[Span, float]
     tags: list[dict[str, float]]
-    is_of_one: bool = False
 
     @classmethod
     def of(cls, parse: Parse) -> Posteriors:
         """Return the posteriors of a single tree."""
         of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores, strict=True)]
-        return cls(dict(zip(parse.spans, parse.span_scores.tolist(), strict=True)), of_tags, is_of_one=True)
+        return cls(dict(zip(parse.spans, parse.span_scores.tolist(), strict=True)), of_tags)
 
     @property
     def best_tags(self) -> list[str]:

@@ -366,4 +366,4 @@ def test_serve_starts_warm(monkeypatch):
 
     monkeypatch.setattr(DemoServer, "serve_forever", end)
     assert "The page is at http://127.0.0.1:" in run("serve", "--port", 0).stderr
-    assert "_prefixes" in found[0]
+    assert "prefixes" in found[0]

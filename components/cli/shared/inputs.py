@@ -134,7 +134,7 @@ def source_of(
 
     RAISES (BadParameter): If the component is a bracketer and the input has no tags.
     """
-    content = kind_said(kind, dialect) or _kind_of(nlp, component, file)
+    content = kind_said(kind, dialect) or _guessed_kind(nlp, component, file)
     if _is_bracketer(component) and (content == Input.tokens or tags == Tags.model):
         raise typer.BadParameter("a bracketer has no tags of its own: use --input tagged or --input trees")
     return Source(file, content, tags, kind is None, dialect, is_told=True)
@@ -162,7 +162,7 @@ def kind_by_name(file: str) -> Input | None:
     return next((kind for kind in kinds if file.endswith(suffixes_of(kind))), None)
 
 
-def _kind_of(nlp: Language, component: Pipe, file: str) -> Input:
+def _guessed_kind(nlp: Language, component: Pipe, file: str) -> Input:
     """Return the kind of an input: by its name, or else text; for an untagged bracketer Docs, or by the first lines."""
     from spacy_lpcfg.bracketing.tagged import holds_trees
     from spacy_lpcfg.trees.formats.table import first_lines

@@ -30,7 +30,7 @@ class ParseFormat(str, Enum):
     spacy = "spacy"
 
 
-class Span(NamedTuple):
+class ScoredSpan(NamedTuple):
     """A bracket over words [start, end), and its posterior probability if it is known."""
 
     start: int
@@ -45,7 +45,7 @@ class ParsedSentence(NamedTuple):
     citation (CitedSentence): Where it stands.
     words (list of str): The words as they stand in the text.
     tree (Tree or None): The tree over words in treebank form, with the root label if any; None without words.
-    spans (list of Span): The brackets, in pre-order.
+    spans (list of ScoredSpan): The brackets, in pre-order.
     tag_scores (list of float, or None): The posterior probability of each tag.
     status (str): The status of its `Parse`, or "empty".
     log_probability (float or None): ln P(words) as in `Parse`.
@@ -58,7 +58,7 @@ class ParsedSentence(NamedTuple):
     citation: CitedSentence
     words: list[str]
     tree: Tree | None
-    spans: list[Span]
+    spans: list[ScoredSpan]
     tag_scores: list[float] | None
     status: str
     log_probability: float | None
@@ -105,7 +105,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
             citation=citations[i],
             words=texts_of(doc, positions) if given is None else given,
             tree=rooted(tree, root),
-            spans=[Span(*span, next(scores)) for span in tree.spans() if span[2]],
+            spans=[ScoredSpan(*span, next(scores)) for span in tree.spans() if span[2]],
             tag_scores=None if tag_scores is None else _numbers(tag_scores[positions]),
             status=attrs.status[i],
             log_probability=None if logs is None else _numbers(logs[i : i + 1])[0],
@@ -241,10 +241,10 @@ def marginal_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ..
     yield _SPANS
     for number, sentence in enumerate(sentences, start=1):
         spans = sentence.marginals["spans"] if sentence.marginals else []
-        yield from _rows(number, sentence.citation, [Span(**span) for span in spans])
+        yield from _rows(number, sentence.citation, [ScoredSpan(**span) for span in spans])
 
 
-def _rows(number: int, citation: CitedSentence, spans: Iterable[Span]) -> Iterator[tuple[Any, ...]]:
+def _rows(number: int, citation: CitedSentence, spans: Iterable[ScoredSpan]) -> Iterator[tuple[Any, ...]]:
     place = (*cells(citation.place(number)),)
     for start, end, label, score in spans:
         own = start, end, label, "" if score is None else f"{score:.6g}"

@@ -91,7 +91,7 @@ def _files_at(path: str, kind: Input | None, output: Path) -> list[tuple[str, st
         raise typer.BadParameter("stdin is no file: parse it alone", param_hint="FILE")
     kinds = (Input.text, Input.spacy) if kind is None else (kind,)
     try:
-        files = list(files_of(path, tuple(suffix for kind_of_input in kinds for suffix in suffixes_of(kind_of_input))))
+        files = list(files_of(path, tuple(suffix for each in kinds for suffix in suffixes_of(each))))
     except FileNotFoundError as error:
         hint = "" if os.path.isdir(path) else " Or put quotes around a text, and name nothing besides."
         raise typer.BadParameter(f"{error}{hint}", param_hint="FILE") from error
