@@ -117,7 +117,7 @@ def texts_of(doc: Doc, words: Sequence[int]) -> list[str]:
 def sent_ids_of(doc: Doc) -> list[str] | None:
     """Return the ID of each sentence, "" where there is none; None if the Doc has no IDs.
 
-    They are those of its trees, or else `doc.user_data["sent_ids"]`, a list of text.
+    IDs are stored with the trees, or else in `doc.user_data["sent_ids"]`, a list of str.
     """
     return _stored(doc, SENT_IDS, len(sentence_bounds(doc)))
 

@@ -132,8 +132,9 @@ class Constituent:
         return self.label_probability_of(self.label)
 
     def label_probability_of(self, label: str) -> float | None:
-        """Return the posterior probability of one of the `labels`, or of the outermost for any other; None where
-        nothing is known.
+        """Return the posterior probability of the bracket with one of the node's `labels`; None if it is unknown.
+
+        label (str): One of the `labels`; any other one stands for the outermost.
         """
         start, end = self._range
         chain = self._sentence.chains[self._range]

@@ -151,8 +151,7 @@ def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:
     vocab (Vocab): The vocabulary of the Doc.
     trees (sequence of Tree): Normalized trees over words in treebank form.
     key (str): Key of the trees in `doc.spans`.
-    RETURNS (Doc): A Doc with these `trees`, and with their text if all have one. Spaces are unknown otherwise, so that
-        nobody tokenizes its text anew.
+    RETURNS (Doc): A Doc with these trees. It has their text if all trees have one; otherwise its spaces are unknown.
     """
     texts = [tree.source.text for tree in trees if tree.source and tree.source.text]
     is_known = len(texts) == len(trees)

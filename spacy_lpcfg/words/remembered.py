@@ -39,9 +39,9 @@ def remembered(n: int) -> Callable[[Callable[..., Result]], Remembered[Result]]:
 
 
 class WordCache(dict[tuple[str, bool], Result]):
-    """Facts of words, kept apart for words that open a sentence and others.
+    """A cache of values of words, where a word at the beginning of a sentence has an entry of its own.
 
-    max_words (int): Number of words at which the cache is emptied before the next one.
+    max_words (int): Maximum number of entries; a full cache is emptied.
     """
 
     def __init__(self, max_words: int) -> None:

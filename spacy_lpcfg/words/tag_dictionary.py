@@ -19,10 +19,10 @@ _N_NEAR = 3  # tags that the error for an unknown one names
 
 @dataclass(frozen=True, eq=False)
 class TagDictionary:
-    """The tags that words may have, as evidence for a parser: other tags stay possible, but become unlikely.
+    """A dictionary of the tags that words may have, as evidence for a parser: other tags become unlikely.
 
     tags (mapping of str to sequence of str): The tags of each word, at least one. A word of a text that is not listed
-        as it is written counts as its lower case.
+        is looked up in lower case.
     places (mapping of str to str): Where each word stands, such as "words.txt:3", for error messages.
     RAISES (ValueError): If a word has no tags, or a word or tag has blanks.
     """

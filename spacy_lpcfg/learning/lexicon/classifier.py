@@ -112,7 +112,10 @@ def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_
 
 
 def boundaries(nodes: Skeletons) -> np.ndarray:
-    """Return where spans of several words begin, and constituents of several words end, int8 (n_leaves, 2)."""
+    """Mark the words at which a span of several words begins, and those at which a constituent of several words ends.
+
+    RETURNS (int8, (n_leaves, 2)): 1 or 0 for each word: begins, ends.
+    """
     is_complete = np.array([not name.startswith("@") for name in nodes.symbols])[nodes.symbol[nodes.inner]]
     happens = np.zeros((len(nodes.leaves), 2), dtype=np.int8)
     happens[(nodes.first_word + nodes.start)[nodes.inner], 0] = True

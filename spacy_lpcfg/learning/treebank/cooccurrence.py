@@ -136,7 +136,10 @@ def _expanded(part: Cooccurrence, inside: Features, outside: Features) -> csr_ar
 
 
 def pairwise_sum(parts: Iterable[Sum], add: Callable[[Sum, Sum], Sum]) -> Sum:
-    """Sum up one or more parts by pairwise summation, which adds to large sums seldom; `add` need not commute."""
+    """Return the sum of one or more parts by pairwise summation, so that few additions are to large sums.
+
+    add (callable): Returns the sum of two parts; it need not commute.
+    """
     pending: list[Sum] = []  # sums of 2^k parts each, the largest first
     for number, part in enumerate(parts, start=1):
         pending.append(part)
