@@ -23,7 +23,7 @@ from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.language_model import LanguageModel
-from spacy_lpcfg.language_model.learning import AggregateEM, fit, interpolate
+from spacy_lpcfg.language_model.learning import LanguageModelLearner
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.models.kinds import make_parser, model_from_bytes, usable_settings
 from spacy_lpcfg.storage.container import Stored, compressed, kind_of, pack, unpack
@@ -70,8 +70,8 @@ def _bracketer(preset: str) -> Bracketer:
 
 def _language_model() -> LanguageModel:
     sentences = [tree.words for tree in _trees()]
-    found = fit(sentences, AggregateEM(n_states=2, n_iterations=1)).model
-    return interpolate(found, sentences, sentences[:5])
+    learner = LanguageModelLearner("em", n_states=2, n_iterations=1, kneser_ney=True)
+    return learner.fit(sentences, held_out=sentences[:5]).model
 
 
 # Use ---------------------------------------------------------------------------------------------

@@ -110,6 +110,7 @@ _UNQUOTED = "; write numbers without quotes"
 TEXT = Check("a text that is not empty", lambda value: isinstance(value, str) and value != "")
 FLAG = Check("true or false", lambda value: isinstance(value, bool))
 FUNCTION = Check("a function", callable)
+BELOW_1 = number("of at least 0 and below 1", lambda value: 0 <= value < 1)
 SHARE = number("from 0 to 1", lambda value: 0 <= value <= 1)
 POSITIVE = number("above 0 and finite", lambda value: value > 0)
 COUNT = whole(1)

@@ -32,7 +32,7 @@ import numpy as np
 from benchmarks import measure
 from spacy_lpcfg.language_model import LanguageModel, Perplexity, read_sentences
 from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_ngrams
-from spacy_lpcfg.language_model.learning import AggregateEM, AggregatePivot, AggregatePivotEM, fit, interpolate
+from spacy_lpcfg.language_model.learning import LanguageModelLearner, interpolate
 from spacy_lpcfg.language_model.pivot import PivotSettings
 from spacy_lpcfg.language_model.text import UNKNOWN_ID, TextVocabulary
 
@@ -119,19 +119,17 @@ class Result:
 
 def learn(texts: Texts, method: str, m: int, args: argparse.Namespace) -> Result:
     """The model of one method with the number of iterations that is best on the development text's first half."""
-    settings = {"n_states": m, "seed": args.seed}
-    learner = {
-        "EM": AggregateEM.variant(args.variant, **settings, n_iterations=MOST_ITERATIONS),
-        "pivot": AggregatePivot.variant(args.variant, **settings),
-        "pivot+EM": AggregatePivotEM.variant(args.variant, **settings, n_iterations=MOST_ITERATIONS),
-    }[method]
-    if args.candidates is not None and isinstance(learner, AggregatePivot):
-        learner = replace(learner, settings=replace(learner.settings, candidates=args.candidates))
-    model, history = fit(texts.train, learner, dev=texts.choose)
+    settings = {"method": method.lower().replace("+", "-"), "n_states": m, "seed": args.seed}
+    learner = LanguageModelLearner.variant(
+        args.variant, **settings, n_iterations=None if method == "pivot" else MOST_ITERATIONS
+    )
+    if args.candidates is not None:
+        learner = replace(learner, pivots=replace(learner.pivots, candidates=args.candidates))
+    model, history = learner.fit(texts.train, held_out=texts.choose)
     first = 1 if method == "pivot+EM" else 0  # the paper's has one iteration at least
     chosen = min(history[first:], key=lambda iteration: iteration.dev.bits)
     if chosen.n != int(np.argmin([iteration.dev.bits for iteration in history])):
-        model, _ = fit(texts.train, replace(learner, n_iterations=chosen.n))
+        model, _ = replace(learner, n_iterations=chosen.n).fit(texts.train)
     perplexity = model.perplexity(texts.judge).perplexity
     return Result(method, m, model, chosen.n, history[-1].seconds, perplexity)
 
@@ -198,8 +196,8 @@ def mixture(texts: Texts, chosen: Result, rare: int, args: argparse.Namespace) -
     """A model of pivot + EM, learned again if it is to know rarer words, mixed with Kneser-Ney models."""
     model = chosen.model
     if not rare:
-        learner = AggregatePivotEM(chosen.m, seed=args.seed, n_iterations=chosen.iterations)
-        model, _ = fit(texts.train, learner, rare=rare)
+        learner = LanguageModelLearner(n_states=chosen.m, seed=args.seed, n_iterations=chosen.iterations, rare=rare)
+        model, _ = learner.fit(texts.train)
     return interpolate(model, texts.train, texts.choose)
 
 
@@ -241,7 +239,8 @@ def tuning(texts: Texts) -> dict[str, list[measure.Row]]:
 
 def first_half(texts: Texts, settings: PivotSettings) -> float:
     """The least perplexity of pivot + EM."""
-    _, history = fit(texts.train, AggregatePivotEM(TUNED_STATES, settings=settings, n_iterations=2), dev=texts.choose)
+    learner = LanguageModelLearner(n_states=TUNED_STATES, pivots=settings, n_iterations=2)
+    _, history = learner.fit(texts.train, held_out=texts.choose)
     return min(iteration.dev.perplexity for iteration in history[1:])
 
 

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.checks import BELOW_1, COUNT, one_of, whole
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, em, random_aggregate
 from spacy_lpcfg.language_model.kneser_ney import count_ngrams
 from spacy_lpcfg.language_model.model import LanguageModel, Perplexity
@@ -32,77 +33,14 @@ _PATIENCE = 2  # iterations without a new best perplexity after which EM ends
 logger = logging.getLogger("spacy_lpcfg")
 
 
-@dataclass(frozen=True)
-class AggregateEM(Variants):
-    """Learner of the aggregate model by EM from a random start.
+class Method(NamedTuple):
+    """The number of states and of EM iterations of a method, where none are given."""
 
-    n_states (int): Number of states m.
-    seed (int): Seed of the random start.
-    n_iterations (int): Maximum number of EM iterations.
-    RAISES (ValueError): If a setting is out of range.
-    """
-
-    n_states: int = 256
-    seed: int = 0
-    n_iterations: int = 10
-
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({"2014": {}})
-
-    def __post_init__(self) -> None:
-        _check(self.n_states, self.n_iterations)
-
-    def start(self, bigrams: Bigrams) -> Aggregate:
-        """Return the model where EM starts."""
-        return random_aggregate(bigrams, _possible_states(bigrams, self.n_states), self.seed)
+    n_states: int
+    n_iterations: int
 
 
-@dataclass(frozen=True)
-class AggregatePivot(Variants):
-    """Learner of the aggregate model by the pivot algorithm, by default without EM.
-
-    n_states (int): Number of states m.
-    seed (int): Seed of the randomized SVD.
-    settings (PivotSettings): Regularization of the pivot algorithm.
-    n_iterations (int): Maximum number of EM iterations after it.
-    RAISES (ValueError): If a setting is out of range.
-    """
-
-    n_states: int = 128
-    seed: int = 0
-    settings: PivotSettings = PivotSettings()
-    n_iterations: int = 0
-
-    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({"2014": {"settings": PAPER_PIVOTS}})
-
-    def __post_init__(self) -> None:
-        _check(self.n_states, self.n_iterations)
-
-    def start(self, bigrams: Bigrams) -> Aggregate:
-        """Return the estimate of the pivot algorithm."""
-        n_states = _possible_states(bigrams, self.n_states)
-        return pivot_aggregate(bigrams, n_states, seed=self.seed, settings=self.settings)
-
-
-@dataclass(frozen=True)
-class AggregatePivotEM(AggregatePivot):
-    """Learner of the aggregate model by EM from the pivot estimate (section 6.3 of Cohen and Collins 2014)."""
-
-    n_iterations: int = 1
-
-
-def _check(n_states: int, n_iterations: int) -> None:
-    if n_states < 1 or n_iterations < 0:
-        raise ValueError(
-            f"Expected n_states of at least 1 and n_iterations of at least 0, got {n_states} and {n_iterations}."
-        )
-
-
-METHODS: dict[str, type[AggregateEM] | type[AggregatePivot]] = {
-    "em": AggregateEM,
-    "pivot": AggregatePivot,
-    "pivot-em": AggregatePivotEM,
-}
-AggregateLearner = AggregateEM | AggregatePivot
+METHODS = {"em": Method(256, 10), "pivot": Method(128, 0), "pivot-em": Method(128, 1)}
 
 
 class Iteration(NamedTuple):
@@ -132,59 +70,6 @@ class LanguageModelFit(NamedTuple):
     history: list[Iteration]
 
 
-def fit(
-    sentences: Sequence[Sequence[str]],
-    learner: AggregateLearner,
-    *,
-    dev: Iterable[Sequence[str]] = (),
-    rare: int = 1,
-) -> LanguageModelFit:
-    """Learn a language model from a text.
-
-    sentences (sequence of sentences): The text; a sentence is a sequence of words.
-    learner (AggregateEM, AggregatePivot or AggregatePivotEM): The learning method.
-    dev (iterable of sentences): A development text for early stopping: EM ends after two iterations without a new best
-        perplexity. Without one all iterations are made.
-    rare (int): Words that occur at most `rare` times in the text are treated as unknown.
-    RAISES (ValueError): If the text has no sentences.
-    """
-    vocabulary = TextVocabulary.of(sentences, rare=rare)
-    trigrams = vocabulary.trigrams(sentences)
-    if len(trigrams) == 0:
-        raise ValueError("Expected a text with at least one sentence to learn from, got none. Check the path.")
-    dev_trigrams = vocabulary.trigrams(dev)
-    bigrams = Bigrams.of(trigrams[:, 1:], len(vocabulary))
-    history: list[Iteration] = []
-    best: tuple[Iteration, LanguageModel] | None = None
-    for aggregate, log_likelihood, seconds in _timed(bigrams, learner):
-        model = LanguageModel.of(vocabulary, aggregate)
-        score = model.perplexity_of(dev_trigrams) if len(dev_trigrams) else None
-        history.append(Iteration(len(history), log_likelihood, score, seconds))
-        if best is None or score is None or best[0].dev is None or score.bits < best[0].dev.bits:
-            best = history[-1], model
-        elif history[-1].n - best[0].n == _PATIENCE:
-            break
-    assert best is not None
-    return LanguageModelFit(best[1], history)
-
-
-def _timed(bigrams: Bigrams, learner: AggregateLearner) -> Iterator[tuple[Aggregate, float, float]]:
-    """Yield the model after each iteration with its log-likelihood and the CPU seconds spent on learning so far."""
-    begin, elsewhere = time.process_time(), 0.0
-    for aggregate, log_likelihood in islice(em(bigrams, learner.start(bigrams)), learner.n_iterations + 1):
-        now = time.process_time()
-        yield aggregate, log_likelihood, now - begin - elsewhere
-        elsewhere += time.process_time() - now
-
-
-def _possible_states(bigrams: Bigrams, n_states: int) -> int:
-    """Limit the number of states to the number of distinct words on either side, the rank of the bigram matrix."""
-    possible = min(len(np.unique(bigrams.first)), len(np.unique(bigrams.second)))
-    if possible < n_states:
-        logger.warning("%d states instead of %d: the text has bigrams of only so many words", possible, n_states)
-    return min(n_states, possible)
-
-
 def interpolate(
     model: LanguageModel, sentences: Iterable[Sequence[str]], dev: Iterable[Sequence[str]]
 ) -> LanguageModel:
@@ -212,10 +97,12 @@ def interpolate(
 class LanguageModelLearner(Variants):
     """Learner of a language model from one text, a share of which is held out.
 
-    method (str): A name in `METHODS`.
-    n_states, n_iterations (int or None): Settings of the method; None for its defaults.
+    method (str): "em" for EM from a random start; "pivot" for the pivot algorithm; "pivot-em" for EM from the estimate
+        of the pivot algorithm (section 6.3 of Cohen and Collins 2014).
+    n_states (int or None): Number of states m; None for 128, or 256 by "em".
+    n_iterations (int or None): Maximum number of EM iterations; None for 10 by "em", 0 by "pivot", 1 by "pivot-em".
     pivots (PivotSettings): Regularization of the pivot algorithm.
-    seed (int): Seed of the method.
+    seed (int): Seed of the random start, or of the randomized SVD.
     rare (int): Words that occur at most `rare` times are treated as unknown.
     kneser_ney (bool): Whether to interpolate with Kneser-Ney n-grams.
     held_out (float): Share of the sentences, evenly spread, that is held out for early stopping and for the weights of
@@ -235,23 +122,11 @@ class LanguageModelLearner(Variants):
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({"2014": {"pivots": PAPER_PIVOTS}})
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ValueError(f"Expected one of the methods {', '.join(METHODS)}, got {self.method!r}.")
-        if not 0 <= self.held_out < 1 or self.rare < 0:
-            raise ValueError(
-                f"Expected held_out of at least 0 and below 1, and rare of at least 0, got {self.held_out} and "
-                f"{self.rare}."
-            )
-        self.aggregate()
-
-    def aggregate(self) -> AggregateLearner:
-        """Return the learner of the aggregate model that these settings describe."""
-        options: dict[str, Any] = {"n_states": self.n_states, "n_iterations": self.n_iterations}
-        options = {name: n for name, n in options.items() if n is not None}
-        made = METHODS[self.method]
-        if issubclass(made, AggregatePivot):
-            options["settings"] = self.pivots
-        return made(seed=self.seed, **options)
+        one_of(*METHODS)(method=self.method)
+        COUNT.optional(n_states=self.n_states)
+        whole(0).optional(n_iterations=self.n_iterations)
+        whole(0)(seed=self.seed, rare=self.rare)
+        BELOW_1(held_out=self.held_out)
 
     def fit(
         self, sentences: Sequence[Sequence[str]], *, held_out: Sequence[Sequence[str]] | None = None
@@ -259,15 +134,53 @@ class LanguageModelLearner(Variants):
         """Learn a language model from a text.
 
         sentences (sequence of sentences): The text; a sentence is a sequence of words.
-        held_out (sequence of sentences, or None): A held-out text; None to hold out a share of `sentences`.
+        held_out (sequence of sentences, or None): A held-out text for early stopping: EM ends after two iterations
+            without a new best perplexity. None to hold out a share of `sentences`.
         RAISES (ValueError): If the text has no sentences, or `kneser_ney` is set and nothing is held out.
         """
         train, dev = (sentences, held_out) if held_out else self._split(sentences)
         if self.kneser_ney and not dev:
             raise ValueError("Expected a held-out text for kneser_ney, whose weights it finds, or held_out above 0.")
-        learned = fit(train, self.aggregate(), dev=dev, rare=self.rare)
-        model = interpolate(learned.model, train, dev) if self.kneser_ney else learned.model
-        return LanguageModelFit(model, learned.history)
+        model, history = self._learn(train, dev)
+        return LanguageModelFit(interpolate(model, train, dev) if self.kneser_ney else model, history)
+
+    def _learn(self, train: Sequence[Sequence[str]], dev: Sequence[Sequence[str]]) -> LanguageModelFit:
+        vocabulary = TextVocabulary.of(train, rare=self.rare)
+        trigrams, dev_trigrams = vocabulary.trigrams(train), vocabulary.trigrams(dev)
+        if len(trigrams) == 0:
+            raise ValueError("Expected a text with at least one sentence to learn from, got none. Check the path.")
+        bigrams = Bigrams.of(trigrams[:, 1:], len(vocabulary))
+        history: list[Iteration] = []
+        best: tuple[Iteration, LanguageModel] | None = None
+        for aggregate, log_likelihood, seconds in self._iterations(bigrams):
+            model = LanguageModel.of(vocabulary, aggregate)
+            score = model.perplexity_of(dev_trigrams) if len(dev_trigrams) else None
+            history.append(Iteration(len(history), log_likelihood, score, seconds))
+            if best is None or score is None or best[0].dev is None or score.bits < best[0].dev.bits:
+                best = history[-1], model
+            elif history[-1].n - best[0].n == _PATIENCE:
+                break
+        assert best is not None
+        return LanguageModelFit(best[1], history)
+
+    def _iterations(self, bigrams: Bigrams) -> Iterator[tuple[Aggregate, float, float]]:
+        """Yield the model after each iteration with its log-likelihood and the CPU seconds of learning so far."""
+        begin, elsewhere = time.process_time(), 0.0
+        n_iterations = METHODS[self.method].n_iterations if self.n_iterations is None else self.n_iterations
+        for aggregate, log_likelihood in islice(em(bigrams, self._start(bigrams)), n_iterations + 1):
+            now = time.process_time()
+            yield aggregate, log_likelihood, now - begin - elsewhere
+            elsewhere += time.process_time() - now
+
+    def _start(self, bigrams: Bigrams) -> Aggregate:
+        """Return the model where EM starts, of at most as many states as the matrix of bigrams may have rank."""
+        wanted = self.n_states or METHODS[self.method].n_states
+        possible = min(len(np.unique(bigrams.first)), len(np.unique(bigrams.second)))
+        if possible < wanted:
+            logger.warning("%d states instead of %d: the text has bigrams of only so many words", possible, wanted)
+        if self.method == "em":
+            return random_aggregate(bigrams, min(wanted, possible), self.seed)
+        return pivot_aggregate(bigrams, min(wanted, possible), seed=self.seed, settings=self.pivots)
 
     def _split(self, sentences: Sequence[Sequence[str]]) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
         """Return the sentences to learn from, and those that are held out."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from spacy_lpcfg.checks import BELOW_1, COUNT, POSITIVE, at_least
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, fit_states
 from spacy_lpcfg.learning.moments.decomposition import AnchorSettings, AnchorStates, anchor_states, bayes
 
@@ -49,15 +50,10 @@ class PivotSettings:
     def __post_init__(self) -> None:
         if not self.candidates >= 1:
             raise ValueError(f"Expected candidates of at least 1, which may be infinite, got {self.candidates}.")
-        for name in ("kappa", "shrinkage"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"Expected {name} to be 0 or more, and finite, got {getattr(self, name)}.")
-        if not 0 <= self.softening < 1:
-            raise ValueError(f"Expected a softening of at least 0 and below 1, got {self.softening}.")
-        if not 0 < self.tolerance < np.inf:
-            raise ValueError(f"Expected a tolerance above 0, and finite, got {self.tolerance}.")
-        if self.concave_iterations < 1:
-            raise ValueError(f"Expected concave_iterations of at least 1, got {self.concave_iterations}.")
+        at_least(0)(kappa=self.kappa, shrinkage=self.shrinkage)
+        BELOW_1(softening=self.softening)
+        POSITIVE(tolerance=self.tolerance)
+        COUNT(concave_iterations=self.concave_iterations)
 
     @property
     def anchors(self) -> AnchorSettings:
@@ -93,8 +89,7 @@ def row_states(
     settings (PivotSettings): Regularization.
     RAISES (ValueError): If all counts are zero, or for less than one state.
     """
-    if n_states < 1:
-        raise ValueError(f"Expected n_states of at least 1, got {n_states}.")
+    COUNT(n_states=n_states)
     totals = _totals(counts)
     if not totals.any():
         raise ValueError("Expected counts to decompose, got none but zeros.")

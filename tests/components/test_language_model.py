@@ -10,7 +10,7 @@ from spacy.training import Example
 from spacy_lpcfg.components.doc.surprisal import doc_surprisal
 from spacy_lpcfg.components.language_model import read_language_model
 from spacy_lpcfg.language_model import LanguageModelError, LanguageModelLearner
-from spacy_lpcfg.language_model.learning import METHODS, AggregateEM, fit, interpolate
+from spacy_lpcfg.language_model.learning import interpolate
 from spacy_lpcfg.trees import read_trees
 
 SENTENCES = [tree.words for tree in read_trees(SAMPLE / "train.mrg")]
@@ -38,7 +38,7 @@ def nlp():
 
 
 def test_language_model_of_a_pipeline_is_that_of_the_library(nlp):
-    wanted = fit(SENTENCES, AggregateEM(n_states=4, n_iterations=2), rare=0).model
+    wanted = LanguageModelLearner(**SETTINGS).fit(SENTENCES).model
     assert nlp.get_pipe("language_model").language_model.to_bytes() == wanted.to_bytes()
 
 
@@ -46,16 +46,13 @@ def test_language_model_learner_holds_out_what_weighs_the_ngrams():
     learner = LanguageModelLearner(method="em", n_states=4, n_iterations=2, kneser_ney=True, held_out=0.25)
     dev = SENTENCES[3::4]
     train = [words for i, words in enumerate(SENTENCES) if i % 4 != 3]
-    wanted = fit(train, AggregateEM(n_states=4, n_iterations=2), dev=dev).model
+    wanted = LanguageModelLearner(method="em", n_states=4, n_iterations=2).fit(train, held_out=dev).model
     assert learner.fit(SENTENCES).model.to_bytes() == interpolate(wanted, train, dev).to_bytes()
     given = learner.fit(train, held_out=dev).model
     assert given.to_bytes() == interpolate(wanted, train, dev).to_bytes()
 
 
 def test_language_model_learner_says_what_it_expects():
-    for settings in ({"method": "emm"}, {"held_out": 1.0}, {"rare": -1}, {"n_states": 0}):
-        with pytest.raises(ValueError, match="Expected"):
-            LanguageModelLearner(**settings)
     with pytest.raises(ValueError, match="Expected a held-out text for kneser_ney"):
         LanguageModelLearner(kneser_ney=True).fit(SENTENCES)
 
@@ -133,10 +130,3 @@ def test_language_model_says_what_it_needs():
         nlp.initialize(lambda: examples(nlp))
     with pytest.raises(ValueError, match="a learner of language models"):
         pipeline().get_pipe("language_model").learner = "em"
-
-
-def test_language_model_learner_has_the_variants_of_its_methods():
-    for method in METHODS:
-        for variant in ("default", "paper", 2014):
-            learner = LanguageModelLearner.variant(variant, method=method, n_states=4)
-            assert learner.aggregate() == METHODS[method].variant(variant, n_states=4)

@@ -18,7 +18,7 @@ from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
-from spacy_lpcfg.language_model.learning import AggregateEM, AggregatePivot, AggregatePivotEM, LanguageModelLearner
+from spacy_lpcfg.language_model.learning import LanguageModelLearner
 from spacy_lpcfg.language_model.pivot import PAPER_PIVOTS
 from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, Spectral, StateSmoothing
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
@@ -75,9 +75,8 @@ SAID = {
         "apart": 0.0,
         "self_training": False,
     },
-    (AggregateEM, "2014"): {},
 }
-LEARNERS = sorted({learner for learner, _ in SAID} | {AggregatePivot, AggregatePivotEM}, key=lambda each: each.__name__)
+LEARNERS = sorted({learner for learner, _ in SAID}, key=lambda each: each.__name__)
 
 
 @pytest.mark.parametrize(("learner", "year"), SAID, ids=str)
@@ -89,9 +88,8 @@ def test_variant_sets_what_the_paper_says_and_nothing_else(learner, year):
     assert default.features.kappa == 5.0 if learner is Spectral else True
 
 
-@pytest.mark.parametrize("learner", [AggregatePivot, AggregatePivotEM])
-def test_pivots_of_language_models_are_those_of_section_8(learner):
-    settings = learner.variant("paper").settings
+def test_pivots_of_language_models_are_those_of_section_8():
+    settings = LanguageModelLearner.variant("paper").pivots
     assert settings.candidates == np.inf
     assert settings.kappa == settings.shrinkage == 0
     assert settings.softening == 1e-3  # a floor, without which new bigrams have no probability
