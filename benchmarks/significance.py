@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.checks import COUNT, SEED
 from spacy_lpcfg.evaluation.bootstrap import N_SAMPLES, f1_of, sentence_draws
 from spacy_lpcfg.evaluation.evalb import Evaluation
 from spacy_lpcfg.evaluation.evalb_sentence import SentenceScore, Status
@@ -80,8 +80,8 @@ def paired_permutation_test(one: np.ndarray, other: np.ndarray, *, n_shuffles: i
     RETURNS (float): Two-sided p-value, from 1 / (n_shuffles + 1) to 1.
     RAISES (ValueError): If the numbers of sentences or of seeds differ, or a number is out of range.
     """
-    check_whole(1, n_shuffles=n_shuffles)
-    check_whole(0, seed=seed)
+    COUNT(n_shuffles=n_shuffles)
+    SEED(seed=seed)
     _check_pairs(one, other)
     if len(one) != len(other):
         raise ValueError(f"Expected as many seeds of both parsers, got {len(one)} and {len(other)}.")
@@ -96,7 +96,7 @@ def paired_permutation_test(one: np.ndarray, other: np.ndarray, *, n_shuffles: i
 
 def sign_permutation_test(differences: np.ndarray, *, n_shuffles: int = N_SAMPLES, seed: int = 0) -> float:
     """Return the two-sided p-value of a sum of paired differences, float (n,), the sign of each left to chance."""
-    check_whole(1, n_shuffles=n_shuffles)
+    COUNT(n_shuffles=n_shuffles)
     values = differences[differences != 0].astype(float)
     signs = np.random.default_rng(seed).choice((-1.0, 1.0), size=(n_shuffles, len(values)))
     n_as_far = int((np.abs(signs @ values) >= abs(values.sum()) - 1e-9).sum())

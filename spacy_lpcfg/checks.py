@@ -120,30 +120,6 @@ SEED = whole(0)
 # Checks of arguments -----------------------------------------------------------------------------
 
 
-def check_whole(minimum: int, **settings: Any) -> None:
-    """Check that settings are whole numbers of at least `minimum`.
-
-    RAISES (ValueError): For the first setting that is not.
-    """
-    whole(minimum)(**settings)
-
-
-def check_at_least(minimum: float, **settings: Any) -> None:
-    """Check that settings are finite numbers of at least `minimum`.
-
-    RAISES (ValueError): For the first setting that is not.
-    """
-    at_least(minimum)(**settings)
-
-
-def check_shares(**settings: Any) -> None:
-    """Check that settings are numbers from 0 to 1.
-
-    RAISES (ValueError): For the first setting that is not.
-    """
-    SHARE(**settings)
-
-
 def check_one_of(what: str, value: str, choices: Iterable[str], defaults: Mapping[str, Any] | None = None) -> None:
     """Check a name, and suggest the nearest one.
 

@@ -16,7 +16,7 @@ from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.checks import check_whole, counted, shown
+from spacy_lpcfg.checks import counted, shown, whole
 from spacy_lpcfg.components.doc.sentences import multiwords_of
 from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.doc.write import set_trees, text_of
@@ -62,7 +62,7 @@ class Treebank:
         coarse_tags: bool = False,
     ) -> None:
         self.paths = [Path(p) for p in ([path] if isinstance(path, (str, Path)) else path or ())]
-        check_whole(0, limit=limit)
+        whole(0)(limit=limit)
         self.limit = limit
         self.skip_bad = skip_bad
         self.gold_tags = gold_tags

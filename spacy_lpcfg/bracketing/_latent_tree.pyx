@@ -18,7 +18,6 @@ from libcpp.vector cimport vector
 
 cdef struct Distances:
     const double* sums      # (n + 1, n + 1): two-dimensional prefix sums
-    const double* scores    # (n + 1, n + 1): scores of spans, subtracted from the cost; or NULL
     int n
 
 
@@ -37,10 +36,6 @@ cdef inline double mean_outside(const Distances* d, int a, int b, int c, int e) 
     """Return the mean distance between [a, b) and the words outside of [c, e), of which there are some."""
     cdef double total = rectangle(d, a, b, 0, d.n) - rectangle(d, a, b, c, e)
     return total / (<double>(b - a) * (d.n - (e - c)))
-
-
-cdef inline double span_score(const Distances* d, int i, int j) noexcept nogil:
-    return d.scores[i * <size_t>(d.n + 1) + j] if d.scores != NULL else 0
 
 
 cdef inline double edge(const Distances* d, int i, int k, int j, int x) noexcept nogil:
@@ -119,13 +114,13 @@ cdef class Workspace:
         cdef int n = d.n, l = split, r = n - split, k, m
         cdef double least = INFINITY, below, cost
         for k in range(min(1, l - 1), max(l, 1)):
-            below = left[place(l, 0, k, l)] + left[place(l, k, l, 0)] - span_score(d, 0, l) if l > 1 else 0
+            below = left[place(l, 0, k, l)] + left[place(l, k, l, 0)] if l > 1 else 0
             for m in range(split + 1, max(n, split + 2)):
                 if r == 1:
                     cost = below + root_edge(d, k, split, n)
                 else:
                     cost = (below + root_edge(d, k, split, m) + right[place(r, 0, m - split, r)]
-                            + right[place(r, m - split, r, 0)] - span_score(d, split, n))
+                            + right[place(r, m - split, r, 0)])
                 if cost < least:
                     least = cost
                     best_k[0], best_m[0] = k, m
@@ -186,7 +181,6 @@ cdef class Workspace:
     cdef void factors(self, const Distances* d, int s, int t, int i, int j) noexcept nogil:
         """For all parents of [i, j), compute the factors of Q[x] and of a whole row's sum, and the terms without k."""
         cdef int n = d.n, x
-        cdef double score = span_score(d, i, j)
         cdef double* slope = self.slopes.data()
         cdef double* offset = self.offsets.data()
         cdef double* level = self.levels.data()
@@ -194,11 +188,11 @@ cdef class Workspace:
         for x in range(j + 1, t + 1):
             slope[x - s] = 0.25 * (inverse[x - j] - inverse[n - x + i])
             offset[x - s] = 0.25 * inverse[n - x + i]
-            level[x - s] = -0.5 * mean_outside(d, j, x, i, x) - score
+            level[x - s] = -0.5 * mean_outside(d, j, x, i, x)
         for x in range(s, i):
             slope[x - s] = 0.25 * (inverse[n - j + x] - inverse[i - x])
             offset[x - s] = 0.25 * inverse[n - j + x]
-            level[x - s] = -0.5 * mean_outside(d, x, i, x, j) - score
+            level[x - s] = -0.5 * mean_outside(d, x, i, x, j)
 
     cdef int trace(self, const Distances* d, const double* best, int s, int t, int i, int j, int x,
                    vector[int]& spans, vector[double]& edges) except -1 nogil:
@@ -264,14 +258,13 @@ def minimal_by_table(
                 sums[(i + 1) * (n + 1) + j + 1] = (
                     distance + sums[i * (n + 1) + j + 1] + sums[(i + 1) * (n + 1) + j] - sums[i * (n + 1) + j]
                 )
-    return minimal(<double[: n + 1, : n + 1]> sums.data(), None, split)
+    return minimal(<double[: n + 1, : n + 1]> sums.data(), split)
 
 
-def minimal(const double[:, ::1] sums, const double[:, ::1] scores, int split):
+def minimal(const double[:, ::1] sums, int split):
     """Return the cost, spans and edges of the minimal tree.
 
     sums (float64, (n + 1, n + 1)): Prefix sums of the distances, n >= 2.
-    scores (float64, (n + 1, n + 1)): Scores of spans; or None.
     split (int): Position of the top split, 0 < split < n.
     RETURNS (tuple): Cost (float); spans (int32, (n_spans, 2)) of two or more words but the whole sentence, in
         pre-order; lengths of the edges above them (float64, (n_spans,)).
@@ -282,7 +275,6 @@ def minimal(const double[:, ::1] sums, const double[:, ::1] scores, int split):
     cdef vector[double] edges
     cdef double cost
     d.sums, d.n = &sums[0, 0], sums.shape[0] - 1
-    d.scores = &scores[0, 0] if scores is not None else NULL
     with nogil:
         cost = workspace.minimal(&d, split, spans, edges)
     return cost, np.array(spans, dtype=np.int32).reshape(-1, 2), np.array(edges, dtype=np.float64)

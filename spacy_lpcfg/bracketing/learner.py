@@ -34,7 +34,7 @@ from spacy_lpcfg.bracketing.paper.metric_model import MetricModel
 from spacy_lpcfg.bracketing.paper.sequences import SequenceSettings, sequence_distances
 from spacy_lpcfg.bracketing.paper.top import heuristic_split
 from spacy_lpcfg.bracketing.sentences import Chunk, Plain, Sentence, chunks, plain
-from spacy_lpcfg.checks import check_at_least
+from spacy_lpcfg.checks import at_least
 from spacy_lpcfg.variants import Variants
 
 Sentences = Callable[[], Iterable[Sentence]]
@@ -90,7 +90,7 @@ class SpectralBracketer(Variants):
     def __post_init__(self) -> None:
         if self.self_training is True:
             object.__setattr__(self, "self_training", SelfTraining())
-        check_at_least(0, min_pairs=self.min_pairs)
+        at_least(0)(min_pairs=self.min_pairs)
         if self.m < 1 or not self.gamma > 0 or self.n_distances < 1:
             raise ValueError(
                 "Expected m and n_distances of 1 or more, and gamma above 0; got "

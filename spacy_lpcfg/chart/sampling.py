@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.checks import COUNT, SEED
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 from spacy_lpcfg.trees.tree import Tree
@@ -37,8 +37,8 @@ def sample_trees(grammar: Grammar, *, seed: int = 0, max_words: int = 200) -> It
     RAISES (ValueError): If the grammar is not proper, `MAX_TRIES` trees in a row are longer than `max_words`, or an
         argument is out of range.
     """
-    check_whole(0, seed=seed)
-    check_whole(1, max_words=max_words)
+    SEED(seed=seed)
+    COUNT(max_words=max_words)
     if not grammar.is_proper:
         raise ValueError(
             "Expected a proper grammar, such as TreebankPCFG learns, got one whose parameters are no probabilities "

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from spacy_lpcfg.checks import check_at_least, check_whole
+from spacy_lpcfg.checks import COUNT, at_least
 from spacy_lpcfg.evidence.classifier import N_CASES, SHAPES, Chain, SpanClassifier, cases_of
 from spacy_lpcfg.evidence.gradients import Example, Weights, add_gradients
 from spacy_lpcfg.trees.tree import Tree
@@ -46,9 +46,9 @@ class ClassifierSettings:
     least_count: int = 5
 
     def __post_init__(self) -> None:
-        check_whole(1, n_epochs=self.n_epochs, hidden=self.hidden, batch_words=self.batch_words)
-        check_whole(1, least_steps=self.least_steps, least_count=self.least_count)
-        check_at_least(0, rate=self.rate, decay=self.decay, dropout=self.dropout)
+        COUNT(n_epochs=self.n_epochs, hidden=self.hidden, batch_words=self.batch_words)
+        COUNT(least_steps=self.least_steps, least_count=self.least_count)
+        at_least(0)(rate=self.rate, decay=self.decay, dropout=self.dropout)
         if not self.dropout < 1:
             raise ValueError(f"Expected dropout below 1, got {self.dropout}.")
 

@@ -11,7 +11,7 @@ from spacy_lpcfg.bracketing.extensions.induced_tags import InducedTags, TagLearn
 from spacy_lpcfg.bracketing.learner import SpectralBracketer
 from spacy_lpcfg.bracketing.paper.binary_trees import Span, best_tree
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.checks import check_whole, make_tuples
+from spacy_lpcfg.checks import COUNT, SEED, make_tuples
 from spacy_lpcfg.induced.model import Induced, InducedGrammar
 from spacy_lpcfg.induced.reestimation import Reestimation
 from spacy_lpcfg.learning.base import ModelLearned, OnStep
@@ -45,8 +45,8 @@ class Unsupervised:
 
     def __post_init__(self) -> None:
         make_tuples(self, "n_classes")
-        check_whole(0, seed=self.seed)
-        check_whole(1, n_rounds=self.n_rounds)
+        SEED(seed=self.seed)
+        COUNT(n_rounds=self.n_rounds)
         if not self.n_classes:
             raise ValueError("Expected a number of word classes for each grammar, got none.")
 

@@ -14,7 +14,7 @@ from operator import add
 
 import numpy as np
 
-from spacy_lpcfg.checks import POSITIVE, check_at_least, check_whole, make_tuples
+from spacy_lpcfg.checks import COUNT, POSITIVE, at_least, make_tuples, whole
 from spacy_lpcfg.induced.lexical import LexicalPCFG, Vocabulary, batches
 from spacy_lpcfg.induced.simple_pcfg import SimplePCFG, expect
 from spacy_lpcfg.trees.tree import Tree
@@ -43,15 +43,15 @@ class Reestimation:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_whole(1, n_states=self.n_states, n_iterations=self.n_iterations)
-        check_whole(0, n_words=self.n_words, seed=self.seed)
-        check_whole(2, max_words=self.max_words)
+        COUNT(n_states=self.n_states, n_iterations=self.n_iterations)
+        whole(0)(n_words=self.n_words, seed=self.seed)
+        whole(2)(max_words=self.max_words)
         POSITIVE(prior=self.prior)
         make_tuples(self, "strengths")
         if not self.strengths:
             raise ValueError("Expected at least one of strengths, got none: take (0,) to ignore the given trees.")
         for strength in self.strengths:
-            check_at_least(0, strengths=strength)
+            at_least(0)(strengths=strength)
 
     def fit(self, trees: Sequence[Tree]) -> LexicalPCFG:
         """Learn from trees.

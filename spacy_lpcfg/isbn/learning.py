@@ -21,10 +21,10 @@ from math import isnan
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
-from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.checks import COUNT, SEED
 from spacy_lpcfg.evaluation.calibration import fit_tau
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
-from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining, check_sizes
+from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.relations import Relations
@@ -93,8 +93,9 @@ class ISBNLearner(Variants):
 
     def __post_init__(self) -> None:
         check_approximation(self.approximation)
-        check_whole(0, seed=self.seed)
-        check_sizes(n_states=self.n_states, n_networks=self.n_networks, n_epochs=self.n_epochs, n_jobs=self.n_jobs)
+        SEED(seed=self.seed)
+        COUNT.optional(n_states=self.n_states, n_epochs=self.n_epochs)
+        COUNT(n_networks=self.n_networks, n_jobs=self.n_jobs)
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spacy_lpcfg.checks import BELOW_1, COUNT, at_least
 from spacy_lpcfg.isbn.training import Trainer
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, take_vocabulary
 from spacy_lpcfg.learning.base import MANY_TREES
@@ -45,13 +46,11 @@ class ISBNTraining:
     averaging: float = 0.999
 
     def __post_init__(self) -> None:
-        check_sizes(batch_size=self.batch_size)
-        for name in ("dropout", "averaging"):
-            if not 0 <= (getattr(self, name) or 0) < 1:
-                raise ValueError(f"Expected {name} of at least 0 and below 1, got {getattr(self, name)}.")
-        for name in ("learn_rate", "weight_decay"):
-            if (getattr(self, name) or 0) < 0:
-                raise ValueError(f"Expected {name} of at least 0, got {getattr(self, name)}.")
+        COUNT.optional(batch_size=self.batch_size)
+        at_least(0).optional(learn_rate=self.learn_rate)
+        at_least(0)(weight_decay=self.weight_decay)
+        BELOW_1.optional(dropout=self.dropout)
+        BELOW_1(averaging=self.averaging)
 
     def trainer(
         self, *, n_states: int, n_epochs: int, n_trees: int, n_words: int, seed: int = 0, n_jobs: int = 1
@@ -88,7 +87,7 @@ class ISBNLexical:
     signatures: bool = True
 
     def __post_init__(self) -> None:
-        check_sizes(min_count=self.min_count)
+        COUNT.optional(min_count=self.min_count)
 
     def min_count_of(self, n_words: int) -> int:
         """Return `min_count` for a treebank of `n_words` words."""
@@ -101,10 +100,3 @@ class ISBNLexical:
         vocabulary = take_vocabulary(trees, min_count=min_count, **inputs)
         check_n_symbols(len(vocabulary.labels) + len(vocabulary.tags))
         return vocabulary
-
-
-def check_sizes(**sizes: int | None) -> None:
-    """Raise ValueError for the first size below 1; sizes of None are not checked."""
-    for name, value in sizes.items():
-        if value is not None and value < 1:
-            raise ValueError(f"Expected {name} of at least 1, got {value}.")

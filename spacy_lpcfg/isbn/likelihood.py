@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from spacy_lpcfg.arrays import LANES
 from spacy_lpcfg.isbn._network import Pass
 from spacy_lpcfg.isbn.events import DecisionEvents
-from spacy_lpcfg.isbn.network import FEED_FORWARD, MEAN_FIELD, PARAMETERS, Network, check_approximation
+from spacy_lpcfg.isbn.network import FEED_FORWARD, MEAN_FIELD, PARAMETERS, Network
 
 _AT_ONCE = 64  # sequences of a forward pass
 _OF_ROWS = ("latent_weights", "decision_weights", "outcome_weights")
-
-
-class Gradient(NamedTuple):
-    """The result of a forward and backward pass.
-
-    log_likelihoods (float64, (n_sequences,)): Log-likelihoods in nats.
-    by (dict): The gradient of their sum by each parameter, float32 of the parameter's shape.
-    """
-
-    log_likelihoods: np.ndarray
-    by: dict[str, np.ndarray]
 
 
 def log_likelihoods(network: Network, events: DecisionEvents, *, n_jobs: int = 1) -> np.ndarray:
@@ -38,53 +27,10 @@ def log_likelihoods(network: Network, events: DecisionEvents, *, n_jobs: int = 1
     parameters = pad(network.parameters)
     check(events, parameters)
     results = [np.zeros(0)]
-    for batch in _batches(events):
+    for first in range(0, events.n_sequences, _AT_ONCE):
+        batch = events.select(np.arange(first, min(first + _AT_ONCE, events.n_sequences)))
         results.append(Sweep(batch, parameters, network.approximation, network.n_states).forward(n_jobs))
     return np.concatenate(results)
-
-
-def means_of(network: Network, events: DecisionEvents) -> np.ndarray:
-    """Compute the means of the units at all positions under a feed-forward network, float32 (n_positions, n_states).
-
-    RAISES (ValueError): If the events do not match the network.
-    """
-    parameters = pad(network.parameters)
-    check(events, parameters)
-    results = [np.zeros((0, network.n_states), dtype=np.float32)]
-    for batch in _batches(events):
-        results.append(Sweep(batch, parameters, network.approximation, network.n_states).means())
-    return np.concatenate(results)
-
-
-def _batches(events: DecisionEvents) -> Iterator[DecisionEvents]:
-    """Yield all sequences in batches."""
-    for first in range(0, events.n_sequences, _AT_ONCE):
-        yield events.select(np.arange(first, min(first + _AT_ONCE, events.n_sequences)))
-
-
-def gradient_of(
-    parameters: Mapping[str, np.ndarray],
-    approximation: str,
-    events: DecisionEvents,
-    *,
-    keep: np.ndarray | None = None,
-    n_jobs: int = 1,
-) -> Gradient:
-    """Compute the log-likelihoods of sequences and the gradient of their sum.
-
-    parameters (mapping): Arrays as in `Network`.
-    approximation (str): As in `Network`.
-    events (DecisionEvents): The sequences.
-    keep (float, (n_positions, n_states), or None): Dropout factors of the means along latent edges (`draw_keep`).
-    n_jobs (int): Number of threads, which does not change the result.
-    RAISES (ValueError): If the events do not match the parameters.
-    """
-    check_approximation(approximation)
-    n_states, padded = len(parameters["bias"]), pad(parameters)
-    check(events, padded)
-    by = {name: np.zeros_like(padded[name]) for name in PARAMETERS}
-    log_likelihoods_of_sequences = Sweep(events, padded, approximation, n_states, keep).gradient(by, n_jobs)
-    return Gradient(log_likelihoods_of_sequences, unpad(by, n_states))
 
 
 def draw_keep(rng: np.random.Generator, n_positions: int, n_states: int, dropout: float) -> np.ndarray | None:
@@ -122,7 +68,7 @@ class Sweep:
     events (DecisionEvents): Sequences that `check` accepted.
     parameters (mapping): Padded arrays.
     approximation (str), n_states (int): As in `Network`.
-    keep (float, (n_positions, n_states), or None): Dropout factors, as for `gradient_of`.
+    keep (float, (n_positions, n_states), or None): Dropout factors, of the means along latent edges (`draw_keep`).
 
     ranges (int32, (n_groups, 2)): The ranges of outcomes that are decided on, each once.
     """

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.checks import COUNT
-from spacy_lpcfg.isbn.candidates import DerivationCandidates
-from spacy_lpcfg.isbn.derivations import Derivations, log_sum
+from spacy_lpcfg.isbn.derivations import DerivationCandidates, Derivations, log_sum
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
@@ -41,8 +40,8 @@ class IncrementalParser(SentenceParser):
     """A beam-search parser for an ISBN; it may be shared by threads.
 
     isbn (ISBN): The model.
-    settings (BeamSettings): Settings of the beam search.
     decoding (Decoding): How one tree is chosen among those that the search finds.
+    search (BeamSettings): Settings of the beam search.
     tau (float or None): Power of the probabilities of derivations, see `Derivations`; None for the model's. It affects
         all probabilities of trees, but not log-probabilities of words, surprisal and prefixes.
     RAISES (ValueError): If the decoding does not apply to networks.
@@ -53,14 +52,14 @@ class IncrementalParser(SentenceParser):
     def __init__(
         self,
         isbn: ISBN,
-        *,
-        settings: BeamSettings = BeamSettings(),
         decoding: Decoding = MBR,
+        *,
+        search: BeamSettings = BeamSettings(),
         tau: float | None = None,
     ) -> None:
         isbn.check_decoding(decoding.name)
         self.isbn = isbn
-        self.settings = settings
+        self.search = search
         self.decoding = decoding
         self.tau = isbn.tau if tau is None else tau
         self._networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
@@ -83,7 +82,7 @@ class IncrementalParser(SentenceParser):
         RAISES (ValueError): As for `Query`.
         """
         query = Query.of(query)
-        derivations = self._derivations(query, self.settings)
+        derivations = self._derivations(query, self.search)
         satisfying = derivations.satisfying(query.constraints)
         if satisfying:
             return self._decode(query, satisfying)
@@ -105,7 +104,7 @@ class IncrementalParser(SentenceParser):
         RAISES (ValueError): As for `parse`, and if n is not a whole number from 1 to `MAX_N_BEST`.
         """
         check_n_best(n)
-        wide = replace(self.settings, beam=max(self.settings.beam, n))
+        wide = replace(self.search, beam=max(self.search.beam, n))
         return self._distribution(Query.of(query), wide).n_best(n)
 
     def distribution(self, query: Sentence) -> Distribution:
@@ -115,7 +114,7 @@ class IncrementalParser(SentenceParser):
             in general the entropy are lower bounds. Empty if `parse` falls back.
         RAISES (ValueError): As for `parse`.
         """
-        return self._distribution(Query.of(query), self.settings)
+        return self._distribution(Query.of(query), self.search)
 
     def _distribution(self, query: Query, settings: BeamSettings) -> ListedDistribution:
         derivations = self._derivations(query, settings).satisfying(query.constraints)
@@ -127,7 +126,7 @@ class IncrementalParser(SentenceParser):
 
     def log_probability(self, query: Sentence) -> float:
         """Return a lower bound of ln P(words) in nats, summed over the derivations found; -inf if there are none."""
-        return self._derivations(Query(Query.of(query).words), self.settings).log_probability
+        return self._derivations(Query(Query.of(query).words), self.search).log_probability
 
     def tree_log_probability(self, tree: Tree) -> float:
         """Return ln P(tree, words) of a tree with its tags, in nats, computed without a beam.
@@ -161,7 +160,7 @@ class IncrementalParser(SentenceParser):
         If `parse` falls back, they are 0 for the brackets of its tree.
         """
         query = Query.of(query)
-        derivations = self._derivations(query, self.settings)
+        derivations = self._derivations(query, self.search)
         satisfying = derivations.satisfying(query.constraints)
         if satisfying or derivations:
             posteriors = (satisfying or derivations).posteriors(self.isbn.tags)
@@ -174,7 +173,7 @@ class IncrementalParser(SentenceParser):
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
         """Return the posteriors over the derivations that one search finds, under each of several powers."""
         query = Query.of(query)
-        found = self._derivations(query, self.settings)
+        found = self._derivations(query, self.search)
         found = found.satisfying(query.constraints) or found
         if not found:
             return [self.posteriors(query)] * len(taus)
@@ -182,7 +181,7 @@ class IncrementalParser(SentenceParser):
 
     def start(self) -> Prefix:
         """Return the empty prefix, to which words can be pushed one by one."""
-        return Prefix(self, Search(self._networks, self.settings), (), 0.0, 0.0)
+        return Prefix(self, Search(self._networks, self.search), (), 0.0, 0.0)
 
     def surprisal(self, query: Sentence) -> np.ndarray:
         """Return the surprisal of each word given the words before it, and of the end of the sentence.
@@ -195,7 +194,7 @@ class IncrementalParser(SentenceParser):
         RAISES (ValueError): As for `parse`.
         """
         query = Query.of(query)
-        search = self._borrow(self.settings)
+        search = self._borrow(self.search)
         search.add(self.isbn.vocabulary.candidates(query.words, query.certain_tags))
         logs = [0.0]
         for _ in query.words:
@@ -213,7 +212,7 @@ class IncrementalParser(SentenceParser):
 
     def _borrow(self, settings: BeamSettings) -> Search:
         """Take an idle search, since allocating memory is slow, or create one."""
-        if settings != self.settings:
+        if settings != self.search:
             return Search(self._networks, settings)
         try:
             return self._idle.pop()
@@ -231,7 +230,7 @@ class IncrementalParser(SentenceParser):
             return Derivations([], np.zeros(0))
         search.finish()
         derivations = Derivations(search.final_derivations(), search.final_log_probabilities(), self.tau)
-        if settings == self.settings:
+        if settings == self.search:
             self._give_back(search)
         return derivations
 
@@ -342,13 +341,3 @@ class Finished(NamedTuple):
 def bits(before: float, after: float) -> float:
     """Return the surprisal, in bits, of a step from one log-probability to another; inf if the latter is -inf."""
     return (before - after) / np.log(2) if after > -np.inf else np.inf
-
-
-def network_parser(
-    isbn: ISBN, decoding: Decoding = MBR, *, search: BeamSettings = BeamSettings(), tau: float | None = None
-) -> IncrementalParser:
-    """Return the parser by networks, for `make_parser`.
-
-    tau (float or None): Used instead of the model's `tau`.
-    """
-    return IncrementalParser(isbn, settings=search, decoding=decoding, tau=tau)

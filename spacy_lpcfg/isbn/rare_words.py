@@ -18,10 +18,8 @@ import numpy as np
 
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.words.remembered import WordCache
 from spacy_lpcfg.words.signatures import shorter_signature, suffix_signatures
 
-_CACHE_SIZE = 1_000
 Seen = Mapping[tuple[str, bool, int], int]
 """Counts of (word, whether it is sentence-initial, tag)."""
 
@@ -48,11 +46,9 @@ class RareWords:
     tag_weights: np.ndarray
     signature_weight: float
     _of_signature: dict[str, np.ndarray] = field(init=False, repr=False)
-    _of_word: WordCache[tuple[list[str], np.ndarray]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_of_signature", {})
-        object.__setattr__(self, "_of_word", WordCache(_CACHE_SIZE))
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -90,13 +86,9 @@ class RareWords:
         return np.log(tags * self.weights[index] / self.tag_weights)
 
     def _look_up(self, word: str, sentence_initial: bool) -> tuple[list[str], np.ndarray]:
-        """Return known signatures and tag distribution of a word, from a bounded cache."""
-        entry = self._of_word.get((word, sentence_initial))
-        if entry is not None:
-            return entry
+        """Return known signatures and tag distribution of a word."""
         known = [name for name in suffix_signatures(word, sentence_initial) if f"s {name}" in self._index]
-        tags = self._smoothed(f"w {word}", self._tags_of_signature(known[-1]))
-        return self._of_word.add(word, sentence_initial, (known, tags))
+        return known, self._smoothed(f"w {word}", self._tags_of_signature(known[-1]))
 
     def of_names(self) -> Iterator[np.ndarray]:
         """Yield P(tag | name) for each name, float64 (n_tags,); words count as not sentence-initial."""

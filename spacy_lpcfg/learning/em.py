@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spacy_lpcfg.chart.parser import grammar_parser
-from spacy_lpcfg.checks import check_at_least, check_whole
+from spacy_lpcfg.checks import SEED, at_least, whole
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep, Step
@@ -126,7 +126,7 @@ class EMLearner:
             `list.append` keeps the history.
         RAISES (ValueError): If there are no trees, or `n_iterations` is below `first_iteration`.
         """
-        check_whole(self.first_iteration, n_iterations=self.n_iterations)
+        whole(self.first_iteration)(n_iterations=self.n_iterations)
         golds = [tree for tree in map(clean, held_out or ()) if tree is not None]
         best, best_f1 = None, -np.inf
         clock = time.process_time()
@@ -184,9 +184,9 @@ class EM(EMLearner, Variants):
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
-        check_whole(0, seed=self.seed)
-        check_whole(0, n_iterations=self.n_iterations)
-        check_at_least(0, noise=self.noise)
+        SEED(seed=self.seed)
+        whole(0)(n_iterations=self.n_iterations)
+        at_least(0)(noise=self.noise)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """Start EM at random; `trees` as for `fit`."""

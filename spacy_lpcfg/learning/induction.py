@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from spacy_lpcfg.bracketing.bracketer import Brackets
 from spacy_lpcfg.chart.parser import grammar_parser
-from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.checks import COUNT
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
@@ -47,7 +47,7 @@ class Induction:
     n_rounds: int = 2
 
     def __post_init__(self) -> None:
-        check_whole(1, n_rounds=self.n_rounds)
+        COUNT(n_rounds=self.n_rounds)
 
     def fit(
         self,

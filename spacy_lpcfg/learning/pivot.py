@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacy_lpcfg.checks import check_at_least, check_shares, check_whole, make_tuples, shown
+from spacy_lpcfg.checks import SEED, SHARE, at_least, make_tuples, shown, whole
 from spacy_lpcfg.learning.em import EMFit, EMLearner
 from spacy_lpcfg.learning.latent.merging import merge_states
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
@@ -88,8 +88,8 @@ class PivotFeatures:
 
     def __post_init__(self) -> None:
         make_tuples(self, "more_inside", "more_outside")
-        check_at_least(0, shrink=self.shrink, prior=self.prior, precision=self.precision)
-        check_shares(merge=self.merge)
+        at_least(0)(shrink=self.shrink, prior=self.prior, precision=self.precision)
+        SHARE(merge=self.merge)
         if self.matching not in MATCHINGS:
             raise ValueError(f"Expected matching to be one of {MATCHINGS}, got {shown(self.matching)}.")
 
@@ -139,8 +139,8 @@ class Pivot(EMLearner, Variants):
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
-        check_whole(0, seed=self.seed)
-        check_whole(0, n_iterations=self.n_iterations)
+        SEED(seed=self.seed)
+        whole(0)(n_iterations=self.n_iterations)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """Start EM at the parameters of the pivots (section 6.3); `trees` as for `fit`."""

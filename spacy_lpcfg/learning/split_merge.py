@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spacy_lpcfg.checks import check_at_least, check_shares, check_whole
+from spacy_lpcfg.checks import SEED, SHARE, at_least
 from spacy_lpcfg.learning.em import EMFit, EMLearner, random_factors, random_start
 from spacy_lpcfg.learning.latent.merging import merge_states
 from spacy_lpcfg.learning.latent.state_flows import flow
@@ -44,8 +44,8 @@ class Rounds:
     noise: float = 0.1
 
     def __post_init__(self) -> None:
-        check_shares(merge=self.merge)
-        check_at_least(0, noise=self.noise)
+        SHARE(merge=self.merge)
+        at_least(0)(noise=self.noise)
         if self.noise == 0:
             raise ValueError("Expected a noise above 0, without which EM never tells halves apart, got 0.")
 
@@ -84,8 +84,8 @@ class SplitMerge(EMLearner):
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
-        check_whole(0, seed=self.seed)
-        check_at_least(0, n_iterations=self.n_iterations)
+        SEED(seed=self.seed)
+        at_least(0)(n_iterations=self.n_iterations)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """Start EM after the last round; `trees` as for `fit`."""

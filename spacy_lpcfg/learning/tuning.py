@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from spacy_lpcfg.checks import check_at_least, check_shares
+from spacy_lpcfg.checks import SHARE, at_least
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.em import held_out_f1
@@ -35,8 +35,8 @@ class Smoothing:
     max_lexical: float = 20.0
 
     def __post_init__(self) -> None:
-        check_at_least(0, c=self.c, max_lexical=self.max_lexical)
-        check_shares(nu=self.nu)
+        at_least(0)(c=self.c, max_lexical=self.max_lexical)
+        SHARE(nu=self.nu)
 
 
 NO_SMOOTHING = Smoothing(c=0.0, nu=1.0)

@@ -12,7 +12,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.induced.model import Induced
 from spacy_lpcfg.induced.parser import induced_parser
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.isbn.parser import network_parser
+from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
 from spacy_lpcfg.parsing.protocol import SentenceParser
@@ -39,7 +39,7 @@ KINDS = {
     for kind in (
         ModelKind(Grammar, grammar_parser, ("chart", "tau", "words")),
         ModelKind(EvidenceGrammar, evidence_parser, ("chart", "tau", "words")),
-        ModelKind(ISBN, network_parser, ("search", "tau")),
+        ModelKind(ISBN, IncrementalParser, ("search", "tau")),
         ModelKind(Induced, induced_parser),
     )
 }

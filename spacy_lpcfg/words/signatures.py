@@ -33,47 +33,17 @@ _AFFIX = "<form:"
 _LITTLE = 3  # maximum number of letters of the words that may be in lower case in a headline
 _FEWEST = 3  # minimum number of capitalized words of a headline
 _SUFFIX_MARK = " -"
-_SUFFIXES = sorted(
-    [
-        "s",
-        "ed",
-        "ing",
-        "ion",
-        "er",
-        "est",
-        "ly",
-        "ity",
-        "y",
-        "al",
-        "ous",
-        "ive",
-        "able",
-        "ible",
-        "ment",
-        "ness",
-        "ist",
-        "ism",
-        "ize",
+_SUFFIXES = [  # the longest first
+    suffix
+    for suffixes in (
         "izing",
-        "ate",
-        "ful",
-        "less",
-        "ish",
-        "ic",
-        "ical",
-        "ian",
-        "an",
-        "en",
-        "ance",
-        "ence",
-        "ant",
-        "ent",
-        "or",
-        "th",
-    ],
-    key=len,
-    reverse=True,
-)
+        "able ible ment ness less ical ance ence",
+        "ing ion est ity ous ive ist ism ize ate ful ish ian ant ent",
+        "ed er ly al ic an en or th",
+        "s y",
+    )
+    for suffix in suffixes.split()
+]
 
 
 def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
@@ -84,10 +54,7 @@ def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
     RETURNS (list[str]): The word; its unescaped form if that differs (such as `"` for a treebank's two-character
         quotes); its lower case if `sentence_initial`; signatures from specific to general; `UNKNOWN`.
     """
-    plain = _plain(word)
-    names = [word, plain] if plain != word and is_remembered(word) else [word]
-    if sentence_initial and word[:1].isupper():
-        names.append(word.lower())
+    plain, names = _spellings(word, sentence_initial)
     case, shape, suffix = letter_case(plain, sentence_initial), token_shape(plain), _suffix(plain.lower())
     for features in ((case, shape, suffix), (case, shape), (shape or case,)):
         name = "<" + " ".join(("form", *filter(None, features))) + ">"
@@ -102,10 +69,7 @@ def affix_backoff(word: str, sentence_initial: bool) -> list[str]:
     A signature combines the scripts of the letters, the shape, the letter case (if the script has one), and a suffix of
     `MAX_AFFIX` letters, then of fewer.
     """
-    plain = _plain(word)
-    names = [word, plain] if plain != word and is_remembered(word) else [word]
-    if sentence_initial and word[:1].isupper():
-        names.append(word.lower())
+    plain, names = _spellings(word, sentence_initial)
     lower = plain.lower()
     case = letter_case(plain, sentence_initial)
     shape = " ".join(filter(None, (token_shape(plain), *_scripts(plain))))
@@ -117,6 +81,13 @@ def affix_backoff(word: str, sentence_initial: bool) -> list[str]:
     if case:
         names.append(f"{_AFFIX}any case {shape}>")
     return [*names, UNKNOWN]
+
+
+def _spellings(word: str, sentence_initial: bool) -> tuple[str, list[str]]:
+    """Return a word as it is in text, and the names that are no signatures."""
+    plain = _plain(word)
+    names = [word, plain] if plain != word and is_remembered(word) else [word]
+    return plain, [*names, word.lower()] if sentence_initial and word[:1].isupper() else names
 
 
 def _plain(word: str) -> str:

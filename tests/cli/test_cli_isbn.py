@@ -81,7 +81,7 @@ def test_cli_isbn_parses_with_the_beam_that_it_is_told(model, folder):
     isbn = component_of(model).learned
     golds = [normalize(tree) for tree in read_trees(folder / "dev.mrg")]
     for beam in (1, 12):
-        parser = IncrementalParser(isbn, settings=BeamSettings(beam=beam))
+        parser = IncrementalParser(isbn, search=BeamSettings(beam=beam))
         options = ("--input", "trees", *sets(f"pruning.beam={beam}"))
         found = [normalize(tree) for tree in trees_in(run("parse", model, folder / "dev.mrg", *options).stdout)]
         known = isbn.vocabulary.spellings

@@ -49,7 +49,7 @@ def test_isbn_parser_says_what_it_takes():
 
 def test_isbn_parser_parses_as_the_library_does(nlp, golds):
     parser = nlp.get_pipe(NAME)
-    library = IncrementalParser(parser.learned, settings=BeamSettings(beam=3))
+    library = IncrementalParser(parser.learned, search=BeamSettings(beam=3))
     for gold in golds:
         doc = parser(tree_to_doc(nlp.vocab, [gold]))
         wanted = library.parse(gold.words)
@@ -79,7 +79,7 @@ def test_isbn_parser_settings_change_what_it_does(nlp, with_settings):
     for parser.pruning, parser.decoding in searches:
         assert parser.parser is parser.parser
         by_model = parser.parser.parser
-        assert (by_model.settings, by_model.decoding.name) == (parser.pruning, parser.decoding)
+        assert (by_model.search, by_model.decoding.name) == (parser.pruning, parser.decoding)
         found.append(parser(nlp.make_doc(TEXTS[0])).spans[ISBN_KEY].attrs["log_probabilities"][0])
     assert found[1] < found[0]
 

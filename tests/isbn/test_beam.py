@@ -32,7 +32,7 @@ def enumerate_all(isbn: ISBN, words: list[str], tags=None, unary_cap: int = 2) -
 
 def agrees(isbn: ISBN, words: list[str], tags=None) -> None:
     expected = enumerate_all(isbn, words, tags)
-    parser = IncrementalParser(isbn, settings=UNPRUNED)
+    parser = IncrementalParser(isbn, search=UNPRUNED)
     found = parser.n_best(Query(words, tags), n=len(expected.derivations))
     logs = {Tree.from_spans(words, [""] * len(words), list(tree.spans())): log for tree, log, _ in found}
     trees = expected.trees()
@@ -56,7 +56,7 @@ def test_beam_unpruned_is_enumeration(approximation, words):
 
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
 def test_beam_finds_the_probability_of_a_tree_with_its_tags(approximation):
-    parser = IncrementalParser(tiny(approximation), settings=UNPRUNED)
+    parser = IncrementalParser(tiny(approximation), search=UNPRUNED)
     for words, tags in ((["a", "b"], ["X", "Y"]), (["new", "c"], ["Y", "Y"])):
         for tree, log_probability, _ in parser.n_best(Query(words, tags), n=3):
             assert parser.tree_log_probability(tree) == pytest.approx(log_probability, abs=1e-3)
@@ -86,7 +86,7 @@ def test_beam_of_an_ensemble_is_the_geometric_mean(approximations):
 def test_beam_prefix_trees_are_those_of_the_enumeration():
     isbn, words = tiny("feed-forward"), ["a", "b"]
     expected = enumerate_all(isbn, words).prefixes[1]
-    prefix = IncrementalParser(isbn, settings=UNPRUNED).start()
+    prefix = IncrementalParser(isbn, search=UNPRUNED).start()
     for word in words:
         prefix = prefix.push(word)
     found = prefix.trees(len(expected) + 1)
@@ -121,8 +121,8 @@ def test_beam_probabilities_add_up(approximation):
     isbn = tiny(approximation, n_states=2)
     lost = []
     for unary_cap in (1, 2, 4):
-        parser = IncrementalParser(isbn, settings=replace(UNPRUNED, unary_cap=unary_cap))
-        search = Search(parser._networks, parser.settings)
+        parser = IncrementalParser(isbn, search=replace(UNPRUNED, unary_cap=unary_cap))
+        search = Search(parser._networks, parser.search)
         search.add(wildcards(isbn, 2))
         search.advance()
         first = np.exp(search.log_probabilities()).sum()
@@ -139,11 +139,11 @@ def test_beam_probabilities_add_up(approximation):
 def test_beam_any_pruning_loses_probability():
     isbn, words = tiny("feed-forward"), ["a", "b", "c"]
     narrow = [
-        IncrementalParser(isbn, settings=BeamSettings(beam=beam, branching=branching, unary_cap=2, tolerance=1e-5))
+        IncrementalParser(isbn, search=BeamSettings(beam=beam, branching=branching, unary_cap=2, tolerance=1e-5))
         for beam, branching in ((1, 1), (1, 3), (3, 3), (30, 10), (300, 10))
     ]
     logs = [parser.parse(words).log_probability for parser in narrow]
-    most = IncrementalParser(isbn, settings=UNPRUNED).parse(words).log_probability
+    most = IncrementalParser(isbn, search=UNPRUNED).parse(words).log_probability
     assert all(log <= most + 1e-5 for log in logs)
     assert logs[0] < logs[2] < logs[3] < logs[4]
     assert logs[4] == pytest.approx(most, abs=1)

@@ -26,7 +26,7 @@ TEXT = st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=8)
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
 @pytest.mark.parametrize("decoding", ["mbr", "most-probable"])
 def test_parse_is_a_tree_of_the_words(approximation, decoding):
-    parser = IncrementalParser(tiny(approximation), settings=BeamSettings(beam=10), decoding=DECODINGS[decoding])
+    parser = IncrementalParser(tiny(approximation), search=BeamSettings(beam=10), decoding=DECODINGS[decoding])
     for words in (WORDS, ["a"], ["new"] * 40):
         parse = parser.parse(words)
         assert parse.tree.words == words
@@ -90,14 +90,14 @@ def test_parse_of_a_network_that_is_all_but_certain(decoding):
         network.of({name: 20_000 * array for name, array in network.parameters.items()}) for network in isbn.networks
     ]
     isbn = ISBN.from_bytes(replace(isbn, networks=tuple(certain)).to_bytes())
-    parser = IncrementalParser(isbn, settings=BeamSettings(final_margin=1e6, margin=1e6), decoding=DECODINGS[decoding])
+    parser = IncrementalParser(isbn, search=BeamSettings(final_margin=1e6, margin=1e6), decoding=DECODINGS[decoding])
     assert parser.n_best(WORDS, n=30)[-1].probability == 0
     assert parser.parse(WORDS).status == PARSED
     assert parser.posteriors(WORDS).brackets
 
 
 def test_n_best_sums_over_tags_and_tree_log_probability_does_not():
-    parser, words = IncrementalParser(PARSER.isbn, settings=UNPRUNED), ["a", "new"]
+    parser, words = IncrementalParser(PARSER.isbn, search=UNPRUNED), ["a", "new"]
     (best,) = parser.n_best(words, n=1)
     tagged = [Tree.from_spans(words, tags, best.tree.spans()) for tags in product(PARSER.isbn.tags, repeat=len(words))]
     logs = {tree: parser.tree_log_probability(tree) for tree in tagged}
@@ -118,7 +118,7 @@ def test_parse_keeps_given_tags():
 
 def test_parse_of_any_width_is_repeatable():
     for beam in (1, 2, 100):
-        parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=beam))
+        parser = IncrementalParser(PARSER.isbn, search=BeamSettings(beam=beam))
         first = parser.parse(WORDS)
         parser.parse(["c", "new", "b"])
         assert parser.parse(WORDS).log_probability == first.log_probability
@@ -137,7 +137,7 @@ def test_parse_never_fails(words):
 
 
 def test_parse_of_a_long_text():
-    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=3))
+    parser = IncrementalParser(PARSER.isbn, search=BeamSettings(beam=3))
     words = ["a", "b", "new", "c"] * 250
     parse = parser.parse(words)
     assert parse.tree.words == words
@@ -149,13 +149,13 @@ def test_parse_of_a_long_text():
 
 def test_parse_where_the_end_is_out_of_reach():
     """After one step for the end no derivation has it: the beam is completed step by step."""
-    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, max_pops=1))
-    search = Search(parser._networks, parser.settings)
+    parser = IncrementalParser(PARSER.isbn, search=BeamSettings(beam=2, max_pops=1))
+    search = Search(parser._networks, parser.search)
     search.add(parser.isbn.vocabulary.candidates(["a"]))
     search.advance()
     search.finish()
     assert len(search.final_log_probabilities()) > 0
-    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, max_pops=3))
+    parser = IncrementalParser(PARSER.isbn, search=BeamSettings(beam=2, max_pops=3))
     parse = parser.parse(["a", "b", "c"])
     assert parse.status in (PARSED, GLUED)
     assert parse.tree.words == ["a", "b", "c"]
@@ -220,7 +220,7 @@ def pushed(parser, words, tags=None):
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
 @pytest.mark.parametrize("tags", [None, ["X", "Y", None, "Y", "X", None]])
 def test_prefixes_add_up_to_the_sentence(approximation, tags):
-    parser = IncrementalParser(tiny(approximation), settings=BeamSettings(beam=5))
+    parser = IncrementalParser(tiny(approximation), search=BeamSettings(beam=5))
     prefixes = list(pushed(parser, WORDS, tags))
     finished = prefixes[-1].finish()
     surprisals = [*(prefix.surprisal for prefix in prefixes), finished.surprisal]
@@ -251,7 +251,7 @@ def test_prefix_trees_hold_the_words():
     assert PARSER.start().log_probability == 0
     for prefix in pushed(PARSER, WORDS):
         trees = prefix.trees(100)
-        assert len(trees) <= PARSER.settings.beam
+        assert len(trees) <= PARSER.search.beam
         assert np.logaddexp.reduce([tree.log_probability for tree in trees]) == pytest.approx(prefix.log_probability)
         for tree in trees:
             words = [word for node in tree.open for child in node.children for word in child.words]
@@ -263,7 +263,7 @@ def test_prefix_trees_hold_the_words():
 
 def test_prefix_trees_grow_into_the_parse():
     """The complete constituents of the only hypothesis of a beam of one are in its parse."""
-    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=1), decoding=MostProbable())
+    parser = IncrementalParser(PARSER.isbn, search=BeamSettings(beam=1), decoding=MostProbable())
     *_, last = pushed(parser, WORDS)
     (tree,) = last.trees()
     found = last.finish().parse.tree
@@ -273,7 +273,7 @@ def test_prefix_trees_grow_into_the_parse():
 
 
 def test_prefix_is_printed():
-    prefix = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=1)).start().push("a")
+    prefix = IncrementalParser(PARSER.isbn, search=BeamSettings(beam=1)).start().push("a")
     assert str(prefix.trees()[0]) == f"... ({prefix.trees()[0].last.label} a)"
 
 

@@ -106,7 +106,7 @@ def fresh(kind: str, **settings: Any) -> Any:
     """Return a parser, bracketer or language model that nobody has asked yet."""
     found = _READERS.get(kind, Grammar.from_bytes)(stored(kind))
     if isinstance(found, ISBN):
-        return IncrementalParser(found, settings=BeamSettings(beam=8))
+        return IncrementalParser(found, search=BeamSettings(beam=8))
     return found if kind in ("bracketer", "language model") else make_parser(found, **settings)
 
 

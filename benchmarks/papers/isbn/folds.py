@@ -127,7 +127,7 @@ def learned(
 
 def parsed(isbn: ISBN, golds: list[Tree], decoding: str) -> Evaluation:
     parses, _ = measure.parse_all(
-        IncrementalParser(isbn, settings=BeamSettings(beam=10), decoding=DECODINGS[decoding]), golds, "given"
+        IncrementalParser(isbn, search=BeamSettings(beam=10), decoding=DECODINGS[decoding]), golds, "given"
     )
     return evaluate(golds, [parse.tree for parse in parses])
 

@@ -90,9 +90,9 @@ def learn(learner: ISBNLearner, trees: Iterable[Tree]) -> tuple[ISBN, float]:
 
 def parse(isbn: ISBN, golds: list[Tree], beam: int, tags: str, evaluations: Found) -> measure.Row:
     """Parse the words of trees both ways, and add the evaluations to what was found before."""
-    parser = IncrementalParser(isbn, settings=BeamSettings(beam=beam))
+    parser = IncrementalParser(isbn, search=BeamSettings(beam=beam))
     parses, seconds = measure.parse_all(parser, golds, tags)
-    likeliest = IncrementalParser(isbn, settings=BeamSettings(beam=beam), decoding=MostProbable())
+    likeliest = IncrementalParser(isbn, search=BeamSettings(beam=beam), decoding=MostProbable())
     others, _ = measure.parse_all(likeliest, golds, tags)
     evaluations.brackets.append(evaluate(golds, [result.tree for result in parses]))
     evaluations.trees.append(evaluate(golds, [result.tree for result in others]))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spacy_lpcfg.bracketing._latent_tree import minimal, minimal_by_table
-from spacy_lpcfg.bracketing.paper.latent_tree import prefix_sums
+from spacy_lpcfg.bracketing._latent_tree import minimal_by_table
+from spacy_lpcfg.bracketing.paper.latent_tree import minimal_tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,5 +49,5 @@ class MetricModel:
             _, spans, edges = minimal_by_table(self.groups[tags], segments, self.distances, self.apart, split)
         else:
             is_apart = segments[:, None] != segments[None, :]
-            _, spans, edges = minimal(prefix_sums(distances + self.apart * is_apart), None, split)
+            _, spans, edges = minimal_tree(distances + self.apart * is_apart, split)
         return spans, edges

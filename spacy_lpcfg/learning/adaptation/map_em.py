@@ -17,7 +17,7 @@ import numpy as np
 
 from spacy_lpcfg.arrays import offsets, ranges
 from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.checks import check_at_least, check_whole
+from spacy_lpcfg.checks import COUNT, at_least
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.adaptation.assembly import build_adapted
 from spacy_lpcfg.learning.adaptation.new_trees import NewTrees
@@ -70,8 +70,8 @@ class PriorEM:
 
     def fit(self, strength: float, n_iterations: int = 2) -> Grammar:
         """Return the grammar after some iterations; arguments and errors as for `adapt_grammar`."""
-        check_at_least(0, strength=strength)
-        check_whole(1, n_iterations=n_iterations)
+        at_least(0)(strength=strength)
+        COUNT(n_iterations=n_iterations)
         latent = self.maximize(self.start())
         for _ in range(n_iterations):
             counts = self.expect(latent).plus(self.prior_counts, max(strength, _LEAST))

@@ -12,7 +12,7 @@ import numpy as np
 
 from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.checks import check_at_least, check_shares
+from spacy_lpcfg.checks import SHARE, at_least
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.latent.expectations import (
     Expected,
@@ -43,8 +43,8 @@ class StateSmoothing:
     rare_rules: float = 4.0
 
     def __post_init__(self) -> None:
-        check_shares(rules=self.rules, words=self.words)
-        check_at_least(0, rare_words=self.rare_words, rare_rules=self.rare_rules)
+        SHARE(rules=self.rules, words=self.words)
+        at_least(0)(rare_words=self.rare_words, rare_rules=self.rare_rules)
 
     @property
     def ensures_trees(self) -> bool:

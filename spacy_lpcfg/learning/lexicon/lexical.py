@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from spacy_lpcfg.arrays import offsets
-from spacy_lpcfg.checks import check_at_least, check_shares, shown
+from spacy_lpcfg.checks import SHARE, at_least, shown
 from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
 from spacy_lpcfg.learning.lexicon.affixes import chosen_affixes
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
@@ -45,8 +45,8 @@ class LexicalSettings:
     signatures: str = SIGNATURES[0]
 
     def __post_init__(self) -> None:
-        check_at_least(0, rare=self.rare, signature_weight=self.signature_weight, chain_weight=self.chain_weight)
-        check_shares(min_posterior=self.min_posterior)
+        at_least(0)(rare=self.rare, signature_weight=self.signature_weight, chain_weight=self.chain_weight)
+        SHARE(min_posterior=self.min_posterior)
         if self.signatures not in SIGNATURES:
             raise ValueError(f"Expected signatures to be one of {SIGNATURES}, got {shown(self.signatures)}.")
 

@@ -12,7 +12,7 @@ from operator import add
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from spacy_lpcfg.checks import check_at_least, check_whole, make_tuples
+from spacy_lpcfg.checks import SEED, at_least, make_tuples
 from spacy_lpcfg.learning.latent.state_numbers import check_states, max_states
 from spacy_lpcfg.learning.moments.estimation import Projections
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
@@ -70,7 +70,7 @@ class Projector:
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
-        check_whole(0, seed=self.seed)
+        SEED(seed=self.seed)
 
     def bases(self, treebank: IndexedTreebank, n_jobs: int | None = None) -> "Bases":
         """Return the singular vectors of every symbol; n_jobs: see `in_order`."""
@@ -201,7 +201,7 @@ def check_templates(**templates: Sequence[str]) -> None:
 def check_kappa(kappa: float | None) -> None:
     """Raise ValueError if kappa is out of range; see `scales`."""
     if kappa is not None:
-        check_at_least(0, kappa=kappa)
+        at_least(0)(kappa=kappa)
 
 
 def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.checks import whole
 
 
 @dataclass(frozen=True)
@@ -18,4 +18,4 @@ class RuleSettings:
     exact_tensors: bool = False
 
     def __post_init__(self) -> None:
-        check_whole(0, markov=self.markov)
+        whole(0)(markov=self.markov)
