@@ -64,7 +64,8 @@ sn: *espec.ms grup.nom / S: sn-SUJ *S Fp / S: $, $( *VVFIN
 """,
     "dependencies": """
 VP: AUX *VERB NP / VP: *VERB CCONJ VERB NP / NP: DET ADJ *NOUN PP / NP: PRON *NOUN PROPN PROPN / PP: ADP *NP
-SBAR: WHNP *S / S: NP AUX *VP . / S: NP *NP / ADJP: ADV *ADJ
+SBAR: WHNP *S / S: NP AUX *VP . / S: NP *NP / ADJP: ADV *ADJ / S: NP *PP . / PP: ADVP ADP *NP / QP: *NUM NUM
+NP: *NP PRON PP / NP: NP *NUM
 """,
 }
 
