@@ -29,58 +29,66 @@ class LatexStyle(str, Enum):
     qtree = "qtree"
 
 
+_Trees = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TREES...",
+        exists=True,
+        help="Files of trees, folders, .spacy, .jsonl or .json; .gz or not.",
+    ),
+]
+_Output = Annotated[
+    Path,
+    typer.Argument(
+        metavar="OUTPUT",
+        dir_okay=False,
+        help="A file; its ending decides the format, and an unknown one lists all.",
+    ),
+]
+_NSents = Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Number of trees in each Doc of a .spacy file.")]
+_Noise = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        min=0,
+        max=1,
+        help="Add copies of this share of the trees in capitals and in headline case, and change the same share to "
+        "lower case, to curly quotes and to no final punctuation.",
+    ),
+]
+_By = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODEL",
+        help="Parse the sentences of .conllu files by this model; trees respect their tags and dependencies.",
+    ),
+]
+_Like = Annotated[
+    list[Path] | None,
+    options.file_option("With --by: leave out trees with a local tree that these trees never have."),
+]
+_Style = Annotated[LatexStyle, typer.Option(help="LaTeX package of a .tex file.")]
+_Force = Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if it exists.")]
+
+
 @reporting_errors
 def convert(
-    trees: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="TREES...",
-            exists=True,
-            help="Files of trees, folders, .spacy, .jsonl or .json; .gz or not.",
-        ),
-    ],
-    output: Annotated[
-        Path,
-        typer.Argument(
-            metavar="OUTPUT",
-            dir_okay=False,
-            help="A file; its ending decides the format, and an unknown one lists all.",
-        ),
-    ],
-    n_sents: Annotated[
-        int, typer.Option("--n-sents", "-n", min=1, help="Number of trees in each Doc of a .spacy file.")
-    ] = 1,
-    noise: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE",
-            min=0,
-            max=1,
-            help="Add copies of this share of the trees in capitals and in headline case, and change the same share to "
-            "lower case, to curly quotes and to no final punctuation.",
-        ),
-    ] = 0.0,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Parse the sentences of .conllu files by this model; trees respect their tags and dependencies.",
-        ),
-    ] = None,
-    like: Annotated[
-        list[Path] | None,
-        options.file_option("With --by: leave out trees with a local tree that these trees never have."),
-    ] = None,
+    trees: _Trees,
+    output: _Output,
+    n_sents: _NSents = 1,
+    noise: _Noise = 0.0,
+    by: _By = None,
+    like: _Like = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
     lang: options.Lang = "en",
-    style: Annotated[LatexStyle, typer.Option(help="LaTeX package of a .tex file.")] = LatexStyle.forest,
+    style: _Style = LatexStyle.forest,
     dialect: options.Dialect = None,
     encoding: options.Encoding = "utf-8",
     functions: options.TreeFunctions = options.Functions.cut,
     tags: options.TreeTags = options.TagDetail.fine,
     skip_bad: options.SkipBad = False,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if it exists.")] = False,
+    force: _Force = False,
 ) -> None:
     """Convert trees to Docs, brackets or JSON.
 
@@ -104,20 +112,15 @@ def convert(
         spacy-lpcfg convert en_ewt-ud-train.conllu ewt.mrg --by model/ --like train.mrg
     """
     from spacy_lpcfg.trees.noise import with_noise
-    from spacy_lpcfg.trees.transforms import normalize_rooted
 
     name = _format_of(output, style)
-    if by is None:
-        files = [file for path in trees for file in files_below(str(path), dialect)]
-    else:
-        files = list(_sentence_files(trees))
+    files = _files(trees, dialect) if by is None else list(_sentence_files(trees))
     check_output(output, "OUTPUT", inputs=files, force=force)
     errors: list[Exception] = []
     on_error = errors.append if skip_bad else None
     if by is None:
-        normalized = partial(normalize_rooted, functions=functions == options.Functions.keep)
         parts = (trees_of_path(str(path), on_error, dialect, encoding) for path in trees)
-        read: Iterator[Tree] = filter(None, map(normalized, chain.from_iterable(parts)))
+        read = _normalized(parts, functions=functions == options.Functions.keep)
     else:
         read = _read_dependencies(files, by, like or (), jobs, on_error)
     converted = iter(progress(with_noise(with_tags(read, tags), share=noise, seed=seed), "trees"))
@@ -139,6 +142,16 @@ def _format_of(output: Path, style: LatexStyle) -> str:
 
 
 # Reading -----------------------------------------------------------------------------------------
+
+
+def _files(paths: Iterable[Path], dialect: str | None) -> list[str]:
+    return [file for path in paths for file in files_below(str(path), dialect)]
+
+
+def _normalized(parts: "Iterable[Iterable[Tree]]", *, functions: bool) -> "Iterator[Tree]":
+    from spacy_lpcfg.trees.transforms import normalize_rooted
+
+    return filter(None, map(partial(normalize_rooted, functions=functions), chain.from_iterable(parts)))
 
 
 def _sentence_files(paths: Iterable[Path]) -> Iterator[str]:

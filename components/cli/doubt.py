@@ -61,7 +61,7 @@ def doubt(
     ] = None,
     output: options.OutputFile = None,
     component: options.Component = None,
-    n_process: Annotated[int, typer.Option("--n-process", help="Number of processes; -1 for one per processor.")] = 1,
+    n_process: options.NProcess = 1,
     force: options.Replace = False,
 ) -> None:
     """Choose the sentences that are most worth correcting, those with the most doubtful trees first.

@@ -23,32 +23,39 @@ if TYPE_CHECKING:
 _PIECES, _EPOCHS = 20_000, 6
 
 
+_Folder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FOLDER", exists=True, file_okay=False, help="Folder of an encoder, as the Hugging Face hub has it."
+    ),
+]
+_Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", dir_okay=False, help="File to write.")]
+_Text = Annotated[
+    list[Path] | None,
+    options.file_option("Text or trees whose word pieces are kept; may be given again. [default: keep all]"),
+]
+_Pieces = Annotated[
+    int | None, typer.Option(min=10, help=f"With --text: number of word pieces to keep. [default: {_PIECES}]")
+]
+_Tune = Annotated[
+    list[Path] | None,
+    options.file_option("Trees to tune the encoder on; may be given again. [default: do not tune]"),
+]
+_Dev = Annotated[list[Path] | None, options.file_option("With --tune: other trees, to measure on; may be given again.")]
+_Epochs = Annotated[
+    int | None, typer.Option(min=1, help=f"With --tune: number of passes over the trees. [default: {_EPOCHS}]")
+]
+
+
 @reporting_errors
 def encoder(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FOLDER", exists=True, file_okay=False, help="Folder of an encoder, as the Hugging Face hub has it."
-        ),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", dir_okay=False, help="File to write.")],
-    text: Annotated[
-        list[Path] | None,
-        options.file_option("Text or trees whose word pieces are kept; may be given again. [default: keep all]"),
-    ] = None,
-    pieces: Annotated[
-        int | None, typer.Option(min=10, help=f"With --text: number of word pieces to keep. [default: {_PIECES}]")
-    ] = None,
-    tune: Annotated[
-        list[Path] | None,
-        options.file_option("Trees to tune the encoder on; may be given again. [default: do not tune]"),
-    ] = None,
-    dev: Annotated[
-        list[Path] | None, options.file_option("With --tune: other trees, to measure on; may be given again.")
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, help=f"With --tune: number of passes over the trees. [default: {_EPOCHS}]")
-    ] = None,
+    folder: _Folder,
+    output: _Output,
+    text: _Text = None,
+    pieces: _Pieces = None,
+    tune: _Tune = None,
+    dev: _Dev = None,
+    epochs: _Epochs = None,
     seed: options.Seed = 0,
     lang: options.TokenizerLang = "xx",
     tags: options.TreeTags = options.TagDetail.fine,
@@ -72,35 +79,51 @@ def encoder(
         spacy-lpcfg encoder multilingual-e5-small/ --text es.txt -o es.encoder
         spacy-lpcfg learn lpcfg es.mrg --lang es --encoder es.encoder -o model/
     """
-    from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder, exported, onnx_in
-    from spacy_lpcfg.evidence.pretrained.hub import WEIGHTS, read_hub
-    from spacy_lpcfg.extras import extra
+    from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder, exported
 
     check_output(output, inputs=[folder, *(text or ()), *(tune or ()), *(dev or ())], force=force)
     _refuse_unused(text, pieces, tune, dev, epochs)
-    if not (folder / WEIGHTS).is_file() and onnx_in(folder):
-        if text or tune:
-            message = f"'{folder}' has an encoder in ONNX, which is taken as it is"
-            raise typer.BadParameter(message, param_hint="--text" if text else "--tune")
+    if _is_onnx(folder, text, tune):
         return _save(PretrainedEncoder.from_folder(folder), output, force=force)
-    extra("onnx", "The export of an encoder", name="encoder")
-    if tune:
-        extra("torch", "The tuning of an encoder", name="encoder")
-    hub = read_hub(folder)
-    tell(f"read {hub.card['name']}: {_megabytes(hub.weights.n_bytes)}, {len(hub.pieces.vocabulary):,} pieces")
+    hub = _read_hub(folder, is_tuned=bool(tune))
     train = list(_normalized(read_training(tune or (), skip_bad, dialect, tags)))
     golds = list(_normalized(read_held_out(dev, skip_bad, dialect, tags)))
     cut = hub
     if text:
         words = [*_words(text, lang, skip_bad, dialect), *(word for tree in train for word in tree.words)]
         cut = _cut(hub, words, pieces or _PIECES, text)
-    if train:
-        cut = replace(cut, card={**cut.card, "tuned on": ", ".join(path.name for path in tune or ())})
-        tuned = _tune(cut, train, golds, epochs or _EPOCHS, seed, output, force=force)
-        if golds:
-            _tell_costs(hub, cut, tuned, golds)
-    else:
-        _save(PretrainedEncoder(exported(cut)), output, force=force)
+    if not train:
+        return _save(PretrainedEncoder(exported(cut)), output, force=force)
+    cut = replace(cut, card={**cut.card, "tuned on": ", ".join(path.name for path in tune or ())})
+    tuned = _tune(cut, train, golds, epochs or _EPOCHS, seed, output, force=force)
+    if golds:
+        _tell_costs(hub, cut, tuned, golds)
+
+
+def _is_onnx(folder: Path, text: list[Path] | None, tune: list[Path] | None) -> bool:
+    """Return whether a folder has an encoder in ONNX alone; BadParameter if it should be cut or tuned."""
+    from spacy_lpcfg.evidence.pretrained.file import onnx_in
+    from spacy_lpcfg.evidence.pretrained.hub import WEIGHTS
+
+    if (folder / WEIGHTS).is_file() or not onnx_in(folder):
+        return False
+    if text or tune:
+        message = f"'{folder}' has an encoder in ONNX, which is taken as it is"
+        raise typer.BadParameter(message, param_hint="--text" if text else "--tune")
+    return True
+
+
+def _read_hub(folder: Path, *, is_tuned: bool) -> "HubEncoder":
+    """Read an encoder, after checking that the libraries to tune and export it are here; tell its size."""
+    from spacy_lpcfg.evidence.pretrained.hub import read_hub
+    from spacy_lpcfg.extras import extra
+
+    extra("onnx", "The export of an encoder", name="encoder")
+    if is_tuned:
+        extra("torch", "The tuning of an encoder", name="encoder")
+    hub = read_hub(folder)
+    tell(f"read {hub.card['name']}: {_megabytes(hub.weights.n_bytes)}, {len(hub.pieces.vocabulary):,} pieces")
+    return hub
 
 
 def _refuse_unused(

@@ -16,33 +16,38 @@ from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeli
 from spacy_lpcfg.components.cli.shared.tree_sources import DOCS, no_trees, trees_of_path
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.evaluation.evalb import PRF, Evaluation, Sentence, Totals
+    from spacy_lpcfg.evaluation.evalb import PRF, Evaluation, SentenceTrees, Totals
     from spacy_lpcfg.trees import Tree
 
     Normalize = Callable[[Tree], Tree | None]
 
 
+_Source = Annotated[str, typer.Argument(metavar="GOLD", help="The gold trees; or a MODEL to score: a pipeline, or en.")]
+_Test = Annotated[Path, options.file_argument("TEST", "The trees to score; for a MODEL the gold trees.")]
+_Params = Annotated[Path | None, options.file_option("An EVALB parameter file. [default: as COLLINS.prm]")]
+_Reference = Annotated[bool, typer.Option("--reference", help="Print the report in the format of evalb.c.")]
+_Unlabelled = Annotated[
+    bool, typer.Option("--unlabelled", help="Score brackets without labels, except those over whole sentences.")
+]
+_Sentences = Annotated[
+    bool,
+    typer.Option(
+        "--sentences", help="With --unlabelled: take the mean F1 of sentences instead of that of all brackets."
+    ),
+]
+_Align = Annotated[bool, typer.Option("--align", help="Compare brackets by the characters in them: tokens may differ.")]
+
+
 @reporting_errors
 def evaluate(
-    source: Annotated[
-        str, typer.Argument(metavar="GOLD", help="The gold trees; or a MODEL to score: a pipeline, or en.")
-    ],
-    test: Annotated[Path, options.file_argument("TEST", "The trees to score; for a MODEL the gold trees.")],
-    params: Annotated[Path | None, options.file_option("An EVALB parameter file. [default: as COLLINS.prm]")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all scores as one JSON object.")] = False,
-    reference: Annotated[bool, typer.Option("--reference", help="Print the report in the format of evalb.c.")] = False,
-    unlabelled: Annotated[
-        bool, typer.Option("--unlabelled", help="Score brackets without labels, except those over whole sentences.")
-    ] = False,
-    sentences: Annotated[
-        bool,
-        typer.Option(
-            "--sentences", help="With --unlabelled: take the mean F1 of sentences instead of that of all brackets."
-        ),
-    ] = False,
-    align: Annotated[
-        bool, typer.Option("--align", help="Compare brackets by the characters in them: tokens may differ.")
-    ] = False,
+    source: _Source,
+    test: _Test,
+    params: _Params = None,
+    as_json: options.AsJson = False,
+    reference: _Reference = False,
+    unlabelled: _Unlabelled = False,
+    sentences: _Sentences = False,
+    align: _Align = False,
     dialect: options.Dialect = None,
     functions: options.TreeFunctions = options.Functions.cut,
     tags: options.TreeTags = options.TagDetail.fine,
@@ -108,7 +113,9 @@ def _check_usage(as_json: bool, reference: bool, unlabelled: bool, sentences: bo
         raise typer.BadParameter("--sentences is for --unlabelled", param_hint="--sentences")
 
 
-def _print_unlabelled(golds: Sequence["Tree"], parses: Sequence["Sentence"], by_sentences: bool, as_json: bool) -> None:
+def _print_unlabelled(
+    golds: Sequence["Tree"], parses: Sequence["SentenceTrees"], by_sentences: bool, as_json: bool
+) -> None:
     """Print unlabelled F1, and log the number of sentences that are in no score.
 
     by_sentences (bool): Whether it is the mean of the sentences' F1.
@@ -141,7 +148,7 @@ def _print_unlabelled(golds: Sequence["Tree"], parses: Sequence["Sentence"], by_
     print(json.dumps(totals.as_dict()) if as_json else f"unlabelled {name} {f1:.2f} on {totals.n_sentences} sentences")
 
 
-def _one_tree(parse: "Sentence") -> "Tree | None":
+def _one_tree(parse: "SentenceTrees") -> "Tree | None":
     from spacy_lpcfg.trees import Tree
 
     if parse is None or isinstance(parse, Tree):
@@ -178,7 +185,7 @@ def _read_treebank(path: Path, dialect: str | None, normalize: "Normalize") -> l
     return [tree for tree in map(normalize, trees_of_path(str(path), None, dialect)) if tree is not None]
 
 
-def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["Sentence"]:
+def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["SentenceTrees"]:
     """Return the trees of a file, read one a line, or else as a treebank if these are not as many as gold has."""
     from spacy_lpcfg.evaluation.evalb import read_evalb
     from spacy_lpcfg.trees import TreebankError

@@ -4,9 +4,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -39,64 +39,76 @@ _FINE = ("parsed", EMPTY)
 _OBJECTS = ("pretrained", "learner", "model", "constraints", "scorer")  # settings that are no text or number
 
 
+_Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help="A file, - for stdin, or a text; or, with a folder as --output, many files, folders or 'patterns*'.",
+    ),
+]
+_Kind = Annotated[
+    options.Input | None,
+    typer.Option("--input", help="What FILE holds; see above. [default: by its name, or text]"),
+]
+_Form = Annotated[
+    ParseFormat | None,
+    typer.Option("--format", help="What to write; see above. [default: by the ending of --output, or brackets]"),
+]
+_Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="File to write instead of stdout; for many files, a folder.")
+]
+_NBest = Annotated[
+    int | None,
+    typer.Option("--n-best", min=1, help="Print the N likeliest trees of each sentence, with probabilities."),
+]
+_Marginals = Annotated[
+    bool, typer.Option("--marginals", help="Print the probabilities of all spans, and in JSON of all tags.")
+]
+_Tags = Annotated[
+    options.Tags | None,
+    typer.Option(
+        help="Tag by the model, or take what is given. [default: given if tagged, model for tokens and trees, "
+        "else as the pipeline is set]"
+    ),
+]
+_Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        SET,
+        metavar="NAME=VALUE",
+        help="Setting of the component, such as decoding=most-probable or pruning.beam=10; "
+        "faster and worse; may be given again.",
+    ),
+]
+_NProcess = Annotated[
+    int,
+    typer.Option(
+        "--n-process", help="Number of processes; -1 for one per processor. Many files are shared among them."
+    ),
+]
+_Force = Annotated[
+    bool,
+    typer.Option("--force", "-f", help="Replace the output file, or those that the output folder has already."),
+]
+
+
 @reporting_errors
 def parse(
     model: options.Model,
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE...",
-            help="A file, - for stdin, or a text; or, with a folder as --output, many files, folders or 'patterns*'.",
-        ),
-    ],
-    kind: Annotated[
-        options.Input | None,
-        typer.Option("--input", help="What FILE holds; see above. [default: by its name, or text]"),
-    ] = None,
-    form: Annotated[
-        ParseFormat | None,
-        typer.Option("--format", help="What to write; see above. [default: by the ending of --output, or brackets]"),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write instead of stdout; for many files, a folder.")
-    ] = None,
-    n_best: Annotated[
-        int | None,
-        typer.Option("--n-best", min=1, help="Print the N likeliest trees of each sentence, with probabilities."),
-    ] = None,
-    marginals: Annotated[
-        bool, typer.Option("--marginals", help="Print the probabilities of all spans, and in JSON of all tags.")
-    ] = False,
-    tags: Annotated[
-        options.Tags | None,
-        typer.Option(
-            help="Tag by the model, or take what is given. [default: given if tagged, model for tokens and trees, "
-            "else as the pipeline is set]"
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            SET,
-            metavar="NAME=VALUE",
-            help="Setting of the component, such as decoding=most-probable or pruning.beam=10; "
-            "faster and worse; may be given again.",
-        ),
-    ] = None,
+    files: _Files,
+    kind: _Kind = None,
+    form: _Form = None,
+    output: _Output = None,
+    n_best: _NBest = None,
+    marginals: _Marginals = False,
+    tags: _Tags = None,
+    settings: _Settings = None,
     words: options.Words = None,
     dialect: options.Dialect = None,
     component: options.Component = None,
-    n_process: Annotated[
-        int,
-        typer.Option(
-            "--n-process", help="Number of processes; -1 for one per processor. Many files are shared among them."
-        ),
-    ] = 1,
+    n_process: _NProcess = 1,
     scheduler: options.Scheduler = None,
-    force: Annotated[
-        bool,
-        typer.Option("--force", "-f", help="Replace the output file, or those that the output folder has already."),
-    ] = False,
+    force: _Force = False,
 ) -> None:
     """Parse a file or a text: plain text, words, trees or Docs; or many files into a folder.
 
@@ -147,8 +159,10 @@ def parse(
     kind = kind_said(kind, dialect)
     many = scheduler is not None or is_corpus(files)
     name = format_of(None if many else output, form, ParseFormat)
-    answer_options = " and ".join(["--n-best"] * bool(n_best) + ["--marginals"] * marginals)
-    check_contents(name, answer_options)
+    questions: dict[str, dict[str, Any]] = {"posteriors": {}} if marginals else {}
+    if n_best:
+        questions["n_best"] = {"n": n_best, "tag_variants": False}
+    check_contents(name, questions)
     shards = shards_of(files, kind, output, output_formats()[name].suffixes[0]) if many else []
     first = shards[0].file if many else files[0]
     check_usage(first, kind, tags)
@@ -158,28 +172,22 @@ def parse(
     n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
     pipe = find_parser_or_bracketer(nlp, component)
-    _set(nlp, pipe, settings)
-    if words is not None:
-        set_words(pipe, words)
-    questions: dict[str, dict[str, Any]] = {"posteriors": {}} if marginals else {}
-    if n_best:
-        questions["n_best"] = {"n": n_best, "tag_variants": False}
-    source = source_of(nlp, pipe, first, kind, tags, dialect)
-    # files of a folder were chosen by whether they are there, and a worker that died may have written its own
-    work = _Work(nlp, pipe.name, source, questions, name, answer_options, force or many)
+    _set(nlp, pipe, settings, words)
+    work = _Work(nlp, pipe.name, source_of(nlp, pipe, first, kind, tags, dialect), questions, name, force or many)
     if many:
         status = parse_many(work, shards, n_process=n_process, scheduler=scheduler, force=force)
     else:
-        status = work.parse(source, output, n_process=n_process, is_told=True)
+        status = work.parse(work.first, output, n_process=n_process, is_told=True)
     _log_makeshift(status)
 
 
-def _set(nlp: "Language", pipe: "Pipe", settings: list[str] | None) -> None:
+def _set(nlp: "Language", pipe: "Pipe", settings: list[str] | None, words: Path | None) -> None:
     """Change settings of a component, and read its model, which then says what it can do.
 
     RAISES (BadParameter): For settings that the component cannot have.
     """
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+    from spacy_lpcfg.components.training.named_learner import changed_setting
 
     with usage_errors(SET):
         if settings and isinstance(pipe, ParsingPipe):
@@ -187,18 +195,11 @@ def _set(nlp: "Language", pipe: "Pipe", settings: list[str] | None) -> None:
         names = [name for name in nlp.get_pipe_meta(pipe.name).default_config or () if name not in _OBJECTS]
         for name, value in parsed_settings(settings or ()).items():
             check_one_of(f"a setting of {pipe.name}", name, names)
-            setattr(pipe, name, _changed(name, getattr(pipe, name), value))
+            setattr(pipe, name, changed_setting(name, getattr(pipe, name), value))
         if settings and isinstance(pipe, ParsingPipe):
             pipe.ready_parser()
-
-
-def _changed(name: str, group: Any, value: Any) -> Any:
-    """Return the value of a setting; a mapping changes single values of a group of settings."""
-    if not isinstance(value, dict) or not is_dataclass(group):
-        return value
-    for key in value:
-        check_one_of(f"a setting of {name}", key, vars(group))
-    return replace(cast(Any, group), **value)
+    if words is not None:
+        set_words(pipe, words)
 
 
 def _root_label(pipe: "Pipe") -> str | None:
@@ -217,8 +218,8 @@ class _Work:
     first (Source): The first file, whose kind and dialect are those of all.
     questions (dict): As for `run_pipeline`.
     form (str): The name of the format of output.
-    answer_options (str): As for `check_contents`.
-    force (bool): Whether files may be replaced.
+    force (bool): Whether files may be replaced. Those of a folder may: they were chosen by whether they are there, and
+        a worker that died may have written its own.
     """
 
     nlp: "Language"
@@ -226,7 +227,6 @@ class _Work:
     first: Source
     questions: dict[str, dict[str, Any]]
     form: str
-    answer_options: str
     force: bool
 
     def parse(self, source: Source, output: Path | None, *, n_process: int = 1, is_told: bool = False) -> Counter[str]:
@@ -238,7 +238,7 @@ class _Work:
         status: Counter[str] = Counter()
         bar = progress(documents, "documents", hidden=is_seen, total=total)
         counted = _counted(bar, pipe.spans_key, status)
-        contents = contents_of(counted, self.form, self.answer_options, pipe.spans_key, _root_label(pipe))
+        contents = contents_of(counted, self.form, self.questions, pipe.spans_key, _root_label(pipe))
         write_output(output, self.form, contents, force=self.force)
         return status
 

@@ -86,34 +86,41 @@ class Found(NamedTuple):
         return self.searched.sentence(self.match.node.tree_number)
 
 
+_Arguments = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[PATTERN] FILE...",
+        help="A pattern in Tregex's language, 'NP < (PP <<# of)', unless -e or --patterns has it; then treebanks, "
+        ".spacy, folders of them, text in UTF-8, - for stdin, or a text.",
+    ),
+]
+_Expressions = Annotated[
+    list[str] | None,
+    typer.Option("-e", metavar="PATTERN", help="A pattern, or 'name: pattern'; may be given again."),
+]
+_PatternsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--patterns", exists=True, dir_okay=False, help="File with a pattern, or 'name: pattern', on each line."
+    ),
+]
+_Form = Annotated[
+    SearchFormat | None,
+    typer.Option(
+        "--format",
+        help="Print matches in context, as trees, in a table or as JSON. [default: kwic; tsv with --counts]",
+    ),
+]
+_Counts = Annotated[bool, typer.Option("--counts", help="Print a table of the numbers of matches.")]
+
+
 @reporting_errors
 def search(
-    arguments: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[PATTERN] FILE...",
-            help="A pattern in Tregex's language, 'NP < (PP <<# of)', unless -e or --patterns has it; then treebanks, "
-            ".spacy, folders of them, text in UTF-8, - for stdin, or a text.",
-        ),
-    ],
-    expressions: Annotated[
-        list[str] | None,
-        typer.Option("-e", metavar="PATTERN", help="A pattern, or 'name: pattern'; may be given again."),
-    ] = None,
-    patterns_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--patterns", exists=True, dir_okay=False, help="File with a pattern, or 'name: pattern', on each line."
-        ),
-    ] = None,
-    form: Annotated[
-        SearchFormat | None,
-        typer.Option(
-            "--format",
-            help="Print matches in context, as trees, in a table or as JSON. [default: kwic; tsv with --counts]",
-        ),
-    ] = None,
-    counts: Annotated[bool, typer.Option("--counts", help="Print a table of the numbers of matches.")] = False,
+    arguments: _Arguments,
+    expressions: _Expressions = None,
+    patterns_file: _PatternsFile = None,
+    form: _Form = None,
+    counts: _Counts = False,
     kind: options.Kind = None,
     model: options.TextModel = "en",
     component: options.Component = None,

@@ -39,28 +39,33 @@ class Unit(str, Enum):
     word = "word"
 
 
+_File = Annotated[str, typer.Argument(metavar="FILE", help="A file, - for stdin, or a text.")]
+_By = Annotated[Unit, typer.Option("--by", help="Print a row for each token, or for each word between blanks.")]
+_Frequencies = Annotated[
+    Path | None,
+    typer.Option(help="With --by word: a file with a word, a tab and its count on each line, to add Zipf values."),
+]
+_Form = Annotated[
+    SurprisalFormat | None,
+    typer.Option("--format", help="A row for each word, or an object for each sentence. [default: tsv]"),
+]
+_Component = Annotated[
+    str | None, typer.Option(help="Name of the component. [default: the first language_model, or else parser]")
+]
+
+
 @reporting_errors
 def surprisal(
     model: options.SurprisalModel,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, - for stdin, or a text.")],
+    file: _File,
     kind: options.Kind = None,
     dialect: options.Dialect = None,
-    by: Annotated[
-        Unit, typer.Option("--by", help="Print a row for each token, or for each word between blanks.")
-    ] = Unit.token,
-    frequencies: Annotated[
-        Path | None,
-        typer.Option(help="With --by word: a file with a word, a tab and its count on each line, to add Zipf values."),
-    ] = None,
-    form: Annotated[
-        SurprisalFormat | None,
-        typer.Option("--format", help="A row for each word, or an object for each sentence. [default: tsv]"),
-    ] = None,
+    by: _By = Unit.token,
+    frequencies: _Frequencies = None,
+    form: _Form = None,
     output: options.OutputFile = None,
-    component: Annotated[
-        str | None, typer.Option(help="Name of the component. [default: the first language_model, or else parser]")
-    ] = None,
-    n_process: Annotated[int, typer.Option("--n-process", help="Number of processes; -1 for one per processor.")] = 1,
+    component: _Component = None,
+    n_process: options.NProcess = 1,
     force: options.Replace = False,
 ) -> None:
     """Compute the surprisal of each word, in bits.

@@ -119,27 +119,25 @@ def _checked_settings(entry: NamedLearner, base: Any, settings: Mapping[str, Any
             (kind() for kind in _kinds(parameters[key]) if isinstance(kind, type) and is_dataclass(kind)), None
         )
         if isinstance(value, Mapping) and is_dataclass(part):
-            made[key] = _changed(key, part, value)
+            made[key] = changed_setting(key, part, value)
         else:
             _check_kind(parameters[key], value, defaults[key])
             made[key] = value
     return made
 
 
-def _changed(name: str, part: Any, values: Mapping[str, Any]) -> Any:
-    """Return a part with other values.
+def changed_setting(name: str, default: Any, value: Any) -> Any:
+    """Return the value of a setting; a mapping for a part of the settings changes single values of the default part.
 
     RAISES (ValueError): If the part has no such value, or if a value cannot be.
     """
+    if not isinstance(value, Mapping) or not is_dataclass(default):
+        return value
+    part: Any = default
     defaults = vars(part)
-    for key in values:
+    for key in value:
         check_one_of(f"a setting of {name}", key, defaults, defaults)
-    return replace(part, **{key: _value(key, defaults[key], value) for key, value in values.items()})
-
-
-def _value(name: str, default: Any, value: Any) -> Any:
-    """Return the value of a setting; a mapping for a part changes single values of the default part."""
-    return _changed(name, default, value) if isinstance(value, Mapping) and is_dataclass(default) else value
+    return replace(part, **{key: changed_setting(key, defaults[key], inner) for key, inner in value.items()})
 
 
 def _kinds(parameter: Parameter) -> tuple[Any, ...]:

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from spacy_lpcfg.checks import counted
-from spacy_lpcfg.evaluation.evalb_sentence import Sentence
+from spacy_lpcfg.evaluation.evalb_sentence import SentenceTrees
 from spacy_lpcfg.trees.transforms import unescape_token
 from spacy_lpcfg.trees.tree import Tree
 
 _ROOT = "TOP"  # which EVALB does not count
 
 
-def align(golds: Sequence[Tree], tests: Sequence[Sentence]) -> tuple[list[Tree], list[Tree | None]]:
+def align(golds: Sequence[Tree], tests: Sequence[SentenceTrees]) -> tuple[list[Tree], list[Tree | None]]:
     """Return gold and test trees with the same sentences and the same tokens.
 
     Words are compared as in text (`unescape_token`), without the white space between them. A word that the other side

@@ -27,8 +27,8 @@ from spacy_lpcfg.evaluation.evalb_params import COLLINS, Params
 from spacy_lpcfg.evaluation.evalb_report import reference_table, summary_table
 from spacy_lpcfg.evaluation.evalb_sentence import (
     PRF,
-    Sentence,
     SentenceScore,
+    SentenceTrees,
     Status,
     score_sentence,
 )
@@ -129,7 +129,7 @@ class Evaluation:
         return reference_table(self)
 
 
-def evaluate(golds: Iterable[Sentence], tests: Iterable[Sentence], params: Params = COLLINS) -> Evaluation:
+def evaluate(golds: Iterable[SentenceTrees], tests: Iterable[SentenceTrees], params: Params = COLLINS) -> Evaluation:
     """Compute the EVALB scores of test trees against gold trees, one to one.
 
     golds, tests (iterable of Tree, sequence of Tree, or None): Trees of each sentence, as for `score_sentence`.

@@ -13,7 +13,7 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.evaluation.evalb_params import COLLINS, Params
 from spacy_lpcfg.trees.tree import Span, Tree
 
-Sentence = Tree | Sequence[Tree] | None
+SentenceTrees = Tree | Sequence[Tree] | None
 """One line of an EVALB file: a tree, several side by side, or nothing."""
 
 _FUNCTION = re.compile("[-=]")
@@ -97,7 +97,7 @@ class SentenceScore:
         return self.status == Status.VALID and counts.matched == counts.n_gold == counts.n_test
 
 
-def score_sentence(gold: Sentence, test: Sentence, params: Params = COLLINS) -> SentenceScore:
+def score_sentence(gold: SentenceTrees, test: SentenceTrees, params: Params = COLLINS) -> SentenceScore:
     """Compare the brackets and tags of two trees over the same words.
 
     Words with a tag in `params.deleted` leave both trees, then brackets that are empty or have a
@@ -146,7 +146,7 @@ class _Quote:
 class _Side:
     """Words, tags and spans of gold or test; `copies` is the number of times that each word counts (0: deleted)."""
 
-    def __init__(self, sentence: Sentence, params: Params) -> None:
+    def __init__(self, sentence: SentenceTrees, params: Params) -> None:
         trees = (sentence,) if isinstance(sentence, Tree) else sentence or ()
         self.words = [word for tree in trees for word in tree.words]
         self.tags = [tag for tree in trees for tag in tree.tags]

@@ -148,7 +148,6 @@ _FORMATS = {
     "csv": OutputFormat((".csv",), _write_csv),
     "l2sca": OutputFormat((".csv",), _write_csv),
     "spacy": OutputFormat((".spacy",), _write_docs, is_binary=True),
-    "markdown": OutputFormat((".md",), _write_lines),
     "kwic": OutputFormat((".txt",), _write_lines),
     "words": OutputFormat((".txt",), _write_lines),
     "text": OutputFormat((".txt",), _write_lines),

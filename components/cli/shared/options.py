@@ -97,9 +97,8 @@ OutputFile: TypeAlias = Annotated[
     Path | None, typer.Option("--output", "-o", help="File to write instead of stdout; its ending decides the format.")
 ]
 Replace: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace the output file if it exists.")]
+NProcess = Annotated[int, typer.Option("--n-process", help="Number of processes; -1 for one per processor.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-
-
 Port = Annotated[int, typer.Option(min=0, max=65535, help="The port to listen at; 0 is any that is free.")]
 
 

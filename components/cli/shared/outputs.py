@@ -272,29 +272,36 @@ def _difference(words: list[str], analysis: dict[str, Any]) -> str:
     )
 
 
-_CONTENTS: dict[str, dict[str, Callable[[Iterable[ParsedSentence]], Iterator[Any]]]] = {
-    "": {"brackets": bracket_lines, "tsv": span_rows, "csv": span_rows, "jsonl": objects, "json": objects},
-    "--n-best": {"brackets": n_best_lines, "tsv": n_best_rows, "csv": n_best_rows, "jsonl": objects, "json": objects},
-    "--marginals": {"tsv": marginal_rows, "csv": marginal_rows, "jsonl": objects, "json": objects},
-    "--n-best and --marginals": {"jsonl": objects, "json": objects},
+_OPTIONS = {"n_best": "--n-best", "posteriors": "--marginals"}
+"""Options of `parse` by the questions that they ask."""
+_JSON_WRITERS = {"jsonl": objects, "json": objects}
+_WRITERS: dict[tuple[str, ...], dict[str, Callable[[Iterable[ParsedSentence]], Iterator[Any]]]] = {
+    (): {"brackets": bracket_lines, "tsv": span_rows, "csv": span_rows, **_JSON_WRITERS},
+    ("n_best",): {"brackets": n_best_lines, "tsv": n_best_rows, "csv": n_best_rows, **_JSON_WRITERS},
+    ("posteriors",): {"tsv": marginal_rows, "csv": marginal_rows, **_JSON_WRITERS},
+    ("n_best", "posteriors"): {**_JSON_WRITERS},
 }
-"""Functions that write sentences, by the options for answers and by the format."""
+"""Functions that write sentences, by the questions that were asked and by the format."""
 
 
-def check_contents(form: str, asked: str) -> None:
-    """Raise BadParameter if the format cannot hold the answers to an option such as "--n-best"; "" stands for trees."""
-    if form not in _CONTENTS[asked] and (asked or form != ParseFormat.spacy):
-        raise typer.BadParameter(f"{asked} has no place in {form}: use --format jsonl", param_hint="--format")
+def check_contents(form: str, questions: Iterable[str]) -> None:
+    """Raise BadParameter if the format cannot hold the answers to questions, some of `_OPTIONS`."""
+    asked = tuple(sorted(questions))
+    if form not in _WRITERS[asked] and (asked or form != ParseFormat.spacy):
+        names = " and ".join(_OPTIONS[question] for question in asked)
+        raise typer.BadParameter(f"{names} has no place in {form}: use --format jsonl", param_hint="--format")
 
 
-def contents_of(parsed: Iterable[Parsed], form: str, asked: str, key: str, root: str | None) -> Iterator[Any]:
+def contents_of(
+    parsed: Iterable[Parsed], form: str, questions: Iterable[str], key: str, root: str | None
+) -> Iterator[Any]:
     """Yield what a file of parses holds: the Docs, or a line, an object or rows for each of their sentences.
 
     parsed (iterable of Parsed): The Docs.
-    asked (str): As in `check_contents`.
+    questions (iterable of str): As in `check_contents`.
     key, root: As in `sentences_of`.
     """
     if form == ParseFormat.spacy:
         return (document.doc for document in parsed)
     sentences = (sentence for document in parsed for sentence in sentences_of(document, key, root))
-    return _CONTENTS[asked][form](begun(sentences))
+    return _WRITERS[tuple(sorted(questions))][form](begun(sentences))

@@ -17,7 +17,7 @@ _FEWEST = 10  # tokens that one of the two sides has or would have
 _DASHES = ("-", "\N{EN DASH}", "\N{NON-BREAKING HYPHEN}")
 
 
-def kind_of(name: str) -> str | None:
+def mark_kind(name: str) -> str | None:
     """Return what kind of word treebanks spell in several ways a word or signature is; None for any other."""
     if is_signature(name):
         return _HYPHENED if "dash" in name.strip("<>").replace(":", " ").split() else None
@@ -39,7 +39,7 @@ def spelling_differences(grammar: Grammar, golds: Sequence[Tree]) -> list[Differ
     counts, examples = Counter[str](), dict[str, str]()
     for gold in golds:
         for word in gold.words:
-            if kind := kind_of(word):
+            if kind := mark_kind(word):
                 counts[kind] += 1
                 examples.setdefault(kind, word)
     found = []
@@ -58,8 +58,8 @@ def _expected(grammar: Grammar) -> dict[str, float]:
     rates = lexicon.weights * per_row * grammar.symbol_weights[lexicon.symbols]
     rates[np.isin(lexicon.row_terminals, lexicon.tag_terminals)] = 0.0
     of_terminals = np.bincount(lexicon.row_terminals, rates, len(lexicon.terminals))
-    shares: dict[str, float] = dict.fromkeys(filter(None, map(kind_of, (_DASHES[0], '"', "``", "a-b"))), 0.0)
+    shares: dict[str, float] = dict.fromkeys(filter(None, map(mark_kind, (_DASHES[0], '"', "``", "a-b"))), 0.0)
     for name, rate in zip(lexicon.terminals, of_terminals.tolist(), strict=True):
-        if kind := kind_of(name):
+        if kind := mark_kind(name):
             shares[kind] += rate / of_terminals.sum()
     return shares
