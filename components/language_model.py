@@ -35,11 +35,6 @@ register_surprisal()
 MODEL_FILE = Path("language_model") / "model"
 """Where a saved pipeline has the file of the model, if the component has the name of its factory."""
 
-_NOT_LEARNED = (
-    "{!r} has no language model yet. Train it (`spacy train`, or `spacy-lpcfg learn lm TEXT --output DIR`), or call "
-    "nlp.initialize with text."
-)
-
 
 @runtime_checkable
 class SentenceLearner(Protocol):
@@ -84,6 +79,9 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     unknown words is nan.
     """
 
+    what = "language model"
+    command = "lm TEXT"
+    learns_from = "text"
     error = LanguageModelError
     checks: ClassVar[Mapping[str, Check]] = {
         "learner": instance_of("a learner of language models, such as lm of spacy-lpcfg.Learner.v1", SentenceLearner),
@@ -124,7 +122,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
             return
         sentences = _texts(get_examples())
         if sentences:
-            check_not_streamed(nlp, "language model")
+            check_not_streamed(nlp, self.what)
             held_out_sentences = None if held_out is None or nlp is None else _texts(held_out(nlp))
             self.learned = self.learner.fit(sentences, held_out=held_out_sentences).model
             logger.info("%s: learned a model of %d words", self.name, len(self.learned.vocabulary))
@@ -141,7 +139,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
 
         RAISES (ValueError): If nothing was learned yet.
         """
-        model = self._ready()
+        model = self._known()
         return model.surprisal(escape_tokens(words, known=model.vocabulary))
 
     def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
@@ -149,13 +147,8 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
 
         RETURNS (list): An item for each sentence, None for one without words; nothing on the Doc changes.
         """
-        self._ready()
+        self._known()
         return [self.surprisal(texts) if texts else None for texts in find_sentences(doc, self.spans_key).texts]
-
-    def _ready(self) -> LanguageModel:
-        if self.learned is None:
-            raise ValueError(_NOT_LEARNED.format(self.name))
-        return self.learned
 
     def predict(self, docs: Iterable[Doc]) -> list[DocSurprisal]:
         """Compute the surprisal of the tokens of Docs without changing them.
@@ -163,7 +156,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         docs (iterable of Doc): Docs with or without sentence boundaries.
         RAISES (ValueError): If nothing was learned yet; never because of a text.
         """
-        self._ready()
+        self._known()
         predictions = []
         for doc in docs:
             sentences = find_sentences(doc, self.spans_key)

@@ -120,7 +120,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     error = ModelError
     _words: TagDictionary | str | Path | None
     what = "model"
-    command = "lpcfg"
+    command = "lpcfg TREES"
     checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
         "learner": instance_of("a learner, such as spacy-lpcfg.Learner.v1, or its name", Learner, OnlineLearner, str),
@@ -230,18 +230,13 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
                 f"{language!r}: begin with spacy.blank({language!r}), or train a parser of {self._lang!r}."
             )
 
-    def ready_parser(self) -> SegmentingParser:
-        """Return the parser.
-
-        RAISES (ValueError): If nothing was learned yet; it names the languages of which the package has models.
-        """
-        try:
-            return super().ready_parser()
-        except ValueError as error:
-            languages = ", ".join(sorted({name.removesuffix(FAST) for name in pretrained_names()}))
-            raise ValueError(
-                f"{error} Models that come with the package are of {languages}, and this pipeline is of {self._lang!r}."
-            ) from None
+    @property
+    def _not_learned(self) -> str:
+        languages = ", ".join(sorted({name.removesuffix(FAST) for name in pretrained_names()}))
+        return (
+            f"{super()._not_learned} Models that come with the package are of {languages}, and this pipeline is of "
+            f"{self._lang!r}."
+        )
 
     @property
     def learned(self) -> ParsingModel | None:

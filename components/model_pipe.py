@@ -21,10 +21,16 @@ from spacy_lpcfg.storage.container import check_file
 class ModelPipe(TrainablePipe, Generic[Kept]):
     """A trainable component whose thinc Model is a `ModelHolder`.
 
+    what (str): The kind of model, for messages.
+    command (str): How `spacy-lpcfg learn` learns such a model, such as "lpcfg TREES".
+    learns_from (str): What `initialize` learns from.
     error (type): The exception for damaged and foreign data.
     checks (mapping of str to Check): The values that settings may have, checked whenever one is assigned.
     """
 
+    what: ClassVar[str]
+    command: ClassVar[str]
+    learns_from: ClassVar[str]
     error: ClassVar[type[ValueError]]
     checks: ClassVar[Mapping[str, Check]] = {}
 
@@ -54,6 +60,19 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
     @learned.setter
     def learned(self, learned: Kept | None) -> None:
         self.model.learned = learned
+
+    def _known(self) -> Kept:
+        """Return the learned object; ValueError before training."""
+        if self.learned is None:
+            raise ValueError(self._not_learned)
+        return self.learned
+
+    @property
+    def _not_learned(self) -> str:
+        return (
+            f"{self.name!r} has no {self.what} yet. Train it (`spacy train`, or `spacy-lpcfg learn {self.command} "
+            f"--output DIR`), or call nlp.initialize with {self.learns_from}."
+        )
 
     @property
     def model_name(self) -> str:

@@ -69,8 +69,6 @@ class DocParse(NamedTuple):
 class ParsingPipe(ModelPipe[ParserModel]):
     """The base class of components that parse each sentence of a Doc; see `doc/write.py` for what they write.
 
-    what (str): The kind of model, for messages.
-    command (str): The command of `spacy-lpcfg learn` that learns such a model.
     gold_key (str): Key of the trees in `Doc.spans` that are learned from.
 
     Settings, which are attributes that one can assign:
@@ -97,8 +95,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     before training and where the model has no answer, TypeError for what is no Doc.
     """
 
-    what: ClassVar[str]
-    command: ClassVar[str]
+    learns_from = "trees"
     spans_key: str
     decoding: str | None
     gold_key: str
@@ -260,12 +257,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
         RAISES (ValueError): If nothing was learned yet.
         """
+        self._known()
         parser = self.parser
-        if parser is None:
-            raise ValueError(
-                f"{self.name!r} has no {self.what} yet. Train it (`spacy train`, or `spacy-lpcfg learn "
-                f"{self.command} TREES --output DIR`), or call nlp.initialize with trees."
-            )
+        assert parser is not None
         return parser
 
     def parse(self, words: Sequence[str], tags: Tags | None = None) -> Parse:

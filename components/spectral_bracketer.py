@@ -32,10 +32,6 @@ LABEL = "X"
 """The Penn Treebank's label for a constituent of unknown kind."""
 
 _KEPT = "{!r} learns nothing from Docs without tags, and keeps the bracketer that it has."
-_NOT_LEARNED = (
-    "{!r} has no bracketer yet. Train it (`spacy train`, or `spacy-lpcfg learn bracketer TAGGED --output DIR`), or "
-    "call nlp.initialize with tagged Docs."
-)
 
 Sentences = Callable[[], Iterable[TaggedSentence]]
 
@@ -94,6 +90,9 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     scorer (callable): `examples -> scores`.
     """
 
+    what = "bracketer"
+    command = "bracketer TAGGED"
+    learns_from = "tagged Docs"
     error = BracketerError
     checks: ClassVar[Mapping[str, Check]] = {
         "learner": instance_of("a learner of brackets, such as bracketer of spacy-lpcfg.Learner.v1", BracketLearner),
@@ -176,7 +175,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         text = sentences or partial(self._text, get_examples)
         if self._has_words(text):
             if sentences is None:
-                check_not_streamed(nlp, "bracketer")
+                check_not_streamed(nlp, self.what)
             self.learn(text, progress=_StepLog(self.name))
         if self.learned is None:
             raise ValueError(
@@ -230,14 +229,13 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         RAISES (ValueError): If there is no bracketer yet; never because of a text.
         RAISES (Untagged): If a Doc has no tags.
         """
-        if self.learned is None:
-            raise ValueError(_NOT_LEARNED.format(self.name))
+        bracketer = self._known()
         read_docs = []
         for doc in docs:
             read = find_sentences(doc, self.spans_key)
             read_docs.append((read.starts, self._sentences(doc, read.bounds)))
         tagged = [sentence.tagged for _, sentences in read_docs for sentence in self._retagged(sentences)]
-        brackets = iter(self.learned.bracket_all(tagged, max_words=self.max_words))
+        brackets = iter(bracketer.bracket_all(tagged, max_words=self.max_words))
         return [
             DocBrackets(starts, sents, [next(brackets) for _ in sents], [self._status(sentence) for sentence in sents])
             for starts, sents in read_docs
@@ -257,10 +255,9 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         RETURNS (Brackets): Spans over the words, in pre-order, and a score for each.
         RAISES (ValueError): If there is no bracketer yet, or not as many tags as words.
         """
-        if self.learned is None:
-            raise ValueError(_NOT_LEARNED.format(self.name))
+        bracketer = self._known()
         sentence = _map_tags(TaggedSentence(tuple(words), tuple(tags)), self.mapping)
-        return self.learned.bracket(*sentence, max_words=self.max_words)
+        return bracketer.bracket(*sentence, max_words=self.max_words)
 
     def _sentences(self, doc: Doc, bounds: list[tuple[int, int]]) -> list[DocSentence]:
         try:

@@ -83,6 +83,9 @@ def complexity(
         for source in sources:
             documents = failures.reading(source.name, _documents(reader, source, with_surprisal, on_error))
             for number, document in enumerate(documents, start=1):
+                if not len(document.sums):
+                    what = "it has no row" if unit == Unit.sentence else "all its counts are 0"
+                    log(f"{source.name}, document {number}: there are no sentences in it, so that {what}")
                 yield source.name, number, document
 
     rows = _l2sca_rows(begun(measured())) if name == TableFormat.l2sca else _rows(begun(measured()), unit)
@@ -96,7 +99,7 @@ def _documents(
 ) -> "Iterator[Complexity]":
     """Yield the complexity of a file, or of each Doc in it."""
     from spacy_lpcfg.components.doc.complexity import sentence_complexity
-    from spacy_lpcfg.queries import complexity
+    from spacy_lpcfg.queries import Complexity, complexity
 
     if source.kind == options.Input.trees:
         batches = in_batches(progress(trees_of(source, on_error), "trees"), _N_TREES)
@@ -106,21 +109,11 @@ def _documents(
         parts = (sentence_complexity(doc, with_surprisal=with_surprisal) for doc in docs)
     if source.kind == options.Input.spacy:
         yield from parts
-    else:
-        yield _or_empty(source, parts)
-
-
-def _or_empty(source: Source, parts: "Iterator[Complexity]") -> "Complexity":
-    """Return the complexity of the parts of a file together, and log it if there is nothing in the file."""
-    from spacy_lpcfg.queries import Complexity
-
+        return
     try:
-        whole = Complexity.joined(parts)
+        yield Complexity.joined(parts)
     except EmptyInputError:
-        whole = Complexity.joined(())
-    if not len(whole.sums):
-        log(f"{source.name}: there are no sentences in it, so that all its counts are 0")
-    return whole
+        yield Complexity.joined(())
 
 
 def _rows(measured: "Iterable[tuple[str, int, Complexity]]", unit: Unit) -> Iterator[Iterable[str]]:

@@ -36,7 +36,7 @@ root label "".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
@@ -155,12 +155,10 @@ def set_parses(
         parses, sentences.words if sentences else _words_per_sentence(doc, parses), strict=True
     ):
         if parse is not None:
-            first = _n_roots(parse.spans)
-            is_likely = parse.span_scores[first:] >= threshold
-            spans += _spans(doc, positions, compress(parse.spans[first:], is_likely.tolist()))
-            scores.append(parse.span_scores[first:][is_likely])
-            others = _spans(doc, positions, compress(parse.spans[first:], (~is_likely).tolist()))
-            left_out += zip(others, parse.span_scores[first:][~is_likely].tolist(), strict=True)
+            (kept, kept_scores), (others, other_scores) = _by_threshold(doc, positions, parse, threshold)
+            spans += kept
+            scores.append(kept_scores)
+            left_out += zip(others, other_scores.tolist(), strict=True)
             _scatter(tags, positions, parse.tags)
             tag_scores[positions] = parse.tag_scores
     given = sentences.given_tags if sentences else given_tags_of(doc, key)
@@ -182,6 +180,17 @@ def set_parses(
     )
     _set_left_out(doc, key, left_out)
     offer_noun_chunks(doc.vocab, doc)
+
+
+def _by_threshold(
+    doc: Doc, positions: Sequence[int], parse: Parse, threshold: float
+) -> Iterator[tuple[list[Span], np.ndarray]]:
+    """Yield the spans of a parse with their scores: first those of at least the threshold, then those below it."""
+    first = _n_roots(parse.spans)
+    brackets, scores = parse.spans[first:], parse.span_scores[first:]
+    is_likely = scores >= threshold
+    for mask in (is_likely, ~is_likely):
+        yield _spans(doc, positions, compress(brackets, mask.tolist())), scores[mask]
 
 
 def _set_left_out(doc: Doc, key: str, left_out: Sequence[tuple[Span, float]]) -> None:

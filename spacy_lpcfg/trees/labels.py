@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from spacy_lpcfg.checks import shown
+
 PHRASES = {
     "S": "clause: a statement, a command, an infinitive",
     "SBAR": "subordinate or relative clause, with the word that begins it",
@@ -111,7 +113,10 @@ def explain(label: str) -> str | None:
     """Return what a label or a tag of the Penn Treebank means; None for one that it does not have.
 
     label (str): Such as "SBAR", "VBZ" or, with functions, "NP-SBJ", which is "noun phrase, subject".
+    RAISES (TypeError): If `label` is no text.
     """
+    if not isinstance(label, str):
+        raise TypeError(f"Expected a label such as 'SBAR', got {shown(label)}.")
     names = {**PHRASES, **TAGS}
     if label in names:
         return names[label]

@@ -86,7 +86,8 @@ def test_cli_complexity_of_an_empty_essay_is_a_row_of_zeros(pcfg_model, tmp_path
         essay.write_text(text, encoding="utf-8")
     options = ("--model", pcfg_model, "--no-surprisal", "-o", tmp_path / "table.csv")
     told = run("complexity", *essays, *options).stderr
-    assert told == f"{essays[1]}: there are no sentences in it, so that all its counts are 0\n"
+    assert told == f"{essays[1]}, document 1: there are no sentences in it, so that all its counts are 0\n"
+    assert "it has no row" in run("complexity", essays[1], "--unit", "sentence", "--model", pcfg_model).stderr
     with open(tmp_path / "table.csv", encoding="utf-8") as file:
         rows = [*csv.DictReader(file)]
     assert [row["file"] for row in rows] == [str(essay) for essay in essays]

@@ -19,3 +19,8 @@ import spacy_lpcfg
 )
 def test_labels_are_explained(label, meaning):
     assert spacy_lpcfg.explain(label) == meaning
+
+
+def test_labels_that_are_no_text_are_refused():
+    with pytest.raises(TypeError, match=r"Expected a label such as 'SBAR', got None"):
+        spacy_lpcfg.explain(None)
