@@ -41,9 +41,9 @@ from spacy_lpcfg.components.cli.surprisal import surprisal
 WRONG_USAGE = 2
 
 _HELP = """\
-Constituency parsing with latent-variable PCFGs, and without a treebank: learn, parse, evaluate and more.
+Parse sentences into constituency trees, learn parsers, evaluate them and more.
 
-A MODEL is a folder that `learn` saved, a package, or en: the English model that comes with spacy-lpcfg.
+A MODEL is en or en-fast, which come with spacy-lpcfg, a folder that `learn` saved, or an installed package.
 
 \b
 Example:
@@ -62,7 +62,7 @@ lpcfg_cli = typer.Typer(
 learn_cli = typer.Typer(
     name="learn",
     cls=LearnCommands,
-    help="Learn a parser, or a language model.",
+    help="Learn a parser or a language model.",
     no_args_is_help=True,
 )
 learn_cli.command("lpcfg")(learn_lpcfg)

@@ -30,11 +30,12 @@ def adapt(
     skip_bad: options.SkipBad = False,
     force: options.Force = False,
 ) -> None:
-    """Go on from a model with trees of your own, from 20 to some thousand, such as those that `correct` saves.
+    """Go on from a model with trees of your own.
 
-    First it prints up to ten differences between your trees and those of the model: labels that the model lacks,
-    hyphens and quotation marks, roots, then other brackets over the same words. A frequent difference is a convention,
-    which you can change in your trees with `spacy-lpcfg edit`.
+    Takes 20 to some thousand trees, such as those that `correct` saves. First it prints up to ten differences between
+    your trees and those of the model: labels that the model lacks, hyphens and quotation marks, roots, then other
+    brackets over the same words. A frequent difference is a convention, which you can change in your trees with
+    `spacy-lpcfg edit`.
 
     Then the grammar and the classifier of the encoder's vectors learn from your trees, as far as cross-validation on
     them says. It prints F1 before and after with an interval of the difference, and saves the model as it was unless

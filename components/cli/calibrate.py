@@ -34,12 +34,13 @@ def calibrate(
     skip_bad: options.SkipBad = False,
     force: options.Force = False,
 ) -> None:
-    """Measure how well probabilities of brackets, tags and trees are calibrated, and fit their temperature.
+    """Measure how well probabilities are calibrated, and fit tau.
 
-    Parses the words of the trees, and chooses the power tau of the probabilities of trees under which the gold brackets
-    are likeliest: less than 1 makes all answers less sure, more than 1 surer. Each file is a domain, such as news or
-    dialogue, and all domains count alike. The expected calibration error is the mean distance between probability and
-    share of right answers, over ten ranges of probabilities. The saved pipeline has tau as a setting.
+    Parses the words of the trees, measures the probabilities of brackets, tags and trees, and chooses the power tau
+    of the probabilities of trees under which the gold brackets are likeliest: less than 1 makes all answers less
+    sure, more than 1 surer. Each file is a domain, such as news or dialogue, and all domains count alike. The
+    expected calibration error is the mean distance between probability and share of right answers, over ten ranges of
+    probabilities. The saved pipeline has tau as a setting.
 
     \b
     Example:

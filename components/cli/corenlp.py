@@ -18,7 +18,9 @@ def corenlp(
     host: Annotated[str, typer.Option(help="The address to listen at, 0.0.0.0 for all.")] = "127.0.0.1",
     workers: Annotated[int, typer.Option(min=1, max=1024, help="Processes that answer.")] = 1,
 ) -> None:
-    """Answer programs that ask CoreNLP's server for tokens, sentences, tags and trees, or for matches of Tregex.
+    """Serve clients of CoreNLP's server.
+
+    They get tokens, sentences, tags and trees, and matches of Tregex patterns.
 
     Other machines can ask if you give an address by --host: there is no password, so do that in a container, or behind
     a server that asks for one. Ctrl-C ends it.

@@ -49,11 +49,12 @@ def correct(
     component: options.Component = None,
     port: options.Port = 8000,
 ) -> None:
-    """Serve a page to correct the trees of sentences, the most doubtful first.
+    """Serve a page to correct trees by hand.
 
-    Brackets are relabelled, added and removed, and tags changed, by clicks and keys. What is kept is a constraint, and
-    the rest is parsed again. Trees that are saved are written to --output, in the order of FILE, and to no other file.
-    It belongs to this server until it ends; with --resume the next one goes on with it.
+    The most doubtful sentences come first. Brackets are relabelled, added and removed, and tags changed, by clicks
+    and keys. What is kept is a constraint, and the rest is parsed again. Trees that are saved are written to
+    --output, in the order of FILE, and to no other file. It belongs to this server until it ends; with --resume the
+    next one goes on with it.
 
     With --trees given the sentences begin with the trees of FILE, without empty elements and indices, and --output has
     all of them.

@@ -64,7 +64,7 @@ def doubt(
     n_process: options.NProcess = 1,
     force: options.Replace = False,
 ) -> None:
-    """Choose the sentences that are most worth correcting, those with the most doubtful trees first.
+    """Choose the sentences that are most worth correcting.
 
     Doubt is the entropy of the distribution over the trees of a sentence, in bits per word. Near duplicates are left
     out. `correct` opens the trees to correct them, and `adapt` learns from them.

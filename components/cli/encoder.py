@@ -63,7 +63,7 @@ def encoder(
     skip_bad: options.SkipBad = False,
     force: options.Replace = False,
 ) -> None:
-    """Make a file of a pretrained encoder, for `learn lpcfg --encoder`.
+    """Make a file of a pretrained encoder for `learn lpcfg`.
 
     FOLDER has config.json, model.safetensors, and tokenizer.json, vocab.txt or a SentencePiece model, of BERT's family:
     BERT, MiniLM, multilingual-e5, XLM-R, DistilBERT, ELECTRA. Or it has an encoder in ONNX, which is taken as it is.

@@ -54,7 +54,7 @@ def learn_bracketer(
     ] = False,
     force: options.Force = False,
 ) -> None:
-    """Learn to bracket from tagged text: a blank pipeline with a spectral_bracketer.
+    """Learn a spectral_bracketer from tagged text, without trees.
 
     Only words and tags are read, never the brackets of trees. The text is read several times, and not kept in memory;
     with --scheduler its covariances are summed on the cluster.

@@ -38,7 +38,7 @@ def learn_isbn(
     skip_bad: options.SkipBad = False,
     force: options.Force = False,
 ) -> None:
-    """Learn a parser that reads from left to right: a blank pipeline with an isbn_parser.
+    """Learn an isbn_parser, a left-to-right network, from trees.
 
     --dev keeps the network of the pass after which these trees have the highest likelihood, fits tau to the first 200
     of them, and prints F1 on them. Without --dev, one of 50 trees, at most 200 in all, is left out of learning to fit

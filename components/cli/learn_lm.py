@@ -33,7 +33,7 @@ def learn_lm(
     lang: options.TokenizerLang = "en",
     force: options.Force = False,
 ) -> None:
-    """Learn a language model of plain text: a blank pipeline with a language_model, p(w2 | w1) by latent states.
+    """Learn a language_model, with latent states, from plain text.
 
     A line of TEXT is a sentence, with blanks between its tokens. --dev prints the perplexity of that text, and keeps
     the best number of iterations. Beside the pipeline, history.json has the log-likelihood (nats), the perplexity of

@@ -49,7 +49,7 @@ def learn_lpcfg(
     skip_bad: options.SkipBad = False,
     force: options.Force = False,
 ) -> None:
-    """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
+    """Learn an lpcfg_parser, a latent grammar, from trees.
 
     The method pivot learns evidence too, which says how likely each phrase and tag is by the words around it: more
     accurate, and some minutes more to learn. For English it is learned on the vectors of the encoder that comes with

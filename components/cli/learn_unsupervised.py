@@ -22,9 +22,9 @@ def learn_unsupervised(
     lang: options.TokenizerLang = "en",
     force: options.Force = False,
 ) -> None:
-    """Learn to bracket from raw text: a blank pipeline with an lpcfg_parser whose only labels are S and X.
+    """Learn an lpcfg_parser from raw text, without trees.
 
-    A line of TEXT is a sentence, with blanks between its tokens. Scores of brackets are probabilities.
+    Its only labels are S and X, with probabilities. A line of TEXT is a sentence, with blanks between its tokens.
 
     \b
     Example:

@@ -110,7 +110,7 @@ def parse(
     scheduler: options.Scheduler = None,
     force: _Force = False,
 ) -> None:
-    """Parse a file or a text: plain text, words, trees or Docs; or many files into a folder.
+    """Parse text, words, trees or Docs.
 
     FILE is a text itself if there is no file of that name.
 

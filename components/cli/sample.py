@@ -55,7 +55,7 @@ def sample(
     component: options.Component = None,
     force: options.Replace = False,
 ) -> None:
-    """Draw trees of sentences, or sentences from a grammar, at random.
+    """Draw trees or sentences at random.
 
     With FILE, draws trees of its sentences by their probability given the words; an empty line follows those of each
     sentence. Without FILE, draws sentences with their trees from the grammar, which must not be a spectral one; unknown

@@ -17,18 +17,21 @@ _WARM_UP = ("It rained.", ") the ( of ) $ 's (")  # a sentence, and what few gra
 def serve(
     models: Annotated[
         list[str] | None,
-        typer.Argument(metavar="MODEL", help="Folders or names of pipelines to choose from. [default: en]"),
+        typer.Argument(metavar="MODEL", help="Models to choose from on the page: pipelines, or en. [default: en]"),
     ] = None,
-    n_best: Annotated[int, typer.Option("--n-best", min=1, max=100, help="Trees of each sentence.")] = 5,
+    n_best: Annotated[
+        int, typer.Option("--n-best", min=1, max=100, help="Number of trees to show for each sentence.")
+    ] = 5,
     tag_variants: Annotated[
-        bool, typer.Option("--tag-variants", help="Among these, trees that differ in tags alone.")
+        bool, typer.Option("--tag-variants", help="Also show trees that differ in tags alone.")
     ] = False,
     component: options.Component = None,
     port: options.Port = 8000,
 ) -> None:
-    """Serve a page to type a sentence in, and see its tree, alternatives, posteriors and surprisal.
+    """Serve a page to try a model in the browser.
 
-    Only this machine can open the page, which loads nothing from elsewhere and answers no other site. Ctrl-C ends it.
+    It shows the tree of a sentence, alternatives, posteriors and surprisal. Only this machine can open the page,
+    which loads nothing from elsewhere and answers no other site. Ctrl-C ends it.
 
     \b
     Example:
