@@ -219,16 +219,6 @@ def test_cli_learn_names_broken_trees_or_counts_them(raw, tmp_path):
 # parse
 
 
-def test_cli_parses_text_from_stdin(model):
-    text = 'Lena opened the (old) gate. Did you see it?\n\nHe said "no".\n'
-    done = process(console_script(), "parse", model, "-", text=text)
-    trees = trees_in(done.stdout)
-    assert [tree.label for tree in trees] == ["S", "SQ", "S"]
-    assert trees[0].words == ["Lena", "opened", "the", "-LRB-", "old", "-RRB-", "gate", "."]
-    assert trees[2].words == ["He", "said", "``", "no", "''", "."]
-    assert len(done.stdout.splitlines()) == 3
-
-
 def test_cli_parses_tokens_line_by_line(model):
     text = 'The  ferry\tleft .\r\n\n( \u05e9\u05dc\u05d5\u05dd \U0001f600 a\u00a0b \x00 " [ 1/2 )\nGo'
     result = run("parse", model, "-", "--input", "tokens", text=text)
@@ -288,12 +278,6 @@ def test_cli_parse_takes_tags_of_a_treebank_only_if_told(model, tmp_path):
         assert trees_in(given)[0].tags == ["CC", "IN", "."]
 
 
-def test_cli_parse_prints_the_trees_of_nodes(model):
-    text = "The ferry left."
-    (node,) = spacy.load(model)(text)._.constituency
-    assert run("parse", model, "-", text=text).stdout == f"{node.bracketed}\n"
-
-
 def test_cli_parse_says_how_many_trees_are_makeshift(model):
     long = " ".join(["the ferry left ,"] * 100)
     result = run("parse", model, "-", "--input", "tokens", text=f"{long}\n\nGo\n")
@@ -324,6 +308,16 @@ def test_cli_evaluate_takes_empty_lines_for_missing_trees_and_other_words_for_er
     test.write_text(f"\n{GOLD.splitlines()[1]}\n(UH No)\n", encoding="utf-8")
     scores = json.loads(run("evaluate", gold, test, "--json").stdout)
     assert (scores["n_sentences"], scores["n_error"], scores["evalb_f"]) == (3, 1, 100.0)
+
+
+def test_cli_evaluate_tells_which_labels_are_confused(raw, tmp_path):
+    test = tmp_path / "test.mrg"
+    test.write_text(RAW.replace("(NP=2", "(X_1"), encoding="utf-8")
+    scores = json.loads(run("evaluate", raw, test, "--json").stdout)
+    assert scores["confusions"] == [{"gold": "NP", "test": "X_1", "n": 1}]
+    assert scores["labels"]["X_1"] == {"p": 0.0, "r": 0.0, "f": 0.0, "n_gold": 0, "n_test": 1}
+    assert scores["lengths"]["1-10"]["n_sentences"] == 2
+    assert "NP          X_1                1" in run("evaluate", raw, test).stdout
 
 
 def test_cli_evaluate_refuses_unknown_parameters_and_files_without_trees(raw, tmp_path):
@@ -420,8 +414,6 @@ def test_cli_convert_names_what_it_cannot_read_and_replaces_only_by_force(raw, t
     assert "exists" in run("convert", raw, out, "--skip-bad", code=2).stderr
     run("convert", raw, out, "--skip-bad", "--force")
     assert "should end in .spacy, .jsonl, .json, .mrg" in run("convert", raw, tmp_path / "out.conll", code=2).stderr
-    out.write_bytes(b"not a DocBin")
-    assert "out.spacy is no .spacy file" in run("convert", out, tmp_path / "out.mrg", code=1).stderr
     spacy_file = DocBin(docs=[spacy.blank("en")("No trees")])
     spacy_file.to_disk(out)
     assert "has no constituents" in run("convert", out, tmp_path / "out.mrg", code=1).stderr

@@ -87,10 +87,8 @@ def known(sample_folder, pcfg_model, isbn_model, bracketer_model, language_model
     trees = sample_part(sample_folder / "few.mrg", "dev", 5)
     text = sample_folder / "good.txt"
     text.write_text("The ferry left.\n", encoding="utf-8")
-    result = sample_folder / "result.json"
-    result.write_text(RUNNER.invoke(lpcfg_cli, ["evaluate", str(trees), str(trees), "--json"]).stdout, "utf-8")
     models = {"pcfg": pcfg_model, "isbn": isbn_model, "bracketer": bracketer_model, "lm": language_model}
-    return {"trees": trees, "text": text, "result": result, **models}
+    return {"trees": trees, "text": text, **models}
 
 
 def refusal(command: str, folder: Path, **names: object) -> str:

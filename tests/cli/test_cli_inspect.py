@@ -1,4 +1,4 @@
-"""`inspect` and `table`: what was learned, and results side by side."""
+"""`inspect`: what was learned."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 import spacy
-from commands import RAW, run
+from commands import run
 
 from spacy_lpcfg.grammar.summary import top_rules, top_words
 from spacy_lpcfg.learning import Spectral
@@ -84,30 +84,3 @@ def test_cli_inspect_shows_networks_and_their_learning(isbn_model):
     assert len(found["fit"]) == 2
     assert "network, feed-forward, 4 states" in run("inspect", isbn_model).stdout
     assert "no symbols with states" in run("inspect", isbn_model, "--symbol", "NP", code=1).stderr
-
-
-# table -------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def results(tmp_path):
-    """A perfect result, and one with a label taken for another."""
-    (tmp_path / "gold").write_text(RAW, encoding="utf-8")
-    (tmp_path / "test").write_text(RAW.replace("(NP=2", "(X_1"), encoding="utf-8")
-    for name in ("gold", "test"):
-        result = run("evaluate", tmp_path / "gold", tmp_path / name, "--json").stdout
-        (tmp_path / f"{name}.json").write_text(result, encoding="utf-8")
-    return tmp_path / "gold.json", tmp_path / "test.json"
-
-
-def cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip("|\n").split("|")]
-
-
-def test_cli_evaluate_tells_which_labels_are_confused(results):
-    scores = json.loads(results[1].read_text("utf-8"))
-    assert scores["confusions"] == [{"gold": "NP", "test": "X_1", "n": 1}]
-    assert scores["labels"]["X_1"] == {"p": 0.0, "r": 0.0, "f": 0.0, "n_gold": 0, "n_test": 1}
-    assert scores["lengths"]["1-10"]["n_sentences"] == 2
-    table = run("evaluate", results[0].with_suffix(""), results[1].with_suffix("")).stdout
-    assert "NP          X_1                1" in table

@@ -147,15 +147,6 @@ def test_cli_parse_marginals_are_those_of_the_component(pcfg_model, parses):
             assert spans[span["start"], span["end"], span["label"]] == pytest.approx(span["score"], abs=1e-5)
 
 
-def test_cli_parse_marginals_are_tempered_as_scores_are():
-    """By the grammar that comes with the package, whose tau is not 1."""
-    found = json_in(run("parse", "en", "-", "--marginals", "--format", "jsonl", text=TEXT).stdout)
-    for each in found:
-        spans = {(one["start"], one["end"], one["label"]): one["score"] for one in each["marginals"]["spans"]}
-        for span in each["spans"]:
-            assert spans[span["start"], span["end"], span["label"]] == pytest.approx(span["score"], abs=1e-3)
-
-
 def test_cli_parse_reads_and_writes_docs(pcfg_model, parses, sample_folder, tmp_path):
     docs, _ = parses
     run("parse", pcfg_model, "-", "-o", tmp_path / "text.spacy", text=TEXT)

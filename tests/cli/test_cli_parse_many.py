@@ -197,7 +197,7 @@ def test_parse_many_says_what_kills_processes(pcfg_model, corpus, tmp_path, monk
 @pytest.mark.skipif(not hasattr(spacy.Language, "memory_zone"), reason="spaCy 3.8 has it")
 def test_parse_many_forgets_the_words_of_a_file(pcfg_model, tmp_path):
     nlp = spacy.load(pcfg_model)
-    work = _Work(nlp, "lpcfg_parser", Source("", Input.text, None), {}, "brackets", "", force=False)
+    work = _Work(nlp, "lpcfg_parser", Source("", Input.text, None), {}, "brackets", force=False)
     sizes = []
     for i in range(3):
         file = tmp_path / f"{i}.txt"
