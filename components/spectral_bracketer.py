@@ -229,24 +229,19 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         RAISES (ValueError): If there is no bracketer yet; never because of a text.
         RAISES (Untagged): If a Doc has no tags.
         """
-        bracketer = self._known()
-        read_docs = []
+        bracketer, predictions = self._known(), []
         for doc in docs:
             read = find_sentences(doc, self.spans_key)
-            read_docs.append((read.starts, self._sentences(doc, read.bounds)))
-        tagged = [sentence.tagged for _, sentences in read_docs for sentence in self._retagged(sentences)]
-        brackets = iter(bracketer.bracket_all(tagged, max_words=self.max_words))
-        return [
-            DocBrackets(starts, sents, [next(brackets) for _ in sents], [self._status(sentence) for sentence in sents])
-            for starts, sents in read_docs
-        ]
+            sentences = self._sentences(doc, read.bounds)
+            tagged = [_map_tags(sentence.tagged, self.mapping) for sentence in sentences]
+            brackets = [bracketer.bracket(*each, max_words=self.max_words) for each in tagged]
+            predictions.append(DocBrackets(read.starts, sentences, brackets, list(map(self._status, tagged))))
+        return predictions
 
-    def _status(self, sentence: DocSentence) -> str:
-        if not sentence.positions:
+    def _status(self, tagged: TaggedSentence) -> str:
+        if not tagged.words:
             return EMPTY
-        assert self.learned is not None
-        is_cut = self.learned.is_cut(*sentence.tagged, max_words=self.max_words)
-        return SEGMENTED if is_cut else PARSED
+        return SEGMENTED if self._known().is_cut(*tagged, max_words=self.max_words) else PARSED
 
     def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
         """Return the brackets of a sentence outside of any Doc.
@@ -264,11 +259,6 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
             return doc_sentences(doc, bounds, self.attr)
         except Untagged as error:
             raise Untagged(f"{self.name!r}: {error}") from error
-
-    def _retagged(self, sentences: list[DocSentence]) -> list[DocSentence]:
-        if not self.mapping:
-            return sentences
-        return [DocSentence(sentence.positions, _map_tags(sentence.tagged, self.mapping)) for sentence in sentences]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocBrackets]) -> None:
         """Write brackets, and sentence boundaries if there were none."""
@@ -326,7 +316,7 @@ class _StepLog:
 
 
 def _map_tags(sentence: TaggedSentence, mapping: dict[str, str]) -> TaggedSentence:
-    return TaggedSentence(sentence.words, tuple(mapping.get(tag, tag) for tag in sentence.tags))
+    return sentence._replace(tags=tuple(mapping.get(tag, tag) for tag in sentence.tags)) if mapping else sentence
 
 
 def _map_sentences(sentences: Sentences, mapping: dict[str, str]) -> Iterator[TaggedSentence]:

@@ -16,7 +16,8 @@ from spacy_lpcfg.bracketing.paper.branching import (
     upper_bound,
 )
 from spacy_lpcfg.bracketing.paper.ccm import CCM
-from spacy_lpcfg.bracketing.paper.top import top_split
+from spacy_lpcfg.bracketing.paper.top import heuristic_split
+from spacy_lpcfg.bracketing.sentences import plain
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.evaluation.unlabelled import (
@@ -123,7 +124,7 @@ def baselines(seed: int = 0) -> dict[str, Callable[[GoldSentence], Spans]]:
     return {
         "left-branching": lambda gold: left_branching(gold.n_words),
         RIGHT_BRANCHING: lambda gold: right_branching(gold.n_words),
-        INSIDE_TOP: lambda gold: right_branching_inside_top(gold.n_words, top_split(*gold.tagged) or 0),
+        INSIDE_TOP: lambda gold: right_branching_inside_top(gold.n_words, heuristic_split(plain(*gold.tagged))),
         RANDOM: lambda gold: random_branching(gold.n_words, random),
         UPPER_BOUND: lambda gold: upper_bound(gold.n_words, gold.gold),
     }

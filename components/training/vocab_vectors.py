@@ -6,7 +6,7 @@ from spacy.vocab import Vocab
 from thinc.api import to_numpy
 
 from spacy_lpcfg.bracketing import GivenVectors
-from spacy_lpcfg.bracketing.paper.embeddings import Chunks, Embedding, EmbeddingError
+from spacy_lpcfg.bracketing.paper.embeddings import Chunks, Embedding
 
 
 @dataclass(frozen=True)
@@ -23,19 +23,19 @@ class VocabVectors:
     def of(self, vocab: Vocab) -> GivenVectors:
         """Return the vectors of a vocabulary.
 
-        RAISES (EmbeddingError): If the vocabulary has none.
+        RAISES (ValueError): If the vocabulary has none.
         """
         rows = {vocab.strings[key]: row for key, row in vocab.vectors.key2row.items() if row >= 0}
         if not rows:
-            raise EmbeddingError(
+            raise ValueError(
                 "Expected a vocabulary with a vector for each word, but this one has none: set [initialize] vectors to "
                 "a pipeline with vectors, such as en_core_web_md, or leave out `embedding`: then they are learned."
             )
         return GivenVectors(tuple(rows), to_numpy(vocab.vectors.data)[list(rows.values())], self.size)
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
-        """Raise EmbeddingError: a component takes the vectors of its vocabulary before it learns."""
-        raise EmbeddingError(
+        """Raise ValueError: a component takes the vectors of its vocabulary before it learns."""
+        raise ValueError(
             "Expected vectors of words, got those of a vocabulary that nobody has named: learn by the component "
             "spectral_bracketer, whose pipeline has one, or give GivenVectors."
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from spacy_lpcfg.bracketing.extensions.span_model import SpanModel
 from spacy_lpcfg.bracketing.paper.metric_model import MetricModel
 from spacy_lpcfg.bracketing.paper.top import heuristic_split
-from spacy_lpcfg.bracketing.sentences import Plain, Sentence, plain
+from spacy_lpcfg.bracketing.sentences import Plain, plain
 from spacy_lpcfg.bracketing.storage import BracketerError, pack_parts, unpack_parts
 from spacy_lpcfg.parsing.segmentation import cut_where
 from spacy_lpcfg.storage.container import Stored
@@ -68,10 +68,6 @@ class Bracketer(Stored):
             spans.append((positions[start], positions[end - 1] + 1))
             scores.append(score)
         return Brackets(tuple(spans), tuple(scores))
-
-    def bracket_all(self, sentences: Iterable[Sentence], *, max_words: int = MAX_WORDS) -> list[Brackets]:
-        """Predict the brackets of many sentences; same arguments and errors as `bracket`."""
-        return [self.bracket(words, tags, max_words=max_words) for words, tags in sentences]
 
     def is_cut(self, words: Sequence[str], tags: Sequence[str], *, max_words: int = MAX_WORDS) -> bool:
         """Return whether `bracket` cuts a sentence into pieces."""

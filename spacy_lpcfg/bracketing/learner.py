@@ -41,10 +41,6 @@ Sentences = Callable[[], Iterable[Sentence]]
 Progress = Callable[[str, int], None]
 
 
-class TooFewSentences(ValueError):
-    """Raised if a text has no sentence to learn from."""
-
-
 @dataclass(frozen=True)
 class SpectralBracketer(Variants):
     """Learner of a bracketer. The defaults are the most accurate; `variant("paper")` is the paper's algorithm.
@@ -129,7 +125,7 @@ class SpectralBracketer(Variants):
                 n += len(chunk.offsets) - 1
                 say(step, n)
             if n == 0:
-                raise TooFewSentences("Expected tagged text with at least one word, got none.")
+                raise ValueError("Expected tagged text with at least one word, got none.")
 
         groups = self.anchors.fit(lambda: read("anchors"))
         embedding = self.embedding.fit(lambda: read("vectors"), seed=seed)
@@ -153,7 +149,7 @@ class SpectralBracketer(Variants):
             sentences(), MAX_SENTENCES, seed=seed, lengths=range(3, settings.max_length + 1), progress=say
         )
         if not sentences_in_sample:
-            raise TooFewSentences(
+            raise ValueError(
                 f"Expected sentences of 3 to {settings.max_length} words to make trees of, got none. Give more text, "
                 "or a larger `max_length`."
             )

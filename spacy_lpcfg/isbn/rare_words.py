@@ -20,6 +20,9 @@ from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.words.signatures import shorter_signature, suffix_signatures
 
+_MAX_RARE = 10  # words that occur at most so often are rare
+_SIGNATURE_WEIGHT = 2.0
+_MIN_COUNT = 0.5  # pseudo-count of words and signatures that do not occur as unknown words
 Seen = Mapping[tuple[str, bool, int], int]
 """Counts of (word, whether it is sentence-initial, tag)."""
 
@@ -114,22 +117,15 @@ class RareWords:
         return read_only(tags / tags.sum())
 
 
-def count_rare_words(
-    seen: Seen,
-    is_known: Iterable[bool],
-    n_tags: int,
-    *,
-    max_rare: int,
-    signature_weight: float,
-) -> RareWords:
+def count_rare_words(seen: Seen, is_known: Iterable[bool], n_tags: int) -> RareWords:
     """Count the rare words and signatures of a treebank.
+
+    Signatures are counted over rare words, which may have any tag; other words only have the tags that they are seen
+    with.
 
     seen (mapping): Counts of (word, whether it is sentence-initial, tag).
     is_known (iterable of bool): For each key of `seen` whether the network knows the word with this tag.
     n_tags (int): Number of tags.
-    max_rare (int): Words that occur at most `max_rare` times are rare: signatures are counted over them, and they may
-        have any tag. Other words only have the tags that they are seen with.
-    signature_weight (float): As in `RareWords`.
     """
     total: Counter[str] = Counter()
     for (word, _, _), count in seen.items():
@@ -137,7 +133,7 @@ def count_rare_words(
     table: defaultdict[str, Counter[int]] = defaultdict(Counter)
     types: defaultdict[str, set[str]] = defaultdict(set)
     for ((word, sentence_initial, tag), count), known in zip(seen.items(), is_known, strict=True):
-        if total[word] <= max_rare:
+        if total[word] <= _MAX_RARE:
             table[f"w {word}"][tag] += 0 if known else count
             for name in suffix_signatures(word, sentence_initial):
                 table[f"s {name}"][tag] += count
@@ -152,16 +148,10 @@ def count_rare_words(
         for word, initial, _ in seen
         if total[word] == 1
     )
-    return _rare_words(table, once, n_tags, signature_weight)
+    return _rare_words(table, once, n_tags)
 
 
-_MIN_COUNT = 0.5
-"""Pseudo-count of words and signatures that do not occur as unknown words."""
-
-
-def _rare_words(
-    table: Mapping[str, Counter[int]], once: Counter[str], n_tags: int, signature_weight: float
-) -> RareWords:
+def _rare_words(table: Mapping[str, Counter[int]], once: Counter[str], n_tags: int) -> RareWords:
     names = tuple(sorted(table))
     entries = [sorted(item for item in table[name].items() if item[1]) for name in names]
     offsets = np.cumsum([0, *map(len, entries)]).astype(np.int32)
@@ -176,7 +166,7 @@ def _rare_words(
         counts=flat[:, 1].astype(np.float32),
         weights=(weights / weights.sum()).astype(np.float32),
         tag_weights=np.ones(n_tags, dtype=np.float32),
-        signature_weight=signature_weight,
+        signature_weight=_SIGNATURE_WEIGHT,
     )
     sums = sum(weight * tags for weight, tags in zip(weights / weights.sum(), unweighted.of_names(), strict=True))
     return replace(unweighted, tag_weights=np.asarray(sums, dtype=np.float32))

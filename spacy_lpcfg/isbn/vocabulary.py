@@ -193,8 +193,6 @@ def take_vocabulary(
     trees: Iterable[Tree],
     *,
     min_count: int = 3,
-    max_rare: int = 10,
-    signature_weight: float = 2.0,
     min_signature_count: int = 10,
     min_frequent: int = 10,
 ) -> NetworkVocabulary:
@@ -202,7 +200,6 @@ def take_vocabulary(
 
     trees (iterable of Tree): Normalized trees.
     min_count (int): Words that occur less often than this with a tag are unknown words of the tag.
-    max_rare, signature_weight: As in `count_rare_words`.
     min_signature_count (int): Minimum count, over rare words, of signatures that are inputs.
     min_frequent (int): Words that occur at least this often are fed without their signatures, under known tags.
     RAISES (ValueError): If there are no trees.
@@ -215,7 +212,7 @@ def take_vocabulary(
     numbered = {(word, first, numbers[tag]): count for (word, first, tag), count in seen.items()}
     known = _known_words(numbered, len(tags), min_count)
     is_known = [word in known[tag] or (first and word.lower() in known[tag]) for word, first, tag in numbered]
-    rare = count_rare_words(numbered, is_known, len(tags), max_rare=max_rare, signature_weight=signature_weight)
+    rare = count_rare_words(numbered, is_known, len(tags))
     first_word = PROJECT + len(labels) + len(tags)
     return NetworkVocabulary(
         labels=tuple(sorted(labels)),

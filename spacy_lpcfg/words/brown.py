@@ -36,12 +36,12 @@ def neighbours(ids: np.ndarray, offsets: np.ndarray, n_words: int, distance: int
     return coo_array((np.ones(len(pairs[0])), pairs), shape=(n_words + 1, n_words + 1)).tocsr()
 
 
-def cluster(counts: csr_array, n_clusters: int, n_sweeps: int) -> tuple[np.ndarray, np.ndarray]:
+def cluster(counts: csr_array, n_clusters: int, n_sweeps: int = 10) -> tuple[np.ndarray, np.ndarray]:
     """Cluster words by the exchange algorithm; return the class of each word and the class bigram counts.
 
     counts (csr_array, (V + 1, V + 1)): Bigram counts; the last word is the sentence boundary.
     n_clusters (int): Number of classes C.
-    n_sweeps (int): Maximum number of passes over the vocabulary.
+    n_sweeps (int): Maximum number of passes over the vocabulary; they end when no word moves.
     RETURNS (int32 (V + 1,), int64 (C + 1, C + 1)): Classes, where the boundary has class C; class bigram counts.
     """
     n = counts.shape[0]

@@ -10,13 +10,9 @@ from spacy_lpcfg.words.classes import OTHER, WordClasses, plain_form
 
 _MIN_COUNT = 3  # words that occur less often get no class
 _MOST_WORDS = 30_000  # with a class, the most frequent ones
-_N_SWEEPS = 10  # at most, of the exchange algorithm, which ends when no word moves
 
 
-def learn_classes(
-    text: Iterable[Sequence[str]],
-    n_classes: int,
-) -> WordClasses:
+def learn_classes(text: Iterable[Sequence[str]], n_classes: int) -> WordClasses:
     """Cluster the frequent words of a text by the exchange algorithm.
 
     A capitalized first word of a sentence is lower-cased if the lower-case form is more frequent within sentences.
@@ -40,7 +36,7 @@ def learn_classes(
     ids = {word: i for i, word in enumerate(words)}
     flat = np.array([ids.get(word, len(words)) for sentence in sentences for word in sentence])
     counts_of_pairs = neighbours(flat, np.cumsum([0, *map(len, sentences)]), len(words) + 1)
-    classes, _ = cluster(counts_of_pairs, n_classes, _N_SWEEPS)
+    classes, _ = cluster(counts_of_pairs, n_classes)
     return WordClasses(tuple(words), classes[: len(words)] + np.int32(OTHER + 1))
 
 

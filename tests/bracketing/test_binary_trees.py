@@ -44,14 +44,6 @@ def test_binary_trees_marginals_are_those_of_all_trees(n_words):
         np.testing.assert_allclose(found, wanted / total, atol=1e-12)
 
 
-def test_binary_trees_marginals_sum_up_and_survive_extreme_weights():
-    for scale in (1, 1e3, 1e5):
-        (found,) = span_marginals(scale * weights_of(30, seed=0))
-        assert np.all(np.isfinite(found))
-        assert found.sum() == pytest.approx(2 * 30 - 1)
-        assert found.max() <= 1 + 1e-9
-
-
 @pytest.mark.parametrize("n_words", range(1, 8))
 def test_binary_trees_best_is_the_best_of_all(n_words):
     for seed in range(5):
@@ -97,10 +89,6 @@ def test_baselines_random_draws_all_splits_alike():
     counts = Counter(tuple(random_branching(4, random)) for _ in range(3_000))
     assert set(counts) == set(all_trees(0, 4))
     assert counts[(0, 4), (0, 2), (2, 4)] / 3_000 == pytest.approx(1 / 3, abs=0.03)
-
-
-def test_baselines_random_manages_long_sentences():
-    assert len(random_branching(1000, np.random.default_rng(0))) == 999
 
 
 @pytest.mark.parametrize("n_words", range(2, 7))

@@ -117,9 +117,3 @@ def test_ccm_brackets_what_it_never_saw():
     for tags in (["NEW"] * 5, ["D", "N", "NEW", "V", "D", "A", "N"], ["N"] * 200):
         assert len(model.bracket(tags)) == len(tags) - 1
     assert (0, 2) in model.bracket(["D", "N", "V", "NEW"])
-
-
-def test_ccm_needs_sentences():
-    for nothing in ([], [[]], [["N"]]):
-        with pytest.raises(ValueError, match="at least two words"):
-            CCM().fit(nothing)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged, tagged_sentences
-from spacy_lpcfg.trees import TreebankError, read_trees
+from spacy_lpcfg.trees import TreebankError
 
 TREES = """\
 
@@ -71,22 +71,12 @@ def test_tagged_skips_what_is_broken_when_told(text):
     assert [error.line for error in errors] == [2]
 
 
-def test_tagged_text_without_sentences_is_no_error():
-    assert list(tagged_sentences([])) == list(tagged_sentences(["", " \n"])) == []
-
-
 def test_tagged_reads_as_a_stream():
     def endless() -> Iterator[str]:
         while True:
             yield "It/PRP works/VBZ"
 
     assert next(tagged_sentences(endless())).words == ("It", "works")
-
-
-def test_tagged_agrees_with_the_trees(shared_data):
-    path = shared_data / "wsj_sample" / "dev.mrg"
-    wanted = [[tag for tag in tree.tags if tag != "-NONE-"] for tree in read_trees(path)]
-    assert [list(sentence.tags) for sentence in read_tagged(path)] == [tags for tags in wanted if tags]
 
 
 def test_tagged_reads_all_of_the_brown_corpus(shared_data):

@@ -2,7 +2,6 @@
 
 import random
 
-import numpy as np
 import pytest
 
 from spacy_lpcfg.induced.learner import Unsupervised, without_marks
@@ -42,17 +41,6 @@ def test_unsupervised_finds_phrases(learned):
 
 def test_unsupervised_repeats_itself(text, learned):
     assert Unsupervised(**SETTINGS).fit(text, text[:100]).to_bytes() == learned[0].to_bytes()
-
-
-def test_unsupervised_learns_again_from_what_all_chose(text, learned):
-    """Another round makes grammars more alike."""
-    once = Unsupervised(**SETTINGS, n_rounds=1).fit(text, text[:100])
-
-    def difference(model) -> float:
-        one, other = (member.posteriors(text[:50]) for member in model.members)
-        return float(np.mean([np.abs(a - b).mean() for a, b in zip(one, other, strict=True)]))
-
-    assert difference(learned[0]) < difference(once)
 
 
 def test_without_marks_leaves_words():

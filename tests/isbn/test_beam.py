@@ -1,15 +1,11 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from networks import UNPRUNED, tiny
 from oracles.isbn_search import Enumeration
 
-from spacy_lpcfg.isbn import ISBN, BeamSettings, Relations
+from spacy_lpcfg.isbn import ISBN, Relations
 from spacy_lpcfg.isbn.network import APPROXIMATIONS
 from spacy_lpcfg.isbn.parser import IncrementalParser
-from spacy_lpcfg.isbn.search import Search
-from spacy_lpcfg.isbn.vocabulary import Candidates
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, parse_trees
 
@@ -96,54 +92,3 @@ def test_beam_prefix_trees_are_those_of_the_enumeration():
     best = max(expected, key=lambda state: state.log_probability)
     assert [node.label for node in found[0].open] == [isbn.labels[cell.label] for cell in best.stack[1:-1]]
     assert found[0].last.word == "b"
-
-
-def wildcards(isbn: ISBN, n: int) -> Candidates:
-    """n times any word at all."""
-    vocabulary = isbn.vocabulary
-    sizes = np.diff(vocabulary.word_offsets)
-    tags = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    outcomes = np.arange(vocabulary.first_word, vocabulary.n_outcomes, dtype=np.int32)
-    return Candidates(
-        offsets=np.arange(n + 1, dtype=np.int32) * len(tags),
-        tags=np.tile(tags, n),
-        outcomes=np.tile(outcomes, n),
-        log_factors=np.zeros(n * len(tags), dtype=np.float32),
-        has_signatures=np.zeros(n * len(tags), dtype=np.uint8),
-        signature_offsets=np.zeros(n + 1, dtype=np.int32),
-        signature_rows=np.zeros(0, dtype=np.int32),
-    )
-
-
-@pytest.mark.parametrize("approximation", APPROXIMATIONS)
-def test_beam_probabilities_add_up(approximation):
-    """A sentence has a first word; after that it ends or goes on, but for the nodes over `unary_cap`."""
-    isbn = tiny(approximation, n_states=2)
-    lost = []
-    for unary_cap in (1, 2, 4):
-        parser = IncrementalParser(isbn, search=replace(UNPRUNED, unary_cap=unary_cap))
-        search = Search(parser._networks, parser.search)
-        search.add(wildcards(isbn, 2))
-        search.advance()
-        first = np.exp(search.log_probabilities()).sum()
-        search.finish()
-        end = np.exp(search.final_log_probabilities()).sum()
-        search.advance()
-        second = np.exp(search.log_probabilities()).sum()
-        assert first == pytest.approx(1, abs=1e-5)
-        lost.append(first - end - second)
-    assert lost[0] > lost[1] > lost[2] > -1e-5
-    assert lost[2] < 0.1
-
-
-def test_beam_any_pruning_loses_probability():
-    isbn, words = tiny("feed-forward"), ["a", "b", "c"]
-    narrow = [
-        IncrementalParser(isbn, search=BeamSettings(beam=beam, branching=branching, unary_cap=2, tolerance=1e-5))
-        for beam, branching in ((1, 1), (1, 3), (3, 3), (30, 10), (300, 10))
-    ]
-    logs = [parser.parse(words).log_probability for parser in narrow]
-    most = IncrementalParser(isbn, search=UNPRUNED).parse(words).log_probability
-    assert all(log <= most + 1e-5 for log in logs)
-    assert logs[0] < logs[2] < logs[3] < logs[4]
-    assert logs[4] == pytest.approx(most, abs=1)

@@ -125,17 +125,6 @@ def test_trainer_keeps_the_epoch_that_is_best_on_held_out_sequences():
     assert log_likelihoods(found, dev).sum() == pytest.approx(best)
 
 
-def test_events_without_masks_are_learned_from():
-    rng = np.random.default_rng(4)
-    events = random_events(rng)
-    choices = events.choices.copy()
-    choices[:, 2] = -1
-    unmasked = replace(events, choices=choices, masks=np.zeros((0, 4), np.uint8))
-    start = Network("mean-field", **random_parameters(rng, 5))
-    found = Trainer(n_epochs=5, batch_size=2, learn_rate=0.01).fit(start, unmasked)
-    assert log_likelihoods(found, unmasked).sum() > log_likelihoods(start, unmasked).sum()
-
-
 def test_learner_gives_the_same_bytes_for_the_same_seed_and_any_number_of_threads():
     first = QUICK.fit(TREES).to_bytes()
     assert QUICK.fit(iter(TREES)).to_bytes() == first
@@ -188,14 +177,6 @@ def test_learner_learns_an_ensemble_from_consecutive_seeds():
     assert len(both.networks) == 2
     for name, array in both.networks[1].parameters.items():
         np.testing.assert_array_equal(array, second.networks[0].parameters[name])
-
-
-def test_learner_learns_from_one_tree_and_from_a_long_one():
-    assert ISBNLearner(n_states=4, n_epochs=2).fit(TREES[:1]).networks[0].n_states == 4
-    long = Tree("S", [Tree("NN", [], f"word{i % 40}") for i in range(500)])
-    seen: list[LearningEpoch] = []
-    replace(QUICK, approximation="mean-field").fit([long], on_step=seen.append)
-    assert all(np.isfinite(step.log_likelihood) for step in seen)
 
 
 def test_learner_tells_the_artificial_root_of_its_trees():

@@ -10,7 +10,7 @@ from oracles.isbn_reference import random_events, random_parameters, sequence_lo
 from scipy.special import expit, log_softmax
 
 from spacy_lpcfg.isbn.events import DecisionEvents
-from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, log_likelihoods, pad, unpad
+from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, pad, unpad
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, Network
 
 SEEDS = st.integers(0, 10_000)
@@ -109,16 +109,6 @@ def test_threads_change_nothing(approximation, dropout):
         np.testing.assert_array_equal(array, three[1][name])
 
 
-@approximately
-def test_sequences_are_independent(approximation):
-    parameters, events, _ = drawn(7, 6)
-    network = Network(approximation, **parameters)
-    whole = log_likelihoods(network, events)
-    alone = [float(log_likelihoods(network, events.select([i]))[0]) for i in range(events.n_sequences)]
-    np.testing.assert_allclose(whole, alone, atol=1e-5)
-    np.testing.assert_allclose(whole, gradient_of(parameters, approximation, events)[0], atol=1e-5)
-
-
 def test_many_outcomes_and_units_are_normalised():
     """Sums over 999 outcomes, more than any block, make probabilities."""
     rng = np.random.default_rng(2)
@@ -151,10 +141,3 @@ def test_events_must_fit_the_network():
     for name, fields in wrong.items():
         with pytest.raises(ValueError, match=name):
             check(replace(events, **fields), parameters)
-
-
-def test_keep_scales_what_it_keeps():
-    keep = draw_keep(np.random.default_rng(0), 400, 10, 0.2)
-    assert set(np.unique(keep).tolist()) == {0.0, 1.25}
-    assert keep.mean() == pytest.approx(1, abs=0.05)
-    assert draw_keep(np.random.default_rng(0), 4, 10, 0.0) is None

@@ -7,15 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from networks import UNPRUNED, tiny
 
-from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser, Relations
+from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.derivations import Derivations
-from spacy_lpcfg.isbn.network import APPROXIMATIONS, start_network
+from spacy_lpcfg.isbn.network import APPROXIMATIONS
 from spacy_lpcfg.isbn.search import Search
-from spacy_lpcfg.isbn.vocabulary import take_vocabulary
 from spacy_lpcfg.parsing.decodings import DECODINGS, MostProbable
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED
-from spacy_lpcfg.trees import Tree, parse_trees
+from spacy_lpcfg.trees import Tree
 
 WORDS = ["a", "b", "new", "c", "a", "d"]
 LN2 = np.log(2)
@@ -73,13 +72,6 @@ def test_posteriors_are_shares_of_the_derivations():
     assert posteriors.tags[0] == {"DT": 1}
     assert posteriors.tags[1] == pytest.approx({"NN": 0.75, "VB": 0.25})
     assert [np.exp(log) for _, _, log in found.trees()] == pytest.approx([0.03, 0.01])
-
-
-def test_posteriors_leave_out_brackets_of_no_share():
-    derivations = [(((0, 2, "S"), (0, 1, "NP")), [0, 1]), (((0, 2, "S"), (0, 1, "FRAG")), [0, 2])]
-    posteriors = Derivations(derivations, np.array([-1.0, -1000.0])).posteriors(["DT", "NN", "VB"])
-    assert posteriors.brackets == {(0, 2, "S"): 1.0, (0, 1, "NP"): 1.0}
-    assert posteriors.tags == [{"DT": 1.0}, {"NN": 1.0, "VB": 0.0}]
 
 
 @pytest.mark.parametrize("decoding", ["mbr", "most-probable"])
@@ -179,15 +171,6 @@ def test_parse_without_numbers_is_flat():
     assert prefix.finish().parse.status == GLUED
 
 
-def test_parse_with_a_treebank_of_one_word():
-    trees = list(parse_trees(["(X (UH yes))"]))
-    vocabulary, relations = take_vocabulary(trees), Relations()
-    network = start_network("feed-forward", vocabulary, relations, n_states=4, seed=0)
-    parser = IncrementalParser(ISBN(vocabulary, relations, (network,)))
-    assert parser.parse(["yes"]).tree.words == ["yes"]
-    assert parser.parse(["no", "yes", "no"]).tree.words == ["no", "yes", "no"]
-
-
 def test_parse_refuses_no_words():
     for call in (PARSER.parse, PARSER.surprisal, PARSER.posteriors):
         with pytest.raises(ValueError, match="at least one word"):
@@ -259,22 +242,6 @@ def test_prefix_trees_hold_the_words():
             starts = [node.start for node in tree.open]
             assert starts == sorted(set(starts))
             assert str(tree).count("(") - str(tree).count(")") == len(tree.open)
-
-
-def test_prefix_trees_grow_into_the_parse():
-    """The complete constituents of the only hypothesis of a beam of one are in its parse."""
-    parser = IncrementalParser(PARSER.isbn, search=BeamSettings(beam=1), decoding=MostProbable())
-    *_, last = pushed(parser, WORDS)
-    (tree,) = last.trees()
-    found = last.finish().parse.tree
-    complete = [child for node in tree.open for child in node.children]
-    assert {str(child) for child in complete} <= {str(node) for node in found.nodes()}
-    assert tree.last.label == found.tags[-1]
-
-
-def test_prefix_is_printed():
-    prefix = IncrementalParser(PARSER.isbn, search=BeamSettings(beam=1)).start().push("a")
-    assert str(prefix.trees()[0]) == f"... ({prefix.trees()[0].last.label} a)"
 
 
 def test_prefix_knows_which_word_opens_the_sentence():

@@ -51,16 +51,6 @@ def test_relations_of_a_derivation():
     assert tops[7] == Cell(1, 5, 4, 6, 4, 0)
 
 
-def test_relations_previous_is_always_latent():
-    """The position before is always one of the four latent relations of the paper."""
-    text = "(S (NP (NP (DT a) (NN b)) (PP (IN c) (NP (NN d)))) (VP (VB e) (ADVP (RB f))))"
-    transitions = derive(tree(text))
-    actions = [PROJECT + ord(label[0]) if kind == PROJECT else kind for kind, label, _ in transitions]
-    latent = codes(Relations().latent)
-    for t, (stack, previous, last_shift) in enumerate(walk(actions)):
-        assert t == 0 or previous in related(stack, previous, last_shift, latent)
-
-
 def test_relations_are_data():
     assert codes(["previous", "last_shift", "below2.left_terminal"]).tolist() == [[-1, 0], [-1, 1], [2, 4]]
     assert codes([f"top.{field}" for field in FIELDS]).tolist() == [[0, i] for i in range(len(FIELDS))]

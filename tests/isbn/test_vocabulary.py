@@ -54,20 +54,6 @@ def test_vocabulary_masks(vocabulary):
     assert masks[mask_of(LEAF, ROOT), PROJECT:].all()
 
 
-def test_vocabulary_candidates(vocabulary):
-    found = vocabulary.candidates(["the", "walked", "\ud800", ""], [None, "NN", "XX", None])
-    own = slice(found.offsets[0], found.offsets[1])
-    assert vocabulary.tags.index("DT") in found.tags[own]
-    assert found.tags[found.offsets[1] : found.offsets[2]].tolist() == [vocabulary.tags.index("NN")]
-    assert (np.diff(found.offsets) > 0).all()
-    assert np.isfinite(found.log_factors).all()
-    assert (found.signature_rows >= vocabulary.n_outcomes).all()
-    assert (found.signature_rows < vocabulary.n_rows).all()
-    is_known = found.outcomes != vocabulary.word_offsets[found.tags]
-    assert (found.log_factors[is_known] == 0).all()
-    assert (found.log_factors[~is_known] < 0).all()
-
-
 WORDS = st.sampled_from(["the", "The", "THE", "cat", "Cat", "walked", "badly", "Rome", "lynx", "", "\ud800", "x" * 200])
 
 
@@ -143,11 +129,6 @@ def test_events_leave_out_unknown_symbols(vocabulary):
     trees = [Tree("S", [Tree("XX", word="the")]), Tree("FRAG", [Tree("NN", word="the")]), TREES[0]]
     assert events_of(trees, vocabulary, Relations()).n_sequences == 1
     assert events_of([], vocabulary, Relations()).n_positions == 0
-
-
-def test_vocabulary_without_trees():
-    with pytest.raises(ValueError, match="got none"):
-        take_vocabulary([])
 
 
 def test_isbn_storage(vocabulary):

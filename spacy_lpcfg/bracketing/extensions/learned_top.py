@@ -13,6 +13,7 @@ from spacy_lpcfg.bracketing.sentences import SEPARATOR, UNIVERSAL_IDS, Plain
 
 _SUBJECTS = tuple(UNIVERSAL_IDS[tag] for tag in ("NOUN", "PROPN", "PRON"))
 _LEAST_CUE = -1.0
+_PRIOR = 2.0  # pseudo-count by which each of the two distributions of cues is smoothed with the other one
 
 
 class TopScores(NamedTuple):
@@ -78,12 +79,11 @@ def cue(sentence: Plain, symbols: bytes, verb: int) -> int:
     return 2 * symbols[verb - 1] + (sentence.segments[verb] != sentence.segments[verb - 1])
 
 
-def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0, prior: float = 2.0) -> TopScores:
+def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0) -> TopScores:
     """Learn the rule for the top bracket from what precedes only verbs of sentences, and what precedes one of several.
 
     sentences (iterable of (Plain, bytes)): Sentences with their symbols.
     first (float): Bonus of the first verb, see `TopScores`.
-    prior (float): Pseudo-count by which each of the two distributions is smoothed with the other one.
     """
     only, several = np.zeros(2 * N_SYMBOLS), np.zeros(2 * N_SYMBOLS)
     for sentence, symbols in sentences:
@@ -94,7 +94,7 @@ def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0, p
             only[cue(sentence, symbols, verbs[0])] += 1
     shares = [(counts + 0.1) / (counts + 0.1).sum() for counts in (only, several)]
     chances = [
-        (counts + prior * other) / (counts.sum() + prior)
+        (counts + _PRIOR * other) / (counts.sum() + _PRIOR)
         for counts, other in zip((only, several), shares[::-1], strict=True)
     ]
     return TopScores(np.log(chances[0] / chances[1]).astype(np.float32), first)

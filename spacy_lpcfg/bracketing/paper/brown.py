@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacy_lpcfg.bracketing.paper.embeddings import (
+    MIN_COUNT,
     Chunks,
     Embedding,
-    EmbeddingError,
     EmbeddingVocabulary,
     context_counts,
 )
@@ -27,30 +27,26 @@ class Brown:
     See section 4.1 of Parikh, Cohen and Xing (2014).
 
     n_clusters (int): Number of clusters C, a power of two.
-    n_sweeps (int): Maximum number of sweeps of the exchange algorithm, which ends earlier when no word moves.
-    min_count (int): Words that occur less often than this are represented by their tag.
     """
 
     n_clusters: int = 64
-    n_sweeps: int = 10
-    min_count: int = 3
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
         """Learn word vectors from text; the result does not depend on `seed`.
 
-        RAISES (EmbeddingError): If there are fewer words than clusters, or C is not a power of two.
+        RAISES (ValueError): If there are fewer words than clusters, or C is not a power of two.
         """
         n_bits = int(self.n_clusters).bit_length() - 1
         if self.n_clusters < 2 or 1 << n_bits != self.n_clusters:
-            raise EmbeddingError(f"Expected a power of two as the number of clusters, got {self.n_clusters}.")
-        vocabulary = EmbeddingVocabulary.learn(chunks(), min_count=self.min_count, size=_VOCABULARY_SIZE)
+            raise ValueError(f"Expected a power of two as the number of clusters, got {self.n_clusters}.")
+        vocabulary = EmbeddingVocabulary.learn(chunks(), min_count=MIN_COUNT, size=_VOCABULARY_SIZE)
         if len(vocabulary.words) < self.n_clusters:
-            raise EmbeddingError(
-                f"Expected at least {self.n_clusters} different words that occur {self.min_count} times or more, for "
+            raise ValueError(
+                f"Expected at least {self.n_clusters} different words that occur {MIN_COUNT} times or more, for "
                 f"as many clusters; got {len(vocabulary.words)}. Give more text, or a smaller `n_clusters`."
             )
         (counts,) = context_counts(chunks(), vocabulary, 1)
-        classes, pairs = cluster(counts, self.n_clusters, self.n_sweeps)
+        classes, pairs = cluster(counts, self.n_clusters)
         bits = np.array([_bits(path, n_bits) for path in merge_paths(pairs[:-1, :-1])], dtype=np.float32)
         vectors = np.concatenate([bits, np.eye(self.n_clusters, dtype=np.float32)], axis=1)
         return Embedding(vocabulary, vectors[classes[:-1]])

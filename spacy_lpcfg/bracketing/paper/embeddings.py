@@ -17,10 +17,6 @@ from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, Chunk
 from spacy_lpcfg.words.brown import neighbours
 
 
-class EmbeddingError(ValueError):
-    """Raised for too little text, or for unusable vectors."""
-
-
 class EmbeddingVocabulary:
     """A vocabulary of words with ids from N_UNIVERSAL on; other words have the id of their universal tag.
 
@@ -83,6 +79,7 @@ class Embedder(Protocol):
 
 
 _VOCABULARY_SIZE = 40_000  # most words with a vector
+MIN_COUNT = 3  # words that occur less often have none
 
 
 @dataclass(frozen=True)
@@ -94,26 +91,24 @@ class CCA:
 
     size (int): Dimension p of the vectors.
     window (int): Number of context words on either side.
-    min_count (int): Words that occur less often than this have no vector.
     roots (bool): Whether square roots of counts are decomposed.
     """
 
     size: int = 50
     window: int = 2
-    min_count: int = 3
     roots: bool = True
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
         """Learn word vectors from text.
 
-        RAISES (EmbeddingError): If there are not more words than dimensions.
+        RAISES (ValueError): If there are not more words than dimensions.
         """
-        vocabulary = EmbeddingVocabulary.learn(chunks(), min_count=self.min_count, size=_VOCABULARY_SIZE)
+        vocabulary = EmbeddingVocabulary.learn(chunks(), min_count=MIN_COUNT, size=_VOCABULARY_SIZE)
         n = len(vocabulary) + 1  # the last id is the sentence boundary
         counts = context_counts(chunks(), vocabulary, self.window)
         if len(vocabulary.words) <= self.size:
-            raise EmbeddingError(
-                f"Expected more than {self.size} different words that occur {self.min_count} times or more, for "
+            raise ValueError(
+                f"Expected more than {self.size} different words that occur {MIN_COUNT} times or more, for "
                 f"vectors of {self.size} numbers; got {len(vocabulary.words)}. Give more text, or a smaller `size`."
             )
         blocks = [block for matrix in counts for block in (matrix, matrix.T.tocsr())]
@@ -144,13 +139,13 @@ class GivenVectors:
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
         """Select the vectors of the words in a text; the vector of a tag is the mean of its known words.
 
-        RAISES (EmbeddingError): If the numbers of vectors and words differ, or too few words of the text have a vector.
+        RAISES (ValueError): If the numbers of vectors and words differ, or too few words of the text have a vector.
         """
         vectors = np.asarray(self.vectors, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != len(self.words):
-            raise EmbeddingError(f"Expected a vector for each of {len(self.words)} words, got shape {vectors.shape}.")
+            raise ValueError(f"Expected a vector for each of {len(self.words)} words, got shape {vectors.shape}.")
         if not np.all(np.isfinite(vectors)):
-            raise EmbeddingError("Expected vectors of finite numbers.")
+            raise ValueError("Expected vectors of finite numbers.")
         position: dict[str, int] = {}
         for number, word in enumerate(self.words):
             position.setdefault(word.lower(), number)
@@ -159,7 +154,7 @@ class GivenVectors:
         ]
         size = min(self.size or vectors.shape[1], vectors.shape[1])
         if len(known) <= size:
-            raise EmbeddingError(
+            raise ValueError(
                 f"Expected more than {size} words of the text that have a vector, got {len(known)}. "
                 "Are these the vectors of the text's language?"
             )

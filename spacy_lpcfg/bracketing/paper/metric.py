@@ -7,10 +7,6 @@ import numpy as np
 from spacy_lpcfg.bracketing.paper.covariances import Covariances
 
 
-class TooLittleText(ValueError):
-    """Raised if a text has too few pairs of words for the number of singular values."""
-
-
 def kernel(distance: np.ndarray, other: np.ndarray, gamma: float) -> np.ndarray:
     """Return the weight of pairs of words at distance d' = `other` in an estimate for the distance d = `distance`.
 
@@ -55,7 +51,7 @@ def distance_table(table: Covariances, *, m: int, gamma: float, n_distances: int
 
     min_pairs (float): A cell of fewer pairs, or of a smaller rank than m, takes the value of all tags together at its
         distance, or at the next larger (else the largest) distance where these have enough pairs and rank.
-    RAISES (TooLittleText): If all tags together have a smaller rank than m at every distance.
+    RAISES (ValueError): If all tags together have a smaller rank than m at every distance.
         (ValueError): If m is not from 1 to the dimension of the vectors.
     """
     if not 0 < m <= table.sums.shape[-1]:
@@ -67,7 +63,7 @@ def distance_table(table: Covariances, *, m: int, gamma: float, n_distances: int
     overall = log_volume(pooled, m)
     usable = np.flatnonzero(np.isfinite(overall) & (totals >= m))
     if len(usable) == 0:
-        raise TooLittleText(
+        raise ValueError(
             f"Expected text with covariances of rank {m}, which take at least {m} pairs of words at one distance; got "
             f"{int(table.counts.sum())} pairs of words in all. Give more text, or a smaller `m`."
         )

@@ -15,6 +15,8 @@ from spacy_lpcfg.bracketing.paper.embeddings import Embedding
 from spacy_lpcfg.bracketing.paper.metric import log_volume
 from spacy_lpcfg.bracketing.sentences import Chunk
 
+_LONGEST = 12  # words of a sequence
+
 
 @dataclass(frozen=True)
 class SequenceSettings:
@@ -22,12 +24,10 @@ class SequenceSettings:
 
     prior (float): Number of sentences that the shared covariances count as; 0 for no shrinkage.
     min_count (int): Minimum number of sentences of a sequence; without a prior at least m are needed.
-    max_length (int): Maximum length of a sequence, in words.
     """
 
     prior: float = 100.0
     min_count: int = 20
-    max_length: int = 12
 
 
 def sequence_distances(
@@ -44,11 +44,11 @@ def sequence_distances(
     chunks (callable): Returns the text anew at every call.
     shared (callable): Maps universal tags (int, (n,)) to the shared covariances, (n, n, p, p).
     """
-    counts = Counter(key for chunk in chunks() for key, _, _ in _short(chunk, settings.max_length))
+    counts = Counter(key for chunk in chunks() for key, _, _ in _short(chunk))
     rows: dict[bytes, list[np.ndarray]] = {k: [] for k, n in counts.items() if n >= settings.min_count and len(k) > 2}
     for chunk in chunks():
         ids = embedding.vocabulary.ids(chunk)
-        for key, start, end in _short(chunk, settings.max_length):
+        for key, start, end in _short(chunk):
             if key in rows:
                 rows[key].append(ids[start:end])
     distances = {}
@@ -62,9 +62,9 @@ def sequence_distances(
     return distances
 
 
-def _short(chunk: Chunk, max_length: int) -> Iterable[tuple[bytes, int, int]]:
-    """Yield tags, begin and end of the sentences of at most `max_length` words."""
+def _short(chunk: Chunk) -> Iterable[tuple[bytes, int, int]]:
+    """Yield tags, begin and end of the sentences of at most `_LONGEST` words."""
     tags = chunk.universal.astype(np.uint8)
     for start, end in zip(chunk.offsets[:-1].tolist(), chunk.offsets[1:].tolist(), strict=True):
-        if end - start <= max_length:
+        if end - start <= _LONGEST:
             yield tags[start:end].tobytes(), start, end

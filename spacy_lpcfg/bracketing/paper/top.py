@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spacy_lpcfg.bracketing.sentences import FINITE_VERB, NOUN, SEPARATOR, VERB, Plain, Token, plain
+from spacy_lpcfg.bracketing.sentences import FINITE_VERB, NOUN, SEPARATOR, VERB, Plain, Token
 
 VERBS = (VERB, FINITE_VERB)
-
-
-def top_split(words: Sequence[str], tags: Sequence[str]) -> int | None:
-    """Return the top split by the paper's rule, as a position among the words without punctuation.
-
-    RETURNS (int or None): None if there are less than two words.
-    RAISES (ValueError): If the numbers of words and tags differ.
-    """
-    return heuristic_split(plain(words, tags)) or None
 
 
 def heuristic_split(sentence: Plain) -> int:
