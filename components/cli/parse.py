@@ -76,8 +76,8 @@ _Settings = Annotated[
     typer.Option(
         SET,
         metavar="NAME=VALUE",
-        help="Setting of the component, such as decoding=most-probable or pruning.beam=10; "
-        "faster and worse; may be given again.",
+        help="Setting of the component, such as decoding=most-probable or pruning.beam=10; may be given again. An "
+        "unknown name lists all.",
     ),
 ]
 _NProcess = Annotated[
