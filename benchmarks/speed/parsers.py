@@ -31,11 +31,11 @@ from spacy.tokens import Doc
 from benchmarks import measure, peers
 from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe
-from spacy_lpcfg.evaluation.evalb import Sentence, evaluate, read_evalb
+from spacy_lpcfg.evaluation.evalb import SentenceTrees, evaluate, read_evalb
 from spacy_lpcfg.trees import Tree, clean
 from spacy_lpcfg.trees.transforms import unescape_token
 
-Timed = tuple[Sequence[Sentence], float]
+Timed = tuple[Sequence[SentenceTrees], float]
 """Trees, and the CPU seconds that they took."""
 
 
@@ -113,7 +113,7 @@ def run_peer(command: str, golds: list[Tree]) -> Timed:
         return trees, seconds
 
 
-def row(name: str, golds: list[Tree], trees: Sequence[Sentence], seconds: float) -> measure.Row:
+def row(name: str, golds: list[Tree], trees: Sequence[SentenceTrees], seconds: float) -> measure.Row:
     """Speed and accuracy of the trees that a parser found."""
     scores = evaluate(golds, trees).scores()
     return {

@@ -333,9 +333,18 @@ def documented(beginning: list[str]) -> list[list[str]]:
     return sorted(map(list, lines))
 
 
+def of_project() -> Iterator[list[str]]:
+    """Yield the commands of the project that run benchmarks, with its variables in their places."""
+    project = srsly.read_yaml(ROOT / "project.yml")
+    for step in project["commands"]:
+        for line in step["script"]:
+            if "-m benchmarks." in line:
+                yield shlex.split(re.sub(r"\$\{vars\.(\w+)\}", lambda match: str(project["vars"][match[1]]), line))
+
+
 @pytest.mark.slow
-def test_docs_benchmarks_start_with_the_arguments_of_the_pages(monkeypatch):
-    """Each is started as a page says, and stopped when it has read its arguments."""
+def test_docs_benchmarks_start_with_the_arguments_of_the_pages_and_the_project(monkeypatch):
+    """Each is started as they say, and stopped when it has read its arguments."""
     parse_args = argparse.ArgumentParser.parse_args
 
     def parse_and_stop(parser: argparse.ArgumentParser, *args: Any) -> None:
@@ -343,7 +352,8 @@ def test_docs_benchmarks_start_with_the_arguments_of_the_pages(monkeypatch):
         raise Started
 
     monkeypatch.setattr(argparse.ArgumentParser, "parse_args", parse_and_stop)
-    lines = [words[2:] for words in documented(["python", "-m"]) if words[2].startswith(("benchmarks.", "fuzz.soak"))]
+    named = [*documented(["python", "-m"]), *of_project()]
+    lines = [words[2:] for words in named if words[2].startswith(("benchmarks.", "fuzz.soak"))]
     assert len({module for module, *_ in lines}) > 20
     for module, *words in lines:
         monkeypatch.setattr(sys, "argv", [module, *words])
