@@ -38,7 +38,7 @@ _MOST_CALIBRATED = 200  # trees that tau is fitted on
 class Choice:
     """How far a model goes from where it is; the default is to stay.
 
-    strength (float or None): The number of trees that the grammar stands for, see `adapt_grammar`; None to keep it.
+    strength (float or None): The number of trees that the grammar stands for, see `PriorEM`; None to keep it.
     share (float): How far the classifier goes from its weights to those that the new trees teach, see `held_near`.
     weights (EvidenceWeights or None): How much evidence counts; None for a grammar without.
     """

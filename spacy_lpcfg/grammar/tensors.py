@@ -21,8 +21,8 @@ from spacy_lpcfg.arrays import offsets, read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.storage.reader import check_room
 
-TOLERANCE = 0.02  # relative error of factored tensors in the Frobenius norm
-NEGLIGIBLE = 3e-3  # sparse tensors store entries above this share of the largest one
+TOLERANCE = 0.02  # relative error of factored tensors in the Frobenius norm; rounding to float16 adds about 0.001
+NEGLIGIBLE = 3e-3  # sparse tensors store entries above this share of the largest one, as float16
 EXACT, FACTORED, SPARSE = range(3)
 _PLACE = 12  # additional bytes for each entry of a factored tensor while it is made dense
 
@@ -170,12 +170,11 @@ class Tensors:
         )
 
     @classmethod
-    def factorize(cls, dense: np.ndarray, shapes: np.ndarray, tolerance: float = TOLERANCE) -> Tensors:
-        """Store each tensor exactly or factored, whichever is smaller.
+    def factorize(cls, dense: np.ndarray, shapes: np.ndarray) -> Tensors:
+        """Store each tensor exactly or factored to `TOLERANCE`, whichever is smaller.
 
         dense (float, (sum of sizes,)): Tensors in C order, concatenated.
         shapes (int, (n_rules, 3)): Shapes of the tensors.
-        tolerance (float): Relative error in the Frobenius norm; rounding to float16 adds about 0.001.
         """
         exact = cls.from_dense(dense, shapes)
         shapes, starts = exact.shapes, exact.offsets
@@ -183,7 +182,7 @@ class Tensors:
         packed: list[np.ndarray] = [np.empty(0, dtype=np.float16)] * len(shapes)
         for shape, _, rules in _groups(shapes, ranks):
             block = dense[starts[rules][:, None] + np.arange(shape.prod())].reshape(-1, *shape).astype(np.float64)
-            bases = [_basis(block, mode, tolerance) for mode in range(3)]
+            bases = [_basis(block, mode) for mode in range(3)]
             for k, rule in enumerate(rules):
                 a, b, c = (vectors[k][:, -rank[k] :] for vectors, rank in bases)
                 if a.size + b.size + c.size + a.shape[1] * b.shape[1] * c.shape[1] >= block[k].size:
@@ -198,21 +197,20 @@ class Tensors:
         return replace(exact._without_exact(is_factored, FACTORED), ranks=ranks, factors=factors, scales=scales)
 
     @classmethod
-    def sparsify(cls, dense: np.ndarray, shapes: np.ndarray, negligible: float = NEGLIGIBLE) -> Tensors:
+    def sparsify(cls, dense: np.ndarray, shapes: np.ndarray) -> Tensors:
         """Store each tensor of probabilities exactly or sparsely, whichever is smaller.
 
         The sums of entries in each state of the parent are preserved up to float32 rounding.
 
         dense (float, (sum of sizes,)): Tensors in C order, concatenated.
         shapes (int, (n_rules, 3)): Shapes of the tensors.
-        negligible (float): Entries above this share of a tensor's largest entry are stored, as float16.
         RAISES (ValueError): If an entry is negative.
         """
         if np.min(dense, initial=0.0) < 0:
             raise ValueError("Expected probabilities, got negative entries: take Tensors.factorize for those.")
         exact = cls.from_dense(dense, shapes)
         candidates = [
-            _Sparse.of(dense[start:end].reshape(shape), negligible)
+            _Sparse.of(dense[start:end].reshape(shape))
             for shape, (start, end) in zip(exact.shapes, pairwise(exact.offsets.tolist()), strict=True)
         ]
         is_sparse = np.array([tensor.n_bytes < 4 * tensor.is_kept.size for tensor in candidates], dtype=bool)
@@ -246,9 +244,9 @@ class _Sparse(NamedTuple):
     residual: np.ndarray
 
     @classmethod
-    def of(cls, tensor: np.ndarray, negligible: float) -> _Sparse:
+    def of(cls, tensor: np.ndarray) -> _Sparse:
         scale = np.float32(tensor.max()) or np.float32(1)
-        is_kept = tensor > negligible * scale
+        is_kept = tensor > NEGLIGIBLE * scale
         entries = _rounded_down(tensor[is_kept] / scale)
         residual = tensor.astype(np.float64)
         stored = np.multiply(entries, scale, dtype=np.float32)  # NumPy 1 would multiply in float16
@@ -268,12 +266,12 @@ def _rounded_down(values: np.ndarray) -> np.ndarray:
     return np.where(halves > values, np.nextafter(halves, np.float16(0)), halves)
 
 
-def _basis(block: np.ndarray, mode: int, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+def _basis(block: np.ndarray, mode: int) -> tuple[np.ndarray, np.ndarray]:
     """Return singular vectors of one mode's unfolding, by increasing singular value, and the number to keep."""
     unfolded = np.moveaxis(block, mode + 1, 1).reshape(len(block), block.shape[mode + 1], -1)
     values, vectors = np.linalg.eigh(unfolded @ unfolded.transpose(0, 2, 1))
     lost = np.cumsum(np.maximum(values, 0), axis=1)
-    keep = lost > tolerance**2 / 3 * lost[:, -1:]
+    keep = lost > TOLERANCE**2 / 3 * lost[:, -1:]
     return vectors, np.maximum(keep.sum(axis=1), 1)
 
 

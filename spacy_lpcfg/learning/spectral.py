@@ -21,12 +21,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep, SingularValues
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states
 from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions, LexicalSettings
-from spacy_lpcfg.learning.moments.estimation import Projections, ProjectionSums, group_sums, rule_moments
+from spacy_lpcfg.learning.moments.estimation import ProjectionSums, group_sums, rule_moments
 from spacy_lpcfg.learning.moments.projections import Bases, Features, Projector
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, Part, TreebankSettings, build_grammar
 from spacy_lpcfg.learning.treebank.cooccurrence import pairwise_sum
@@ -147,11 +146,6 @@ class SpectralEstimate:
     treebank: IndexedTreebank
     bases: Bases
     sums: ProjectionSums
-
-    @cached_property
-    def projections(self) -> Projections:
-        """The projections of every node, which `parameters` does not need."""
-        return self.bases.project_all(self.treebank)
 
     @property
     def singular_values(self) -> SingularValues:

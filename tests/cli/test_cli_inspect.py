@@ -65,9 +65,9 @@ def test_cli_inspect_shows_a_grammar(pcfg_model):
 
 def test_cli_inspect_shows_singular_values(spectral_model, sample_folder):
     found = inspected(spectral_model)["singular_values"]
-    estimate = Spectral(n_states=2).estimate(read_trees(sample_folder / "train.mrg"))
+    bases = Spectral(n_states=2).estimate(read_trees(sample_folder / "train.mrg")).bases
     symbols = spacy.load(spectral_model).get_pipe("lpcfg_parser").learned.symbols
-    for name, row, m in zip(symbols, estimate.projections.singular_values, estimate.projections.n_states, strict=True):
+    for name, row, m in zip(symbols, bases.singular_values, bases.n_states, strict=True):
         np.testing.assert_allclose(found[name], row[:m], atol=1e-6)
     lines = run("inspect", spectral_model).stdout.splitlines()
     (row,) = [line.split() for line in lines if line.startswith("NN  ") and len(line.split()) == 5]

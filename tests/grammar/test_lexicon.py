@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.latent import PLAIN
+from oracles.latent import PLAIN, projections_of
 
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG, tag_terminal
@@ -123,7 +123,7 @@ def test_vectors_sum_to_the_mean_of_their_symbol(sample, chain_weight, signature
     for name, symbol, _, vector in rows(grammar):
         if not is_fall_back(name):
             sums[symbol] += vector
-    nodes, z = estimate.treebank.nodes, estimate.projections.outside
+    nodes, (_, z) = estimate.treebank.nodes, projections_of(estimate)
     for a, found in enumerate(sums):
         np.testing.assert_allclose(found, z[nodes.symbol == a, : len(found)].mean(axis=0), atol=1e-4)
 

@@ -61,9 +61,9 @@ def test_expected_counts_are_those_of_the_sum_over_states(step):
                 if left < 0:
                     share *= latent.emissions[split.events.of_leaf[np.searchsorted(nodes.leaves, node)], state[node]]
                 else:
-                    shape = split.shapes[split.treebank.counts.rule_of[node]]
-                    place = np.ravel_multi_index((state[node], state[left], state[right]), shape)
-                    entries.append(split.node_starts[node] + place)
+                    rule = split.treebank.counts.rule_of[node]
+                    place = np.ravel_multi_index((state[node], state[left], state[right]), split.shapes[rule])
+                    entries.append(split.starts[rule] + place)
                     share *= latent.tensors[entries[-1]]
             np.add.at(rules, entries, share)
             posteriors[list(of_tree), list(states)] += share
@@ -115,7 +115,7 @@ def test_known_states_are_counted(sample):
     for node in nodes.inner:
         m = split.shapes[counts.rule_of[node]]
         place = np.ravel_multi_index((states[node], states[nodes.left[node]], states[nodes.right[node]]), m)
-        found[split.node_starts[node] + place] += 1
+        found[split.starts[counts.rule_of[node]] + place] += 1
     assert {entry: n for entry, n in enumerate(expected.rules) if n} == found
     symbols = np.zeros_like(expected.symbols)
     np.add.at(symbols, (nodes.symbol, states), 1)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, items, language, marginals, model_of_estimate, weight
-from oracles.latent import PLAIN
+from oracles.latent import PLAIN, projections_of
 from oracles.strategies import trees as random_trees
 from oracles.tensor_form import tree_weight
 from paths import SAMPLE
@@ -72,7 +72,7 @@ def exact(request):
     counts = [round(p * N_TREES) for p in trees.values()]
     assert sum(counts) == N_TREES
     found = estimate(trees, counts, n_states=8)
-    assert dict(zip(found.treebank.nodes.symbols, found.projections.n_states, strict=True)) == states
+    assert dict(zip(found.treebank.nodes.symbols, found.bases.n_states, strict=True)) == states
     return model, trees, found
 
 
@@ -99,7 +99,7 @@ def test_exact_moments_need_no_certain_features(options):
     """Theorem 2 holds for any phi and psi whose Omega has full rank."""
     trees = language(finite_model(0, STATES), WORDS, (4,))
     found = estimate(trees, [round(p * N_TREES) for p in trees.values()], n_states=8, features=Features(**options))
-    assert dict(zip(found.treebank.nodes.symbols, found.projections.n_states, strict=True)) == STATES
+    assert dict(zip(found.treebank.nodes.symbols, found.bases.n_states, strict=True)) == STATES
     spectral = model_of_estimate(found, UNSMOOTHED)
     for tree, p in trees.items():
         assert weight(spectral, tree) == pytest.approx(p, abs=1e-10)
@@ -172,11 +172,10 @@ def test_one_state_of_latent_grammar_is_the_coarse_one(one_state_grammars):
 def test_projections_have_unit_cross_moments(sample):
     """E[Y Z'] = I for every symbol, as Y = U' phi, Z = Sigma^-1 V' psi and Omega = E[phi psi'] = U Sigma V'."""
     found = Spectral(n_states=6).estimate(sample)
-    nodes, projections = found.treebank.nodes, found.projections
-    assert projections.n_states.max() == 6
-    for symbol, m in enumerate(projections.n_states):
-        of_symbol = nodes.symbol == symbol
-        y, z = projections.inside[of_symbol], projections.outside[of_symbol]
+    nodes, projections = found.treebank.nodes, projections_of(found)
+    assert found.bases.n_states.max() == 6
+    for symbol, m in enumerate(found.bases.n_states):
+        y, z = (side[nodes.symbol == symbol] for side in projections)
         np.testing.assert_allclose(y[:, :m].T @ z[:, :m] / len(y), np.eye(m), atol=1e-9)
         assert not y[:, m:].any()
         assert not z[:, m:].any()
@@ -185,8 +184,8 @@ def test_projections_have_unit_cross_moments(sample):
 def test_states_are_limited_by_counts(sample):
     nodes = (found := Spectral(n_states=5, tokens_per_state=20).estimate(sample)).treebank.nodes
     counts = np.bincount(nodes.symbol)
-    assert (found.projections.n_states <= np.clip(counts // 20, 1, 5)).all()
-    assert len(set(found.projections.n_states.tolist())) > 2
+    assert (found.bases.n_states <= np.clip(counts // 20, 1, 5)).all()
+    assert len(set(found.bases.n_states.tolist())) > 2
 
 
 @pytest.mark.parametrize("shape", [(12, 9), (60, 50)], ids=["exact", "randomised"])
@@ -233,8 +232,8 @@ def test_smoothing_is_that_of_section_3_2(c):
 def test_parameters_are_equations_2_and_3(sample, smoothing):
     """Over the nodes of a treebank: rules, words, and roots, with H^a and F^b from all nodes of a symbol."""
     found = Spectral(n_states=3, lexical=PLAIN).estimate(sample[:40])
-    nodes, y, z = found.treebank.nodes, found.projections.inside, found.projections.outside
-    m = found.projections.n_states
+    nodes, (y, z) = found.treebank.nodes, projections_of(found)
+    m = found.bases.n_states
     model = model_of_estimate(found, smoothing)
     of_rule: dict[tuple[int, int, int], list[int]] = {}
     for node in nodes.inner.tolist():
@@ -268,7 +267,7 @@ def test_parameters_are_equations_2_and_3(sample, smoothing):
 def test_the_variant_of_2012_is_its_equations_without_smoothing(sample):
     """Figure 4 of Cohen et al. (2012): averages of unscaled features, of as many dimensions as Omega has."""
     first, second = (Spectral.variant(year, n_states=6).estimate(sample[:40]) for year in ("2012", "2013"))
-    y, z = first.projections.inside, first.projections.outside
+    y, z = projections_of(first)
     nodes, counts = first.treebank.nodes, first.treebank.counts
     found = first.parameters(Spectral.variant("2012").smoothing)
     blocks = np.split(found.tensors, np.cumsum(found.n_states[counts.rules].astype(int).prod(axis=1))[:-1])
@@ -278,8 +277,8 @@ def test_the_variant_of_2012_is_its_equations_without_smoothing(sample):
         triples = ((z[i, : m[0]], y[nodes.left[i], : m[1]], y[nodes.right[i], : m[2]]) for i in at)
         mean = np.mean([np.einsum("i,j,k->ijk", *triple) for triple in triples], axis=0)
         np.testing.assert_allclose(blocks[rule], (counts.rule_weights[rule] * mean).ravel(), atol=1e-9)
-    assert first.projections.n_states.max() == second.projections.n_states.max() == 6
-    assert (second.projections.n_states >= Spectral(n_states=6).estimate(sample[:40]).projections.n_states).all()
+    assert first.bases.n_states.max() == second.bases.n_states.max() == 6
+    assert (second.bases.n_states >= Spectral(n_states=6).estimate(sample[:40]).bases.n_states).all()
 
 
 def test_grammar_has_the_parameters_but_for_rounding(sample):

@@ -1,10 +1,12 @@
 """Latent parameters as the models that enumeration takes, and random ones."""
 
+import numpy as np
 from oracles.enumeration import Model
 
 from spacy_lpcfg.learning import LexicalSettings, StateSmoothing
 from spacy_lpcfg.learning.em import EMFit, random_start
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Latent, Split
+from spacy_lpcfg.learning.spectral import SpectralEstimate
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.skeletons import join, skeletons
 from spacy_lpcfg.trees import Tree
@@ -49,3 +51,10 @@ def random_latent(split: Split, noise: float, seed: int) -> Latent:
 
 def random_fit(split: Split, smoothing: StateSmoothing, noise: float = 1.0, seed: int = 0) -> EMFit:
     return EMFit(split, random_start(split, noise, seed), smoothing)
+
+
+def projections_of(estimate: SpectralEstimate) -> tuple[np.ndarray, np.ndarray]:
+    """Y and Z of all nodes of a treebank, each (n_nodes, m)."""
+    parts = [estimate.bases.project(part.nodes, part.terminal) for part in estimate.treebank.parts()]
+    y, z = (np.concatenate(side) for side in zip(*parts, strict=True))
+    return y, z

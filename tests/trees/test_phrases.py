@@ -150,13 +150,6 @@ def test_constructions(name):
     assert str(phrases_of(sentence(text)).tree) == expected
 
 
-def test_binary_phrases_take_in_one_dependent_each():
-    text, _ = CONSTRUCTIONS["subject, auxiliaries and an adverb between"]
-    assert str(phrases_of(sentence(text), binary=True).tree) == (
-        "(S (NP (PRON She)) (VP (AUX will) (VP (ADVP (ADV never)) (VP (VERB see) (NP (DET the) (NOUN sea))))) (. .))"
-    )
-
-
 PARTS = ("NOUN", "PROPN", "PRON", "VERB", "AUX", "ADJ", "ADV", "ADP", "DET", "NUM", "PART", "CCONJ", "INTJ", "PUNCT")
 RELATIONS = (
     "nsubj csubj expl obj obl advmod advcl acl acl:relcl amod nummod det case mark cc conj cop aux compound flat fixed "
@@ -223,11 +216,10 @@ def test_lifting_agrees_with_the_reference(seed):
     assert projectivize(expected) == (expected, 0)
 
 
-@pytest.mark.parametrize("binary", [False, True])
 @pytest.mark.parametrize("seed", range(40))
-def test_trees_keep_the_words_and_the_subtrees_of_heads(seed, binary):
+def test_trees_keep_the_words_and_the_subtrees_of_heads(seed):
     drawn = random_sentence(random.Random(seed))
-    tree, n_lifted = phrases_of(drawn, binary=binary)
+    tree, n_lifted = phrases_of(drawn)
     assert tree.words == [*drawn.words]
     punctuation = {i for i, part in enumerate(drawn.parts_of_speech) if part == "PUNCT"} - {*drawn.heads}
     spans = [{*range(start, end)} - punctuation for start, end, _ in tree.spans()]

@@ -133,10 +133,6 @@ def test_strip_root_takes_off_the_artificial_root(text, root, rest):
     assert (label, str(tree)) == (root, rest)
 
 
-def test_strip_root_of_other_labels():
-    assert strip_root(tree_of("(TOP (S (V a)))"), labels=["S"])[1].label == "TOP"
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -226,13 +226,6 @@ class Model(nn.Module):
         loss += TAG_WEIGHT * cross_entropy(tags, [gold.tags for gold in golds])
         return loss / len(tags)
 
-    def vectors(self, sentence: Sentence) -> np.ndarray:
-        """Return the word vectors of a sentence, float32 (n_words, width)."""
-        self.eval()
-        pieces = torch.from_numpy(sentence.pieces[None])
-        with torch.inference_mode():
-            return self.encoder(pieces, torch.ones_like(pieces))[0].numpy()[sentence.last]
-
 
 def cross_entropy(logits: Tensor, classes: Sequence[np.ndarray]) -> Tensor:
     return F.cross_entropy(logits.float(), torch.from_numpy(np.concatenate(classes)), reduction="sum")

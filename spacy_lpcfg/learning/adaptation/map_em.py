@@ -9,7 +9,6 @@ are independent of them where counts are small, as `StateSmoothing` has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +23,6 @@ from spacy_lpcfg.learning.adaptation.new_trees import NewTrees
 from spacy_lpcfg.learning.adaptation.prior import Prior
 from spacy_lpcfg.learning.latent.expectations import Expected, Latent, Shard
 from spacy_lpcfg.learning.latent.statistics import StateSmoothing
-from spacy_lpcfg.trees.tree import Tree
 
 _LEAST = 1e-6
 """The least strength, with which states that the new trees never have keep their parameters."""
@@ -49,18 +47,6 @@ class Counts(NamedTuple):
         return Counts(*(mine + np.asarray(weight, mine.dtype) * more for mine, more in zip(self, other, strict=True)))
 
 
-def adapt_grammar(prior: Prior, trees: Iterable[Tree], *, strength: float, n_iterations: int = 2) -> Grammar:
-    """Return a grammar that goes on from another one with new trees.
-
-    prior (Prior): The grammar to go on from.
-    trees (iterable of Tree): The new trees, raw or normalised.
-    strength (float): The number of trees that the grammar stands for.
-    n_iterations (int): Iterations of EM.
-    RAISES (ValueError): If there are no trees, or a number is out of range.
-    """
-    return PriorEM(prior, NewTrees.read(prior.grammar, trees)).fit(strength, n_iterations)
-
-
 @dataclass(frozen=True, eq=False)
 class PriorEM:
     """MAP-EM on new trees, for any strength of the prior."""
@@ -69,7 +55,11 @@ class PriorEM:
     new: NewTrees
 
     def fit(self, strength: float, n_iterations: int = 2) -> Grammar:
-        """Return the grammar after some iterations; arguments and errors as for `adapt_grammar`."""
+        """Return the grammar after some iterations of EM.
+
+        strength (float): The number of trees that the grammar of the prior stands for.
+        RAISES (ValueError): If a number is out of range.
+        """
         at_least(0)(strength=strength)
         COUNT(n_iterations=n_iterations)
         latent = self.maximize(self.start())

@@ -98,11 +98,6 @@ class Split:
         return offsets(self.shapes.prod(axis=1))
 
     @cached_property
-    def node_starts(self) -> np.ndarray:
-        """The offset of the tensor of each inner node's rule, int64 (n_nodes,)."""
-        return self.starts[self.treebank.counts.rule_of]
-
-    @cached_property
     def shards(self) -> list[Shard]:
         """The trees in shards, cut by their number alone, so that sums are the same for any number of workers."""
         return [Shard.of(part) for part in self.treebank.parts()]
@@ -153,9 +148,10 @@ class Split:
         nodes = self.treebank.nodes
         posteriors = np.zeros((nodes.n_nodes, self.width), dtype=np.float32)
         posteriors[np.arange(nodes.n_nodes), states] = 1.0
-        _, n_left, n_right = self.shapes[self.treebank.counts.rule_of[nodes.inner]].T
+        rules = self.treebank.counts.rule_of[nodes.inner]
+        _, n_left, n_right = self.shapes[rules].T
         row = states[nodes.inner] * n_left + states[nodes.left[nodes.inner]]
-        entries = self.node_starts[nodes.inner] + row * n_right + states[nodes.right[nodes.inner]]
+        entries = self.starts[rules] + row * n_right + states[nodes.right[nodes.inner]]
         return self._sums(np.bincount(entries, minlength=self.starts[-1]).astype(np.float32), posteriors)
 
     def expect_parameters(self, parameters: Parameters) -> Expected:

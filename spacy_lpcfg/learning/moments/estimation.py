@@ -11,22 +11,6 @@ from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 
 
 @dataclass(frozen=True, eq=False)
-class Projections:
-    """Projections of all nodes; rows are padded with zeros to the largest number of states.
-
-    inside (float64, (n_nodes, m)): Y of each node's inside tree.
-    outside (float64, (n_nodes, m)): Z of each node's outside tree.
-    n_states (int32, (n_symbols,)): States of each symbol.
-    singular_values (float64, (n_symbols, m)): The singular values of each symbol's Omega, in descending order.
-    """
-
-    inside: np.ndarray
-    outside: np.ndarray
-    n_states: np.ndarray
-    singular_values: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
 class RuleMoments:
     """Moments of one rule a -> b c over its n occurrences; i, j, k index the states of a, b and c.
 

@@ -14,7 +14,6 @@ from scipy.sparse import csr_array, diags_array
 
 from spacy_lpcfg.checks import SEED, at_least, make_tuples
 from spacy_lpcfg.learning.latent.state_numbers import check_states, max_states
-from spacy_lpcfg.learning.moments.estimation import Projections
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, node_values, pairwise_sum
 from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, FeatureTable, NodeContext
@@ -147,12 +146,6 @@ class Bases:
         phi, psi = node_values(NodeContext(nodes, terminal), self.templates)
         y = phi.matrix(self.inside_names, nodes.n_nodes) @ self.inside
         return y, psi.matrix(self.outside_names, nodes.n_nodes) @ self.outside
-
-    def project_all(self, treebank: IndexedTreebank) -> Projections:
-        """Project all nodes of the treebank that the bases were learned from."""
-        parts = [self.project(part.nodes, part.terminal) for part in treebank.parts()]
-        y, z = (np.concatenate(side) for side in zip(*parts, strict=True))
-        return Projections(y, z, self.n_states, self.singular_values)
 
 
 def scaled(table: FeatureTable, kappa: float | None) -> csr_array:

@@ -31,7 +31,7 @@ class Phrases(NamedTuple):
     n_lifted: int
 
 
-def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases:
+def phrases_of(sentence: DependencySentence) -> Phrases:
     """Build the phrase structure that the dependencies of a sentence determine, with labels of the Penn Treebank.
 
     Each word projects to the phrases of its part of speech, and its dependents join them by their relations (compare
@@ -40,7 +40,6 @@ def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases
 
     sentence (DependencySentence): Relations are those of Universal Dependencies. Further roots count as asides
         (parataxis) of the first one.
-    binary (bool): Whether phrases are nested so that each adds one dependent to its head; by default they are flat.
     """
     positions = words_without_punctuation(sentence)
     words, n_lifted = _without_punctuation(sentence, positions)
@@ -49,7 +48,7 @@ def phrases_of(sentence: DependencySentence, *, binary: bool = False) -> Phrases
         punctuation_tag(word) if part == "PUNCT" else part
         for word, part in zip(sentence.words, sentence.parts_of_speech, strict=True)
     ]
-    bare_tree = project(words, [Tree(tags[i], word=forms[i]) for i in positions], binary)
+    bare_tree = project(words, [Tree(tags[i], word=forms[i]) for i in positions])
     tree = Tree.from_spans(forms, tags, with_punctuation(bare_tree.spans(), positions, sentence))
     return Phrases(tree.with_source(sentence.source), n_lifted)
 

@@ -31,18 +31,17 @@ _CONNECTIVES = frozenset(("so",))
 _ASIDES = frozenset(("parataxis", "reparandum"))
 
 
-def project(words: Words, leaves: Sequence[Tree], is_binary: bool) -> Tree:
+def project(words: Words, leaves: Sequence[Tree]) -> Tree:
     """Build the tree of a sentence without its punctuation.
 
     leaves (sequence of Tree): A leaf for each word.
-    is_binary (bool): Whether phrases of several dependents are nested, with one dependent in each.
     """
     top_down = [words.sentence.heads.index(NO_HEAD)]
     for word in top_down:  # grows while it is traversed
         top_down.extend(words.below[word])
     parts: list[list[Tree]] = [[] for _ in leaves]
     for word in reversed(top_down):
-        parts[word] = Projection(words, leaves, parts, word, is_binary).build()
+        parts[word] = Projection(words, leaves, parts, word).build()
     top = parts[top_down[0]]
     return top[0] if len(top) == 1 and not top[0].is_leaf else Tree("FRAG", top)
 
@@ -55,13 +54,10 @@ class Projection:
     parts (list of list of Tree): For each word below the head, the trees by which it stands in the phrase of its own
         head: mostly one phrase, or leaves without one, or a conjunction and a phrase.
     head (int): The word.
-    is_binary (bool): As for `project`.
     """
 
-    def __init__(
-        self, words: Words, leaves: Sequence[Tree], parts: list[list[Tree]], head: int, is_binary: bool
-    ) -> None:
-        self.words, self.leaves, self.parts, self.head, self.is_binary = words, leaves, parts, head, is_binary
+    def __init__(self, words: Words, leaves: Sequence[Tree], parts: list[list[Tree]], head: int) -> None:
+        self.words, self.leaves, self.parts, self.head = words, leaves, parts, head
         self.relation = words.relation(head)
         self.is_clause = words.is_clause(head)
         self.label = self._base_label()
@@ -155,19 +151,13 @@ class Projection:
 
     def _joined(self, label: str, core: Tree, left: Sequence[int], right: Sequence[int], level: Level) -> Tree:
         """Return a core and its dependents on the left and on the right, nearest first, below a label."""
-        if not self.is_binary or not (left or right):
-            return Tree(label, [*self._trees(reversed(left), level), core, *self._trees(right, level)])
-        for child in right:
-            core = Tree(label, [core, *self._in_place(child, level)])
-        for child in left:
-            core = Tree(label, [*self._in_place(child, level), core])
-        return core
+        return Tree(label, [*self._trees(reversed(left), level), core, *self._trees(right, level)])
 
     def _coordinated(self, core: Tree, level: Level, left: list[int], right: list[int]) -> Tree:
         """Return a core with conjuncts, and with what follows them and belongs to all."""
         if not (left or right):
             return core
-        if level == Level.BASE and self._has_bare_conjuncts() and not self.is_binary:
+        if level == Level.BASE and self._has_bare_conjuncts():
             return Tree(core.label, [*core.children, *self._trees(right, level)])
         return self._joined(core.label, core, left, right, level)
 

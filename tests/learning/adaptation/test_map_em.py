@@ -14,7 +14,7 @@ from oracles.tensor_form import tree_log_probability
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.grammar import check
 from spacy_lpcfg.learning import EM, LexicalSettings
-from spacy_lpcfg.learning.adaptation.map_em import PriorEM, adapt_grammar
+from spacy_lpcfg.learning.adaptation.map_em import PriorEM
 from spacy_lpcfg.learning.adaptation.new_trees import NewTrees
 from spacy_lpcfg.learning.adaptation.prior import Prior
 from spacy_lpcfg.learning.treebank.rules import RuleSettings
@@ -31,6 +31,10 @@ NEW = "(S (NP (D a) (NML (A green) (N b)) (N b)) (VP (V c) (XP (U oh)))) (S (NP 
 
 def trees(text: str) -> list[Tree]:
     return list(parse_trees(text))
+
+
+def adapted(prior: Prior, treebank: list[Tree], strength: float, n_iterations: int = 2) -> Grammar:
+    return PriorEM(prior, NewTrees.read(prior.grammar, treebank)).fit(strength, n_iterations)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +112,7 @@ def map_step(prior: Prior, treebank: list[Tree], strength: float) -> dict[tuple,
 
 @pytest.mark.parametrize("strength", [0.0, 0.5, 20.0, 1e9])
 def test_step_is_that_of_the_sum_over_states(prior, strength):
-    grammar = adapt_grammar(prior, trees(KNOWN), strength=strength, n_iterations=1)
+    grammar = adapted(prior, trees(KNOWN), strength=strength, n_iterations=1)
     expected = map_step(prior, trees(KNOWN), max(strength, 1e-6))
     model = model_of(grammar)
     for key, values in {**model.binary, **model.lexical}.items():
@@ -117,7 +121,7 @@ def test_step_is_that_of_the_sum_over_states(prior, strength):
 
 
 def test_infinite_strength_keeps_the_grammar(prior):
-    same = adapt_grammar(prior, trees(KNOWN), strength=1e9)
+    same = adapted(prior, trees(KNOWN), strength=1e9)
     for tree in trees(OLD):
         expected = tree_log_probability(prior.grammar, tree)
         assert tree_log_probability(same, tree) == pytest.approx(expected, abs=5e-3)
@@ -140,7 +144,7 @@ def test_no_strength_is_em_on_the_new_trees(prior):
 
 @pytest.mark.parametrize("strength", [0.0, 3.0, 1e4])
 def test_new_symbols_rules_and_words_have_entries(prior, strength):
-    grammar = adapt_grammar(prior, trees(NEW), strength=strength)
+    grammar = adapted(prior, trees(NEW), strength=strength)
     check(grammar)
     assert {"NML", "XP"} <= {*grammar.labels}
     assert {"A", "U"} <= {*grammar.tags}
@@ -158,8 +162,8 @@ def test_trees_without_a_probability_are_learned(prior):
     vectors[slice(*grammar.lexicon.vector_offsets[row : row + 2])] = 0.0
     without = replace(grammar, lexicon=replace(grammar.lexicon, vectors=vectors))
     assert tree_log_probability(without, trees(KNOWN)[0]) == -np.inf
-    adapted = adapt_grammar(Prior.of(without), trees(KNOWN), strength=10.0)
-    assert np.isfinite(tree_log_probability(adapted, trees(KNOWN)[0]))
+    grammar = adapted(Prior.of(without), trees(KNOWN), strength=10.0)
+    assert np.isfinite(tree_log_probability(grammar, trees(KNOWN)[0]))
 
 
 def test_new_words_have_the_tags_that_they_were_seen_with():
@@ -175,9 +179,9 @@ def test_new_words_have_the_tags_that_they_were_seen_with():
         table = grammar.lexicon.tag_weights(grammar.symbol_weights, grammar.tag_of)[terminals[1]] * factors[1]
         return table[grammar.tags.index("V")] / table.sum()
 
-    shares = [share(adapt_grammar(prior, new, strength=strength)) for strength in (1.0, 100.0)]
+    shares = [share(adapted(prior, new, strength=strength)) for strength in (1.0, 100.0)]
     assert shares[0] > shares[1] > share(learned)
     with pytest.raises(ValueError, match="strength"):
-        adapt_grammar(prior, new, strength=-1.0)
+        adapted(prior, new, strength=-1.0)
     with pytest.raises(ValueError, match="at least one tree"):
-        adapt_grammar(prior, [], strength=1.0)
+        adapted(prior, [], strength=1.0)
