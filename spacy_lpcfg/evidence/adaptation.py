@@ -12,14 +12,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from spacy_lpcfg.checks import SEED, counted, shown
 from spacy_lpcfg.evaluation.bootstrap import f1_of, sentence_draws
 from spacy_lpcfg.evaluation.conventions import Difference, local_differences, unknown_labels
-from spacy_lpcfg.evidence.encoder import Encoder
+from spacy_lpcfg.evidence.encoder import Encoder, RememberingEncoder
 from spacy_lpcfg.evidence.folds import (
     Adaptable,
     Choice,
@@ -29,7 +29,6 @@ from spacy_lpcfg.evidence.folds import (
     weights_of,
 )
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
-from spacy_lpcfg.evidence.learner import RememberingEncoder
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.evidence.tensors import TensorEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -116,22 +115,26 @@ def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step:
     report = on_step or (lambda _: None)
     base, raw = _checked(model), list(learnable(trees))
     golds = _golds(base, raw)
-    prior, start = _prior(base), Choice(weights=weights_of(base))
-    remembering = _with_encoder(base, lambda encoder: cast(Encoder, RememberingEncoder(encoder, {})))
-    folds = CrossValidation(folds_of(remembering, prior, golds, seed), start)
+    whole = Continuation(_with_encoder(base, RememberingEncoder), _prior(base), golds, seed)
+    folds = CrossValidation(folds_of(whole), Choice(weights=weights_of(base)))
     report(Conventions(_differences(base, raw, golds, folds)))
-    choice = _chosen(folds, start, base, prior, report)
+    choice = _chosen(folds, whole, report)
+    return _adapted(base, whole, folds, choice)
+
+
+def _adapted(base: Adaptable, whole: Continuation, folds: CrossValidation, choice: Choice) -> Adapted:
+    """Return the model by a choice after learning from all trees, or the base unless the choice surely gains."""
     before, after = folds.counts()
-    gains = bootstrap_gains(before, after, seed)
-    is_adapted = choice != start and float((gains > 0).mean()) >= _SURE
-    adapted = base
+    gains = bootstrap_gains(before, after, whole.seed)
+    is_adapted = choice != folds.start and float((gains > 0).mean()) >= _SURE
+    model = base
     if is_adapted:
         if choice.weights is not None:
             choice = replace(choice, weights=replace(choice.weights, tau=folds.tau(choice)))
-        adapted = _with_encoder(Continuation(remembering, prior, golds, seed).model(choice), _without_memory)
+        model = _with_encoder(whole.model(choice), _without_memory)
     base_f1, f1 = (float(f1_of(counts.sum(axis=0))) for counts in (before, after))
     low, high = np.percentile(gains, (2.5, 97.5)).tolist()
-    return Adapted(adapted, is_adapted, len(golds), len(before), base_f1, f1, (low, high), choice)
+    return Adapted(model, is_adapted, len(whole.trees), len(before), base_f1, f1, (low, high), choice)
 
 
 def _checked(model: ParsingModel) -> Adaptable:
@@ -157,13 +160,11 @@ def bootstrap_gains(before: np.ndarray, after: np.ndarray, seed: int) -> np.ndar
     return f1_of(times @ after) - f1_of(times @ before)
 
 
-def _chosen(
-    folds: CrossValidation, start: Choice, base: Adaptable, prior: Prior | None, report: Callable[[Any], None]
-) -> Choice:
+def _chosen(folds: CrossValidation, whole: Continuation, report: Callable[[Any], None]) -> Choice:
     """Return the best choice, found one part after the other."""
-    best = start
-    report(Trial(start, folds.f1(start)))
-    for alternatives in _rounds(base, prior, folds.n_trees):
+    best = folds.start
+    report(Trial(best, folds.f1(best)))
+    for alternatives in _rounds(whole):
         others = alternatives(best)
         best = folds.best([best, *others])
         for choice in others:
@@ -171,11 +172,12 @@ def _chosen(
     return best
 
 
-def _rounds(base: Adaptable, prior: Prior | None, n_trees: int) -> Iterator[Callable[[Choice], list[Choice]]]:
+def _rounds(whole: Continuation) -> Iterator[Callable[[Choice], list[Choice]]]:
     """Yield functions that return the alternatives to a choice, for each part of the model in turn."""
+    base, n_trees = whole.base, len(whole.trees)
     if isinstance(base, EvidenceGrammar) and isinstance(base.evidence, EncoderEvidence):
         yield lambda choice: [replace(choice, share=share) for share in _SHARES]
-    if prior is not None:
+    if whole.prior is not None:
         strengths = dict.fromkeys(max(factor * n_trees, _LEAST_STRENGTH) for factor in _STRENGTHS)
         yield lambda choice: [replace(choice, strength=strength) for strength in strengths]
     if isinstance(base, EvidenceGrammar):

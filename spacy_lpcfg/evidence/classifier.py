@@ -13,8 +13,7 @@ from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.parsing.evidence import LARGEST_LOG_ODDS, Evidence, span_bounds
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.products import product
-from spacy_lpcfg.storage.container import pack, read_file, refuse_others, unpack
-from spacy_lpcfg.storage.files import PathLike, write_atomically
+from spacy_lpcfg.storage.container import Stored, pack, refuse_others, unpack
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import Consistency, are_texts, is_array
 from spacy_lpcfg.trees.transforms import join_chain, split_chain, unescape_token
@@ -68,7 +67,7 @@ def cases_of(words: Sequence[str]) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class SpanClassifier:
+class SpanClassifier(Stored):
     """A network with one hidden layer over spans, and one over words.
 
     A span's hidden units are the difference of its fence posts before layer norm and ReLU. The post between two words
@@ -123,17 +122,17 @@ class SpanClassifier:
     def _floats(self) -> dict[str, np.ndarray]:
         return {name: read_only(weights.astype(np.float32)) for name, weights in self.weights.items()}
 
-    def to_disk(self, path: PathLike) -> None:
-        """Write the classifier to a file of its own."""
-        write_atomically(path, pack(_KIND, _VERSION, self.to_values()))
+    def to_bytes(self) -> bytes:
+        """Return the classifier as bytes for a file of its own."""
+        return pack(_KIND, _VERSION, self.to_values())
 
     @classmethod
-    def from_disk(cls, path: PathLike) -> SpanClassifier:
-        """Read the classifier that `to_disk` wrote.
+    def from_bytes(cls, data: bytes) -> SpanClassifier:
+        """Read the classifier that `to_bytes` returned.
 
-        RAISES (ValueError): If the file is damaged or foreign. (OSError): If it cannot be read.
+        RAISES (ValueError): If the data are damaged or foreign.
         """
-        return cls.from_values(unpack(_KIND, _VERSION, read_file(path)))
+        return cls.from_values(unpack(_KIND, _VERSION, data))
 
     @property
     def width(self) -> int:

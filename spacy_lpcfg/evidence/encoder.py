@@ -118,6 +118,26 @@ class Encoder:
         return cls(model.tobytes(), pieces, entries)
 
 
+class RememberingEncoder(Encoder):
+    """An encoder that computes the vectors of each sentence once, and keeps them as float16."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__(encoder.model, encoder.pieces, encoder.card)
+        self.encoder = encoder
+        self._known: dict[tuple[str, ...], np.ndarray] = {}
+
+    @property
+    def width(self) -> int:
+        return self.encoder.width
+
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
+        keys = [tuple(words) for words in sentences]
+        unknown = [key for key in dict.fromkeys(keys) if key not in self._known]
+        for key, vectors in zip(unknown, self.encoder.vectors(unknown), strict=True):
+            self._known[key] = vectors.astype(np.float16)
+        return [self._known[key] for key in keys]
+
+
 class _Window(NamedTuple):
     """A part of a sentence that the encoder sees at once.
 

@@ -15,7 +15,7 @@ from spacy_lpcfg.evidence.atoms import Lexicon, post_atoms, span_atoms
 from spacy_lpcfg.evidence.templates import END_TABLE, SPAN_TABLE, START_TABLE, WORD_TABLE
 from spacy_lpcfg.parsing.evidence import LARGEST_LOG_ODDS, Evidence, span_bounds
 from spacy_lpcfg.parsing.model import ModelError
-from spacy_lpcfg.storage.container import refuse_others
+from spacy_lpcfg.storage.container import refuse_others, with_prefixes, without_prefixes
 from spacy_lpcfg.storage.validation import LARGEST, Consistency, are_texts, are_within, is_array, is_number
 from spacy_lpcfg.trees.transforms import join_chain, split_chain
 
@@ -137,13 +137,12 @@ class FeatureEvidence:
 
     def to_values(self) -> dict[str, Any]:
         """Return the values under which it is stored: those of a table after its name and a dot."""
-        tables = {"word": self.of_words.to_values(), "span": self.of_spans.to_values()}
         return {
             "chains": tuple(map(join_chain, self.chains)),
             "tags": self.tags,
             "words": self.lexicon.words,
             "likely_tags": self.lexicon.likely_tags,
-            **{f"{table}.{name}": value for table, values in tables.items() for name, value in values.items()},
+            **with_prefixes({"word": self.of_words.to_values(), "span": self.of_spans.to_values()}),
         }
 
     @classmethod
@@ -152,25 +151,19 @@ class FeatureEvidence:
 
         RAISES (ValueError): If values are unknown or inconsistent. (KeyError): If one is missing.
         """
-        refuse_others((name for name in values if name.partition(".")[0] not in _TABLES), _VALUES)
+        of_words, of_spans = without_prefixes(values, _TABLES, _VALUES)
         chains, tags, words, likely_tags = (values[name] for name in _VALUES)
         for name, texts in (("chains", chains), ("tags", tags)):
             _require(name, are_texts(texts) and bool(texts))
         _require("words", are_texts(words))
         _require("likely_tags", is_array(likely_tags, "int32", len(words)) and are_within(likely_tags, len(tags)))
-        tables = {
-            table: FeatureTable.from_values(
-                {
-                    name.removeprefix(f"{table}."): value
-                    for name, value in values.items()
-                    if name.startswith(f"{table}.")
-                },
-                n_classes,
-            )
-            for table, n_classes in zip(_TABLES, (len(tags), len(chains)), strict=True)
-        }
-        lexicon = Lexicon(words, likely_tags)
-        return cls(tuple(tuple(split_chain(chain)) for chain in chains), tags, lexicon, tables["word"], tables["span"])
+        return cls(
+            tuple(tuple(split_chain(chain)) for chain in chains),
+            tags,
+            Lexicon(words, likely_tags),
+            FeatureTable.from_values(of_words, len(tags)),
+            FeatureTable.from_values(of_spans, len(chains)),
+        )
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:

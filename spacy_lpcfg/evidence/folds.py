@@ -73,6 +73,10 @@ class Continuation:
     seed: int = 0
     _grammars: dict[float | None, Grammar] = field(default_factory=dict)
 
+    def with_trees(self, trees: Sequence[Tree]) -> Continuation:
+        """Return a continuation of the same model with other trees."""
+        return Continuation(self.base, self.prior, trees, self.seed)
+
     def model(self, choice: Choice) -> Adaptable:
         """Return the model by a choice; the model itself for the choice to stay."""
         if choice.strength is None and not choice.share and choice.weights in (None, weights_of(self.base)):
@@ -122,20 +126,19 @@ def parser_of(model: Adaptable) -> Parser:
 
 
 class Fold(NamedTuple):
-    """Trees to test on, out of `n_trees` of the fold, and the model that goes on with those of all other folds."""
+    """Trees to test on, and the model that goes on with those of all other folds."""
 
     tested: Sequence[Tree]
-    n_trees: int
     others: Continuation
 
 
-def folds_of(base: Adaptable, prior: Prior | None, trees: Sequence[Tree], seed: int) -> list[Fold]:
+def folds_of(whole: Continuation) -> list[Fold]:
     """Divide trees into consecutive folds, so that trees of a text are tested by models of other texts."""
+    trees = whole.trees
     bounds = np.linspace(0, len(trees), N_FOLDS + 1).astype(int).tolist()
     step = -(-len(trees) // _MOST_TESTED)
     return [
-        Fold(trees[start:end:step], end - start, Continuation(base, prior, [*trees[:start], *trees[end:]], seed))
-        for start, end in pairwise(bounds)
+        Fold(trees[start:end:step], whole.with_trees([*trees[:start], *trees[end:]])) for start, end in pairwise(bounds)
     ]
 
 
@@ -145,14 +148,12 @@ class CrossValidation:
     folds (sequence of Fold): The folds.
     start (Choice): The choice to stay.
 
-    n_trees (int): Number of trees of all folds, those that are not tested included.
     golds, parses (list of Tree): The tested trees, and those of the model as it is for their words.
     """
 
     def __init__(self, folds: Sequence[Fold], start: Choice) -> None:
         self.folds = folds
         self.start = start
-        self.n_trees = sum(fold.n_trees for fold in folds)
         self.golds = [tree for fold in folds for tree in fold.tested]
         self._fold_of = np.repeat(np.arange(len(folds)), [len(fold.tested) for fold in folds])
         self._counts: dict[Choice, np.ndarray] = {}
@@ -170,7 +171,7 @@ class CrossValidation:
         return max(choices, key=self.f1)
 
     def counts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return bracket counts (n_trees, 3) of the model as it is, and of the one that goes on.
+        """Return bracket counts (n_tested, 3) of the model as it is, and of the one that goes on.
 
         The choice for a fold is the best on the other folds, since the best on its own would be too good.
         """

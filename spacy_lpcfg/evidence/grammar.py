@@ -16,7 +16,7 @@ from spacy_lpcfg.grammar.backoff import backoff_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.parsing.decodings import MBR, Decoding
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
-from spacy_lpcfg.storage.container import refuse_others
+from spacy_lpcfg.storage.container import with_prefixes, without_prefixes
 from spacy_lpcfg.storage.validation import is_number
 from spacy_lpcfg.words.tag_dictionary import NO_TAGS, TagDictionary
 
@@ -79,7 +79,7 @@ class EvidenceGrammar(ParsingModel):
 
     def to_values(self) -> dict[str, Any]:
         """Return the grammar as it is saved alone, the weights, and the kind and the parts of the evidence."""
-        evidence = {f"evidence.{name}": value for name, value in self.evidence.to_values().items()}
+        evidence = with_prefixes({"evidence": self.evidence.to_values()})
         return {"model": self.model.to_bytes(), "evidence": self.evidence.kind, **asdict(self.weights), **evidence}
 
     @classmethod
@@ -89,8 +89,7 @@ class EvidenceGrammar(ParsingModel):
         RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
         names = ("span_power", "tag_power", "tau")
-        evidence = {name.removeprefix("evidence."): part for name, part in values.items() if "." in name}
-        refuse_others((name for name in values if not name.startswith("evidence.")), ("model", "evidence", *names))
+        (evidence,) = without_prefixes(values, ["evidence"], ("model", "evidence", *names))
         for name in names:
             if not is_number(values[name]):
                 raise ModelError(f"Expected a number for {name}: copy or learn this model again.")

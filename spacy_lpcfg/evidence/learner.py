@@ -10,16 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
-
 from spacy_lpcfg.chart.evidence_parser import EvidenceParser, EvidenceWeights
 from spacy_lpcfg.checks import SEED, shown
 from spacy_lpcfg.evaluation.calibration import TAUS, bracket_losses
 from spacy_lpcfg.evidence.classifier import SpanClassifier
-from spacy_lpcfg.evidence.encoder import Encoder
+from spacy_lpcfg.evidence.encoder import Encoder, RememberingEncoder
 from spacy_lpcfg.evidence.feature_learning import FeatureSettings, learn_features
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
-from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
+from spacy_lpcfg.evidence.learning import ClassifierSettings, WordEncoder, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.evidence.tensors import KnownVectors, TensorEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -79,12 +77,8 @@ class EvidenceLearner:
         prepare = partial(normalize_rooted, functions=self.functions)
         treebank = [tree for tree in map(prepare, learnable(trees)) if tree is not None]
         golds = [tree for tree in map(prepare, held_out or ()) if tree is not None]
-        known: KnownVectors | None = None
-        encoder: RememberingEncoder | KnownVectors | None = None
-        if isinstance(self.encoder, KnownVectors):
-            known = encoder = self.encoder
-        elif self.encoder is not None:
-            encoder = RememberingEncoder(self.encoder, {})
+        known = self.encoder if isinstance(self.encoder, KnownVectors) else None
+        encoder = RememberingEncoder(self.encoder) if isinstance(self.encoder, Encoder) else self.encoder
         learn = partial(self._learn, encoder)
         if golds:
             return with_fitted_weights(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1], known)
@@ -97,7 +91,7 @@ class EvidenceLearner:
 
     def _learn(
         self,
-        encoder: RememberingEncoder | KnownVectors | None,
+        encoder: WordEncoder | None,
         treebank: Sequence[Tree],
         held_out: Sequence[Tree] | None,
         on_step: OnStep | None,
@@ -109,32 +103,13 @@ class EvidenceLearner:
                 f"a {type(grammar).__name__}."
             )
         bare = [strip_root(tree)[1] for tree in treebank]
-        if encoder is None:
+        if encoder is None or self.encoder is None:
             features = learn_features(bare, settings=self.features, seed=self.seed)
             return EvidenceGrammar(grammar, features, EvidenceWeights(*_POWERS_OF_FEATURES))
         classifier = learn_classifier(encoder, bare, settings=self.classifier, seed=self.seed, start=self.start)
-        if isinstance(encoder, KnownVectors):
-            return EvidenceGrammar(grammar, TensorEvidence(classifier, encoder.component))
-        return EvidenceGrammar(grammar, EncoderEvidence(encoder.encoder, classifier))
-
-
-@dataclass(frozen=True, eq=False)
-class RememberingEncoder:
-    """An encoder that computes the vectors of each sentence once, and keeps them as float16."""
-
-    encoder: Encoder
-    known: dict[tuple[str, ...], np.ndarray]
-
-    @property
-    def width(self) -> int:
-        return self.encoder.width
-
-    def vectors(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        keys = [tuple(words) for words in sentences]
-        unknown = [key for key in dict.fromkeys(keys) if key not in self.known]
-        for key, vectors in zip(unknown, self.encoder.vectors(unknown), strict=True):
-            self.known[key] = vectors.astype(np.float16)
-        return [self.known[key] for key in keys]
+        if isinstance(self.encoder, KnownVectors):
+            return EvidenceGrammar(grammar, TensorEvidence(classifier, self.encoder.component))
+        return EvidenceGrammar(grammar, EncoderEvidence(self.encoder, classifier))
 
 
 def with_fitted_weights(

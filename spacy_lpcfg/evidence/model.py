@@ -9,9 +9,9 @@ from spacy_lpcfg.evidence.classifier import ByClassifier, SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.parsing.evidence import Evidence
 from spacy_lpcfg.parsing.model import ModelError
-from spacy_lpcfg.storage.container import refuse_others
+from spacy_lpcfg.storage.container import with_prefixes, without_prefixes
 
-_PARTS = ("encoder", "classifier")
+PARTS = ("encoder", "classifier")
 
 
 class EncoderEvidence(ByClassifier):
@@ -53,8 +53,7 @@ class EncoderEvidence(ByClassifier):
 
     def to_values(self) -> dict[str, Any]:
         """Return the values under which it is stored: those of both parts, each after the part's name and a dot."""
-        parts = {"encoder": self.encoder.to_values(), "classifier": self.classifier.to_values()}
-        return {f"{part}.{name}": value for part, values in parts.items() for name, value in values.items()}
+        return with_prefixes({"encoder": self.encoder.to_values(), "classifier": self.classifier.to_values()})
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> EncoderEvidence:
@@ -62,11 +61,5 @@ class EncoderEvidence(ByClassifier):
 
         RAISES (ValueError): If values are unknown or inconsistent. (KeyError): If one is missing.
         """
-        refuse_others((name for name in values if name.partition(".")[0] not in _PARTS), ())
-        parts = {
-            part: {
-                name.removeprefix(f"{part}."): value for name, value in values.items() if name.startswith(f"{part}.")
-            }
-            for part in _PARTS
-        }
-        return cls(Encoder.from_values(parts["encoder"]), SpanClassifier.from_values(parts["classifier"]))
+        encoder, classifier = without_prefixes(values, PARTS)
+        return cls(Encoder.from_values(encoder), SpanClassifier.from_values(classifier))

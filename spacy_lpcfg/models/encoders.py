@@ -10,7 +10,7 @@ from spacy_lpcfg.evidence.pretrained.file import KIND, PretrainedEncoder
 from spacy_lpcfg.learners import AUTO, NONE
 from spacy_lpcfg.models import has_pretrained
 from spacy_lpcfg.models.loading import load, pretrained_model
-from spacy_lpcfg.storage.container import kind_of, read_file
+from spacy_lpcfg.storage.container import kind_of, naming_file, read_file
 
 _EXPECTED = (
     "Expected an encoder: a file that `spacy-lpcfg encoder` made, a folder with an encoder in ONNX, or a model with "
@@ -34,7 +34,8 @@ def find_encoder(name: str, lang: str) -> PretrainedEncoder | None:
     if not path.exists() and name != AUTO and not has_pretrained(name):
         raise FileNotFoundError(f"{_EXPECTED}; there is no {name!r}.")
     if path.is_file() and not has_pretrained(name) and kind_of(data := read_file(path)) == KIND:
-        return PretrainedEncoder.from_bytes(data)
+        with naming_file(path):
+            return PretrainedEncoder.from_bytes(data)
     model = pretrained_model(lang) if name == AUTO else load(name)
     if isinstance(model, EvidenceGrammar) and isinstance(model.evidence, EncoderEvidence):
         return PretrainedEncoder(model.evidence.encoder, model.evidence.classifier)

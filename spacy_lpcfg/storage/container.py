@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import metadata
 from typing import IO, Any, NamedTuple, TypeAlias, TypeVar
 
@@ -65,7 +66,18 @@ class Stored:
     @classmethod
     def from_disk(cls: type[AnyStored], path: PathLike) -> AnyStored:
         """Read from a file; same errors as `from_bytes`."""
-        return cls.from_bytes(read_file(path))
+        data = read_file(path)
+        with naming_file(path):
+            return cls.from_bytes(data)
+
+
+@contextmanager
+def naming_file(path: PathLike) -> Iterator[None]:
+    """Begin the message of an error with the file whose content is wrong."""
+    try:
+        yield
+    except ValueError as error:
+        raise type(error)(f"'{os.fspath(path)}': {error}") from error
 
 
 def read_file(path: PathLike) -> bytes:
@@ -225,6 +237,29 @@ def refuse_others(values: Iterable[str], known: Iterable[str]) -> None:
         raise StorageError(
             f"Expected no fields that this spacy-lpcfg does not know, got {names}: copy or learn it again."
         )
+
+
+def with_prefixes(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the values of several parts in one dict: each under the name of its part, a dot and its own name."""
+    return {f"{part}.{name}": value for part, values in parts.items() for name, value in values.items()}
+
+
+def without_prefixes(values: Mapping[str, Any], parts: Iterable[str], own: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Return the values of each part out of the dict that `with_prefixes` returned; none for a missing part.
+
+    own (iterable of str): Names in the dict that belong to no part.
+    RAISES (StorageError): For any other name.
+    """
+    values_of: dict[str, dict[str, Any]] = {part: {} for part in parts}
+    others = []
+    for name, value in values.items():
+        part, dot, own_name = name.partition(".")
+        if dot and part in values_of:
+            values_of[part][own_name] = value
+        else:
+            others.append(name)
+    refuse_others(others, own)
+    return list(values_of.values())
 
 
 def read_meta(text: Any) -> dict[str, Any]:

@@ -71,9 +71,9 @@ def hub(tmp_path, request):
 
 @pytest.fixture
 def model(hub):
-    from spacy_lpcfg.evidence.pretrained.network import Model
+    from spacy_lpcfg.evidence.pretrained.network import TorchNetwork
 
-    return Model(hub.weights, Labels.of(TREES, least_count=1), np.random.default_rng(0)).eval()
+    return TorchNetwork(hub.weights, Labels.of(TREES, least_count=1), np.random.default_rng(0)).eval()
 
 
 def vectors_of(model, sentence: Sentence) -> np.ndarray:

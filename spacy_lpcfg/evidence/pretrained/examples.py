@@ -10,7 +10,7 @@ import numpy as np
 
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.evidence.classifier import Chain, SpanClassifier
-from spacy_lpcfg.evidence.encoder import Encoder
+from spacy_lpcfg.evidence.learning import WordEncoder
 from spacy_lpcfg.evidence.pieces import Pieces
 from spacy_lpcfg.parsing.evidence import span_bounds
 from spacy_lpcfg.trees.tree import Tree
@@ -81,10 +81,10 @@ def best_spans(log_odds: np.ndarray, chains: Sequence[Chain]) -> list[tuple[int,
     return spans
 
 
-def classifier_f1(encoder: Encoder, classifier: SpanClassifier, golds: Sequence[Tree]) -> float:
+def classifier_f1(encoder: WordEncoder, classifier: SpanClassifier, golds: Sequence[Tree]) -> float:
     """Return F1 in percent, as EVALB has it, of the best trees by a classifier alone.
 
-    encoder (Encoder): The encoder on whose vectors the classifier has learned.
+    encoder (WordEncoder): The encoder on whose vectors the classifier has learned.
     classifier (SpanClassifier): The classifier.
     golds (sequence of Tree): Normalized gold trees.
     """

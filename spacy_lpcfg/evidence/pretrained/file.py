@@ -10,15 +10,15 @@ from typing import Any
 
 from spacy_lpcfg.evidence.classifier import SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder
+from spacy_lpcfg.evidence.model import PARTS
 from spacy_lpcfg.evidence.pretrained.hub import HubEncoder, card_of
 from spacy_lpcfg.evidence.pretrained.tokenizers import read_pieces
 from spacy_lpcfg.extras import extra
 from spacy_lpcfg.parsing.model import ModelError
-from spacy_lpcfg.storage.container import Stored, compressed, pack, read_file, refuse_others, unpack
+from spacy_lpcfg.storage.container import Stored, compressed, pack, read_file, unpack, with_prefixes, without_prefixes
 from spacy_lpcfg.storage.files import PathLike
 
 KIND, _VERSION = "encoder", 1
-_PARTS = ("encoder", "classifier")
 _MODELS = ("encoder.onnx", "model.onnx", "onnx/model.onnx")
 
 
@@ -34,8 +34,7 @@ class PretrainedEncoder(Stored):
         parts: dict[str, Mapping[str, Any]] = {"encoder": self.encoder.to_values()}
         if self.classifier is not None:
             parts["classifier"] = self.classifier.to_values()
-        values = {f"{part}.{name}": value for part, values in parts.items() for name, value in values.items()}
-        return compressed(pack(KIND, _VERSION, values))
+        return compressed(pack(KIND, _VERSION, with_prefixes(parts)))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PretrainedEncoder:
@@ -43,14 +42,9 @@ class PretrainedEncoder(Stored):
 
         RAISES (ValueError): If the data are damaged, or something else.
         """
-        parts: dict[str, dict[str, Any]] = {}
-        for name, value in unpack(KIND, _VERSION, data).items():
-            part, _, field = name.partition(".")
-            parts.setdefault(part, {})[field] = value
-        refuse_others(parts, _PARTS)
+        encoder, classifier = without_prefixes(unpack(KIND, _VERSION, data), PARTS)
         try:
-            classifier = SpanClassifier.from_values(parts["classifier"]) if "classifier" in parts else None
-            return cls(Encoder.from_values(parts["encoder"]), classifier)
+            return cls(Encoder.from_values(encoder), SpanClassifier.from_values(classifier) if classifier else None)
         except KeyError as error:
             raise ModelError(f"This encoder lacks {error}: copy it, or make it again.") from error
 

@@ -62,7 +62,7 @@ class Batch(NamedTuple):
         return cls(*map(torch.from_numpy, arrays))
 
 
-class Encoder(nn.Module):
+class TorchEncoder(nn.Module):
     """An encoder of BERT's family as a function of its weights.
 
     The word embeddings are not tuned: their gradient would take a fifth of the time.
@@ -142,7 +142,7 @@ class Dropout(nn.Module):
         return x * (kept.to(x.dtype) / (1 - DROPPED))
 
 
-class Classifier(nn.Module):
+class TorchClassifier(nn.Module):
     """Classifier of spans and tags over word vectors and cases."""
 
     def __init__(self, width: int, labels: Labels, dropout: Dropout) -> None:
@@ -204,14 +204,14 @@ class Classifier(nn.Module):
         return SpanClassifier.of(tuple(self.labels.chains), tuple(self.labels.tags), arrays)
 
 
-class Model(nn.Module):
+class TorchNetwork(nn.Module):
     """An encoder with a classifier over its word vectors."""
 
     def __init__(self, weights: EncoderWeights, labels: Labels, rng: np.random.Generator) -> None:
         super().__init__()
-        self.encoder = Encoder(weights)
+        self.encoder = TorchEncoder(weights)
         self.encoder.dropout = Dropout(rng)
-        self.classifier = Classifier(self.encoder.width, labels, Dropout(rng))
+        self.classifier = TorchClassifier(self.encoder.width, labels, Dropout(rng))
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         states = self.encoder(batch.pieces, batch.mask).flatten(0, 1)

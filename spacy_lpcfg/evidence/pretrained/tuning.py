@@ -19,7 +19,7 @@ from spacy_lpcfg.evidence.gradients import Example
 from spacy_lpcfg.evidence.learning import Labels
 from spacy_lpcfg.evidence.pieces import Pieces
 from spacy_lpcfg.evidence.pretrained.examples import Sentence, batches
-from spacy_lpcfg.evidence.pretrained.network import Model
+from spacy_lpcfg.evidence.pretrained.network import TorchNetwork
 from spacy_lpcfg.evidence.pretrained.weights import EncoderWeights
 from spacy_lpcfg.trees.tree import Tree
 
@@ -61,7 +61,7 @@ def tune(
     torch.manual_seed(seed)
     labels = Labels.of(trees, _LEAST_COUNT)
     tell(f"{len(trees):,} trees, {len(labels.chains)} chains, {len(labels.tags)} tags")
-    model = Model(weights, labels, np.random.default_rng(seed))
+    model = TorchNetwork(weights, labels, np.random.default_rng(seed))
     training = _Training(model, _examples(trees, pieces, labels), n_epochs, seed, tell)
     for order in training.epochs:
         training.epoch(order)
@@ -81,7 +81,7 @@ class _Training:
 
     def __init__(
         self,
-        model: Model,
+        model: TorchNetwork,
         examples: list[tuple[Sentence, Example]],
         n_epochs: int,
         seed: int,

@@ -15,10 +15,9 @@ from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.learning.adaptation.new_trees import NewTrees
 from spacy_lpcfg.learning.adaptation.prior import Prior
 from spacy_lpcfg.learning.latent.expectations import Latent
+from spacy_lpcfg.learning.lexicon.lexical import GIVEN_TAG_WEIGHT
 from spacy_lpcfg.learning.treebank.counts import boundary_tags
 from spacy_lpcfg.words.signatures import is_signature
-
-_TAG_WEIGHT = 1e-3  # emission, by a new symbol, of words that were never seen with a given tag
 
 
 def build_adapted(prior: Prior, new: NewTrees, latent: Latent, strength: float) -> Grammar:
@@ -109,7 +108,7 @@ def _table(new: NewTrees, weights: np.ndarray, emissions: np.ndarray) -> Lexicon
     for place, row in enumerate(of_tags.tolist(), start=len(weights)):
         vector = old.vectors[slice(*old.vector_offsets[row : row + 2])]
         vectors[place, : len(vector)] = vector
-    vectors[len(weights) + len(of_tags) :, 0] = _TAG_WEIGHT
+    vectors[len(weights) + len(of_tags) :, 0] = GIVEN_TAG_WEIGHT
     terminals = np.concatenate([new.pairs[:, 1], old.row_terminals[of_tags], terminal_of_tag[new.tag_of[added]]])
     symbols = np.concatenate([new.pairs[:, 0], old.symbols[of_tags], added])
     order = np.lexsort([symbols, terminals])
@@ -120,7 +119,7 @@ def _table(new: NewTrees, weights: np.ndarray, emissions: np.ndarray) -> Lexicon
         tags=new.tags,
         offsets=offsets(np.bincount(terminals, minlength=len(names))).astype(np.int32),
         symbols=symbols[order].astype(np.int32),
-        weights=np.concatenate([weights, old.weights[of_tags], np.full(len(added), _TAG_WEIGHT)])[order],
+        weights=np.concatenate([weights, old.weights[of_tags], np.full(len(added), GIVEN_TAG_WEIGHT)])[order],
         vector_offsets=offsets(n_states),
         vectors=vectors[order][np.arange(m) < n_states[:, None]].astype(np.float32),
     )

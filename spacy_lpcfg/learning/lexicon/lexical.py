@@ -234,8 +234,8 @@ def build_lexicon(
         _Row(
             len(vocabulary.terminals) + tag,
             symbol,
-            _TAG_WEIGHT,
-            _TAG_WEIGHT * emissions.means[symbol],
+            GIVEN_TAG_WEIGHT,
+            GIVEN_TAG_WEIGHT * emissions.means[symbol],
         )
         for symbol, tag in enumerate(tag_of)
     ]
@@ -254,7 +254,8 @@ def build_lexicon(
     )
 
 
-_TAG_WEIGHT = 1e-3  # emission, by each symbol of a tag, of words that were never seen with a given tag
+GIVEN_TAG_WEIGHT = 1e-3
+"""Emission, by each symbol of a given tag, of words that were never seen with it."""
 _MIN_KEPT = 1e-3  # share of a state's probability in the kept rows, for these to be scaled up
 
 
