@@ -29,21 +29,21 @@ def build_adapted(prior: Prior, new: NewTrees, latent: Latent, strength: float) 
     visits = strength * new.of_symbols(prior.symbols)
     n_symbols, n_trees = visits + counts.symbols, len(new.nodes.roots)
     rule_counts = counts.rule_counts.copy()
-    rule_counts[new.rules] += strength * prior.symbols[old.rules[:, 0]] * old.rule_weights
+    rule_counts[new.inherited.rules] += strength * prior.symbols[old.rules[:, 0]] * old.rule_weights
     root_weights = (strength * new.of_symbols(old.root_weights) + counts.roots) / (strength + n_trees)
     before, after = _boundary_tags(new, visits)
-    is_state = np.arange(latent.roots.shape[1]) < new.n_states[:, None]
+    is_state = np.arange(latent.roots.shape[1]) < latent.n_states[:, None]
     return Grammar(
         symbols=new.nodes.symbols,
         n_preterminals=len(new.nodes.preterminals),
-        n_states=new.n_states,
+        n_states=latent.n_states,
         symbol_weights=n_symbols / n_symbols.sum(),
         root_weights=root_weights,
         root_vectors=latent.roots[is_state].astype(np.float32),
         rules=counts.rules,
         rule_weights=_normalized(rule_counts, counts.rules[:, 0], len(n_symbols)),
-        tensors=Tensors.sparsify(latent.tensors, new.shapes),
-        lexicon=_lexicon(new, visits, latent.emissions, strength),
+        tensors=Tensors.sparsify(latent.tensors, new.layout.shapes),
+        lexicon=_lexicon(new, visits, latent.emissions),
         root_label=old.root_label,
         is_proper=True,
         classifier=_classifier(old, len(new.nodes.preterminals)),
@@ -69,11 +69,11 @@ def _classifier(old: Grammar, n_preterminals: int) -> Classifier:
 def _boundary_tags(new: NewTrees, visits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return P(tag before | symbol) and P(tag after | symbol), each (n_symbols, n_tags + 1)."""
     old, n_old, n = new.grammar, len(new.grammar.tags), new.counts.symbols + 1
-    tables = []
+    symbols, tables = new.inherited.symbols, []
     of_trees = boundary_tags(new.nodes, new.tag_of, len(new.tags))
     for of_grammar, table in zip((old.tags_before, old.tags_after), of_trees, strict=True):
         wide = np.zeros_like(table)
-        wide[new.symbols, :n_old], wide[new.symbols, -1] = of_grammar[:, :-1], of_grammar[:, -1]
+        wide[symbols, :n_old], wide[symbols, -1] = of_grammar[:, :-1], of_grammar[:, -1]
         tables.append((visits[:, None] * wide + n[:, None] * table) / (visits + n)[:, None])
     return tables[0], tables[1]
 
@@ -81,13 +81,14 @@ def _boundary_tags(new: NewTrees, visits: np.ndarray) -> tuple[np.ndarray, np.nd
 # The lexicon -------------------------------------------------------------------------------------
 
 
-def _lexicon(new: NewTrees, visits: np.ndarray, emissions: np.ndarray, strength: float) -> Lexicon:
+def _lexicon(new: NewTrees, visits: np.ndarray, emissions: np.ndarray) -> Lexicon:
     """Return the lexicon of emissions (n_pairs, m), in which signatures share theirs out to rare words."""
     old = new.grammar.lexicon
-    counts = np.bincount(new.of_leaf, minlength=len(new.pairs)) + new.backoff
+    rows, symbols = new.inherited.rows, new.layout.pairs[:, 0]
+    counts = new.tokens + new.emitted.backoff
     per_row = old.words_per_row(new.grammar.tag_of)
-    counts[new.of_row] += visits[old.symbols[new.kept_rows]] * (old.weights * per_row)[new.kept_rows]
-    table = _table(new, _normalized(counts, new.pairs[:, 0], len(visits)), emissions)
+    counts[new.inherited.pairs] += visits[old.symbols[rows]] * (old.weights * per_row)[rows]
+    table = _table(new, _normalized(counts, symbols, len(visits)), emissions)
     lexicon = _with_rare_words(table, new, visits)
     scale = 1 / lexicon.words_per_row(new.tag_of)
     return replace(
@@ -101,7 +102,7 @@ def _table(new: NewTrees, weights: np.ndarray, emissions: np.ndarray) -> Lexicon
     """Return a lexicon with a row for each pair and for each preterminal's tag, without rare words."""
     old, grammar, m = new.grammar.lexicon, new.grammar, emissions.shape[1]
     terminal_of_tag = np.append(old.tag_terminals, len(old.terminals) + np.arange(len(new.tags) - len(old.tags)))
-    of_tags = np.setdiff1d(np.arange(len(old.symbols)), new.kept_rows)
+    of_tags = np.setdiff1d(np.arange(len(old.symbols)), new.inherited.rows)
     added = np.arange(grammar.n_preterminals, len(new.nodes.preterminals))
     vectors = np.zeros((len(weights) + len(of_tags) + len(added), m))
     vectors[: len(weights)] = emissions
@@ -109,11 +110,11 @@ def _table(new: NewTrees, weights: np.ndarray, emissions: np.ndarray) -> Lexicon
         vector = old.vectors[slice(*old.vector_offsets[row : row + 2])]
         vectors[place, : len(vector)] = vector
     vectors[len(weights) + len(of_tags) :, 0] = GIVEN_TAG_WEIGHT
-    terminals = np.concatenate([new.pairs[:, 1], old.row_terminals[of_tags], terminal_of_tag[new.tag_of[added]]])
-    symbols = np.concatenate([new.pairs[:, 0], old.symbols[of_tags], added])
+    terminals = np.concatenate([new.layout.pairs[:, 1], old.row_terminals[of_tags], terminal_of_tag[new.tag_of[added]]])
+    symbols = np.concatenate([new.layout.pairs[:, 0], old.symbols[of_tags], added])
     order = np.lexsort([symbols, terminals])
     names = old.terminals + tuple(map(tag_terminal, new.tags[len(old.tags) :]))
-    n_states = new.n_states[symbols[order]]
+    n_states = new.layout.n_states[symbols[order]]
     return Lexicon(
         terminals=names,
         tags=new.tags,
@@ -180,7 +181,7 @@ def _rare_tokens(new: NewTrees) -> Counter[tuple[str, int, int]]:
     """Count the words that signatures emit in the new trees, by (name among rare words, signature, tag)."""
     lexicon, nodes, tag_of = new.grammar.lexicon, new.nodes, new.tag_of
     counts: Counter[tuple[str, int, int]] = Counter()
-    for leaf, terminal in zip(nodes.leaves.tolist(), new.terminal.tolist(), strict=True):
+    for leaf, terminal in zip(nodes.leaves.tolist(), new.emitted.terminals.tolist(), strict=True):
         if is_signature(lexicon.terminals[terminal]):
             word = nodes.words[nodes.word[leaf]]
             _, rare, is_unknown = lexicon.emitter(word, bool(nodes.start[leaf] == 0))

@@ -21,7 +21,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.adaptation.assembly import build_adapted
 from spacy_lpcfg.learning.adaptation.new_trees import NewTrees
 from spacy_lpcfg.learning.adaptation.prior import Prior
-from spacy_lpcfg.learning.latent.expectations import Expected, Latent, Shard
+from spacy_lpcfg.learning.latent.expectations import Latent, Shard
 from spacy_lpcfg.learning.latent.statistics import StateSmoothing
 
 _LEAST = 1e-6
@@ -32,24 +32,31 @@ _MIN_ENTRY = 1e-15  # of a tensor; smaller ones become 0, as denormal numbers ar
 _SMOOTHING = StateSmoothing()
 
 
-class Counts(NamedTuple):
-    """Counts of the states of a grammar and of new trees, in the layout of `NewTrees`.
+class StateCounts(NamedTuple):
+    """Expected counts of states, of a grammar or of new trees, in the layout of `NewTrees`.
 
-    roots (float64, (n_symbols, m)), rules (float32, (n_entries,)), words (float64, (n_pairs, m)): The counts.
+    roots (float64, (n_symbols, m)): Counts of roots.
+    rules (float32, (n_entries,)): Counts of the entries of the rules' tensors.
+    words (float64, (n_pairs, m)): Counts of emissions.
     """
 
     roots: np.ndarray
     rules: np.ndarray
     words: np.ndarray
 
-    def plus(self, other: Counts, weight: float) -> Counts:
+    def plus(self, other: StateCounts, weight: float) -> StateCounts:
         """Add other counts times a weight."""
-        return Counts(*(mine + np.asarray(weight, mine.dtype) * more for mine, more in zip(self, other, strict=True)))
+        pairs = zip(self, other, strict=True)
+        return StateCounts(*(mine + np.asarray(weight, mine.dtype) * others for mine, others in pairs))
 
 
 @dataclass(frozen=True, eq=False)
 class PriorEM:
-    """MAP-EM on new trees, for any strength of the prior."""
+    """MAP-EM on new trees, for any strength of the prior.
+
+    prior (Prior): The grammar to go on from, with its expected counts.
+    new (NewTrees): The new trees.
+    """
 
     prior: Prior
     new: NewTrees
@@ -68,110 +75,110 @@ class PriorEM:
             latent = self.maximize(counts)
         return build_adapted(self.prior, self.new, latent, max(strength, _LEAST))
 
+    # Steps
+
+    def start(self) -> StateCounts:
+        """Return the counts whose relative frequencies are the first parameters: the grammar's, and the new trees'."""
+        return self._with_backoff(self.independent).plus(self.prior_counts, len(self.new.nodes.roots))
+
+    def expect(self, latent: Latent) -> StateCounts:
+        """Return the expected counts of the new trees; those of new rules and emissions are smoothed (E step)."""
+        expected, independent, new = self.shard.expect(latent), self.independent, self.new
+        counts = new.counts.rule_counts
+        trust = np.where(new.is_new_rule, counts / (counts + _SMOOTHING.rare_rules), 1).astype(np.float32)
+        trust = np.repeat(trust, np.diff(new.layout.starts))
+        n = expected.words.sum(axis=1, keepdims=True)
+        trust_words = np.where(new.is_new_pair[:, None], n / (n + _SMOOTHING.rare_words), 1.0)
+        return self._with_backoff(
+            StateCounts(
+                expected.roots,
+                trust * expected.rules + (1 - trust) * independent.rules,
+                trust_words * expected.words + (1 - trust_words) * independent.words,
+            )
+        )
+
+    def maximize(self, counts: StateCounts) -> Latent:
+        """Return the parameters that are the relative frequencies of counts (M step)."""
+        layout, m = self.new.layout, self.new.layout.width
+        lhs = layout.rules[:, 0]
+        sizes = layout.n_states[lhs].astype(np.int64)
+        states = np.repeat(lhs.astype(np.int64) * m, sizes) + _within(sizes)
+        row_sizes = np.repeat(layout.shapes[:, 1:].prod(axis=1), sizes)
+        row_sums = np.add.reduceat(counts.rules, offsets(row_sizes)[:-1], dtype=np.float64) if len(lhs) else np.zeros(0)
+        totals = np.bincount(states, row_sums, len(layout.n_states) * m).reshape(-1, m)
+        np.add.at(totals, layout.pairs[:, 0], counts.words)
+        inverse = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
+        tensors = counts.rules * np.repeat(inverse.ravel()[states], row_sizes).astype(np.float32)
+        tensors[tensors < _MIN_ENTRY] = 0.0
+        roots, emissions = counts.roots / counts.roots.sum(), counts.words * inverse[layout.pairs[:, 0]]
+        return Latent(layout.n_states, roots, tensors, layout.starts, emissions)
+
+    def _with_backoff(self, counts: StateCounts) -> StateCounts:
+        """Add the pseudo-tokens by which new symbols, which have one state, emit unknown words."""
+        words = counts.words.copy()
+        words[:, 0] += self.new.emitted.backoff
+        return counts._replace(words=words)
+
+    # Counts of which the steps are made
+
     @cached_property
     def shard(self) -> Shard:
         """The new trees."""
         return self.new.shard()
 
     @cached_property
-    def prior_counts(self) -> Counts:
+    def prior_counts(self) -> StateCounts:
         """The expected counts of one tree of the grammar."""
-        grammar, new, lexicon = self.prior.grammar, self.new, self.prior.grammar.lexicon
-        visits = new.of_symbols(self.prior.states)
-        m = int(new.n_states.max())
-        roots, words = np.zeros((len(visits), m)), np.zeros((len(new.pairs), m))
-        sizes = grammar.n_states[grammar.rules[:, 0]].astype(np.int64)
-        of_rows = visits[new.symbols[np.repeat(grammar.rules[:, 0], sizes)], _within(sizes)]
-        of_entries = np.repeat(of_rows, np.repeat(grammar.tensors.shapes[:, 1:].prod(axis=1), sizes))
-        rules = np.zeros(new.starts[-1], dtype=np.float32)
-        rules[new.old_entries] = grammar.tensors.dense * of_entries.astype(np.float32)
-        roots[np.repeat(new.symbols, grammar.n_states), _within(grammar.n_states)] = grammar.root_vectors
-        sizes = np.diff(lexicon.vector_offsets)[new.kept_rows]
-        n_words = np.repeat(lexicon.words_per_row(grammar.tag_of)[new.kept_rows], sizes)
-        vectors = lexicon.vectors[ranges(lexicon.vector_offsets[new.kept_rows], sizes)]
-        words[np.repeat(new.of_row, sizes), _within(sizes)] = n_words * vectors
-        words *= visits[new.pairs[:, 0]]
-        return Counts(roots, rules, words)
+        grammar, layout, old = self.prior.grammar, self.new.layout, self.new.inherited
+        visits = self.new.of_symbols(self.prior.states)
+        roots = np.zeros_like(visits)
+        roots[np.repeat(old.symbols, grammar.n_states), _within(grammar.n_states)] = grammar.root_vectors
+        lhs = grammar.rules[:, 0]
+        sizes = grammar.n_states[lhs].astype(np.int64)
+        of_states = visits[old.symbols[np.repeat(lhs, sizes)], _within(sizes)]
+        of_entries = np.repeat(of_states, np.repeat(grammar.tensors.shapes[:, 1:].prod(axis=1), sizes))
+        rules = np.zeros(layout.starts[-1], dtype=np.float32)
+        entries = ranges(layout.starts[old.rules], grammar.tensors.sizes)
+        rules[entries] = grammar.tensors.dense * of_entries.astype(np.float32)
+        return StateCounts(roots, rules, self._prior_words(visits))
 
-    def start(self) -> Counts:
-        """Return the counts of the first parameters: the grammar's, and of whatever else the new trees have."""
-        roots, rules, words = self.independent
-        counts = Counts(roots, rules, words + self.new.backoff[:, None] * self._one_state)
-        return counts.plus(self.prior_counts, len(self.new.nodes.roots))
-
-    def expect(self, latent: Latent) -> Counts:
-        """Return the expected counts of the new trees; those that the grammar lacks are smoothed."""
-        expected: Expected = self.shard.expect(latent)
-        independent, counts = self.independent, self.new.counts.rule_counts
-        trust = (counts / (counts + _SMOOTHING.rare_rules)).astype(np.float32)
-        trust = np.repeat(np.where(self.lacks_rule, trust, 1), np.diff(self.new.starts))
-        rules = trust * expected.rules + (1 - trust) * independent.rules
-        n = expected.words.sum(axis=1, keepdims=True)
-        of_words = np.where(self.lacks_pair[:, None], n / (n + _SMOOTHING.rare_words), 1.0)
-        words = of_words * expected.words + (1 - of_words) * independent.words
-        return Counts(expected.roots, rules, words + self.new.backoff[:, None] * self._one_state)
-
-    def maximize(self, counts: Counts) -> Latent:
-        """Return the relative frequencies of counts."""
-        new, m = self.new, counts.roots.shape[1]
-        lhs = new.counts.rules[:, 0]
-        sizes = new.n_states[lhs].astype(np.int64)
-        states = np.repeat(lhs.astype(np.int64) * m, sizes) + _within(sizes)
-        row_sizes = np.repeat(new.shapes[:, 1:].prod(axis=1), sizes)
-        row_sums = np.add.reduceat(counts.rules, offsets(row_sizes)[:-1], dtype=np.float64) if len(lhs) else np.zeros(0)
-        totals = np.bincount(states, row_sums, len(new.n_states) * m).reshape(-1, m)
-        np.add.at(totals, new.pairs[:, 0], counts.words)
-        inverse = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
-        tensors = counts.rules * np.repeat(inverse.ravel()[states], row_sizes).astype(np.float32)
-        tensors[tensors < _MIN_ENTRY] = 0.0
-        roots, emissions = counts.roots / counts.roots.sum(), counts.words * inverse[new.pairs[:, 0]]
-        return Latent(new.n_states, roots, tensors, new.starts, emissions)
+    def _prior_words(self, visits: np.ndarray) -> np.ndarray:
+        """Return the expected counts of emissions in one tree of the grammar, given those of states."""
+        grammar, layout, old = self.prior.grammar, self.new.layout, self.new.inherited
+        lexicon = grammar.lexicon
+        sizes = np.diff(lexicon.vector_offsets)[old.rows]
+        per_row = np.repeat(lexicon.words_per_row(grammar.tag_of)[old.rows], sizes)
+        vectors = lexicon.vectors[ranges(lexicon.vector_offsets[old.rows], sizes)]
+        words = np.zeros((len(layout.pairs), layout.width))
+        words[np.repeat(old.pairs, sizes), _within(sizes)] = per_row * vectors
+        return words * visits[layout.pairs[:, 0]]
 
     @cached_property
-    def lacks_rule(self) -> np.ndarray:
-        """Whether each rule is new, bool (n_rules,)."""
-        return ~np.isin(np.arange(len(self.new.counts.rules)), self.new.rules)
-
-    @cached_property
-    def lacks_pair(self) -> np.ndarray:
-        """Whether each emission is new, bool (n_pairs,)."""
-        return ~np.isin(np.arange(len(self.new.pairs)), self.new.of_row)
-
-    @cached_property
-    def independent(self) -> Counts:
+    def independent(self) -> StateCounts:
         """Counts of the new trees, with states that are independent of each other.
 
-        Of what the grammar has, there is next to nothing: enough for every new tree to have a probability.
+        What the grammar has counts next to nothing: enough for every new tree to have a probability.
         """
-        new, prior = self.new, self.prior_counts
-        shares, m = self.state_shares, new.n_states
-        has_root = prior.roots.sum(axis=1) > 0
+        new, layout, shares = self.new, self.new.layout, self.state_shares
+        has_root = self.prior_counts.roots.sum(axis=1) > 0
         roots = (new.counts.roots * np.where(has_root, _FLOOR, 1.0))[:, None] * shares
-        rule_counts = new.counts.rule_counts * np.where(self.lacks_rule, 1.0, _FLOOR)
-        rules = np.zeros_like(prior.rules)
-        starts = new.starts
+        rule_counts = new.counts.rule_counts * np.where(new.is_new_rule, 1.0, _FLOOR)
+        rules = np.zeros(layout.starts[-1], dtype=np.float32)
         for rule in np.flatnonzero(rule_counts).tolist():
-            a, b, c = new.counts.rules[rule]
-            pairs = np.outer(shares[b, : m[b]], shares[c, : m[c]]).ravel()
-            block = rule_counts[rule] * np.outer(shares[a, : m[a]], pairs)
-            rules[starts[rule] : starts[rule + 1]] = block.ravel()
-        n = np.bincount(new.of_leaf, minlength=len(new.pairs)) * np.where(self.lacks_pair, 1.0, _FLOOR)
-        return Counts(roots, rules, n[:, None] * shares[new.pairs[:, 0]])
+            a, b, c = (shares[symbol, :m] for symbol, m in zip(layout.rules[rule], layout.shapes[rule], strict=True))
+            block = rule_counts[rule] * np.outer(a, np.outer(b, c).ravel())
+            rules[layout.starts[rule] : layout.starts[rule + 1]] = block.ravel()
+        tokens = new.tokens * np.where(new.is_new_pair, 1.0, _FLOOR)
+        return StateCounts(roots, rules, tokens[:, None] * shares[layout.pairs[:, 0]])
 
     @cached_property
     def state_shares(self) -> np.ndarray:
         """P(h | a), float64 (n_symbols, m)."""
-        shares = np.zeros_like(self.prior_counts.roots)
-        shares[:, 0] = 1.0
-        old = self.prior.state_shares
-        shares[self.new.symbols] = 0.0
-        shares[self.new.symbols, : old.shape[1]] = old
+        shares = self.new.of_symbols(self.prior.state_shares)
+        is_new = np.ones(len(shares), dtype=bool)
+        is_new[self.new.inherited.symbols] = False
+        shares[is_new, 0] = 1.0
         return shares
-
-    @cached_property
-    def _one_state(self) -> np.ndarray:
-        """1 for the first state and 0 for the others, float64 (m,)."""
-        return np.eye(1, int(self.new.n_states.max()))[0]
 
 
 def _within(sizes: np.ndarray) -> np.ndarray:

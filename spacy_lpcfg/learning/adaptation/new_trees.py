@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from spacy_lpcfg.arrays import offsets, ranges
+from spacy_lpcfg.arrays import offsets
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.latent.expectations import Shard
 from spacy_lpcfg.learning.treebank.assembly import Part
@@ -24,37 +26,81 @@ _BACKOFF_WEIGHT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class NewTrees:
-    """New trees and a grammar, whose symbols keep their order; new symbols have one state.
+class Layout:
+    """The symbols, rules and emissions of a grammar and of new trees together, each with its place.
 
-    grammar (Grammar): The grammar.
+    n_states (int32, (n_symbols,)): States of each symbol; new symbols have one.
+    rules (int32, (n_rules, 3)): The symbols of each rule, sorted.
+    pairs (int64, (n_pairs, 2)): Symbol and terminal of each emission, sorted.
+    """
+
+    n_states: np.ndarray
+    rules: np.ndarray
+    pairs: np.ndarray
+
+    @cached_property
+    def width(self) -> int:
+        """m, the maximum number of states of a symbol."""
+        return int(self.n_states.max())
+
+    @cached_property
+    def shapes(self) -> np.ndarray:
+        """The shapes of the rules' tensors, int64 (n_rules, 3)."""
+        return self.n_states[self.rules].astype(np.int64)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """The offset of each rule's tensor, int64 (n_rules + 1,)."""
+        return offsets(self.shapes.prod(axis=1))
+
+
+class Inherited(NamedTuple):
+    """The places of a grammar's own parameters in a `Layout`.
+
+    symbols (int64, (n_old_symbols,)), rules (int64, (n_old_rules,)): The place of each symbol and of each rule.
+    rows (int64, (n_rows,)): The rows of the grammar's lexicon, except for those of given tags.
+    pairs (int64, (n_rows,)): The place of the emission of each of these rows.
+    """
+
+    symbols: np.ndarray
+    rules: np.ndarray
+    rows: np.ndarray
+    pairs: np.ndarray
+
+
+class Emitted(NamedTuple):
+    """The emissions of the leaves of new trees.
+
+    terminals (int64, (n_leaves,)): The terminal of each leaf.
+    pairs (int64, (n_leaves,)): The place of each leaf's emission in the `Layout`.
+    backoff (float64, (n_pairs,)): Pseudo-tokens of emissions of signatures by new symbols, for unknown words.
+    """
+
+    terminals: np.ndarray
+    pairs: np.ndarray
+    backoff: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class NewTrees:
+    """New trees and the grammar to go on from, under common symbols, rules and emissions.
+
+    grammar (Grammar): The grammar, whose symbols keep their order.
     nodes (Skeletons): The new trees, with the symbols of both.
     counts (Counts): The counts of the new trees, with the rules of both.
-    symbols (int64, (n_old_symbols,)): The symbol of each symbol of the grammar.
-    rules (int64, (n_old_rules,)): The rule of each rule of the grammar.
-    n_states (int32, (n_symbols,)): States of each symbol.
     tags (tuple[str, ...]): The tags of the grammar, then new ones.
-    terminal (int64, (n_leaves,)): The terminal of each leaf.
-    pairs (int64, (n_pairs, 2)): Symbol and terminal of each emission, sorted by symbol, then terminal.
-    of_leaf (int64, (n_leaves,)): The pair of each leaf.
-    of_row (int64, (n_kept_rows,)): The pair of each row of the grammar's lexicon in `kept_rows`.
-    kept_rows (int64, (n_kept_rows,)): The rows of the lexicon but those of given tags.
-    backoff (float64, (n_pairs,)): Pseudo-tokens of emissions of new symbols.
+    layout (Layout): The symbols, rules and emissions of both.
+    inherited (Inherited): Where those of the grammar are.
+    emitted (Emitted): The emissions of the new trees.
     """
 
     grammar: Grammar
     nodes: Skeletons
     counts: Counts
-    symbols: np.ndarray
-    rules: np.ndarray
-    n_states: np.ndarray
     tags: tuple[str, ...]
-    terminal: np.ndarray
-    pairs: np.ndarray
-    of_leaf: np.ndarray
-    of_row: np.ndarray
-    kept_rows: np.ndarray
-    backoff: np.ndarray
+    layout: Layout
+    inherited: Inherited
+    emitted: Emitted
 
     @classmethod
     def read(cls, grammar: Grammar, trees: Iterable[Tree]) -> NewTrees:
@@ -70,42 +116,51 @@ class NewTrees:
         n_states = np.ones(len(nodes.symbols), dtype=np.int32)
         n_states[symbols] = grammar.n_states
         new_tags = {split_chain(name)[-1] for name in nodes.preterminals} - {*grammar.tags}
-        tags = (*grammar.tags, *sorted(new_tags))
-        return cls(grammar, nodes, counts, symbols, rules, n_states, tags, *_emissions(grammar, nodes))
+        rows = np.flatnonzero(~np.isin(grammar.lexicon.row_terminals, grammar.lexicon.tag_terminals))
+        pairs, old_pairs, emitted = _emissions(grammar, nodes, rows)
+        return cls(
+            grammar,
+            nodes,
+            counts,
+            (*grammar.tags, *sorted(new_tags)),
+            Layout(n_states, counts.rules, pairs),
+            Inherited(symbols, rules, rows, old_pairs),
+            emitted,
+        )
 
     @property
     def tag_of(self) -> np.ndarray:
         """The tag of each preterminal, int64 (n_preterminals,)."""
         return np.array([self.tags.index(split_chain(name)[-1]) for name in self.nodes.preterminals])
 
-    @property
-    def shapes(self) -> np.ndarray:
-        """The shapes of the rules' tensors, int64 (n_rules, 3)."""
-        return self.n_states[self.counts.rules].astype(np.int64)
+    @cached_property
+    def is_new_rule(self) -> np.ndarray:
+        """Whether the grammar lacks each rule, bool (n_rules,)."""
+        return ~np.isin(np.arange(len(self.layout.rules)), self.inherited.rules)
 
-    @property
-    def starts(self) -> np.ndarray:
-        """The offset of each rule's tensor, int64 (n_rules + 1,)."""
-        return offsets(self.shapes.prod(axis=1))
+    @cached_property
+    def is_new_pair(self) -> np.ndarray:
+        """Whether the grammar lacks each emission, bool (n_pairs,)."""
+        return ~np.isin(np.arange(len(self.layout.pairs)), self.inherited.pairs)
 
-    @property
-    def old_entries(self) -> np.ndarray:
-        """The places of the entries of the grammar's tensors among those of all rules, int64 (n_old_entries,)."""
-        return ranges(self.starts[self.rules], self.grammar.tensors.sizes)
+    @cached_property
+    def tokens(self) -> np.ndarray:
+        """Tokens of each emission in the new trees, int64 (n_pairs,)."""
+        return np.bincount(self.emitted.pairs, minlength=len(self.layout.pairs))
 
     def shard(self) -> Shard:
         """Return the trees as the E step needs them."""
-        n_leaves = len(self.of_leaf)
+        pairs, n_leaves = self.emitted.pairs, len(self.nodes.leaves)
         terminal = np.full(self.nodes.n_nodes, -1, dtype=np.int32)
-        terminal[self.nodes.leaves] = self.terminal
-        ones = np.ones(n_leaves), (self.of_leaf, np.arange(n_leaves))
-        forms = csr_array(ones, shape=(len(self.pairs), n_leaves))
-        return Shard.of(Part(self.nodes, terminal, self.counts.rule_of, self.of_leaf, forms))
+        terminal[self.nodes.leaves] = self.emitted.terminals
+        ones = np.ones(n_leaves), (pairs, np.arange(n_leaves))
+        forms = csr_array(ones, shape=(len(self.layout.pairs), n_leaves))
+        return Shard.of(Part(self.nodes, terminal, self.counts.rule_of, pairs, forms))
 
     def of_symbols(self, values: np.ndarray) -> np.ndarray:
         """Return rows of old symbols, (n_old_symbols, ...), as rows of all symbols, with zeros for new ones."""
         rows = np.zeros((len(self.nodes.symbols), *values.shape[1:]))
-        rows[self.symbols] = values
+        rows[self.inherited.symbols] = values
         return rows
 
 
@@ -143,22 +198,20 @@ def _with_rules(grammar: Grammar, nodes: Skeletons, symbols: np.ndarray) -> tupl
     return replace(counts, rules=rules, rule_counts=rule_counts, rule_of=rule_of), of_grammar
 
 
-def _emissions(grammar: Grammar, nodes: Skeletons) -> tuple[np.ndarray, ...]:
-    """Return the fields of `NewTrees` on emissions, in their order."""
+def _emissions(grammar: Grammar, nodes: Skeletons, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, Emitted]:
+    """Return the emissions of both, `Layout.pairs`, the places of those in rows of the lexicon, and of the trees'."""
     lexicon, leaves = grammar.lexicon, nodes.leaves
     words = [nodes.words[word] for word in nodes.word[leaves]]
     initial = (nodes.start[leaves] == 0).tolist()
-    emitters = [lexicon.emitter(*each)[0] for each in zip(words, initial, strict=True)]
-    terminal = np.array(emitters, dtype=np.int64)
-    is_new = nodes.symbol[leaves] >= grammar.n_preterminals
-    more = _signatures(grammar, [(words[i], initial[i], int(nodes.symbol[leaves[i]])) for i in np.flatnonzero(is_new)])
-    kept_rows = np.flatnonzero(~np.isin(lexicon.row_terminals, lexicon.tag_terminals))
-    rows = np.column_stack([lexicon.symbols[kept_rows], lexicon.row_terminals[kept_rows]])
-    keyed = np.concatenate([np.column_stack([nodes.symbol[leaves], terminal]), rows, more])
-    pairs, place = np.unique(keyed, axis=0, return_inverse=True)
-    of_leaf, of_row, of_more = np.split(place.reshape(-1), [len(leaves), len(leaves) + len(rows)])
-    backoff = np.bincount(of_more, minlength=len(pairs)) * _BACKOFF_WEIGHT
-    return terminal, pairs, of_leaf, of_row, kept_rows, backoff
+    terminals = np.array([lexicon.terminal(*each) for each in zip(words, initial, strict=True)], dtype=np.int64)
+    is_new = np.flatnonzero(nodes.symbol[leaves] >= grammar.n_preterminals)
+    more = _signatures(grammar, [(words[i], initial[i], int(nodes.symbol[leaves[i]])) for i in is_new])
+    of_leaves = np.column_stack([nodes.symbol[leaves], terminals])
+    of_rows = np.column_stack([lexicon.symbols[rows], lexicon.row_terminals[rows]])
+    pairs, place = np.unique(np.concatenate([of_leaves, of_rows, more]), axis=0, return_inverse=True)
+    leaf_pairs, row_pairs, more_pairs = np.split(place.reshape(-1), [len(leaves), len(leaves) + len(rows)])
+    backoff = np.bincount(more_pairs, minlength=len(pairs)) * _BACKOFF_WEIGHT
+    return pairs, row_pairs, Emitted(terminals, leaf_pairs, backoff)
 
 
 def _signatures(grammar: Grammar, words: list[tuple[str, bool, int]]) -> np.ndarray:
@@ -169,5 +222,5 @@ def _signatures(grammar: Grammar, words: list[tuple[str, bool, int]]) -> np.ndar
     lexicon = grammar.lexicon
     backoff = backoff_of(lexicon.terminals)
     ids = {name: i for i, name in enumerate(lexicon.terminals) if is_signature(name) or name == UNKNOWN}
-    found = [(symbol, ids[name]) for word, first, symbol in words for name in backoff(word, first) if name in ids]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    pairs = [(symbol, ids[name]) for word, first, symbol in words for name in backoff(word, first) if name in ids]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
