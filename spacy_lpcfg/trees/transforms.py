@@ -11,7 +11,7 @@ backslash: `ADVP|PRT` becomes `ADVP\|PRT`. `split_chain` splits such labels.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import chain
 from operator import is_
 
@@ -178,16 +178,15 @@ def rooted(tree: Tree, root: str | None) -> Tree:
     return Tree(root, tree.children if not tree.label and tree.children else [tree])
 
 
-def strip_root(tree: Tree, labels: Collection[str] = ROOT_LABELS) -> tuple[str, Tree]:
+def strip_root(tree: Tree) -> tuple[str, Tree]:
     """Remove the artificial root: a unary node with a label such as ROOT or TOP.
 
     tree (Tree): Any tree. A root with several children is kept, since nothing else joins them.
-    labels (collection of str): Labels of artificial roots. Nested roots are all removed.
-    RETURNS (str, Tree): The root's label (of nested ones, the innermost that is not empty) and the
-        tree below; "" and the tree itself if there is no such root.
+    RETURNS (str, Tree): The root's label and the tree below; of nested roots, which are all removed, the innermost
+        label that is not empty; "" and the tree itself if there is no such root.
     """
     root = ""
-    while tree.label in labels and len(tree.children) == 1:
+    while tree.label in ROOT_LABELS and len(tree.children) == 1:
         root = tree.label or root
         tree = tree.children[0]
     return root, tree
