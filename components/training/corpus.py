@@ -3,11 +3,11 @@
 import gc
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from spacy.language import Language
@@ -31,9 +31,55 @@ from spacy_lpcfg.trees.transforms import normalize_rooted
 _BINARY = ".spacy"
 
 Paths = str | Path | list[str] | list[Path]
+NO_PATH = "The {} has no path: set it, for example by --paths.train FILE."
 
 
-class Treebank:
+class FileCorpus:
+    """A corpus reader of files, whose broken trees and lines may be skipped, with one warning.
+
+    path (path or list of paths): Files, folders or `glob` patterns; may be left open while a config is checked.
+    limit (int): Maximum number of Docs to read; 0 for all.
+    skip_bad (bool): Whether to skip what is broken and log its number, instead of raising TreebankError.
+    """
+
+    what: ClassVar[str]
+    found: ClassVar[str]
+    expected: ClassVar[str]
+    """For errors: the corpus, the nouns of its parts, and what a file of it holds."""
+
+    def __init__(self, path: Paths | None, limit: int, skip_bad: bool) -> None:
+        whole(0)(limit=limit)
+        self.paths = [Path(p) for p in ([path] if isinstance(path, (str, Path)) else path or ())]
+        self.limit = limit
+        self.skip_bad = skip_bad
+        self._warned = False
+
+    def docs(self, vocab: Vocab) -> Iterator[Doc]:
+        """Yield Docs: one for each tree or sentence, or as they are in a `.spacy` file.
+
+        RAISES (ValueError): If there is no path, or the files hold nothing.
+        RAISES (TreebankError): For a broken tree or line, unless `skip_bad`; it names file and line.
+        RAISES (FileNotFoundError): For a path where there is no file.
+        """
+        if not self.paths:
+            raise ValueError(NO_PATH.format(self.what))
+        errors: list[TreebankError] = []
+        n_docs = 0
+        for doc in islice(self._docs(vocab, errors.append if self.skip_bad else refuse_broken), self.limit or None):
+            n_docs += 1
+            yield doc
+        if errors and not self._warned:
+            n_broken = counted(len(errors), f"broken {self.found[:-1]} was", f"broken {self.found} were")
+            logger.warning("%s skipped, the first at %s", n_broken, errors[0])
+            self._warned = True
+        if not n_docs:
+            raise ValueError(f"No {self.found} in {', '.join(map(str, self.paths))}: expected {self.expected}.")
+
+    def _docs(self, vocab: Vocab, on_error: Callable[[TreebankError], None]) -> Iterator[Doc]:
+        raise NotImplementedError
+
+
+class Treebank(FileCorpus):
     """The corpus reader `spacy-lpcfg.Treebank.v1`: `nlp -> iterator of Example`, one for each tree, at every call.
 
     path (path or list of paths): Files of trees, gzipped or not, `.spacy` files, folders of such, or `glob` patterns.
@@ -50,6 +96,9 @@ class Treebank:
     Trees in `.spacy` files are used as `spacy-lpcfg convert` has written them.
     """
 
+    what, found = "treebank", "trees"
+    expected = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works))), or a .spacy file made of them"
+
     def __init__(
         self,
         path: Paths | None,
@@ -61,24 +110,18 @@ class Treebank:
         functions: bool = False,
         coarse_tags: bool = False,
     ) -> None:
-        self.paths = [Path(p) for p in ([path] if isinstance(path, (str, Path)) else path or ())]
-        whole(0)(limit=limit)
-        self.limit = limit
-        self.skip_bad = skip_bad
+        super().__init__(path, limit, skip_bad)
         self.gold_tags = gold_tags
         self.spans_key = spans_key
         self.dialect = checked_dialect(dialect)
         self.functions = functions
         self.coarse_tags = coarse_tags
-        self._warned = False
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Yield an Example for each Doc, whose reference has words, tags, sentence starts and trees.
 
-        nlp (Language): Its tokenizer makes the Docs to be parsed, where the treebank has their text.
-        RAISES (ValueError): If there is no path, or there are no trees.
-        RAISES (TreebankError): For a broken tree, unless `skip_bad`; it names file and line.
-        RAISES (FileNotFoundError): For a path where there is no file.
+        nlp (Language): Its tokenizer makes the Docs to be parsed, where the treebank has their text. Errors are those
+            of `docs`.
         """
         for reference in self.docs(nlp.vocab):
             if reference.has_unknown_spaces or multiwords_of(reference):
@@ -86,27 +129,7 @@ class Treebank:
             else:
                 yield Example(nlp.make_doc(reference.text), reference)
 
-    def docs(self, vocab: Vocab) -> Iterator[Doc]:
-        """Yield Docs with trees: one for each tree, or as they are in a `.spacy` file."""
-        if not self.paths:  # which a config may be checked without
-            raise ValueError("The treebank has no path: set it, for example by --paths.train FILE.")
-        errors: list[TreebankError] = []
-        n_docs = 0
-        for doc in islice(self._docs(vocab, errors), self.limit or None):
-            n_docs += 1
-            yield doc
-        if errors and not self._warned:
-            n_broken = counted(len(errors), "broken tree was", "broken trees were")
-            logger.warning("%s skipped, the first at %s", n_broken, errors[0])
-            self._warned = True
-        if not n_docs:
-            raise ValueError(
-                f"No trees in {', '.join(map(str, self.paths))}: expected bracketed trees such as "
-                "(S (NP (PRP It)) (VP (VBZ works))), or a .spacy file made of them."
-            )
-
-    def _docs(self, vocab: Vocab, errors: list[TreebankError]) -> Iterator[Doc]:
-        on_error = errors.append if self.skip_bad else refuse_broken
+    def _docs(self, vocab: Vocab, on_error: Callable[[TreebankError], None]) -> Iterator[Doc]:
         paths = [*treebank_files(self.paths, self.dialect, (_BINARY,))]
         dialect = self.dialect or shared_dialect(path for path in paths if not path.endswith(_BINARY))
         dropped: Counter[str] = Counter()

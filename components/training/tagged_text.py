@@ -1,27 +1,24 @@
 """Tagged text for the bracketer: from Docs, from files, and as a spaCy corpus."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import logger
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import UNIVERSAL, universal
-from spacy_lpcfg.checks import counted, shown
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.doc.sentences import sentence_bounds
-from spacy_lpcfg.components.training.corpus import read_docs, refuse_broken
+from spacy_lpcfg.components.training.corpus import NO_PATH, FileCorpus, Paths, read_docs
 from spacy_lpcfg.trees import TreebankError
 from spacy_lpcfg.trees.brackets import OnError, read_lines
 from spacy_lpcfg.trees.files import treebank_files
 
 Attr = Literal["pos", "tag"]
-Paths = str | Path | Sequence[str | Path]
 
 _SETTERS = {
     "pos": "a 'morphologizer', or a 'tagger' with an 'attribute_ruler' after it",
@@ -120,13 +117,6 @@ def read_sentences(
                 raise Untagged(f"{path}: {error}") from error
 
 
-def required(path: Paths | None) -> Paths:
-    """Return the path of a corpus, which a config may leave open when it is checked."""
-    if not path:
-        raise ValueError("The tagged text has no path: set it, for example by --paths.train FILE.")
-    return path
-
-
 class SentenceReader:
     """The reader `spacy-lpcfg.tagged_sentences.v1`: tagged sentences of files, from the start at every call.
 
@@ -135,12 +125,14 @@ class SentenceReader:
     """
 
     # spaCy would pass a dataclass on as a dict
-    def __init__(self, path: str | Path | list[str] | list[Path] | None, attr: Attr = "tag") -> None:
+    def __init__(self, path: Paths | None, attr: Attr = "tag") -> None:
         self.path = path
         self.attr = attr
 
     def __call__(self) -> Iterator[TaggedSentence]:
-        return read_sentences(required(self.path), attr=self.attr)
+        if not self.path:  # which a config may be checked without
+            raise ValueError(NO_PATH.format(TaggedText.what))
+        return read_sentences(self.path, attr=self.attr)
 
 
 def read_tag_map(path: str | Path) -> dict[str, str]:
@@ -163,44 +155,29 @@ def read_tag_map(path: str | Path) -> dict[str, str]:
 # Corpora -----------------------------------------------------------------------------------------
 
 
-class TaggedText:
+class TaggedText(FileCorpus):
     """The corpus reader `spacy-lpcfg.TaggedText.v1`: `nlp -> iterator of Example`, of tagged sentences.
 
     path (path or list of paths): As for `read_sentences`.
-    limit (int): Maximum number of Examples to read; 0 for all.
-    skip_bad (bool): Whether to skip broken trees and lines and log their number, instead of raising TreebankError.
+    limit, skip_bad: As for `FileCorpus`.
     """
 
-    def __init__(
-        self, path: str | Path | list[str] | list[Path] | None, limit: int = 0, skip_bad: bool = False
-    ) -> None:
-        self.path = path
-        self.limit = limit
-        self.skip_bad = skip_bad
+    what, found, expected = "tagged text", "sentences", "trees or word/tag"
+
+    def __init__(self, path: Paths | None, limit: int = 0, skip_bad: bool = False) -> None:
+        super().__init__(path, limit, skip_bad)
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        """Yield Examples with the same words and tags on both sides.
+        """Yield Examples with the same words and tags on both sides; errors are those of `docs`.
 
         YIELDS (Example): A sentence, whose token.tag_ is the tag in the file, and token.pos_ its universal tag; or a
             Doc of a `.spacy` file, with the tags that it has.
-        RAISES (ValueError): If there is no path, or no sentence; other errors are those of `read_sentences`.
         """
-        paths = required(self.path)
-        errors: list[TreebankError] = []
-        n_docs = 0
-        for doc in islice(self._docs(nlp.vocab, errors), self.limit or None):
-            n_docs += 1
+        for doc in self.docs(nlp.vocab):
             yield Example(doc.copy(), doc)
-        if errors:
-            n_broken = counted(len(errors), "broken tree or line was", "broken trees or lines were")
-            logger.warning("%s skipped, the first at %s", n_broken, errors[0])
-        if not n_docs:
-            names = ", ".join(treebank_files(paths, None, SUFFIXES))
-            raise ValueError(f"No sentences in {names}: expected trees or word/tag.")
 
-    def _docs(self, vocab: Vocab, errors: list[TreebankError]) -> Iterator[Doc]:
-        on_error = errors.append if self.skip_bad else refuse_broken
-        for path in map(Path, treebank_files(required(self.path), None, SUFFIXES)):
+    def _docs(self, vocab: Vocab, on_error: Callable[[TreebankError], None]) -> Iterator[Doc]:
+        for path in map(Path, treebank_files(self.paths, None, SUFFIXES)):
             if path.suffix == _BINARY:
                 yield from (_only_tags(doc) for doc in read_docs(path, vocab))
             else:

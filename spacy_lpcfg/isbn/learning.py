@@ -28,7 +28,6 @@ from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.relations import Relations
-from spacy_lpcfg.isbn.training import Epoch
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
 from spacy_lpcfg.learning.base import MANY_TREES, OnStep
 from spacy_lpcfg.learning.limits import learnable
@@ -155,17 +154,22 @@ class ISBNLearner(Variants):
         min_count = self.lexical.min_count_of(sum(map(len, normalized)))
         vocabulary = self.lexical.vocabulary(normalized, min_count)
         events = events_of(normalized, vocabulary, self.relations)
-        dev_trees, _ = normalized_trees(held_out or (), functions=self.functions)
-        dev = events_of(dev_trees, vocabulary, self.relations)
-        n_words = [count_words(some, vocabulary) for some in (events, dev)]
+        dev = events_of(normalized_trees(held_out or (), functions=self.functions)[0], vocabulary, self.relations)
+        n_words, n_dev_words = (count_words(some, vocabulary) for some in (events, dev))
         history: list[LearningEpoch] = []
+
+        def note(network: int, epoch: int, log_likelihood: float, dev_now: float, seconds: float) -> None:
+            of_words = log_likelihood / n_words, dev_now / max(n_dev_words, 1)
+            history.append(LearningEpoch(network, epoch, *of_words, seconds))
+            if on_step is not None:
+                on_step(history[-1])
+
         networks = []
         sizes = {"n_states": self.n_states_of(len(normalized)), "n_epochs": self.passes(events.n_sequences)}
-        trainer = self.training.trainer(**sizes, n_trees=events.n_sequences, n_words=n_words[0], n_jobs=self.n_jobs)
+        trainer = self.training.trainer(**sizes, n_trees=events.n_sequences, n_words=n_words, n_jobs=self.n_jobs)
         for number, seed in enumerate(range(self.seed, self.seed + self.n_networks), 1):
-            note = partial(_note, history, n_words, number, on_step)
             start = start_network(self.approximation, vocabulary, self.relations, n_states=sizes["n_states"], seed=seed)
-            networks.append(replace(trainer, seed=seed).fit(start, events, dev=dev, on_epoch=note))
+            networks.append(replace(trainer, seed=seed).fit(start, events, dev=dev, on_epoch=partial(note, number)))
         by_size: dict[str, float] = {**sizes, "batch_size": trainer.batch_size, "min_count": min_count}
         by_size |= {"learn_rate": round(trainer.learn_rate, 6), "dropout": round(trainer.dropout, 6)}
         meta = {**self._meta(by_size, events.n_sequences, history), "root_label": root_label}
@@ -224,12 +228,3 @@ def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple
 def count_words(events: DecisionEvents, vocabulary: NetworkVocabulary) -> int:
     """Return the number of words in derivations: each word is one decision of a tag."""
     return int((events.choices[:, 0] == vocabulary.n_actions).sum())
-
-
-def _note(history: list[LearningEpoch], n_words: list[int], network: int, on_step: OnStep | None, epoch: Epoch) -> None:
-    """Record and report the log-likelihoods per word of an epoch."""
-    words, held_out_words = n_words
-    dev = epoch.dev / held_out_words if held_out_words else float("nan")
-    history.append(LearningEpoch(network, epoch.number, epoch.log_likelihood / words, dev, epoch.seconds))
-    if on_step is not None:
-        on_step(history[-1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -70,21 +69,6 @@ class Training:
         return touched | {name: _distinct(rows, len(touched[name])) for name, rows in used.items()}
 
 
-class Epoch(NamedTuple):
-    """Progress of training: log-likelihoods and time of one pass over the sequences.
-
-    number (int): Number of the epoch, from 1.
-    log_likelihood (float): Log-likelihood of all sequences during the epoch, under dropout, in nats.
-    dev (float): Log-likelihood of held-out sequences under the averaged weights; nan if there are none.
-    seconds (float): CPU seconds of the epoch, without evaluation.
-    """
-
-    number: int
-    log_likelihood: float
-    dev: float
-    seconds: float
-
-
 @dataclass(frozen=True)
 class Trainer:
     """Settings of training, and the training loop.
@@ -114,13 +98,15 @@ class Trainer:
         events: DecisionEvents,
         *,
         dev: DecisionEvents | None = None,
-        on_epoch: Callable[[Epoch], None] | None = None,
+        on_epoch: Callable[[int, float, float, float], None] = lambda number, log_likelihood, dev, seconds: None,
     ) -> Network:
         """Train a network; return that of the best epoch on held-out sequences, or of the last epoch without any.
 
         network (Network): The initial network.
         events, dev (DecisionEvents): Training and held-out sequences.
-        on_epoch (callable or None): Called after each epoch.
+        on_epoch (callable): Called after each epoch with its number, from 1; the log-likelihood of all sequences during
+            it, under dropout, and that of the held-out ones under the averaged weights, in nats, nan if there are none;
+            and its CPU seconds without evaluation.
         RAISES (ValueError): If the events do not match the network.
         """
         check(events, network.parameters)
@@ -134,8 +120,7 @@ class Trainer:
                 dev_now = float(log_likelihoods(averaged, dev, n_jobs=self.n_jobs).sum())
                 if not dev_now <= best_dev:
                     best, best_dev = averaged, dev_now
-            if on_epoch is not None:
-                on_epoch(Epoch(number, log_likelihood, dev_now, seconds))
+            on_epoch(number, log_likelihood, dev_now, seconds)
             clock = time.process_time()
         return training.network() if best_dev == -np.inf else best
 

@@ -128,7 +128,7 @@ def test_tagged_text_corpus_says_what_is_wrong(tmp_path, nlp, caplog):
     with pytest.raises(TreebankError, match=r"text:2: Expected word/tag.*skip_bad = true"):
         list(TaggedText(path)(nlp))
     assert len(list(TaggedText(path, skip_bad=True)(nlp))) == 1
-    assert "1 broken tree or line was skipped, the first at " in caplog.text
+    assert "1 broken sentence was skipped, the first at " in caplog.text
 
 
 def test_tagged_text_docs_have_universal_tags(nlp):
