@@ -15,8 +15,8 @@ from spacy_lpcfg.components.cli.shared.console import log, log_skipped, progress
 from spacy_lpcfg.components.cli.shared.files import ZIPPED, check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, formats_of_trees, trees_as, write_output
 from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
-from spacy_lpcfg.components.cli.shared.tree_sources import files_below, no_trees, trees_of_path
-from spacy_lpcfg.components.cli.shared.treebanks import with_tags
+from spacy_lpcfg.components.cli.shared.tree_sources import files_below, trees_of_path
+from spacy_lpcfg.components.cli.shared.treebanks import no_trees, with_tags
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree

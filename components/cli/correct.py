@@ -14,7 +14,7 @@ from spacy_lpcfg.components.cli.shared.formats import format_of
 from spacy_lpcfg.components.cli.shared.inputs import Source, run_pipeline, source_of, trees_of
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 from spacy_lpcfg.components.cli.shared.serving import listening, serve_until_interrupted
-from spacy_lpcfg.components.cli.shared.tree_sources import no_trees
+from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree

@@ -16,7 +16,8 @@ from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import STDIN, check_input, check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, formats_of_trees, trees_as, write_output
-from spacy_lpcfg.components.cli.shared.tree_sources import DOCS, files_below, no_trees, trees_of_path
+from spacy_lpcfg.components.cli.shared.tree_sources import DOCS, files_below, trees_of_path
+from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries import EditRule

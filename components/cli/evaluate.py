@@ -13,7 +13,8 @@ from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, log, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import looks_like_path
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
-from spacy_lpcfg.components.cli.shared.tree_sources import DOCS, no_trees, trees_of_path
+from spacy_lpcfg.components.cli.shared.tree_sources import DOCS, trees_of_path
+from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 
 if TYPE_CHECKING:
     from spacy_lpcfg.evaluation.evalb import PRF, Evaluation, SentenceTrees, Totals

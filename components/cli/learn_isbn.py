@@ -3,21 +3,17 @@
 from collections.abc import Callable
 from functools import partial
 from math import isnan
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner
-from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.shared.pipelines import add_learned, blank_pipeline, check_folder
 from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, read_training, save_measured
 
 if TYPE_CHECKING:
-    from spacy.language import Language
-
-    from spacy_lpcfg.components.isbn_parser import ISBNParser
-    from spacy_lpcfg.isbn import ISBN
     from spacy_lpcfg.isbn.learning import LearningEpoch
 
 
@@ -66,7 +62,9 @@ def learn_isbn(
         history: list[LearningEpoch] = []
         on_step = partial(_log_epoch, history=history, n_epochs=n_epochs, reach=reach)
         isbn = learner.fit(treebank, held_out=held_out, on_step=on_step)
-    component = _add_parser(nlp, isbn, config, beam)
+    pruning = {} if beam is None else {"beam": beam}
+    component = add_learned(nlp, "isbn_parser", isbn, {"learner": config, "pruning": pruning})
+    tell(isbn.summary)
     nlp.meta.update(meta_of(history))
     save_measured(nlp, output, component.ready_parser, held_out, force=force)
 
@@ -81,15 +79,3 @@ def _log_epoch(
         f"network {epoch.network}, epoch {epoch.epoch} of {n_epochs}: {epoch.seconds:.1f} s, "
         f"log-likelihood a word {epoch.log_likelihood:.3f}{dev}"
     )
-
-
-def _add_parser(nlp: "Language", isbn: "ISBN", learner: dict[str, Any], beam: int | None) -> "ISBNParser":
-    """Add an `isbn_parser` by networks, with their learner in the config."""
-    from spacy_lpcfg.components.isbn_parser import ISBNParser
-
-    pruning = {} if beam is None else {"beam": beam}
-    component = nlp.add_pipe("isbn_parser", config={"learner": learner, "pruning": pruning})
-    assert isinstance(component, ISBNParser)
-    component.learned = isbn
-    tell(isbn.summary)
-    return component

@@ -12,12 +12,11 @@ from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner
 from spacy_lpcfg.components.cli.shared.options import SET
-from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder, saving_folder
+from spacy_lpcfg.components.cli.shared.pipelines import add_learned, blank_pipeline, check_folder, saving_folder
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.language_model import LanguageModel
     from spacy_lpcfg.language_model.learning import Iteration
 
 HISTORY = "history.json"  # the file of what the iterations found, beside the pipeline
@@ -67,7 +66,7 @@ def learn_lm(
     tell(f"{len(model.vocabulary)} words, {model.aggregate.n_states} states")
     if held_out:
         tell(f"dev perplexity {model.perplexity(held_out).perplexity:.2f} on {len(held_out)} sentences")
-    _add_model(nlp, model, config)
+    add_learned(nlp, "language_model", model, {"learner": config})
     _save(nlp, history, output, force=force)
 
 
@@ -75,15 +74,6 @@ def _log_history(history: "Sequence[Iteration]") -> None:
     for n, log_likelihood, score, seconds in history:
         dev_part = f", dev perplexity {score.perplexity:.2f}" if score else ""
         log(f"{n} iterations of EM, {seconds:.1f} s: log-likelihood {log_likelihood:.0f}{dev_part}")
-
-
-def _add_model(nlp: "Language", model: "LanguageModel", learner: dict[str, Any]) -> None:
-    """Add a `language_model` with its learner in the config."""
-    from spacy_lpcfg.components.language_model import LanguageModelPipe
-
-    component = nlp.add_pipe("language_model", config={"learner": learner})
-    assert isinstance(component, LanguageModelPipe)
-    component.learned = model
 
 
 def _save(nlp: "Language", history: Sequence["Iteration"], output: Path, *, force: bool) -> None:

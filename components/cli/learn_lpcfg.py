@@ -12,13 +12,11 @@ from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.clusters import on_cluster
 from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner, learner_option
-from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.shared.pipelines import add_learned, blank_pipeline, check_folder
 from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, save_measured, tree_files
 from spacy_lpcfg.learners import AUTO, learner_of
 
 if TYPE_CHECKING:
-    from spacy.language import Language
-
     from spacy_lpcfg.learning.base import Learner, Step
     from spacy_lpcfg.learning.tuning import Trial
     from spacy_lpcfg.parsing.model import ParsingModel
@@ -80,7 +78,9 @@ def learn_lpcfg(
     ):
         learned = _learn(learner, train, held_out, reach)
     config = {**config, "settings": {**config["settings"], **learned.settings}}
-    add_parser(nlp, learned.model, config, learned.meta)
+    add_learned(nlp, "lpcfg_parser", learned.model, {"learner": config})
+    tell(learned.model.summary)
+    nlp.meta.update(learned.meta)
     from spacy_lpcfg.models.kinds import make_parser
 
     save_measured(nlp, output, partial(make_parser, learned.model), held_out, force=force)
@@ -167,17 +167,3 @@ def _log_step(step: "Step", n_steps: int) -> None:
     likelihood = f", log-likelihood {step.log_likelihood:.0f}" if not isnan(step.log_likelihood) else ""
     f1 = f", dev F1 {step.f1:.2f}" if not isnan(step.f1) else ""
     log(f"iteration {step.iteration} of {n_steps}: {step.seconds:.1f} s{likelihood}{f1}")
-
-
-# The pipeline ------------------------------------------------------------------------------------
-
-
-def add_parser(nlp: "Language", model: "ParsingModel", learner: dict[str, Any], meta: dict[str, Any]) -> None:
-    """Add an `lpcfg_parser` by a model, with its learner in the config, and in the pipeline's meta what steps found."""
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
-
-    component = nlp.add_pipe("lpcfg_parser", config={"learner": learner})
-    assert isinstance(component, LPCFGParser)
-    component.learned = model
-    tell(model.summary)
-    nlp.meta.update(meta)

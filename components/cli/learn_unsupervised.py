@@ -5,7 +5,7 @@ from typing import Annotated
 
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, reporting_errors, tell
-from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder, save_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import add_learned, blank_pipeline, check_folder, save_pipeline
 
 
 @reporting_errors
@@ -31,21 +31,17 @@ def learn_unsupervised(
         spacy-lpcfg learn unsupervised text.txt.gz --grammar-text news.txt -o model/
         spacy-lpcfg parse model/ "The old ferry was sold."
     """
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
     from spacy_lpcfg.induced.learner import Unsupervised, without_marks
     from spacy_lpcfg.language_model import read_sentences
 
     output = check_folder(output, inputs=[*text, *(grammar_text or ())], force=force)
     nlp = blank_pipeline(lang)
-    component = nlp.add_pipe("lpcfg_parser")
-    assert isinstance(component, LPCFGParser)
     learner = Unsupervised(seed=seed)
     n_grammars = learner.n_rounds * len(learner.n_classes)
     of_grammars = without_marks(read_sentences(grammar_text)) if grammar_text else None
     with busy("learning", n_grammars, "grammars") as reach:
-        component.learned = learner.fit(
-            without_marks(read_sentences(text)), of_grammars, on_step=lambda step: reach(step.number)
-        )
-    tell(component.learned.summary)
+        learned = learner.fit(without_marks(read_sentences(text)), of_grammars, on_step=lambda step: reach(step.number))
+    add_learned(nlp, "lpcfg_parser", learned, {})
+    tell(learned.summary)
     save_pipeline(nlp, output, force=force)
     tell(f"saved to {output}")

@@ -14,8 +14,16 @@ from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import STDIN, check_input, check_output
 from spacy_lpcfg.components.cli.shared.formats import check_terminal, format_of, write_output
-from spacy_lpcfg.components.cli.shared.inputs import Source, check_usage, kind_said, run_pipeline, source_of, trees_of
+from spacy_lpcfg.components.cli.shared.inputs import (
+    Source,
+    check_usage,
+    kind_said,
+    run_pipeline,
+    source_of,
+    trees_of,
+)
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, find_parser_or_bracketer, load_pipeline
+from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 from spacy_lpcfg.storage.files import is_device
 
 if TYPE_CHECKING:
@@ -58,7 +66,6 @@ _FORMATS: dict[Picture, tuple[PictureFormat, ...]] = {
 }
 _FORMATS |= {Picture.tree: tuple(PictureFormat)}
 _SINGLE = (PictureFormat.svg, PictureFormat.png)  # a file of which holds one picture
-_OF_TREES = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
 
 
 @reporting_errors
@@ -213,7 +220,7 @@ def _calibration(nlp: "Language", component: str | None, file: str, dialect: str
     pipe = find_parser(nlp, component)
     golds = list(filter(None, map(clean, trees_of(_treebank(file, dialect)))))
     if not golds:
-        raise ValueError(f"{file} has no trees: expected {_OF_TREES}")
+        raise no_trees([file])
     parses = [
         parse
         for gold in progress(golds, "sentences")
@@ -299,7 +306,7 @@ def _contents(drawables: Iterator[Drawable], form: PictureFormat, source: str) -
     """Return what a file in the format holds: a page, a single picture, or pictures with empty lines between them."""
     first = next(drawables, None)
     if first is None:
-        raise ValueError(f"there is no sentence to draw: expected {_OF_TREES}, or text")
+        raise ValueError(f"there is no sentence to draw: expected {options.BRACKETED}, or text")
     if form in _SINGLE and next(drawables, None) is not None:
         raise ValueError(
             f"there are several pictures, but {form.value} holds one: choose it by --sentence, or use html"

@@ -140,7 +140,7 @@ def test_cli_render_calibration_on_a_treebank(model, folder):
     shown = texts(run("render", model, folder / "dev.mrg", "-p", "calibration").stdout)
     assert any(re.fullmatch(r"[\d,]+ brackets, calibration error 0\.\d{3}", text) for text in shown)
     (folder / "none.mrg").write_text("\n", encoding="utf-8")
-    assert "no trees" in run("render", model, folder / "none.mrg", "-p", "calibration", code=1).stderr
+    assert "No trees" in run("render", model, folder / "none.mrg", "-p", "calibration", code=1).stderr
 
 
 def test_cli_render_how_a_model_was_learned(model, folder):

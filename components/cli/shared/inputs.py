@@ -16,7 +16,7 @@ import typer
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.cli.shared.citations import CitedSentence, Origin, cited_sentences
 from spacy_lpcfg.components.cli.shared.files import STDIN, ZIPPED, check_input_or_text, is_text, read_lines
-from spacy_lpcfg.components.cli.shared.options import Input, Tags
+from spacy_lpcfg.components.cli.shared.options import BRACKETED, Input, Tags
 from spacy_lpcfg.components.cli.shared.processes import pipe
 from spacy_lpcfg.components.cli.shared.streams import stdin
 
@@ -396,7 +396,7 @@ _KINDS = {
     ),
     Input.trees: _Kind(
         partial(_read_words, _read_trees),
-        "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))",
+        BRACKETED,
         (),  # as `spacy_lpcfg.trees.formats` has them
         Tags.model,
     ),

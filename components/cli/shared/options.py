@@ -69,6 +69,9 @@ Force = Annotated[
 
 # Inputs and outputs ------------------------------------------------------------------------------
 
+BRACKETED = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
+"""What is expected where there are no trees."""
+
 
 class Input(str, Enum):
     """The kinds of input that a file may hold."""

@@ -244,6 +244,13 @@ def blank_pipeline(lang: str) -> Language:
     return nlp
 
 
+def add_learned(nlp: Language, factory: str, learned: Any, config: dict[str, Any]) -> Any:
+    """Add a component that holds what was learned, and return it; `config` has its learner."""
+    component: Any = nlp.add_pipe(factory, config=config)
+    component.learned = learned
+    return component
+
+
 def n_jobs(jobs: int, hint: str = "--jobs") -> int:
     """Return the number of parallel jobs that an option asks for; -1 is one for each processor.
 

@@ -64,12 +64,6 @@ def trees_of_path(path: str, on_error: OnError, dialect: str | None, encoding: s
     return trees_of_files([Path(path)], on_error, dialect, encoding)
 
 
-def no_trees(paths: Iterable[str | Path]) -> ValueError:
-    """Return the error to raise for files without trees."""
-    names = ", ".join(map(str, paths))
-    return ValueError(f"No trees in {names}: expected trees such as (S (NP (PRP It)) (VP (VBZ works)))")
-
-
 def trees_of_docs(path: str | Path) -> Iterator[Tree]:
     """Yield the trees of a .spacy file, below the treebank's root if it has one; sentences without words are skipped.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared.console import log, log_skipped, progress, tell
-from spacy_lpcfg.components.cli.shared.options import TagDetail
+from spacy_lpcfg.components.cli.shared.options import BRACKETED, TagDetail
 from spacy_lpcfg.components.cli.shared.pipelines import save_pipeline
 
 if TYPE_CHECKING:
@@ -66,6 +66,11 @@ def names_of(paths: Sequence[str | Path]) -> str:
     return ", ".join(map(str, paths[:_NAMED])) + others
 
 
+def no_trees(paths: Sequence[str | Path]) -> ValueError:
+    """Return the error to raise for files without trees."""
+    return ValueError(f"No trees in {names_of(paths)}: expected {BRACKETED}")
+
+
 def read_training(
     paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = TagDetail.fine
 ) -> Iterator[Tree]:
@@ -115,7 +120,7 @@ def read_held_out(
         return []
     trees = list(with_tags(read_treebank(paths, skip_bad, dialect), tags))
     if not trees:
-        raise ValueError(f"No trees in {', '.join(map(str, paths))} to measure on")
+        raise no_trees(paths)
     return trees
 
 
