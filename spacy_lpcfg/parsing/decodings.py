@@ -118,7 +118,7 @@ class MostProbable(Decoding):
 
     name = "most-probable"
     summary = "the tree of n_best(1)"
-    needs = "The most probable tree needs one proper grammar (such as EM, Pivot and TreebankPCFG learn) or an ISBN."
+    needs = "The most probable tree needs a proper grammar (any but a spectral one), evidence, or an ISBN."
 
     def is_for(self, model: Decodable) -> bool:
         """Return whether the model lists its most probable trees."""

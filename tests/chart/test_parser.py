@@ -397,7 +397,7 @@ def test_most_probable_tree_is_the_first_of_n_best(golds):
 
 def test_most_probable_tree_needs_one_proper_grammar(golds):
     spectral = Spectral(n_states=2).fit(golds)
-    with pytest.raises(ValueError, match=r"got 'most-probable'. The most probable tree needs one proper grammar"):
+    with pytest.raises(ValueError, match=r"got 'most-probable'. The most probable tree needs a proper grammar"):
         make_parser(spectral, decoding="most-probable")
 
 
