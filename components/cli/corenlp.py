@@ -16,7 +16,7 @@ def corenlp(
     component: options.Component = None,
     port: options.Port = 9000,
     host: Annotated[str, typer.Option(help="The address to listen at, 0.0.0.0 for all.")] = "127.0.0.1",
-    workers: Annotated[int, typer.Option(min=1, max=1024, help="Processes that answer.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, max=1024, help="Number of processes that answer.")] = 1,
 ) -> None:
     """Serve clients of CoreNLP's server.
 
