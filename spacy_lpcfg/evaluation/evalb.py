@@ -150,8 +150,8 @@ def read_evalb(path: str | os.PathLike[str]) -> Iterator[tuple[Tree, ...]]:
     """Read a file with one sentence a line, as EVALB does.
 
     path (path): A file of bracketed trees, plain or compressed, as for `read_trees`.
-    YIELDS (tuple of Tree): The trees on a line: one, or several side by side, or none where
-        the line has no words, only brackets or nothing, as parsers write when they find no tree.
+    YIELDS (tuple of Tree): The trees on a line. There are none on a line without words, which stands for a sentence
+        without a tree.
     RAISES (TreebankError): For a line that is not whole trees, and as `read_trees`.
     """
     for number, line in enumerate(read_lines(path), start=1):

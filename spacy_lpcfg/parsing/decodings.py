@@ -55,8 +55,8 @@ class Candidates(Generic[Chosen]):
 class Decoding(ABC):
     """A way to choose one tree.
 
-    name (str): As settings and `--decoding` have it.
-    summary (str): Which tree it chooses, as the end of a sentence, for the help of commands and the documentation.
+    name (str): Its name in settings, such as `--set decoding=NAME`.
+    summary (str): Which tree it chooses, as the end of a sentence, for the documentation.
     needs (str): What it needs of a model, as a sentence; "" if all models have it.
     """
 
