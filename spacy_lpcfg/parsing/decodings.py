@@ -1,7 +1,7 @@
 """The table of decodings: how one tree is chosen among those that a model finds, and which models can do it.
 
-From this table follow the choices and the help of `spacy-lpcfg parse --decoding`, what components and models accept,
-the text of errors, and the table of decodings in the documentation.
+From this table follow the names that settings accept, the text of errors, and the table of decodings in the
+documentation.
 """
 
 from __future__ import annotations
