@@ -1,6 +1,6 @@
 """`spacy-lpcfg complexity`: counts, indices and depths of sentences and documents."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +9,7 @@ import typer
 
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.console import OnError, begun, log, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.failures import Failures
 from spacy_lpcfg.components.cli.shared.files import check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
@@ -75,13 +75,11 @@ def complexity(
     sources = [*reader.sources(files)]
     check_output(output, inputs=[*(source.file for source in sources), model], force=force)
     reader.load_for(sources)
-    errors: list[Exception] = []
-    on_error = errors.append if skip_bad else None
     failures = Failures(len(sources), skip_bad=skip_bad)
 
     def measured() -> "Iterator[tuple[str, int, Complexity]]":
         for source in sources:
-            documents = failures.reading(source.name, _documents(reader, source, with_surprisal, on_error))
+            documents = failures.reading(source.name, _documents(reader, source, with_surprisal, failures.on_error))
             for number, document in enumerate(documents, start=1):
                 if not len(document.sums):
                     what = "it has no row" if unit == Unit.sentence else "all its counts are 0"
@@ -90,13 +88,10 @@ def complexity(
 
     rows = _l2sca_rows(begun(measured())) if name == TableFormat.l2sca else _rows(begun(measured()), unit)
     write_output(output, name, rows, force=force)
-    log_skipped(errors)
-    failures.check()
+    failures.tell()
 
 
-def _documents(
-    reader: TreeSources, source: Source, with_surprisal: bool, on_error: Callable[[Exception], None] | None
-) -> "Iterator[Complexity]":
+def _documents(reader: TreeSources, source: Source, with_surprisal: bool, on_error: OnError) -> "Iterator[Complexity]":
     """Yield the complexity of a file, or of each Doc in it."""
     from spacy_lpcfg.components.doc.complexity import sentence_complexity
     from spacy_lpcfg.queries import Complexity, complexity

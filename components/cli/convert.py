@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,7 @@ import typer
 
 from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.console import log, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.console import OnError, log, progress, reporting_errors, skipping_broken
 from spacy_lpcfg.components.cli.shared.files import ZIPPED, check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, formats_of_trees, trees_as, write_output
 from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
@@ -20,7 +20,6 @@ from spacy_lpcfg.components.cli.shared.treebanks import no_trees, with_tags
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
-    from spacy_lpcfg.trees.brackets import OnError
     from spacy_lpcfg.trees.dependency_sentences import DependencySentence
 
 
@@ -116,20 +115,19 @@ def convert(
     name = _format_of(output, style)
     files = _files(trees, dialect) if by is None else list(_sentence_files(trees))
     check_output(output, "OUTPUT", inputs=files, force=force)
-    errors: list[Exception] = []
-    on_error = errors.append if skip_bad else None
-    if by is None:
-        parts = (trees_of_path(str(path), on_error, dialect, encoding) for path in trees)
-        read = _normalized(parts, functions=functions == options.Functions.keep)
-    else:
-        read = _read_dependencies(files, by, like or (), jobs, on_error)
-    converted = iter(progress(with_noise(with_tags(read, tags), share=noise, seed=seed), "trees"))
-    first = next(converted, None)
-    if first is None:
-        log_skipped(errors)
+    with skipping_broken(skip_bad) as on_error:
+        if by is None:
+            parts = (trees_of_path(str(path), on_error, dialect, encoding) for path in trees)
+            read = _normalized(parts, functions=functions == options.Functions.keep)
+        else:
+            read = _read_dependencies(files, by, like or (), jobs, on_error)
+        converted = iter(progress(with_noise(with_tags(read, tags), share=noise, seed=seed), "trees"))
+        first = list(islice(converted, 1))
+        if first:
+            items = trees_as(name, chain(first, converted), lang=lang, n_sents=n_sents)
+            write_output(output, name, items, force=force)
+    if not first:
         raise no_trees(trees)
-    write_output(output, name, trees_as(name, chain([first], converted), lang=lang, n_sents=n_sents), force=force)
-    log_skipped(errors)
 
 
 def _format_of(output: Path, style: LatexStyle) -> str:
@@ -180,13 +178,13 @@ def _readers_of_sentences() -> "dict[str, Callable[[str, OnError], Iterator[Depe
     }
 
 
-def _sentences_of(file: str, on_error: "OnError") -> "Iterator[DependencySentence]":
+def _sentences_of(file: str, on_error: OnError) -> "Iterator[DependencySentence]":
     name = file.removesuffix(ZIPPED)
     return next(read(file, on_error) for suffix, read in _readers_of_sentences().items() if name.endswith(suffix))
 
 
 def _read_dependencies(
-    files: Iterable[str], by: str, like: Sequence[Path], n_jobs: int, on_error: "OnError"
+    files: Iterable[str], by: str, like: Sequence[Path], n_jobs: int, on_error: OnError
 ) -> Iterator["Tree"]:
     """Yield a model's trees for sentences with dependencies, without those that have local trees unlike `like`."""
     from spacy_lpcfg.models.kinds import make_parser

@@ -13,7 +13,7 @@ import typer
 
 from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.console import OnError, begun, log, progress, reporting_errors, skipping_broken
 from spacy_lpcfg.components.cli.shared.files import STDIN, check_input, check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, formats_of_trees, trees_as, write_output
 from spacy_lpcfg.components.cli.shared.tree_sources import DOCS, files_below, trees_of_path
@@ -65,23 +65,20 @@ def edit(
     from spacy_lpcfg.trees.formats import PENN
 
     name = format_of(output, None, dict.fromkeys([PENN, *formats_of_trees()]))
-    errors: list[Exception] = []
-    read = progress(_places_and_trees(files, errors.append if skip_bad else None, dialect), "trees")
     check_output(None if dry_run else output, inputs=[*files, rules], force=force)
     edit_rules, counts = read_rules(rules), Counter["EditRule"]()
     editing = partial(edit_trees, rules=edit_rules, heads=head_rules(lang), counts=counts)
-    if dry_run:
-        write_output(None, "text", _changes(read, editing), force=False)
-    else:
-        _write(output, name, editing(tree for _, tree in read), lang, force)
-    log_skipped(errors)
+    with skipping_broken(skip_bad) as on_error:
+        read = progress(_places_and_trees(files, on_error, dialect), "trees")
+        if dry_run:
+            write_output(None, "text", _changes(read, editing), force=False)
+        else:
+            _write(output, name, editing(tree for _, tree in read), lang, force)
     for rule in edit_rules:
         log(f"{rule.path}:{rule.line}: fired {counted(counts[rule], 'time')}: {' '.join(rule.pattern.text.split())}")
 
 
-def _places_and_trees(
-    paths: Sequence[str], on_error: Callable[[Exception], None] | None, dialect: str | None
-) -> "Iterator[tuple[str, Tree]]":
+def _places_and_trees(paths: Sequence[str], on_error: OnError, dialect: str | None) -> "Iterator[tuple[str, Tree]]":
     """Yield the trees of files with their places, such as dev.mrg:3 for the third tree.
 
     RAISES (BadParameter): For a file that there is not. (FileNotFoundError): For a folder without any.

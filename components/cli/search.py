@@ -13,7 +13,7 @@ import typer
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.citations import EXTENT, PLACE, CitedSentence, Origin, cells
-from spacy_lpcfg.components.cli.shared.console import begun, log, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.console import OnError, begun, log, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.failures import Failures
 from spacy_lpcfg.components.cli.shared.files import check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
@@ -154,19 +154,17 @@ def search(
 
     name = _format(output, form, counts)
     patterns, files = patterns_and_files(arguments, expressions or (), patterns_file)
-    errors: list[Exception] = []
     reader = TreeSources(kind, model, component, dialect)
     sources = [*reader.sources(files)]
     check_output(output, inputs=[*(source.file for source in sources), model], force=force)
     reader.load_for(sources)
     failures = Failures(len(sources), skip_bad=skip_bad)
     has_root = {named.pattern.has_root for named in patterns}
-    searched = _searched(reader, sources, head_rules(lang), errors if skip_bad else None, failures, has_root)
+    searched = _searched(reader, sources, head_rules(lang), failures, has_root)
     is_one = len(files) == 1 and not os.path.isdir(files[0])
     rows = _count_rows(searched, patterns) if counts else _rows(begun(searched), patterns, name, is_one)
     write_output(output, name, begun(rows), force=force)
-    log_skipped(errors)
-    failures.check()
+    failures.tell()
 
 
 def _format(output: Path | None, form: SearchFormat | None, counts: bool) -> str:
@@ -183,29 +181,28 @@ def _searched(
     reader: TreeSources,
     sources: Iterable[Source],
     rules: "HeadRules",
-    errors: list[Exception] | None,
     failures: Failures,
     has_root: set[bool],
 ) -> Iterator[Searched]:
     """Yield the trees of files.
 
-    errors (list or None): Receives the errors of broken trees; None if they are to be raised.
     has_root (set of bool): Whether trees are below a node ROOT, for each of the patterns.
     """
     for source in sources:
         is_treebank = source.kind == options.Input.trees
-        parts = _treebank(source, rules, errors, has_root) if is_treebank else _docs(reader, source, rules, has_root)
+        parts = (
+            _treebank(source, rules, failures.on_error, has_root)
+            if is_treebank
+            else _docs(reader, source, rules, has_root)
+        )
         yield from failures.reading(source.name, parts)
 
 
-def _treebank(
-    source: Source, rules: "HeadRules", errors: list[Exception] | None, has_root: set[bool]
-) -> Iterator[Searched]:
+def _treebank(source: Source, rules: "HeadRules", on_error: OnError, has_root: set[bool]) -> Iterator[Searched]:
     from spacy_lpcfg.queries import TreeIndex
     from spacy_lpcfg.trees.formats import PENN
     from spacy_lpcfg.trees.reading import dialect_of
 
-    on_error = None if errors is None else errors.append
     if os.path.isfile(source.file) and (source.dialect or dialect_of(source.file)) == PENN:
         dropped: Counter[str] = Counter()
         index = TreeIndex.read(source.file, rules, on_error=on_error, dropped=dropped)

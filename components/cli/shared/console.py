@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache, wraps
 from itertools import chain, islice
 from threading import Event, Thread, current_thread, main_thread
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import typer
 
@@ -19,6 +19,7 @@ from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared.streams import careful_stdout, settle
 
 Item = TypeVar("Item")
+OnError: TypeAlias = Callable[[Exception], None] | None
 
 BAD_DATA = 1
 INTERRUPTED = 130  # that of a process that Ctrl-C ends
@@ -157,6 +158,17 @@ def tell(message: str) -> None:
     except (OSError, ValueError) as error:
         settle(sys.stdout)
         log(f"Warning: {one_line(error)}")
+
+
+@contextmanager
+def skipping_broken(is_asked: bool) -> Iterator[OnError]:
+    """Provide what is called with the error of each broken tree in the block, and log these errors at its end.
+
+    is_asked (bool): Whether broken trees are skipped; if not, None is provided, so that their errors are raised.
+    """
+    errors: list[Exception] = []
+    yield errors.append if is_asked else None
+    log_skipped(errors)
 
 
 def log_skipped(errors: Sequence[Exception]) -> None:

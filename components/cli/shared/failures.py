@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from spacy_lpcfg.checks import counted
-from spacy_lpcfg.components.cli.shared.console import log, message_of, one_line
+from spacy_lpcfg.components.cli.shared.console import OnError, log, log_skipped, message_of, one_line
 
 Item = TypeVar("Item")
 
@@ -18,7 +18,7 @@ def error_of_file(file: str, error: object) -> str:
 
 
 class Failures:
-    """The number of files that could not be read.
+    """The number of files that could not be read, and the errors of broken trees that were left out.
 
     n_files (int): The number of all files; the error of a single one is raised as it is.
     skip_bad (bool): Whether broken trees are left out; if not, their errors say that they can be.
@@ -28,6 +28,12 @@ class Failures:
         self.n_files = n_files
         self.n_failed = 0
         self._skip_bad = skip_bad
+        self._broken: list[Exception] = []
+
+    @property
+    def on_error(self) -> OnError:
+        """What is called with the error of a broken tree; None if it is raised."""
+        return self._broken.append if self._skip_bad else None
 
     def reading(self, file: str, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items of a file up to its end, or to an error, which is logged.
@@ -46,6 +52,11 @@ class Failures:
             log(error_of_file(file, message_of(error, skip_bad=self._skip_bad)))
             if self.n_failed == self.n_files:
                 self.check()
+
+    def tell(self) -> None:
+        """Log the broken trees that were left out; raise ValueError if a file could not be read."""
+        log_skipped(self._broken)
+        self.check()
 
     def check(self) -> None:
         """Raise ValueError if a file could not be read."""

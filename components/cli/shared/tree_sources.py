@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -30,10 +30,10 @@ from spacy_lpcfg.components.cli.shared.treebanks import trees_of_files
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from spacy_lpcfg.components.cli.shared.console import OnError
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.trees import Tree
 
-    OnError = Callable[[Exception], None] | None
 
 DOCS, _JSON = ".spacy", (".jsonl", ".json")
 _TOO_LONG = f"Expected a JSON object of at most {LONGEST_JSON:,} characters on a line, but it goes on."

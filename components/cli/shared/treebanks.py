@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from spacy_lpcfg.checks import counted
-from spacy_lpcfg.components.cli.shared.console import log, log_skipped, progress, tell
+from spacy_lpcfg.components.cli.shared.console import OnError, log, progress, skipping_broken, tell
 from spacy_lpcfg.components.cli.shared.options import BRACKETED, TagDetail
 from spacy_lpcfg.components.cli.shared.pipelines import save_pipeline
 
@@ -30,7 +30,6 @@ def tree_files(
     """Yield the files to learn from; tell what was read, and log at the end how many trees were broken."""
     from spacy_lpcfg.trees import TreeFiles
 
-    errors: list[Exception] = []
     counts: dict[str, int] = {}
     dropped: dict[str, Counter[str]] = {}
 
@@ -41,12 +40,11 @@ def tree_files(
             log_dialect(files.dialect, dialect, sum(dropped.values(), Counter()))
             tell(f"read {counted(sum(counts.values()), 'tree')} from {names_of(files.paths)}")
 
-    on_error = errors.append if skip_bad else None
-    told: dict[str, Any] = {"on_error": on_error, "on_read": on_read, "on_dropped": dropped.__setitem__}
-    files = TreeFiles.of(paths, dialect=dialect, coarse_tags=tags == TagDetail.coarse, **told)
-    n_files = len({*files.paths})
-    yield files
-    log_skipped(errors)
+    with skipping_broken(skip_bad) as on_error:
+        told: dict[str, Any] = {"on_error": on_error, "on_read": on_read, "on_dropped": dropped.__setitem__}
+        files = TreeFiles.of(paths, dialect=dialect, coarse_tags=tags == TagDetail.coarse, **told)
+        n_files = len({*files.paths})
+        yield files
 
 
 def log_dialect(dialect: str | None, asked_for: str | None, dropped: Counter[str]) -> None:
@@ -81,14 +79,13 @@ def read_training(
 
 def read_treebank(paths: Sequence[Path], skip_bad: bool, dialect: str | None) -> Iterator[Tree]:
     """Yield the trees of files; at the end, log the number of broken trees and the changes by the dialect."""
-    errors: list[Exception] = []
-    yield from progress(trees_of_files(paths, errors.append if skip_bad else None, dialect), "trees")
-    log_skipped(errors)
+    with skipping_broken(skip_bad) as on_error:
+        yield from progress(trees_of_files(paths, on_error, dialect), "trees")
 
 
 def trees_of_files(
     paths: Sequence[Path],
-    on_error: Callable[[Exception], None] | None,
+    on_error: OnError,
     dialect: str | None,
     encoding: str = "utf-8",
 ) -> Iterator[Tree]:
