@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.bracketer import Brackets
-from spacy_lpcfg.bracketing.paper.branching import (
+from benchmarks.papers.branching import (
     left_branching,
     random_branching,
     right_branching,
     right_branching_inside_top,
     upper_bound,
 )
-from spacy_lpcfg.bracketing.paper.ccm import CCM
+from benchmarks.papers.ccm_model import CCM
+from spacy_lpcfg.bracketing.bracketer import Brackets
 from spacy_lpcfg.bracketing.paper.top import heuristic_split
 from spacy_lpcfg.bracketing.sentences import plain
 from spacy_lpcfg.bracketing.tagged import TaggedSentence

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from oracles.binary_trees import Spans, all_trees
 
-from spacy_lpcfg.bracketing.paper.binary_trees import best_tree, span_marginals
-from spacy_lpcfg.bracketing.paper.branching import (
+from benchmarks.papers.branching import (
     left_branching,
     random_branching,
     right_branching,
     right_branching_inside_top,
     upper_bound,
 )
+from benchmarks.papers.ccm_model import span_marginals
+from spacy_lpcfg.bracketing.paper.binary_trees import best_tree
 from spacy_lpcfg.trees import Tree
 
 

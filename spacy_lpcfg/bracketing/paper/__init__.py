@@ -1,1 +1,1 @@
-"""The algorithm of Parikh, Cohen and Xing (2014), and the baselines that it is compared with."""
+"""The algorithm of Parikh, Cohen and Xing (2014); the baselines are in `benchmarks/papers`."""

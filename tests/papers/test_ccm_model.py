@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from oracles.binary_trees import Spans, all_trees
 
-from spacy_lpcfg.bracketing.paper.ccm import CCM, YieldIndex
+from benchmarks.papers.ccm_model import CCM, YieldIndex
 
 Tags = Sequence[str]
 Event = tuple[str, tuple[str, ...]]

@@ -20,8 +20,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import logsumexp
 
-from spacy_lpcfg.bracketing.paper.binary_trees import Span, best_tree, log_sum_of_trees, span_marginals
+from spacy_lpcfg.bracketing.paper.binary_trees import Span, best_tree
+
+_Places = tuple[slice, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -250,6 +253,55 @@ def split_marginals(n_words: int) -> np.ndarray:
             marginals[start, start + 1 : start + width] += share
             marginals[start + 1 : start + width, start + width] += share
     return marginals
+
+
+def span_marginals(log_weights: np.ndarray) -> np.ndarray:
+    """Compute the marginal probability of each span, where a tree's probability is proportional to its spans' weights.
+
+    log_weights (float64, (n_sentences, n + 1, n + 1)): Log-weight of the span [i, j) at i, j; other entries are
+        ignored.
+    RETURNS (float64, same shape): The marginals: 1 for the whole sentence and for words, 0 where i >= j.
+    """
+    sums, marginals = _log_sums(log_weights), np.zeros_like(log_weights)
+    n_words = log_weights.shape[1] - 1
+    if n_words:
+        marginals[:, 0, -1] = 1
+    for length in range(n_words, 1, -1):
+        spans, lefts, rights = _splits(n_words, length)
+        below = sums[spans] - log_weights[spans]
+        shares = marginals[spans] * np.exp(sums[lefts] + sums[rights] - below)
+        marginals[lefts] += shares
+        marginals[rights] += shares
+    return marginals
+
+
+def log_sum_of_trees(log_weights: np.ndarray) -> np.ndarray:
+    """Return the logarithm of the sum over all trees of the product of their spans' weights, float64 (n_sentences,).
+
+    log_weights (float64, (n_sentences, n + 1, n + 1)): Log-weights of spans, as for `span_marginals`.
+    """
+    return _log_sums(log_weights)[:, 0, -1]
+
+
+def _log_sums(log_weights: np.ndarray) -> np.ndarray:
+    """Compute ln of the sum over all trees of each span, float64 (n_sentences, n + 1, n + 1)."""
+    sums = log_weights.copy()
+    n_words = log_weights.shape[1] - 1
+    for length in range(2, n_words + 1):
+        spans, lefts, rights = _splits(n_words, length)
+        sums[spans] += logsumexp(sums[lefts] + sums[rights], axis=2, keepdims=True)
+    return sums
+
+
+def _splits(n_words: int, length: int) -> tuple[_Places, _Places, _Places]:
+    """Return where all spans of a length, and the left and right parts of their splits, are in (., n + 1, n + 1).
+
+    RETURNS (tuple): Places of the shape (., n_spans, 1) for spans, (., n_spans, length - 1) for parts; all differ.
+    """
+    starts = np.arange(n_words - length + 1)[:, None]
+    ends, middles = starts + length, starts + np.arange(1, length)
+    everything = slice(None)
+    return (everything, starts, ends), (everything, starts, middles), (everything, middles, ends)
 
 
 def _by_length(sentences: Iterable[Sequence[str]]) -> tuple[list[np.ndarray], dict[str, int]]:
