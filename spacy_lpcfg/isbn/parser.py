@@ -290,9 +290,10 @@ class Prefix:
 
         word (str): The next word.
         tag (str or None): Given tag of the word; it is ignored if None or unknown.
+        RAISES (ValueError): If the word is empty or no text.
         """
-        parser, search = self._parser, self._search.copy()
-        search.add(parser.isbn.vocabulary.candidates([word], [tag], first=not self.words))
+        parser, search, query = self._parser, self._search.copy(), Query([word], [tag])
+        search.add(parser.isbn.vocabulary.candidates(query.words, query.tags, first=not self.words))
         search.advance()
         after = min(self.log_probability, log_sum(search.log_probabilities()))
         return Prefix(parser, search, (*self.words, word), after, bits(self.log_probability, after))

@@ -28,8 +28,8 @@ class Query:
         None to look them up in that of the parser, if it has one.
     vectors (float32 (n_words, width), or None): The vectors of the words, for a model with `VectorEvidenceModel`.
     evidence (Evidence or None): Precomputed evidence for the words; None to compute it when the model takes any.
-    RAISES (ValueError): If there are no words, or a word is empty, if the numbers of words and tags differ, or if a
-        constraint is on something that is not a span of the words.
+    RAISES (ValueError): If there are no words, or a word is empty or no text, if the numbers of words and tags differ,
+        or if a constraint is on something that is not a span of the words.
     """
 
     words: Sequence[str]
@@ -46,8 +46,10 @@ class Query:
                 f"Expected at least one word, and a tag or None for each; got {len(self.words)} words and "
                 f"{'no' if self.tags is None else len(self.tags)} tags."
             )
-        if "" in self.words:
-            raise ValueError(f"Expected words of at least one character, got an empty one: {shown(self.words)}.")
+        if isinstance(self.words, str) or not all(isinstance(word, str) and word for word in self.words):
+            raise ValueError(
+                f"Expected a list of words, which are not empty, got {shown(self.words)}: split a sentence into words."
+            )
         self.constraints.check(len(self.words))
 
     @classmethod

@@ -184,6 +184,14 @@ def test_parse_refuses_no_words():
         PARSER.start().finish()
 
 
+@pytest.mark.parametrize("words", ["She left.", ["a", ""], [3]])
+def test_parse_refuses_what_is_no_list_of_words(words):
+    with pytest.raises(ValueError, match="Expected a list of words"):
+        PARSER.parse(words)
+    with pytest.raises(ValueError, match="Expected a list of words"):
+        PARSER.start().push(words[-1] if isinstance(words, list) else "")
+
+
 def test_settings_refuse_nonsense():
     with pytest.raises(ValueError, match="Only grammars have marginals of rules"):
         IncrementalParser(PARSER.isbn, decoding=DECODINGS["max-rule"])
