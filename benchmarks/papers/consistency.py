@@ -47,7 +47,7 @@ from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.spectral import SpectralEstimate
 from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE
-from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.treebank.settings import RuleSettings
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.tree import Span
@@ -59,7 +59,7 @@ BRANCHING = 0.4  # weight of a category beside that of a tag, as a child
 CONCENTRATION = 0.3  # of the random parameters: the smaller, the more the states differ
 N_TESTED = 1_000
 LEARNERS: dict[str, Callable[[int, LexicalSettings], Learner]] = {
-    "one state": lambda m, lexical: TreebankPCFG(lexical),
+    "one state": lambda m, lexical: TreebankPCFG(lexical=lexical),
     "one state, no threshold": lambda m, lexical: TreebankPCFG(replace(lexical, min_posterior=0.0)),
     "spectral": lambda m, lexical: Spectral(n_states=m, lexical=lexical, rules=RuleSettings(exact_tensors=True)),
     "pivot": lambda m, lexical: Pivot(n_states=m, lexical=lexical, n_iterations=0),
@@ -143,7 +143,7 @@ def _least(symbol: str, word: str) -> Tree:
 
 def random_grammar(n_states: int, rng: np.random.Generator) -> Grammar:
     """A proper grammar of all rules with random latent parameters; its trees are short."""
-    grammar = TreebankPCFG(LEXICAL).fit(all_rules())
+    grammar = TreebankPCFG(lexical=LEXICAL).fit(all_rules())
     lexicon, rules = grammar.lexicon, grammar.rules
     states = np.full(grammar.n_symbols, n_states, dtype=np.int32)
     roots = rng.gamma(CONCENTRATION, size=(grammar.n_symbols, n_states))

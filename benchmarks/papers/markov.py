@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks import measure
 from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.learning import TreebankPCFG
-from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.treebank.settings import RuleSettings
 from spacy_lpcfg.parsing.decodings import MBR, MaxRule
 from spacy_lpcfg.trees import Tree, clean, read_trees
 

@@ -12,14 +12,13 @@ from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.evidence._features import feature_keys, find_rows, hash_table, sum_rows
 from spacy_lpcfg.evidence.atoms import Lexicon, post_atoms, span_atoms
+from spacy_lpcfg.evidence.classifier import Chain
 from spacy_lpcfg.evidence.templates import END_TABLE, SPAN_TABLE, START_TABLE, WORD_TABLE
 from spacy_lpcfg.parsing.evidence import LARGEST_LOG_ODDS, Evidence, span_bounds
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.container import refuse_others, with_prefixes, without_prefixes
 from spacy_lpcfg.storage.validation import LARGEST, Consistency, are_texts, are_within, is_array, is_number
 from spacy_lpcfg.trees.transforms import join_chain, split_chain
-
-Chain = tuple[str, ...]
 
 _CHUNK = 4_096  # spans whose features are in memory at once
 _BYTES = 127  # of the largest weight

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.stepwise import StepwiseEM as StepwiseEM
     from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank as IndexedTreebank
     from spacy_lpcfg.learning.treebank.assembly import Parameters as Parameters
-    from spacy_lpcfg.learning.treebank.assembly import TreebankSettings as TreebankSettings
     from spacy_lpcfg.learning.treebank.assembly import build_grammar as build_grammar
+    from spacy_lpcfg.learning.treebank.settings import TreebankSettings as TreebankSettings
     from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG as TreebankPCFG
     from spacy_lpcfg.learning.tuning import Smoothing as Smoothing
 
@@ -38,7 +38,8 @@ if not TYPE_CHECKING:  # else mypy would accept any name
             "spectral": ["Spectral"],
             "split_merge": ["SplitMerge"],
             "stepwise": ["StepwiseEM"],
-            "treebank.assembly": ["IndexedTreebank", "Parameters", "TreebankSettings", "build_grammar"],
+            "treebank.assembly": ["IndexedTreebank", "Parameters", "build_grammar"],
+            "treebank.settings": ["TreebankSettings"],
             "treebank_pcfg": ["TreebankPCFG"],
             "tuning": ["Smoothing"],
         },

@@ -27,9 +27,9 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep, Step
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split, StateSmoothing
-from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, LexicalSettings
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, TreebankSettings
-from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
+from spacy_lpcfg.learning.treebank.settings import TreebankSettings
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
@@ -146,35 +146,24 @@ class EMLearner:
 
 
 @dataclass(frozen=True)
-class EM(EMLearner, Variants):
-    """Learner of a proper L-PCFG by expectation maximisation from a random start.
+class EM(EMLearner, TreebankSettings, Variants):
+    """Learner of a proper L-PCFG by expectation maximisation from a random start; see `TreebankSettings` for the rest.
 
     n_states (int): The maximum number of latent states of a symbol (m).
     n_iterations (int): Iterations of EM; the maximum with held-out trees.
     seed (int): Seed of the random start.
-    n_jobs (int or None): Processes that read the trees, and threads of the E step; None for those of
-        `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other.
-    lexical (LexicalSettings): Terminals and smoothing of the emissions.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     noise (float): The start is the treebank PCFG with every probability times e^u, u uniform in [-noise, noise].
-    lang (str): Language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): How rules are made and stored.
-    functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int = 16
     n_iterations: int = 20
     seed: int = 0
-    n_jobs: int | None = None
-    functions: bool = False
     smoothing: StateSmoothing = StateSmoothing()
-    lexical: LexicalSettings = LexicalSettings()
     tokens_per_state: float = 20.0
     noise: float = float(np.log(3.0))
-    lang: str = "en"
-    rules: RuleSettings = RuleSettings()
 
     check_every: ClassVar[int] = 5
     first_iteration: ClassVar[int] = 1
@@ -190,8 +179,7 @@ class EM(EMLearner, Variants):
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """Start EM at random; `trees` as for `fit`."""
-        reading = TreebankSettings(self.lang, self.functions, self.lexical, self.rules, self.n_jobs)
-        treebank = IndexedTreebank.read(trees, reading)
+        treebank = IndexedTreebank.read(trees, self)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)
         start = random_start(split, self.noise, self.seed)

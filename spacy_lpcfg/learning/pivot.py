@@ -36,12 +36,12 @@ from spacy_lpcfg.learning.em import EMFit, EMLearner
 from spacy_lpcfg.learning.latent.merging import merge_states
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split, StateSmoothing
-from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions, LexicalSettings
+from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM, rule_weights
 from spacy_lpcfg.learning.moments.estimation import group_means, groups_of
 from spacy_lpcfg.learning.moments.pivot_states import Side, States, symbol_states
 from spacy_lpcfg.learning.moments.projections import Features, scaled
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, TreebankSettings, build_grammar
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
 from spacy_lpcfg.learning.treebank.features import (
     INSIDE,
     OUTSIDE,
@@ -50,7 +50,7 @@ from spacy_lpcfg.learning.treebank.features import (
     feature_table,
     mix,
 )
-from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.treebank.settings import TreebankSettings
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
@@ -95,36 +95,26 @@ class PivotFeatures:
 
 
 @dataclass(frozen=True)
-class Pivot(EMLearner, Variants):
-    """Learner of a proper L-PCFG by pivot features, and some iterations of EM.
+class Pivot(EMLearner, TreebankSettings, Variants):
+    """Learner of a proper L-PCFG by pivot features, and some iterations of EM; see `TreebankSettings` for the rest.
 
     n_states (int): The maximum number of latent states of a symbol (m).
     n_iterations (int): Iterations of EM after the pivots (section 6.3), 0 for none; the maximum with held-out trees.
     seed (int): Seed of the randomised singular value decompositions.
-    n_jobs (int or None): Parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other, in EM.
-    lexical (LexicalSettings): Terminals and smoothing of the emissions.
     features (Features): The features of the CCA, and their scaling.
     pivots (PivotFeatures): The pivot features, and how states and rules are found by them.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
-    lang (str): Language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): How rules are made and stored.
-    functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int = 16
     n_iterations: int = 2
     seed: int = 0
-    n_jobs: int | None = None
-    functions: bool = False
     smoothing: StateSmoothing = StateSmoothing(rare_words=3.0)
-    lexical: LexicalSettings = LexicalSettings()
     features: Features = Features()
     pivots: PivotFeatures = PivotFeatures()
     tokens_per_state: float = 40.0
-    lang: str = "en"
-    rules: RuleSettings = RuleSettings()
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {
@@ -144,8 +134,7 @@ class Pivot(EMLearner, Variants):
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """Start EM at the parameters of the pivots (section 6.3); `trees` as for `fit`."""
-        reading = TreebankSettings(self.lang, self.functions, self.lexical, self.rules, self.n_jobs)
-        treebank = IndexedTreebank.read(trees, reading)
+        treebank = IndexedTreebank.read(trees, self)
         return self.start_at(treebank, self.parameters(treebank))
 
     def start_at(self, treebank: IndexedTreebank, parameters: Parameters) -> EMFit:

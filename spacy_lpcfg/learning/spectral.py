@@ -21,19 +21,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from spacy_lpcfg.checks import SEED
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep, SingularValues
-from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states
-from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions, LexicalSettings
+from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
+from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions
 from spacy_lpcfg.learning.moments.estimation import ProjectionSums, group_sums, rule_moments
-from spacy_lpcfg.learning.moments.projections import Bases, Features, Projector
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, Part, TreebankSettings, build_grammar
+from spacy_lpcfg.learning.moments.projections import Bases, Features, project_bases
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, Part, build_grammar
 from spacy_lpcfg.learning.treebank.cooccurrence import pairwise_sum
 from spacy_lpcfg.learning.treebank.features import (
     SIMPLE_INSIDE,
     SIMPLE_OUTSIDE,
 )
-from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.treebank.settings import TreebankSettings
 from spacy_lpcfg.learning.tuning import NO_SMOOTHING, Smoothing, tune
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
@@ -41,32 +42,24 @@ from spacy_lpcfg.variants import Variants
 
 
 @dataclass(frozen=True)
-class Spectral(Variants):
+class Spectral(TreebankSettings, Variants):
     """Spectral learner of an L-PCFG; its parameters may be negative, so the grammar is not proper.
+
+    Further settings are those of `TreebankSettings`.
 
     n_states (int): The maximum number of latent states of a symbol (m).
     seed (int): Seed of the randomised singular value decompositions.
-    n_jobs (int or None): Parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (Smoothing): Smoothing of the moments.
-    lexical (LexicalSettings): Terminals and smoothing of the emissions.
     features (Features): The features that are projected, and their scaling.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
-    lang (str): Language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): How rules are made and stored.
-    functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int = 16
     seed: int = 0
-    n_jobs: int | None = None
-    functions: bool = False
     smoothing: Smoothing = Smoothing()
-    lexical: LexicalSettings = LexicalSettings()
     features: Features = Features()
     tokens_per_state: float = 40.0
-    lang: str = "en"
-    rules: RuleSettings = RuleSettings()
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {
@@ -81,7 +74,8 @@ class Spectral(Variants):
     )
 
     def __post_init__(self) -> None:
-        self._projector()  # checks its settings
+        check_states(self.n_states, self.tokens_per_state)
+        SEED(seed=self.seed)
 
     def fit(
         self,
@@ -106,19 +100,16 @@ class Spectral(Variants):
 
     def estimate(self, trees: Iterable[Tree] | IndexedTreebank) -> "SpectralEstimate":
         """Return the moments of trees, from which to make grammars of any smoothing; `trees` as in `fit`."""
-        reading = TreebankSettings(self.lang, self.functions, self.lexical, self.rules, self.n_jobs)
-        treebank = IndexedTreebank.read(trees, reading)
+        treebank = IndexedTreebank.read(trees, self)
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
-            bases = self._projector().bases(treebank, self.n_jobs)
+            most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
+            bases = project_bases(treebank, self.features, most, self.seed, self.n_jobs)
             log_fewer_states(treebank, bases.n_states, self.n_states, self.tokens_per_state)
             calls = ((part, bases) for part in treebank.parts())
             sums = pairwise_sum(in_order(_part_sums, calls, n_jobs=self.n_jobs), add)
         return SpectralEstimate(treebank, bases, sums)
-
-    def _projector(self) -> Projector:
-        return Projector(self.n_states, self.tokens_per_state, self.seed, self.features)
 
 
 def _part_sums(part: Part, bases: Bases) -> ProjectionSums:

@@ -19,9 +19,8 @@ from spacy_lpcfg.learning.latent.merging import merge_states
 from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
 from spacy_lpcfg.learning.latent.statistics import Expected, Split, StateSmoothing
-from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, TreebankSettings
-from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
+from spacy_lpcfg.learning.treebank.settings import TreebankSettings
 from spacy_lpcfg.trees.tree import Tree
 
 logger = logging.getLogger(__name__)
@@ -51,36 +50,27 @@ class Rounds:
 
 
 @dataclass(frozen=True)
-class SplitMerge(EMLearner):
+class SplitMerge(EMLearner, TreebankSettings):
     """Learner of a proper L-PCFG by splitting and merging states; each symbol gets a number of its own.
+
+    Further settings are those of `TreebankSettings`.
 
     n_states (int): The maximum number of latent states of a symbol (m); there are as many rounds as doublings up to it.
         A grammar of 32 has about as many states in all as one of 16 by another learner.
     n_iterations (int): Iterations of EM after the last round, 0 for none; the maximum with held-out trees.
     seed (int): Seed of the noise.
-    n_jobs (int or None): Processes that read the trees, and threads of the E step; None for those of
-        `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other.
-    lexical (LexicalSettings): Terminals and smoothing of the emissions.
     tokens_per_state (float): A state is split if it is expected at least twice this many times.
     rounds (Rounds): How states are split and merged.
-    lang (str): Language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): How rules are made and stored.
-    functions (bool): Whether categories keep their functions, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int = 16
     n_iterations: int = 2
     seed: int = 0
-    n_jobs: int | None = None
-    functions: bool = False
     smoothing: StateSmoothing = StateSmoothing()
-    lexical: LexicalSettings = LexicalSettings()
     tokens_per_state: float = 10.0
     rounds: Rounds = Rounds()
-    lang: str = "en"
-    rules: RuleSettings = RuleSettings()
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
@@ -89,8 +79,7 @@ class SplitMerge(EMLearner):
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """Start EM after the last round; `trees` as for `fit`."""
-        reading = TreebankSettings(self.lang, self.functions, self.lexical, self.rules, self.n_jobs)
-        treebank = IndexedTreebank.read(trees, reading)
+        treebank = IndexedTreebank.read(trees, self)
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are no reason to warn
         split = Split.of(treebank, 1, self.tokens_per_state)

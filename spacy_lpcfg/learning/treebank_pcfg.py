@@ -7,28 +7,14 @@ import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
-from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, TreebankSettings, build_grammar
-from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
+from spacy_lpcfg.learning.treebank.settings import TreebankSettings
 from spacy_lpcfg.trees.tree import Tree
 
 
 @dataclass(frozen=True)
-class TreebankPCFG:
-    """Learner of a PCFG by relative frequencies; a proper grammar.
-
-    lexical (LexicalSettings): Terminals and smoothing of the emissions.
-    lang (str): Language, table or file of the head rules, see `head_rules`.
-    rules (RuleSettings): How rules are made and stored.
-    functions (bool): Whether categories keep their functions, as in NP-SBJ.
-    n_jobs (int or None): Processes that read the trees; None for those of `joblib.parallel_config`, or 1.
-    """
-
-    lexical: LexicalSettings = LexicalSettings()
-    lang: str = "en"
-    rules: RuleSettings = RuleSettings()
-    n_jobs: int | None = None
-    functions: bool = False
+class TreebankPCFG(TreebankSettings):
+    """Learner of a PCFG by relative frequencies, a proper grammar; its settings are those of `TreebankSettings`."""
 
     def fit(
         self,
@@ -43,8 +29,7 @@ class TreebankPCFG:
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are no trees.
         """
-        reading = TreebankSettings(self.lang, self.functions, self.lexical, self.rules, self.n_jobs)
-        treebank = IndexedTreebank.read(trees, reading)
+        treebank = IndexedTreebank.read(trees, self)
         n_symbols = len(treebank.nodes.symbols)
         parameters = Parameters(
             n_states=np.ones(n_symbols, dtype=np.int32),

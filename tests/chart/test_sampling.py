@@ -20,7 +20,7 @@ UNSMOOTHED = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0)
 
 def learn(*trees: str) -> Grammar:
     """The treebank PCFG of trees, its emissions as they were counted."""
-    return TreebankPCFG(UNSMOOTHED).fit(parse_trees(trees))
+    return TreebankPCFG(lexical=UNSMOOTHED).fit(parse_trees(trees))
 
 
 def test_sampling_draws_the_distribution_of_a_latent_grammar() -> None:

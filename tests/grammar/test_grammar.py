@@ -6,8 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-import srsly
-from grammars import grammar_of, of_low_rank, one_state, random_grammar, random_model
+from grammars import random_grammar, random_model
 from oracles.enumeration import model_of
 from paths import SAMPLE
 
@@ -16,7 +15,6 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar import tensors as stored
 from spacy_lpcfg.grammar.checking import check
-from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, SPARSE, Tensors
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
@@ -96,40 +94,6 @@ def test_bytes_round_trip(grammar):
     words = ["the", "dog", "saw", "it", "."]
     one, two = (Parser(g).parse(words) for g in (grammar, again))
     assert (one.spans, one.tags, one.span_scores.tolist()) == (two.spans, two.tags, two.span_scores.tolist())
-
-
-@pytest.mark.parametrize(
-    "foreign",
-    [
-        b"",
-        b"(S (NP (DT the) (NN cat)))",
-        b"\x80\x04\x95",
-        srsly.msgpack_dumps({}),
-        pack(Grammar.kind, Grammar.version, {}),
-    ],
-)
-def test_foreign_bytes_are_refused(foreign):
-    """Nothing, brackets, a pickle and other msgpack; the rest is in tests/storage."""
-    with pytest.raises(ModelError):
-        Grammar.from_bytes(foreign)
-
-
-MODEL = of_low_rank(random_model(0, most_states=6))
-VALUES = unpack(
-    Grammar.kind,
-    Grammar.version,
-    replace(
-        grammar_of(MODEL, one_state(MODEL, 0), is_proper=True, store=Tensors.sparsify),
-        classifier=Classifier.of(np.array([3, 5, 2**31 - 1]), np.random.default_rng(0).normal(size=(3, 7))),
-    ).to_bytes(),
-)
-
-
-def test_missing_parts_are_named():
-    for name in VALUES:
-        data = pack(Grammar.kind, Grammar.version, {key: value for key, value in VALUES.items() if key != name})
-        with pytest.raises(ModelError, match=f"lacks '{name}'"):
-            Grammar.from_bytes(data)
 
 
 def test_check_names_the_part():

@@ -40,7 +40,7 @@ def is_fall_back(name: str) -> bool:
 
 
 def learn(*brackets: str, **lexical) -> Grammar:
-    return TreebankPCFG(LexicalSettings(**lexical)).fit(parse_trees(brackets))
+    return TreebankPCFG(lexical=LexicalSettings(**lexical)).fit(parse_trees(brackets))
 
 
 def test_words_are_terminals_when_seen_often_enough():
@@ -108,7 +108,7 @@ def test_emissions_are_distributions(sample, learner, lexical):
 
 @SETTINGS
 def test_vectors_of_one_state_are_the_weights(sample, lexical):
-    lexicon = TreebankPCFG(lexical).fit(sample).lexicon
+    lexicon = TreebankPCFG(lexical=lexical).fit(sample).lexicon
     np.testing.assert_allclose(lexicon.vectors, lexicon.weights, rtol=1e-6)
 
 
@@ -130,7 +130,7 @@ def test_vectors_sum_to_the_mean_of_their_symbol(sample, chain_weight, signature
 
 def test_emissions_without_smoothing_are_relative_frequencies(sample):
     """But for a hundredth that stands for unknown words, which every word lends to `<form>`."""
-    grammar = TreebankPCFG(PLAIN).fit(sample)
+    grammar = TreebankPCFG(lexical=PLAIN).fit(sample)
     found = {(grammar.symbols[a], x): weight for x, a, weight, _ in rows(grammar) if not is_fall_back(x)}
     counts = {}
     for tree in sample:
@@ -210,7 +210,7 @@ def test_every_tag_has_a_terminal_of_its_own(sample):
 
 def test_unlikely_rows_are_left_out(sample):
     """Rows below a share of their terminal's weight go; the rest of the symbol makes up for them."""
-    few, all_ = (TreebankPCFG(LexicalSettings(min_posterior=p)).fit(sample) for p in (0.05, 0.0))
+    few, all_ = (TreebankPCFG(lexical=LexicalSettings(min_posterior=p)).fit(sample) for p in (0.05, 0.0))
     assert len(few.lexicon.symbols) < len(all_.lexicon.symbols)
     kept = {(x, a): weight for x, a, weight, _ in rows(few)}
     full = {(x, a): weight for x, a, weight, _ in rows(all_)}

@@ -19,8 +19,8 @@ from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.pivot import MATCHINGS, PivotFeatures, _normalized
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, TreebankSettings
-from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
+from spacy_lpcfg.learning.treebank.settings import RuleSettings, TreebankSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join, skeletons
 from spacy_lpcfg.trees import Tree

@@ -17,7 +17,7 @@ from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.learning.split_merge import Rounds
-from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.treebank.settings import RuleSettings
 
 BAD = [
     (StateSmoothing, {"rules": 2}),

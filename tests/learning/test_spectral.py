@@ -23,7 +23,7 @@ from spacy_lpcfg.learning.em import held_out_f1
 from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
 from spacy_lpcfg.learning.moments.estimation import RuleMoments
 from spacy_lpcfg.learning.moments.projections import Features, singular_vectors
-from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.treebank.settings import RuleSettings
 from spacy_lpcfg.learning.tuning import GRID, tune
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, clean, normalize, parse_trees, read_trees

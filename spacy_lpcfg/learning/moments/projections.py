@@ -6,14 +6,13 @@ Omega is summed over shards before it is scaled (`cooccurrence.py`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import add
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from spacy_lpcfg.checks import SEED, at_least, make_tuples
-from spacy_lpcfg.learning.latent.state_numbers import check_states, max_states
+from spacy_lpcfg.checks import at_least, make_tuples
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, node_values, pairwise_sum
 from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, FeatureTable, NodeContext
@@ -41,8 +40,11 @@ class Features:
 
     def __post_init__(self) -> None:
         make_tuples(self, "inside", "outside", "leaf")
-        check_kappa(self.kappa)
-        check_templates(inside=self.inside, outside=self.outside, leaf=self.leaf)
+        if self.kappa is not None:
+            at_least(0)(kappa=self.kappa)
+        for name in ("inside", "outside", "leaf"):
+            if not getattr(self, name):
+                raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
 
     @property
     def templates(self) -> Templates:
@@ -50,65 +52,44 @@ class Features:
         return Templates(tuple(self.inside), tuple(self.outside), tuple(self.leaf))
 
 
-@dataclass(frozen=True)
-class Projector:
-    """Settings and computation of the projections of the nodes of every symbol.
+def project_bases(
+    treebank: IndexedTreebank, features: Features, most: np.ndarray, seed: int, n_jobs: int | None = None
+) -> "Bases":
+    """Return the bases that project the nodes of every symbol.
 
-    n_states (int): The maximum number of dimensions of a symbol's projections.
-    tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state.
+    most (int32, (n_symbols,)): The maximum number of dimensions of each symbol's projections.
     seed (int): Seed of the randomised singular value decompositions.
-    features (Features): The features that are projected.
-
-    RAISES (ValueError): If a setting is out of range.
+    n_jobs (int or None): See `in_order`.
     """
-
-    n_states: int
-    tokens_per_state: float
-    seed: int
-    features: Features = field(default_factory=Features)
-
-    def __post_init__(self) -> None:
-        check_states(self.n_states, self.tokens_per_state)
-        SEED(seed=self.seed)
-
-    def bases(self, treebank: IndexedTreebank, n_jobs: int | None = None) -> "Bases":
-        """Return the singular vectors of every symbol; n_jobs: see `in_order`."""
-        n_symbols = len(treebank.nodes.symbols)
-        calls = ((part.nodes, part.terminal, self.features.templates) for part in treebank.parts())
-        sums = pairwise_sum(in_order(_cooccurrence, calls, n_jobs=n_jobs), add)
-        blocks = zip(sums.inside.by_symbol(n_symbols), sums.outside.by_symbol(n_symbols), strict=True)
-        kappa = self.features.kappa
-        rows_and_scales = [
-            (
-                inside,
-                outside,
-                scales(sums.inside.squares[inside], n, kappa),
-                scales(sums.outside.squares[outside], n, kappa),
-            )
-            for (inside, outside), n in zip(blocks, treebank.counts.symbols, strict=True)
-        ]
-        most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
-        calls_of_symbols = (
-            (_scaled_block(sums.products, *block) / n, m, self.seed)
-            for block, n, m in zip(rows_and_scales, treebank.counts.symbols, most.tolist(), strict=True)
-        )
-        decompositions = list(in_order(singular_vectors, calls_of_symbols, n_jobs=n_jobs))
-        bases = Bases(
-            templates=self.features.templates,
-            inside_names=sums.inside.names,
-            outside_names=sums.outside.names,
-            inside=np.zeros((len(sums.inside.names), self.n_states)),
-            outside=np.zeros((len(sums.outside.names), self.n_states)),
-            n_states=np.array([len(sigma) for _, sigma, _ in decompositions], dtype=np.int32),
-            singular_values=np.zeros((n_symbols, self.n_states)),
-        )
-        for symbol, ((inside, outside, phi, psi), (u, sigma, v)) in enumerate(
-            zip(rows_and_scales, decompositions, strict=True)
-        ):
-            bases.inside[inside, : len(sigma)] = phi[:, None] * u
-            bases.outside[outside, : len(sigma)] = psi[:, None] * v / sigma
-            bases.singular_values[symbol, : len(sigma)] = sigma
-        return bases
+    counts, templates, width = treebank.counts.symbols, features.templates, int(most.max())
+    calls = ((part.nodes, part.terminal, templates) for part in treebank.parts())
+    sums = pairwise_sum(in_order(_cooccurrence, calls, n_jobs=n_jobs), add)
+    sides = sums.inside, sums.outside
+    rows = list(zip(*(side.by_symbol(len(counts)) for side in sides), strict=True))
+    factors = [
+        tuple(scales(side.squares[ids], n, features.kappa) for side, ids in zip(sides, of_symbol, strict=True))
+        for of_symbol, n in zip(rows, counts, strict=True)
+    ]
+    calls_of_symbols = (
+        (_scaled_block(sums.products, *ids, *scaling) / n, m, seed)
+        for ids, scaling, n, m in zip(rows, factors, counts, most.tolist(), strict=True)
+    )
+    decompositions = list(in_order(singular_vectors, calls_of_symbols, n_jobs=n_jobs))
+    bases = Bases(
+        templates=templates,
+        inside_names=sums.inside.names,
+        outside_names=sums.outside.names,
+        inside=np.zeros((len(sums.inside.names), width)),
+        outside=np.zeros((len(sums.outside.names), width)),
+        n_states=np.array([len(sigma) for _, sigma, _ in decompositions], dtype=np.int32),
+        singular_values=np.zeros((len(counts), width)),
+    )
+    parts = zip(rows, factors, decompositions, strict=True)
+    for symbol, ((inside, outside), (phi, psi), (u, sigma, v)) in enumerate(parts):
+        bases.inside[inside, : len(sigma)] = phi[:, None] * u
+        bases.outside[outside, : len(sigma)] = psi[:, None] * v / sigma
+        bases.singular_values[symbol, : len(sigma)] = sigma
+    return bases
 
 
 def _cooccurrence(nodes: Skeletons, terminal: np.ndarray, templates: Templates) -> Cooccurrence:
@@ -182,19 +163,6 @@ def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
         return np.ones_like(squares)
     counts = np.where(squares + kappa > 0, squares + kappa, 1.0)  # a number may be zero at all nodes, and kappa too
     return np.sqrt(n / counts)
-
-
-def check_templates(**templates: Sequence[str]) -> None:
-    """Raise ValueError for an empty list of feature templates."""
-    for name, names in templates.items():
-        if not names:
-            raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
-
-
-def check_kappa(kappa: float | None) -> None:
-    """Raise ValueError if kappa is out of range; see `scales`."""
-    if kappa is not None:
-        at_least(0)(kappa=kappa)
 
 
 def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

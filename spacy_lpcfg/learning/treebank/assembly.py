@@ -26,7 +26,7 @@ from spacy_lpcfg.learning.lexicon.lexical import (
 from spacy_lpcfg.learning.lexicon.rare_words import with_rare_words
 from spacy_lpcfg.learning.limits import check_n_symbols
 from spacy_lpcfg.learning.treebank.counts import Counts, boundary_tags, count, smoothed_roots
-from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.treebank.settings import TreebankSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import Reading, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
@@ -35,24 +35,6 @@ from spacy_lpcfg.trees.tree import Tree
 PART_SIZE = 2_000  # trees, at least
 MAX_PARTS = 64  # each of which is sent to a worker with all parameters
 ROOT_SHARE = 1e-4  # of the root probability, spread over all symbols but "@" ones, see `smoothed_roots`
-
-
-@dataclass(frozen=True)
-class TreebankSettings:
-    """The settings by which a learner reads a treebank.
-
-    lang (str): Language, table or file of the head rules, see `head_rules`.
-    functions (bool): Whether categories keep their functions, as in NP-SBJ.
-    lexical (LexicalSettings): How words become terminals, and the smoothing of emissions.
-    rules (RuleSettings): How rules are made and stored.
-    n_jobs (int or None): Processes that read the trees; None for those of `joblib.parallel_config`, or 1.
-    """
-
-    lang: str = "en"
-    functions: bool = False
-    lexical: LexicalSettings = LexicalSettings()
-    rules: RuleSettings = RuleSettings()
-    n_jobs: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ WANTED = {  # others may be added to the table
     "spectral": Spectral(**GRAMMAR),
     "em": EM(**GRAMMAR),
     "split-merge": SplitMerge(**GRAMMAR),
-    "pcfg": TreebankPCFG(LEARNED, lang="xx"),
+    "pcfg": TreebankPCFG(lexical=LEARNED, lang="xx"),
     "induction": Induction(Pivot(**GRAMMAR)),
 }
 make_learner = registry.misc.get("spacy-lpcfg.Learner.v1")
@@ -48,7 +48,9 @@ PARSERS = [each.name for each in LEARNERS if each.command == "lpcfg"]
 def test_signatures_of_unknown_words_are_english_for_english_alone():
     assert make_learner("pcfg") == TreebankPCFG()
     assert make_learner("pcfg", lang="is", settings={"lexical": {"signatures": "english"}}) == TreebankPCFG(lang="is")
-    assert make_learner("pcfg", lang="en", settings={"lexical": {"signatures": "learned"}}) == TreebankPCFG(LEARNED)
+    assert make_learner("pcfg", lang="en", settings={"lexical": {"signatures": "learned"}}) == TreebankPCFG(
+        lexical=LEARNED
+    )
     with pytest.raises(ValueError, match="Expected signatures to be one of"):
         make_learner("pcfg", settings={"lexical": {"signatures": "french"}})
 

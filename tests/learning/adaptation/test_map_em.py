@@ -17,7 +17,7 @@ from spacy_lpcfg.learning import EM, LexicalSettings
 from spacy_lpcfg.learning.adaptation.map_em import PriorEM
 from spacy_lpcfg.learning.adaptation.new_trees import NewTrees
 from spacy_lpcfg.learning.adaptation.prior import Prior
-from spacy_lpcfg.learning.treebank.rules import RuleSettings
+from spacy_lpcfg.learning.treebank.settings import RuleSettings
 from spacy_lpcfg.trees import Tree, parse_trees
 from spacy_lpcfg.trees.transforms import binarize, collapse_unaries
 

@@ -90,7 +90,7 @@ def test_affixes_are_those_that_tell_tags():
 
 def test_affixes_of_a_treebank_tell_tags_of_unknown_words():
     nouns = [f"(S (N {first}{second}ur) (V {first}{second}ar))" for first in "bdfgklm" for second in "aeioy"]
-    grammar = TreebankPCFG(LEARNED).fit(parse_trees("\n".join(nouns * 2)))
+    grammar = TreebankPCFG(lexical=LEARNED).fit(parse_trees("\n".join(nouns * 2)))
     parse = make_parser(grammar).parse(["hestur", "ganar"])
     assert parse.tree.tags == ["N", "V"]
     assert grammar.lexicon.terminals[grammar.lexicon.terminal("hestur", False)] == "<form:LATIN -ur>"
@@ -99,7 +99,7 @@ def test_affixes_of_a_treebank_tell_tags_of_unknown_words():
 
 def test_affixes_leave_english_grammars_what_they_are():
     trees = list(islice(read_trees(SAMPLE / "train.mrg"), 60))
-    english, learned = TreebankPCFG().fit(trees), TreebankPCFG(LEARNED).fit(trees)
+    english, learned = TreebankPCFG().fit(trees), TreebankPCFG(lexical=LEARNED).fit(trees)
     assert backoff_of(english.lexicon.terminals) is signature_backoff
     assert not any(name.startswith("<form:") for name in english.lexicon.terminals)
     assert not {name for name in learned.lexicon.terminals if name.startswith("<form ")}

@@ -17,7 +17,7 @@ LINES = (
 def learn(signature_weight: float = KAPPA) -> Grammar:
     """`go` and `ox` are rare; `ox` was seen once."""
     lexical = LexicalSettings(signature_weight=signature_weight, chain_weight=0.0, min_posterior=0.0)
-    return TreebankPCFG(lexical).fit(parse_trees(LINES))
+    return TreebankPCFG(lexical=lexical).fit(parse_trees(LINES))
 
 
 def emissions(grammar: Grammar, word: str) -> dict[str, float]:
@@ -64,5 +64,5 @@ def test_rare_words_bring_out_their_tags():
     trees = list(parse_trees(lines))
     for signature_weight, tag in ((0.0, "NN"), (KAPPA, "VB")):
         lexical = LexicalSettings(signature_weight=signature_weight, rare=1)
-        parser = Parser(TreebankPCFG(lexical).fit(trees), settings=EXHAUSTIVE)
+        parser = Parser(TreebankPCFG(lexical=lexical).fit(trees), settings=EXHAUSTIVE)
         assert parser.parse(["the", "zab"]).tags == ["DT", tag]
