@@ -17,32 +17,24 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import spacy
 
 from benchmarks.significance import evalb_counts, f1_interval
-from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
 from spacy_lpcfg.evaluation.evalb_sentence import Status
-from spacy_lpcfg.isbn import ISBN
+from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
 Row = dict[str, Any]
-
-
-class Parses(Protocol):
-    """A parser of any model."""
-
-    def parse(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> Parse: ...
 
 
 @dataclass(frozen=True)
@@ -106,15 +98,12 @@ def read_gold(path: Path) -> list[Tree]:
     return [tree for tree in map(clean, read_trees(path)) if tree is not None]
 
 
-def read_isbn(path: Path) -> ISBN:
-    """The ISBN of the pipeline in a folder."""
-    component = spacy.load(path).get_pipe("isbn_parser")
-    assert isinstance(component, ISBNParser)
-    assert component.learned is not None
-    return component.learned
+def parsed(parser: SentenceParser, golds: Sequence[Tree]) -> list[Parse]:
+    """Parse the words of gold trees, with evidence for many sentences at once."""
+    return [parser.parse(query) for query in parser.prepare([Query(gold.words) for gold in golds])]
 
 
-def parse_all(parser: Parses, golds: Sequence[Tree], tags: str) -> tuple[list[Parse], float]:
+def parse_all(parser: SentenceParser, golds: Sequence[Tree], tags: str) -> tuple[list[Parse], float]:
     """Parse the words of trees; also the CPU seconds it took.
 
     tags (str): "model" for raw words, "given" for the tags of the trees.
@@ -126,7 +115,7 @@ def parse_all(parser: Parses, golds: Sequence[Tree], tags: str) -> tuple[list[Pa
 
 
 def scored(
-    parser: Parses, golds: Sequence[Tree], tags: str, restore: Callable[[Tree], Tree] = lambda tree: tree
+    parser: SentenceParser, golds: Sequence[Tree], tags: str, restore: Callable[[Tree], Tree] = lambda tree: tree
 ) -> Scored:
     """Parse the words of trees, with tags as for `parse_all`, and score what `restore` makes of the result."""
     parses, seconds = parse_all(parser, golds, tags)
@@ -176,18 +165,16 @@ def part_argument(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("--part", choices=("dev", "test"), default="dev", help="the trees to parse; default: dev")
 
 
+def model_and_trees(docstring: str | None) -> argparse.ArgumentParser:
+    """Parser of the arguments of a benchmark of one model, by its name or folder, on files of gold trees."""
+    parser = arguments(docstring)
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("trees", type=Path, nargs="+", metavar="TREES")
+    return parser
+
+
 def progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-def tables_of(folders: Sequence[Path], rows: Callable[[Path], Iterable[Row]]) -> dict[str, list[Row]]:
-    """A table for each folder, of its name, of rows that are told as they are found."""
-    tables: dict[str, list[Row]] = {folder.name: [] for folder in folders}
-    for folder in folders:
-        for row in rows(folder):
-            tables[folder.name].append(row)
-            progress(f"{folder.name} {row}")
-    return tables
 
 
 def report(tables: dict[str, list[Row]], json_path: Path | None) -> None:

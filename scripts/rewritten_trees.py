@@ -79,13 +79,7 @@ MAKING = {
     "NP": ("named name", "called call", "made make", "elected elect", "appointed appoint", "considered consider"),
 }
 GREATER = (
-    "JJR bigger",
-    "JJR higher",
-    "JJR smaller",
-    "JJR older",
-    "JJR better",
-    "JJR longer",
-    "JJR lower",
+    *("JJR bigger", "JJR higher", "JJR smaller", "JJR older", "JJR better", "JJR longer", "JJR lower"),
     "JJR warmer",
 )
 RATHER = ("RBR more", "RBR more", "RBR less", "RBR longer", "RBR better", "RBR faster", "RBR harder")
@@ -100,38 +94,20 @@ VERBED = words(
     "staff board"
 )
 BUTTONS = (
-    "NN Save",
-    "NN OK",
-    "NN Enter",
-    "NN Cancel",
-    "NN Send",
-    "NNS Settings",
-    "NN Help",
-    "NN Open",
-    "NN Print",
+    *("NN Save", "NN OK", "NN Enter", "NN Cancel", "NN Send", "NNS Settings", "NN Help", "NN Open", "NN Print"),
     "NN Start",
 )
 PRESSING = ("VB Click", "VB Press", "VB Select", "VB Choose", "VB Tap")
 TIMES = ("RB once", "RB twice", "CD three", "CD four", "JJ several", "JJ many")
 PERIODS = ("NN day", "NN week", "NN month", "NN year", "NN night", "NN hour")
 DURATIONS = (
-    "CD two,NNS days",
-    "CD three,NNS weeks",
-    "DT a,NN year",
-    "DT an,NN hour",
-    "CD ten,NNS minutes",
-    "RB long,",
-    "RB shortly,",
+    *("CD two,NNS days", "CD three,NNS weeks", "DT a,NN year", "DT an,NN hour", "CD ten,NNS minutes"),
+    *("RB long,", "RB shortly,"),
 )
 DOUBLING = words("doubled tripled quadrupled halved")
 OFFSETTING = words("covered offset matched filled replaced paid met achieved doubled")
 NEVER = (
-    "RB Never,RB before",
-    "RB Never",
-    "RB Rarely",
-    "RB Seldom",
-    "RB Nowhere",
-    "RB Never,RB again",
+    *("RB Never,RB before", "RB Never", "RB Rarely", "RB Seldom", "RB Nowhere", "RB Never,RB again"),
     "RB Hardly,RB ever",
 )
 STANDING = words("is are was were stands stood lies lay sat hung lived came hangs sits comes lives")

@@ -77,8 +77,7 @@ def scores(model: Adaptable, tests: dict[str, list[Tree]]) -> dict[str, float]:
     parser = parser_of(model)
     found: dict[str, float] = {}
     for name, golds in tests.items():
-        queries = parser.prepare([Query(gold.words) for gold in golds])
-        counts = bracket_counts(golds, [parser.parse(query).tree for query in queries])
+        counts = bracket_counts(golds, [parse.tree for parse in measure.parsed(parser, golds)])
         is_exact = (counts == counts[:, :1]).all(axis=1)
         f1 = float(f1_of(counts.sum(axis=0)))
         found |= {f"F1 {name}": round(f1, 2), f"exact {name}": round(100 * float(is_exact.mean()), 1)}

@@ -9,8 +9,6 @@ makes of the same words, the mean difference in percent of the gold mean, and Pe
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from benchmarks import measure  # isort: skip, before numpy
 
 import numpy as np
@@ -21,9 +19,7 @@ from spacy_lpcfg.queries.complexity import COUNTS, INDICES
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
-    arguments.add_argument("model", metavar="MODEL")
-    arguments.add_argument("trees", type=Path, nargs="+", metavar="TREES")
+    arguments = measure.model_and_trees(__doc__)
     args = arguments.parse_args()
     nlp = load_pipeline(args.model)
     parser = find_parser(nlp, None).ready_parser()
@@ -32,7 +28,7 @@ def main() -> None:
         measure.progress(path.name)
         trees = measure.read_gold(path)
         gold.append(complexity(trees).document)
-        parsed.append(complexity(parser.parse(tree.words).tree for tree in trees).document)
+        parsed.append(complexity(parse.tree for parse in measure.parsed(parser, trees)).document)
     rows = []
     for name in (*COUNTS, *INDICES):
         one, other = (np.array([record[name] for record in records], dtype=float) for records in (gold, parsed))

@@ -9,7 +9,6 @@ per sentence, and wrong or missing brackets per 100 words. A choice at random ha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import measure  # isort: skip, before numpy
@@ -30,9 +29,7 @@ class Doubted(NamedTuple):
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
-    arguments.add_argument("model", metavar="MODEL")
-    arguments.add_argument("trees", type=Path, nargs="+", metavar="TREES")
+    arguments = measure.model_and_trees(__doc__)
     arguments.add_argument("-n", type=int, default=50, help="sentences to choose; default: 50")
     args = arguments.parse_args()
     pipe = find_parser(load_pipeline(args.model), None)

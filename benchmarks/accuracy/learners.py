@@ -1,97 +1,114 @@
-"""Measure how good the parsers are, and what they cost: each learner on each treebank.
+"""Measure how good the parsers are, and what they cost: each learner on each treebank, and another parser beside them.
 
-    python -m benchmarks.accuracy.learners TREEBANK_DIR... [--states M] [--seed S] [--only NAME...] [--json FILE]
+    python -m benchmarks.accuracy.learners TREEBANK_DIR... [--part PART] [--states M] [--seed S] [--only NAME...]
+        [--tag-set coarse] [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
 
-A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from the one and parses the words of the other, once raw and once
-with the treebank's tags. Measures F1 as EVALB with COLLINS.prm over all lengths, tagging accuracy, sentences that EVALB
-leaves out (errors) and that the grammar has no tree for (no tree), CPU seconds and peak memory of learning
-(reading and saving included, in a process of its own), sentences parsed per CPU second, and the grammar's size on disk.
+A TREEBANK_DIR holds train.mrg and PART.mrg (default: dev), and may hold the config.cfg that `scripts/treebanks.py`
+makes, which tells the language. Learns from the one and parses the words of the other, once raw and once with the
+treebank's tags. Measures F1 as EVALB with COLLINS.prm over all lengths, tagging accuracy, sentences that EVALB leaves
+out (errors) and that the grammar has no tree for (no tree), CPU seconds and peak memory of learning (reading and saving
+included, in a process of its own) and of parsing, and the size of the model on disk. With --tag-set coarse tags of all
+trees are cut to parts of speech.
+
+The peer's COMMANDs are run without a shell. {trees} stands for a file with a tree a line, as scoring sees them, from
+which the first learns what it writes to {model}; the second parses the sentences of {words}, one a line, words between
+spaces, and writes a bracketed tree a line to {output}. Its start-up counts. For example:
+
+    --peer-train "java -cp BerkeleyParser-1.7.jar edu.berkeley.nlp.PCFGLA.GrammarTrainer -path {trees} -out {model}
+        -treebank SINGLEFILE -SMcycles 5"
+    --peer-parse "java -jar BerkeleyParser-1.7.jar -gr {model} -inputFile {words} -outputFile {output}"
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import measure
+from thinc.api import Config
+
+from benchmarks import measure, peers
+from benchmarks.speed import parsers as speed
 from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.evaluation.evalb import evaluate
-from spacy_lpcfg.learners import NONE
-from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.learners import AUTO, NONE
 from spacy_lpcfg.models.kinds import make_parser, model_from_disk
-from spacy_lpcfg.trees import read_trees
+from spacy_lpcfg.trees import read_trees, write_trees
 
 
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
+    measure.part_argument(arguments)
     arguments.add_argument("--states", type=int, default=16, metavar="M", help="of the learners that have any")
     arguments.add_argument("--seed", type=int, default=0, help="of the learners that draw anything at random")
     arguments.add_argument("--only", nargs="+", metavar="NAME", help="learners, by the first words of their rows")
-    args = arguments.parse_args()
-    learners = {
-        name: learner
-        for name, learner in learners_of(args.states, args.seed).items()
-        if args.only is None or name.split(",")[0] in args.only
-    }
+    arguments.add_argument("--tag-set", choices=["fine", "coarse"], default="fine")
+    args = peers.parse_args(arguments)
     learning, parsing = [], []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "grammar"
-        for treebank in args.treebanks:
-            for name, learner in learners.items():
-                measure.progress(f"{treebank}: {name}")
-                names = {"treebank": treebank.name, "learner": name}
-                learning.append({**names, **learning_row(learner, treebank / "train.mrg", path)})
-                for tags in ("model", "given"):
-                    parsing.append({**names, "tags": tags, **parsing_row(path, treebank / "dev.mrg", tags)})
+    for treebank in args.treebanks:
+        with tempfile.TemporaryDirectory() as folder:
+            train, test, model = (Path(folder) / name for name in ("train.mrg", f"{args.part}.mrg", "model"))
+            for path in (train, test):
+                write_trees(path, read_trees(treebank / path.name, coarse_tags=args.tag_set == "coarse"))
+            for name, learner in learners_of(args.states, args.seed, language(treebank)).items():
+                if args.only is None or name.split(",")[0] in args.only:
+                    measure.progress(f"{treebank}: {name}")
+                    names = {"treebank": treebank.name, "learner": name}
+                    cost = measure.in_child(learn, learner, train, model)
+                    learning.append({**names, **learning_row(cost.seconds, cost.peak_mb, model)})
+                    for tags in ("model", "given"):
+                        cost = measure.in_child(parse, model, test, tags)
+                        parsing.append({**names, "tags": tags, **cost.result, "peak MB": cost.peak_mb})
+            if args.peer_train:
+                names = {"treebank": treebank.name, "learner": "peer"}
+                costs = measure.in_child(train_peer, args.peer_train, train, model).result
+                learning.append({**names, **learning_row(*costs, model)})
+                row = measure.in_child(parse_by_peer, args.peer_parse, test, model).result
+                parsing.append({**names, "tags": "model", **row})
     measure.report({"Learning": learning, "Parsing": parsing}, args.json)
 
 
-def learners_of(m: int, seed: int) -> dict[str, Any]:
+def language(treebank: Path) -> str:
+    config = treebank / "config.cfg"
+    return Config().from_disk(config, interpolate=False)["nlp"]["lang"] if config.exists() else "en"
+
+
+def learners_of(m: int, seed: int, lang: str) -> dict[str, Any]:
     """The learners by their names, of m states."""
-    settings: dict[str, Any] = {"n_states": m, "seed": seed}
+
+    def learner(name: str, encoder: str = AUTO, **settings: Any) -> Any:
+        return make_learner(name, seed, lang, settings, encoder=encoder)
+
     return {
-        "PCFG": TreebankPCFG(),
-        f"spectral, m = {m}": Spectral(**settings),
-        f"pivot, m = {m}": Pivot(**settings),
-        f"pivot with evidence of features, m = {m}": make_learner(
-            "pivot", seed, settings={"n_states": m}, encoder=NONE
-        ),
-        f"pivot with evidence of the encoder, m = {m}": make_learner("pivot", seed, settings={"n_states": m}),
-        f"EM, m = {m}": EM(**settings),
-        f"split and merge, m = {2 * m}": SplitMerge(n_states=2 * m, seed=seed),  # as many states in all
+        "PCFG": learner("pcfg"),
+        f"spectral, m = {m}": learner("spectral", n_states=m),
+        f"pivot, m = {m}": learner("pivot", n_states=m, evidence=False),
+        f"pivot with evidence of features, m = {m}": learner("pivot", NONE, n_states=m),
+        f"pivot with evidence of the encoder, m = {m}": learner("pivot", n_states=m),
+        f"EM, m = {m}": learner("em", n_states=m),
+        f"split and merge, m = {2 * m}": learner("split-merge", n_states=2 * m),  # as many states in all
     }
 
 
-def learning_row(learner: Any, trees: Path, path: Path) -> measure.Row:
-    """Learn from a file of trees, save the model to a path, and return what both cost."""
-    cost = measure.in_child(learn, learner, trees, path)
-    return {
-        "trees": cost.result,
-        "CPU s": cost.seconds,
-        "peak MB": cost.peak_mb,
-        "grammar MB": path.stat().st_size / 1e6,
-    }
+def learning_row(seconds: float, peak_mb: float, model: Path) -> measure.Row:
+    return {"CPU s": seconds, "peak MB": peak_mb, "model MB": model.stat().st_size / 1e6}
 
 
-def learn(learner: Any, path: Path, grammar_path: Path) -> int:
-    """Learn from a file and save the grammar; how many trees there were."""
-    trees = list(read_trees(path))
-    learner.fit(trees).to_disk(grammar_path)
-    return len(trees)
+def learn(learner: Any, trees: Path, model: Path) -> None:
+    learner.fit(read_trees(trees)).to_disk(model)
 
 
-def parsing_row(grammar_path: Path, gold_path: Path, tags: str) -> measure.Row:
-    cost = measure.in_child(parse, grammar_path, gold_path, tags)
-    return {**cost.result, "peak MB": cost.peak_mb}
-
-
-def parse(grammar_path: Path, gold_path: Path, tags: str) -> measure.Row:
+def parse(model: Path, gold_path: Path, tags: str) -> measure.Row:
     """Parse the sentences of a treebank and score the trees."""
     golds = measure.read_gold(gold_path)
-    parses, seconds = measure.parse_all(make_parser(model_from_disk(grammar_path)), golds, tags)
-    scores = evaluate(golds, [parse.tree for parse in parses]).scores()
+    parses, seconds = measure.parse_all(make_parser(model_from_disk(model)), golds, tags)
+    return parsing_row(golds, [parse.tree for parse in parses], seconds, sum(not parse.is_parsed for parse in parses))
+
+
+def parsing_row(golds: Sequence[Any], trees: Sequence[Any], seconds: float, n_failed: int) -> measure.Row:
+    scores = evaluate(golds, trees).scores()
     return {
         "F1": scores["evalb_f"],
         "precision": scores["evalb_p"],
@@ -100,9 +117,24 @@ def parse(grammar_path: Path, gold_path: Path, tags: str) -> measure.Row:
         "tag accuracy": scores["tag_acc"],
         "sentences": len(golds),
         "EVALB errors": scores["n_error"],
-        "no tree": sum(not parse.is_parsed for parse in parses),
+        "no tree": n_failed,
         "sentences / CPU s": len(golds) / seconds,
     }
+
+
+def train_peer(command: str, trees: Path, model: Path) -> tuple[float, float]:
+    """CPU seconds and peak memory in MB of a peer's learning, start-up included."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+        file.writelines(f"( {tree})\n" for tree in measure.read_gold(trees))
+        file.flush()
+        return peers.run(command, trees=file.name, model=model), peers.children_mb()
+
+
+def parse_by_peer(command: str, gold_path: Path, model: Path) -> measure.Row:
+    golds = measure.read_gold(gold_path)
+    trees, seconds = speed.run_peer(command.replace("{model}", str(model)), golds)
+    n_failed = sum(not sentence for sentence in trees)
+    return {**parsing_row(golds, trees, seconds, n_failed), "peak MB": peers.children_mb()}
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.models.encoders import find_encoder
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.protocol import SentenceParser
-from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree
 
 LEARNERS = {"EM": EM, "spectral": Spectral, "pivot": Pivot}
@@ -76,8 +75,7 @@ def learners(names: Sequence[str], numbers: Sequence[int], seed: int) -> Iterato
 
 def scored(parser: SentenceParser, golds: Sequence[Tree]) -> Evaluation:
     """Parse the words of trees, and score the results."""
-    parses = [parser.parse(query) for query in parser.prepare([Query(gold.words) for gold in golds])]
-    return evaluate(golds, [parse.tree for parse in parses])
+    return evaluate(golds, [parse.tree for parse in measure.parsed(parser, golds)])
 
 
 def row(name: str, alone: list[Evaluation], together: list[Evaluation], pcfg: list[Evaluation]) -> measure.Row:

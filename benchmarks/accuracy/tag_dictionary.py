@@ -1,6 +1,6 @@
 """What the setting `words` is worth: tags that come right if it lists those of unknown words, and what wrong ones cost.
 
-    python -m benchmarks.accuracy.tag_dictionary en WSJ/dev.mrg GUM/dev.mrg [--alone] [--factors FACTOR...]
+    python -m benchmarks.accuracy.tag_dictionary en WSJ/dev.mrg GUM/dev.mrg [--alone]
 
 The sentences are those with words that the model does not know. One dictionary lists the gold tags of these words, and
 another a wrong tag for each, drawn from the gold tags of all. `--alone` is by the grammar without its evidence.
@@ -11,17 +11,14 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import measure  # isort: skip, before numpy
 
-from spacy_lpcfg.chart import factors
 from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.model import ParsingModel
-from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.words.tag_dictionary import NO_TAGS, TagDictionary
 
@@ -34,29 +31,14 @@ class Tagged(NamedTuple):
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
-    arguments.add_argument("model", metavar="MODEL")
-    arguments.add_argument("trees", type=Path, nargs="+", metavar="TREES")
+    arguments = measure.model_and_trees(__doc__)
     arguments.add_argument("--alone", action="store_true")
     arguments.add_argument("--most", type=int, default=400, metavar="N", help="sentences of each file; default: 400")
-    arguments.add_argument("--factors", type=float, nargs="+", default=[factors.UNLISTED], metavar="FACTOR")
     args = arguments.parse_args()
     model = find_lpcfg_parser(load_pipeline(args.model))[1]
     model = model.without_evidence if args.alone else model
-    tables = {str(path): rows_of(model, measure.read_gold(path)[: args.most], args.factors) for path in args.trees}
-    measure.report(tables, args.json)
-
-
-def rows_of(model: ParsingModel, golds: Sequence[Tree], values: Sequence[float]) -> list[measure.Row]:
-    """Return a row for each value of the factor of unlisted tags."""
-    golds = [gold for gold in golds if any(is_unknown(model, word) for word in gold.words)]
-    right, wrong = dictionaries(model, golds)
-    before = tagged(model, golds, NO_TAGS)
-    rows = []
-    for value in values:
-        factors.UNLISTED = value
-        rows.append({"factor": value, **row_of(before, *(tagged(model, golds, each) for each in (right, wrong)))})
-    return rows
+    rows = [{"trees": str(path), **row_of(model, measure.read_gold(path)[: args.most])} for path in args.trees]
+    measure.report({"Dictionaries of right and of wrong tags": rows}, args.json)
 
 
 def is_unknown(model: ParsingModel, word: str) -> bool:
@@ -79,8 +61,7 @@ def dictionaries(model: ParsingModel, golds: Sequence[Tree]) -> tuple[TagDiction
 
 def tagged(model: ParsingModel, golds: Sequence[Tree], words: TagDictionary) -> Tagged:
     """Parse the words of gold trees."""
-    parser = make_parser(model, words=words)
-    trees = [parser.parse(query).tree for query in parser.prepare([Query(gold.words) for gold in golds])]
+    trees = [parse.tree for parse in measure.parsed(make_parser(model, words=words), golds)]
     are_right = [
         tag == gold_tag
         for gold, tree in zip(golds, trees, strict=True)
@@ -90,7 +71,10 @@ def tagged(model: ParsingModel, golds: Sequence[Tree], words: TagDictionary) -> 
     return Tagged(are_right, evaluate(golds, trees).total().brackets.fmeasure)
 
 
-def row_of(before: Tagged, right: Tagged, wrong: Tagged) -> measure.Row:
+def row_of(model: ParsingModel, golds: Sequence[Tree]) -> measure.Row:
+    """Return what dictionaries are worth on the sentences that have unknown words."""
+    golds = [gold for gold in golds if any(is_unknown(model, word) for word in gold.words)]
+    before, right, wrong = (tagged(model, golds, words) for words in (NO_TAGS, *dictionaries(model, golds)))
     gained = sum(now and not then for then, now in zip(before.are_right, right.are_right, strict=True))
     lost = sum(then and not now for then, now in zip(before.are_right, wrong.are_right, strict=True))
     n_right = sum(before.are_right)
