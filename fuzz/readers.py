@@ -23,6 +23,7 @@ from spacy_lpcfg.components.doc.tree_group import key_of
 from spacy_lpcfg.components.training.corpus import docs_of, tree_to_doc
 from spacy_lpcfg.components.training.tagged_text import read_tag_map, tagged_doc
 from spacy_lpcfg.evaluation.evalb import Params, evaluate, read_evalb
+from spacy_lpcfg.evaluation.evalb_report import reference_table, summary_table
 from spacy_lpcfg.language_model.text import read_sentences
 from spacy_lpcfg.trees import Tree, TreebankError, clean, normalize, parse_trees, read_trees, write_trees
 from spacy_lpcfg.trees.transforms import collapse_unaries, expand_unaries, normalize_rooted
@@ -237,7 +238,7 @@ def check_evalb(case: dict[str, str]) -> None:
     for value in (total.precision, total.recall, total.fmeasure, total.complete_match, total.tag_accuracy):
         expect(0 <= value <= 100, f"{value} percent")
     expect(0 <= total.n_crossing <= total.brackets.n_test, "more crossing brackets than brackets")
-    expect(bool(evaluation.table()) and bool(evaluation.reference_table()), "no tables")
+    expect(bool(summary_table(evaluation)) and bool(reference_table(evaluation)), "no tables")
     same = evaluate(golds, golds, params).total()
     expect(same.n_error == 0, "a tree has other words than itself")
     expect(same.n_complete == same.n_valid and same.n_correct_tags == same.n_words, "a tree differs from itself")

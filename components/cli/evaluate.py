@@ -80,7 +80,7 @@ def evaluate(
         spacy-lpcfg evaluate dev.mrg dev.parsed --json > model.json
         spacy-lpcfg evaluate model/ dev.spacy
     """
-    from spacy_lpcfg.evaluation import alignment, evalb
+    from spacy_lpcfg.evaluation import alignment, evalb, evalb_report
 
     _check_usage(as_json, reference, unlabelled, sentences)
     is_model, keeps = _is_model(source), functions == options.Functions.keep
@@ -103,7 +103,7 @@ def evaluate(
     if as_json:
         print(json.dumps(as_dict(evaluation), ensure_ascii=False))
     else:
-        print(evaluation.reference_table() if reference else evaluation.table())
+        print(evalb_report.reference_table(evaluation) if reference else evalb_report.summary_table(evaluation))
 
 
 def _check_usage(as_json: bool, reference: bool, unlabelled: bool, sentences: bool) -> None:

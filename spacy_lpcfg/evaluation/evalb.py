@@ -6,7 +6,7 @@ Ellis (2006). Differs:
 1. Sizes have no limit (evalb.c: 200 words, 200 brackets, 20 quotation marks, lines of 4,999 bytes).
 2. MAX_ERROR does not end the evaluation (evalb.c exits without a word and without the totals).
 3. Unbalanced brackets, sides of different lengths and bad parameter files raise errors.
-4. F1 is 0 where precision and recall are 0 (evalb.c has nan; `Evaluation.reference_table` too).
+4. F1 is 0 where precision and recall are 0 (evalb.c has nan, and so has `reference_table`).
 
 As in evalb.c, error sentences (test has other words than gold) and skipped sentences (test has no
 words) are counted but are part of no score: look at `n_error` and `n_skipped` before you believe
@@ -18,13 +18,12 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from spacy_lpcfg.checks import counted
 from spacy_lpcfg.evaluation.evalb_params import COLLINS, Params
-from spacy_lpcfg.evaluation.evalb_report import reference_table, summary_table
 from spacy_lpcfg.evaluation.evalb_sentence import (
     PRF,
     SentenceScore,
@@ -95,18 +94,16 @@ class Evaluation:
                 labels[label] = labels.get(label, PRF()) + counts
         return dict(sorted(labels.items()))
 
-    def per_length(self, bounds: Sequence[int] = LENGTHS) -> dict[str, Totals]:
-        """Return totals over the sentences in each range of lengths.
+    def per_length(self) -> dict[str, Totals]:
+        """Return totals over the sentences in each range of lengths (see `SentenceScore.length`).
 
-        bounds (sequence of int): The greatest length in each range but the last, in words of the gold
-            tree (see `SentenceScore.length`), rising.
         RETURNS (dict of str to Totals): Keys are "1-10", "11-20" and so on, and finally ">40"; a range
             without sentences is left out.
         """
-        names = [*(f"{low + 1}-{high}" for low, high in pairwise((0, *bounds))), f">{bounds[-1]}"]
+        names = [*(f"{low + 1}-{high}" for low, high in pairwise((0, *LENGTHS))), f">{LENGTHS[-1]}"]
         ranges: dict[str, list[SentenceScore]] = {name: [] for name in names}
         for score in self.sentences:
-            ranges[names[bisect_left(bounds, score.length)]].append(score)
+            ranges[names[bisect_left(LENGTHS, score.length)]].append(score)
         return {name: Totals.of(scores) for name, scores in ranges.items() if scores}
 
     def confusions(self) -> dict[tuple[str, str], int]:
@@ -119,14 +116,6 @@ class Evaluation:
         for score in self.sentences:
             counts.update(score.confusions)
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-    def table(self) -> str:
-        """Return a summary for people: scores, also by label and by length, and the most frequent confusions."""
-        return summary_table(self)
-
-    def reference_table(self) -> str:
-        """Return the report that evalb.c prints, for programs that read it."""
-        return reference_table(self)
 
 
 def evaluate(golds: Iterable[SentenceTrees], tests: Iterable[SentenceTrees], params: Params = COLLINS) -> Evaluation:

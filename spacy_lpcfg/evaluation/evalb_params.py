@@ -44,7 +44,7 @@ class Params:
     cutoff (int): Sentences up to this many words also get statistics of their own.
     labeled (bool): Whether brackets must have equal labels to match, or only equal spans.
     max_error (int): EVALB exits without totals soon after this many error sentences. Here all
-        sentences are scored, and `Evaluation.table()` has a remark.
+        sentences are scored, and `summary_table` has a remark.
     functions (bool): Whether NP-SBJ and NP are different labels; EVALB cuts functions such as SBJ off.
     """
 

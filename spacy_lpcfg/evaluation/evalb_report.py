@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
-
-from spacy_lpcfg.evaluation.evalb_params import Params
+from spacy_lpcfg.evaluation.evalb import Evaluation
 from spacy_lpcfg.evaluation.evalb_sentence import PRF, SentenceScore, Status, percent
 from spacy_lpcfg.evaluation.evalb_totals import Totals
 
@@ -17,25 +14,7 @@ _REFERENCE_HEAD = f"""\
 {_RULE}"""
 
 
-class Evaluated(Protocol):
-    """The interface of `Evaluation` that the tables need."""
-
-    @property
-    def sentences(self) -> Sequence[SentenceScore]: ...
-
-    @property
-    def params(self) -> Params: ...
-
-    def total(self, max_length: int | None = None) -> Totals: ...
-
-    def per_label(self) -> Mapping[str, PRF]: ...
-
-    def per_length(self) -> Mapping[str, Totals]: ...
-
-    def confusions(self) -> Mapping[tuple[str, str], int]: ...
-
-
-def reference_table(evaluation: Evaluated) -> str:
+def reference_table(evaluation: Evaluation) -> str:
     """Format the report of evalb.c: a line for each sentence, a line of sums, two summaries.
 
     evaluation (Evaluation): The scores.
@@ -102,7 +81,7 @@ def _reference_summary(total: Totals) -> list[str]:
     ]
 
 
-def summary_table(evaluation: Evaluated) -> str:
+def summary_table(evaluation: Evaluation) -> str:
     """Format a summary for people: percentages over all and over short sentences, by label, by length; confusions.
 
     evaluation (Evaluation): The scores.
@@ -146,7 +125,7 @@ def _number(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.2f}"
 
 
-def _by_frequency(evaluation: Evaluated) -> list[tuple[str, PRF]]:
+def _by_frequency(evaluation: Evaluation) -> list[tuple[str, PRF]]:
     return sorted(evaluation.per_label().items(), key=lambda item: -item[1].n_gold)
 
 
@@ -164,14 +143,14 @@ def _length_line(name: str, total: Totals) -> str:
     )
 
 
-def _confusion_lines(evaluation: Evaluated) -> list[str]:
+def _confusion_lines(evaluation: Evaluation) -> list[str]:
     """Format the most frequent wrong labels of right spans."""
     commonest = list(evaluation.confusions().items())[:_MAX_CONFUSIONS]
     lines = [f"{gold:<12}{test:<12}{n:>8}" for (gold, test), n in commonest]
     return ["", f"{'gold':<12}{'taken for':<12}{'times':>8}", *lines] if lines else []
 
 
-def _remarks(evaluation: Evaluated, total: Totals) -> list[str]:
+def _remarks(evaluation: Evaluation, total: Totals) -> list[str]:
     """Warn about scores that are doubtful because too many error sentences are left out."""
     if total.n_error <= evaluation.params.max_error:
         return []

@@ -65,9 +65,9 @@ def spans_svg(words: Sequence[str], posteriors: Posteriors, min_probability: flo
     return svg_element(max(edges), height, "".join(drawn), " ".join(words))
 
 
-def spans_html(words: Sequence[str], posteriors: Posteriors, min_probability: float = LIKELY) -> str:
+def spans_html(words: Sequence[str], posteriors: Posteriors) -> str:
     """Return the SVG of `spans_svg` in an element that scrolls if the page is too narrow."""
-    return scrolling(spans_svg(words, posteriors, min_probability))
+    return scrolling(spans_svg(words, posteriors))
 
 
 def _edges(words: Sequence[float], likely: Sequence[tuple[Span, float]]) -> list[float]:

@@ -41,24 +41,19 @@ _BRACKET = re.compile(r"[()\[\]{}]")
 _ESCAPE = re.compile("|".join(map(re.escape, _STANDS_FOR)))
 
 
-def binarize(tree: Tree, *, direction: str = "left", markov: int = 0) -> Tree:
+def binarize(tree: Tree, *, markov: int = 0) -> Tree:
     """Give every node at most two children, by inserting nodes whose labels begin with "@".
 
-    "left" groups from the left, `(VP (@VP (@VP V NP) PP) SBAR)`; "right" from the right,
-    `(VP V (@VP NP (@VP PP SBAR)))`.
+    Children are grouped from the left: `(VP (@VP (@VP V NP) PP) SBAR)`.
 
     tree (Tree): A tree; unary nodes are left as they are.
-    direction (str): "left" or "right".
     markov (int): Number of nearest siblings outside of a new node that its label records: with 2,
-        the innermost new node of the second example is `@VP->_V_NP`; with 0 it is `@VP`.
+        the innermost new node of the example is `@VP->_PP_SBAR`; with 0 it is `@VP`.
     RETURNS (Tree): The binarized tree, which `unbinarize` restores.
     RAISES (ValueError): If a label of the tree begins with "@".
     """
-    if direction not in ("left", "right"):
-        raise ValueError(f"The direction is 'left' or 'right', but got {shown(direction)}.")
     if markov < 0:
         raise ValueError(f"The Markov order is 0 or more, but got {markov}.")
-    group = _group_left if direction == "left" else _group_right
 
     def build(node: Tree, children: list[Tree]) -> Tree:
         if node.label.startswith(NEW_NODE):
@@ -66,9 +61,12 @@ def binarize(tree: Tree, *, direction: str = "left", markov: int = 0) -> Tree:
                 f"Labels that begin with {NEW_NODE!r} are those of binarization, but the tree has "
                 f"the label {shown(node.label)}. Rename it in the treebank."
             )
-        if len(children) > 2:
-            children = group(node.label, children, markov)
-        return _with_children(node, children)
+        left = children[:1]
+        for i in range(1, len(children) - 1):
+            context = "".join(f"_{sibling.label}" for sibling in children[i + 1 : i + 1 + markov])
+            new_label = f"{NEW_NODE}{node.label}->{context}" if context else f"{NEW_NODE}{node.label}"
+            left = [Tree(new_label, (*left, children[i]))]
+        return _with_children(node, left + children[1:][-1:])
 
     return tree.fold(build)
 
@@ -76,7 +74,7 @@ def binarize(tree: Tree, *, direction: str = "left", markov: int = 0) -> Tree:
 def unbinarize(tree: Tree) -> Tree:
     """Undo `binarize`: splice out the nodes whose labels begin with "@".
 
-    tree (Tree): A binarized tree, of any direction and Markov order.
+    tree (Tree): A binarized tree, of any Markov order.
     RAISES (ValueError): If the label of the root begins with "@".
     """
     if tree.label.startswith(NEW_NODE):
@@ -297,24 +295,3 @@ def _with_children(node: Tree, children: list[Tree]) -> Tree:
     if len(children) == len(node.children) and all(map(is_, children, node.children)):
         return node
     return Tree(node.label, children)
-
-
-def _group_left(label: str, children: list[Tree], markov: int) -> list[Tree]:
-    left = children[0]
-    for i in range(1, len(children) - 1):
-        outside = children[i + 1 : i + 1 + markov]
-        left = Tree(_new_label(label, outside), (left, children[i]))
-    return [left, children[-1]]
-
-
-def _group_right(label: str, children: list[Tree], markov: int) -> list[Tree]:
-    right = children[-1]
-    for i in range(len(children) - 2, 0, -1):
-        outside = children[max(i - markov, 0) : i]
-        right = Tree(_new_label(label, outside), (children[i], right))
-    return [children[0], right]
-
-
-def _new_label(label: str, outside: list[Tree]) -> str:
-    context = "".join(f"_{sibling.label}" for sibling in outside)
-    return f"{NEW_NODE}{label}->{context}" if context else f"{NEW_NODE}{label}"

@@ -22,8 +22,6 @@ from spacy_lpcfg.trees.transforms import (
 
 VP = "(VP (V a) (NP b) (PP c) (SBAR d))"
 
-directions = st.sampled_from(["left", "right"])
-
 
 def chain(depth: int) -> Tree:
     """A tree whose only word is below `depth` nodes, of many labels."""
@@ -34,23 +32,20 @@ def chain(depth: int) -> Tree:
 
 
 @pytest.mark.parametrize(
-    ("direction", "markov", "expected"),
+    ("markov", "expected"),
     [
-        ("left", 0, "(VP (@VP (@VP (V a) (NP b)) (PP c)) (SBAR d))"),
-        ("left", 1, "(VP (@VP->_SBAR (@VP->_PP (V a) (NP b)) (PP c)) (SBAR d))"),
-        ("left", 2, "(VP (@VP->_SBAR (@VP->_PP_SBAR (V a) (NP b)) (PP c)) (SBAR d))"),
-        ("right", 0, "(VP (V a) (@VP (NP b) (@VP (PP c) (SBAR d))))"),
-        ("right", 1, "(VP (V a) (@VP->_V (NP b) (@VP->_NP (PP c) (SBAR d))))"),
-        ("right", 2, "(VP (V a) (@VP->_V (NP b) (@VP->_V_NP (PP c) (SBAR d))))"),
+        (0, "(VP (@VP (@VP (V a) (NP b)) (PP c)) (SBAR d))"),
+        (1, "(VP (@VP->_SBAR (@VP->_PP (V a) (NP b)) (PP c)) (SBAR d))"),
+        (2, "(VP (@VP->_SBAR (@VP->_PP_SBAR (V a) (NP b)) (PP c)) (SBAR d))"),
     ],
 )
-def test_binarize_groups_from_its_direction(direction, markov, expected):
-    assert str(binarize(tree_of(VP), direction=direction, markov=markov)) == expected
+def test_binarize_groups_from_the_left(markov, expected):
+    assert str(binarize(tree_of(VP), markov=markov)) == expected
 
 
-@given(trees(), directions, st.integers(0, 2))
-def test_binarize_is_undone_by_unbinarize(tree, direction, markov):
-    binary = binarize(tree, direction=direction, markov=markov)
+@given(trees(), st.integers(0, 2))
+def test_binarize_is_undone_by_unbinarize(tree, markov):
+    binary = binarize(tree, markov=markov)
     assert unbinarize(binary) == tree
     assert all(len(node.children) <= 2 for node in binary.nodes())
     assert (binary.words, binary.tags) == (tree.words, tree.tags)
@@ -60,8 +55,6 @@ def test_binarize_refuses_labels_of_its_own_unknown_settings_and_parts_of_trees(
     for text in ("(S (@VP (V a)))", "(S (@ @))", "(@S (V a))"):
         with pytest.raises(ValueError, match="has the label '@"):
             binarize(tree_of(text))
-    with pytest.raises(ValueError, match="'left' or 'right', but got 'up'"):
-        binarize(tree_of(VP), direction="up")
     with pytest.raises(ValueError, match="0 or more, but got -1"):
         binarize(tree_of(VP), markov=-1)
     with pytest.raises(ValueError, match=r"'@VP'\. Pass the whole tree"):
@@ -208,8 +201,7 @@ def test_transforms_depth_is_bounded_by_memory_only():
     assert expand_unaries(collapse_unaries(deep)) == deep
     assert normalize(deep) == deep
     wide = Tree("S", [Tree("NN", word="x")] * 2_000)
-    for direction in ("left", "right"):
-        assert unbinarize(binarize(wide, direction=direction, markov=2)) == wide
+    assert unbinarize(binarize(wide, markov=2)) == wide
 
 
 @pytest.mark.parametrize("name", ["wsj_sample/dev.mrg", "gum/dev.mrg"])
@@ -218,7 +210,7 @@ def test_transforms_of_treebanks_are_undone(shared_data, name):
         normal = normalize(tree)
         assert normal is not None
         collapsed = collapse_unaries(normal)
-        binary = binarize(collapsed, direction=("left", "right")[i % 2], markov=i % 3)
+        binary = binarize(collapsed, markov=i % 3)
         assert unbinarize(binary) == collapsed
         assert expand_unaries(collapsed) == normal
         assert Tree.from_spans(normal.words, normal.tags, normal.spans()) == normal
