@@ -153,7 +153,7 @@ def n_ary(shares: dict[Tree, float]) -> dict[Tree, float]:
     return sums
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.integers(2, 3), st.sampled_from([1.0, 0.6]), st.booleans())
 def test_all_answers_about_trees_are_of_the_projection(seed, n, tau, is_listed):
     parser, words, _ = found = case(seed, n, tau, is_listed=is_listed)
@@ -233,7 +233,7 @@ def bits(shares: dict[Tree, float]) -> float:
     return float(-(p * np.log2(p)).sum())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @CASES
 def test_marginals_with_evidence_are_those_of_all_trees(seed, n, tau):
     parser, words, weights = found = case(seed, n, tau)
@@ -247,7 +247,7 @@ def test_marginals_with_evidence_are_those_of_all_trees(seed, n, tau):
     assert computed.log_probability == pytest.approx(np.log(whole), abs=1e-4)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6), st.integers(2, 3))
 def test_samples_are_drawn_by_their_probability(seed, n):
     parser, words, _ = found = case(seed, n, 0.5)
@@ -257,7 +257,7 @@ def test_samples_are_drawn_by_their_probability(seed, n):
         assert drawn[tree] / 2000 == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / 2000) + 1e-3)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6), st.integers(2, 3))
 def test_words_have_the_probability_of_the_grammar_alone(seed, n):
     parser, words, _ = case(seed, n, 0.5)

@@ -33,7 +33,7 @@ def server(tmp_path):
 
 
 def ask(url: str, **headers: str) -> bytes:
-    with urlopen(Request(f"{url}?properties=%7B%7D", b"Rain fell.", headers), timeout=30) as answer:
+    with urlopen(Request(f"{url}?properties=%7B%7D", b"Rain fell.", headers), timeout=120) as answer:
         return answer.read()
 
 
@@ -56,7 +56,7 @@ def test_server_processes_answer_together_and_are_replaced(server):
     assert "another one takes its place" in line
     assert b'"parse"' in ask(url)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=120) == 0
     assert [pid for pid in workers if os.path.exists(f"/proc/{pid}")] == []
 
 

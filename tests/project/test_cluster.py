@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
@@ -227,9 +228,7 @@ def test_cluster_parses_the_same(corpus, parsed_here, pcfg_model, client, tmp_pa
     command = ("parse", pcfg_model, corpus, "--format", "jsonl", *there, "-o", tmp_path)
     run(*command)
     assert written(tmp_path) == parsed_here
-    after = client.run(n_executed)
-    assert sum(after.values()) - sum(before.values()) == len(parsed_here) == 6
-    assert all(after[worker] > before[worker] for worker in after)
+    assert n_tasks_since(before, client) == len(parsed_here) == 6
     assert "6 of 6 files are there already" in run(*command).stderr
 
 
@@ -277,11 +276,12 @@ class Tenfold:
 
 
 def test_cluster_is_sent_a_model_a_few_times_and_not_with_each_call(client, tmp_path):
-    tenfold, workers = Tenfold(tmp_path), client.run(os.getpid).values()
+    tenfold = Tenfold(tmp_path)
     with parallel_config(backend="dask", scatter=[tenfold]):
         assert dict(as_completed(tenfold, range(40), None)) == {i: 10 * i for i in range(40)}
-    arrived = [int(path.name.split("-")[0]) for path in tmp_path.iterdir()]
-    assert all(1 <= arrived.count(worker) <= 2 for worker in workers)
+    arrived = Counter(path.name.split("-")[0] for path in tmp_path.iterdir())
+    assert str(os.getpid()) not in arrived
+    assert 1 <= max(arrived.values()) <= 2
 
 
 def first_at_once(may_end: Path, item: int) -> None:

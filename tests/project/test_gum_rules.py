@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from paths import ROOT
 
@@ -92,7 +92,6 @@ gum_like = st.recursive(
 
 
 @given(gum_like)
-@settings(deadline=None)
 def test_gum_rules_keep_the_words_of_any_tree(tree):
     assert mended(tree).words == tree.words
 

@@ -85,7 +85,7 @@ def test_edit_rules_name_the_line_of_a_mistake(text, line, message):
 TOKENS = [*"[]()xy", "if", "exists", "NP", "NP=y", "VP@", ">1", "$+", "/a/", "/(a)/$1={x}/", "|a|", *OPERATIONS]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from([*OPERATIONS]), st.lists(st.sampled_from(TOKENS), max_size=8))
 def test_edit_rules_are_read_or_refused_whatever_they_are(operation, tokens):
     """Rules that can be read can be carried out, or name their line."""

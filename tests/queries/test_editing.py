@@ -203,7 +203,7 @@ def test_editing_counts_firings_and_keeps_the_order(monkeypatch):
 labels = st.sampled_from(["A", "B", "C"])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(trees(labels, labels, max_leaves=6), min_size=1, max_size=4))
 def test_editing_relabels_and_excises_as_a_fold_does(some):
     rules = parse_rules("A=x\n\nrelabel x D\n\nB=x > __ < (__ < __)\n\nexcise x x\n")
