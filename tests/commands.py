@@ -1,6 +1,7 @@
 """Run commands: in processes of their own, and in this one where only the answer matters."""
 
 import json
+import os
 import subprocess
 import sys
 from functools import cache
@@ -64,8 +65,12 @@ def sets(*settings: str) -> tuple[str, ...]:
     return tuple(part for setting in settings for part in ("--set", setting))
 
 
-def process(*command: object, text: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(list(map(str, command)), input=text, capture_output=True, encoding="utf-8")
+def process(
+    *command: object, text: str = "", code: int = 0, cwd: Path | None = None, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own, with further variables of the environment."""
+    environment, words = {**os.environ, **(env or {})}, list(map(str, command))
+    done = subprocess.run(words, input=text, capture_output=True, encoding="utf-8", cwd=cwd, env=environment)
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done

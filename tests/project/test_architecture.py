@@ -12,28 +12,8 @@ from paths import ROOT
 from spacy_lpcfg.parsing.decodings import DECODINGS
 
 LAYERS = (
-    *(
-        "basics",
-        "storage",
-        "trees",
-        "words",
-        "parsing",
-        "evaluation",
-        "queries",
-        "pictures",
-        "grammar",
-        "chart",
-    ),
-    *(
-        "bracketing",
-        "learning",
-        "evidence",
-        "induced",
-        "isbn",
-        "language_model",
-        "learners",
-        "models",
-    ),
+    *("basics", "storage", "trees", "words", "parsing", "evaluation", "queries", "pictures", "grammar", "chart"),
+    *("bracketing", "learning", "evidence", "induced", "isbn", "language_model", "learners", "models"),
     *("spacy_lpcfg", "components"),
 )
 """The rooms of the package, each of which imports only those before it.

@@ -78,9 +78,8 @@ def alone(folder: Path, code: str) -> tuple[subprocess.CompletedProcess[str], li
     (folder / "sitecustomize.py").write_text(HOOK.format(record=str(record)), encoding="utf-8")
     (folder / "script.py").write_text(code, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "script.py"], cwd=folder, env=environment, capture_output=True, encoding="utf-8"
-    )
+    command = [sys.executable, "script.py"]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8")
     return done, record.read_text("utf-8").splitlines()
 
 

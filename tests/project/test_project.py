@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import spacy
+from commands import process, sample_part
 from paths import ROOT
 
 from spacy_lpcfg.trees import read_trees
@@ -28,20 +28,16 @@ def project(tmp_path_factory):
     other = project.parent / "other"
     other.mkdir()
     for part, n in (("train", 60), ("dev", 10)):
-        lines = (ROOT / "assets" / "sample" / f"{part}.mrg").read_text("utf-8").splitlines(keepends=True)
-        (other / f"{part}.mrg").write_text("".join(lines[:n]), encoding="utf-8")
+        sample_part(other / f"{part}.mrg", part, n)
     return project
 
 
 OTHER = (".", "--vars.treebank", "../other")
 
 
-def run(project: Path, *arguments: object, code: int = 0) -> str:
+def run(project: Path, *arguments: object) -> str:
     """Run `python -m spacy project run ...` in the project; what it printed."""
-    command = [sys.executable, "-m", "spacy", "project", "run", *map(str, arguments)]
-    done = subprocess.run(command, cwd=project, capture_output=True, encoding="utf-8")
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout if code == 0 else done.stdout + done.stderr
+    return process(sys.executable, "-m", "spacy", "project", "run", *arguments, cwd=project).stdout
 
 
 def learned_config(project: Path, model: str) -> dict:
@@ -122,8 +118,7 @@ def test_project_learns_a_language_model_from_words(project):
 def test_project_document_is_up_to_date(tmp_path):
     page = tmp_path / "PROJECT.md"
     shutil.copy(ROOT / "PROJECT.md", page)
-    command = [sys.executable, "-m", "spacy", "project", "document", ROOT, "--no-emoji", "--output", page]
-    subprocess.run(command, capture_output=True, check=True)
+    process(sys.executable, "-m", "spacy", "project", "document", ROOT, "--no-emoji", "--output", page)
     assert page.read_text("utf-8") == (ROOT / "PROJECT.md").read_text("utf-8"), (
         "run `python -m spacy project document . --no-emoji --output PROJECT.md`"
     )

@@ -11,18 +11,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import process, run
 
 import spacy_lpcfg
 
 SOURCE = Path(spacy_lpcfg.__file__)
-
-
-def python(code: str, folder: Path) -> list[str]:
-    """The lines that code prints in a fresh interpreter."""
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
 
 
 LAZY = ("", ".bracketing", ".language_model", ".learning")
@@ -69,7 +62,8 @@ print("numpy" in sys.modules, "spacy_lpcfg.learning" in sys.modules, "spacy_lpcf
 from spacy_lpcfg import *
 print("spacy_lpcfg.learning" in sys.modules, "spacy" in sys.modules, Pivot.__name__)
 """
-    loaded, modules, of_trees, of_all = python(code, tmp_path)
+    printed = process(sys.executable, "-c", code, cwd=tmp_path).stdout
+    loaded, modules, of_trees, of_all = printed.splitlines()
     assert (loaded, modules.split()) == ("spacy_lpcfg", ["spacy_lpcfg.lazy"])
     assert of_trees.split()[1:] == ["False", "True"]
     assert of_all == "True False Pivot"

@@ -1,21 +1,21 @@
-"""spaCy's own commands with the component, the reader and the scorer, in processes of their own."""
+"""spaCy's own commands and corpora with the components, the readers and the scorer."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import spacy
-from paths import ROOT
+from commands import process
+from paths import ROOT, SAMPLE
 from spacy.cli.debug_config import debug_config
 from spacy.cli.debug_data import debug_data
 from spacy.cli.init_config import fill_config
 from spacy.tokens import DocBin
+from spacy.training import Corpus
 from thinc.api import Config
 
 from spacy_lpcfg.bracketing import SpectralBracketer
@@ -27,63 +27,30 @@ from spacy_lpcfg.components.training.tagged_text import TaggedText
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*without sentence boundaries")]
 
-SAMPLE = ROOT / "assets" / "sample"
-CONFIG = """
-[paths]
-train = null
-dev = null
-
-[nlp]
-lang = "en"
-pipeline = ["lpcfg_parser"]
-
-[components]
-
-[components.lpcfg_parser]
-factory = "lpcfg_parser"
-
-[components.lpcfg_parser.learner]
-@misc = "spacy-lpcfg.Learner.v1"
-name = "spectral"
-settings = {"n_states": 2}
-
-[corpora]
-
-[corpora.train]
-@readers = "spacy-lpcfg.Treebank.v1"
-path = ${paths.train}
-limit = 150
-
-[corpora.dev]
-@readers = "spacy-lpcfg.Treebank.v1"
-path = ${paths.dev}
-limit = 30
-
-[training]
-max_epochs = 1
-max_steps = 1
-eval_frequency = 1
-"""
+SMALL = ("--corpora.train.limit", 150, "--corpora.dev.limit", 30)
+PATHS = ("--paths.train", SAMPLE / "train.mrg", "--paths.dev", SAMPLE / "dev.mrg")
+GRAMMAR = (
+    ROOT / "configs" / "grammar.cfg",
+    *PATHS,
+    *SMALL,
+    "--vars.learner",
+    "spectral",
+    "--vars.settings.n_states",
+    2,
+)
 
 
-def spacy_command(*arguments: object, python_path: Path | None = None) -> str:
+def spacy_command(*arguments: object) -> str:
     """Run `python -m spacy ...`; its output if it succeeds."""
-    return python("-m", "spacy", *arguments, python_path=python_path)
-
-
-def python(*arguments: object, python_path: Path | None = None) -> str:
-    environment = dict(os.environ)
-    if python_path:
-        environment["PYTHONPATH"] = str(python_path)
-    done = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = process(sys.executable, "-m", "spacy", *arguments)
     return done.stdout + done.stderr
 
 
 def installed(package: Path, site: Path) -> Path:
     """The folder `site`, with what `spacy package` made installed into it."""
     pytest.importorskip("pip", reason="the package is installed by pip, which is not here")
-    python("-m", "pip", "install", "--no-deps", "--no-build-isolation", "--quiet", "--target", site, package)
+    options = ("--no-deps", "--no-build-isolation", "--quiet", "--target")
+    process(sys.executable, "-m", "pip", "install", *options, site, package)
     return site
 
 
@@ -93,28 +60,12 @@ def training_rows(output: str) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A folder with a config, and a DocBin of the development part."""
-    folder = tmp_path_factory.mktemp("commands")
-    (folder / "base.cfg").write_text(CONFIG, encoding="utf-8")
-    nlp = spacy.blank("en")
-    dev = Treebank(SAMPLE / "dev.mrg", limit=30)
-    DocBin(docs=dev.docs(nlp.vocab), store_user_data=True).to_disk(folder / "dev.spacy")
-    spacy_command("init", "fill-config", folder / "base.cfg", folder / "config.cfg")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def paths():
-    return ["--paths.train", SAMPLE / "train.mrg", "--paths.dev", SAMPLE / "dev.mrg"]
-
-
-@pytest.fixture(scope="module")
-def model(folder, paths):
-    output = spacy_command("train", folder / "config.cfg", "--output", folder / "out", *paths)
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("out")
+    output = spacy_command("train", GRAMMAR[0], "--output", folder, *GRAMMAR[1:])
     assert "EVALB_F" in output
     assert "LOSS" not in output  # its learner has none to tell
-    return folder / "out" / "model-best"
+    return folder / "model-best"
 
 
 def test_commands_train_and_load(model):
@@ -123,35 +74,32 @@ def test_commands_train_and_load(model):
     assert trees(nlp("The old ferry was sold."))[0].label == "S"
 
 
-def test_commands_train_by_steps_and_keep_the_best(folder, paths):
+def test_commands_train_by_steps_and_keep_the_best(tmp_path):
     """EM as its config has it: scores between iterations, and the model of the best."""
-    output = spacy_command(
-        "train", ROOT / "configs" / "stepwise.cfg", "--output", folder / "em", *paths, "--vars.settings.n_states", 2,
-        "--corpora.train.limit", 150, "--corpora.dev.limit", 30, "--training.max_steps", 15,
-    )  # fmt: skip
+    config, few = ROOT / "configs" / "stepwise.cfg", ("--vars.settings.n_states", 2, "--training.max_steps", 15)
+    output = spacy_command("train", config, "--output", tmp_path, *PATHS, *SMALL, *few)
     rows = training_rows(output)
     assert [int(row[1]) for row in rows] == [0, 5, 10, 15]
     losses = [float(row[2]) for row in rows]  # each the sum since the row before
     assert losses[1] > losses[2] > losses[3] > 0
     best = max(float(row[3]) for row in rows)
-    assert spacy.load(folder / "em" / "model-best").meta["performance"]["evalb_f"] * 100 == pytest.approx(
-        best, abs=0.01
-    )
+    assert spacy.load(tmp_path / "model-best").meta["performance"]["evalb_f"] * 100 == pytest.approx(best, abs=0.01)
 
 
-def test_commands_package_install_and_load(model, folder):
-    spacy_command("package", model, folder, "--name", "tiny", "--version", "0.0.1", "--force")
-    (package,) = folder.glob("en_tiny-0.0.1")
+def test_commands_package_install_and_load(model, tmp_path):
+    spacy_command("package", model, tmp_path, "--name", "tiny", "--version", "0.0.1", "--force")
+    (package,) = tmp_path.glob("en_tiny-0.0.1")
     requirements = (package / "meta.json").read_text(encoding="utf-8")
     assert "spacy-lpcfg>=" in requirements
-    site = installed(package, folder / "site")
+    site = installed(package, tmp_path / "site")
     code = "import spacy; doc = spacy.load('en_tiny')('Who left?'); print(doc[:]._.parse_string)"
-    assert str(trees(spacy.load(model)("Who left?"))[0]) in python("-c", code, python_path=site)
+    printed = process(sys.executable, "-c", code, env={"PYTHONPATH": str(site)}).stdout
+    assert str(trees(spacy.load(model)("Who left?"))[0]) in printed
 
 
-def test_commands_init_labels(folder, paths):
-    spacy_command("init", "labels", folder / "config.cfg", folder / "labels", *paths)
-    labels = json.loads((folder / "labels" / "lpcfg_parser.json").read_text(encoding="utf-8"))
+def test_commands_init_labels(tmp_path):
+    spacy_command("init", "labels", GRAMMAR[0], tmp_path, *GRAMMAR[1:])
+    labels = json.loads((tmp_path / "lpcfg_parser.json").read_text(encoding="utf-8"))
     assert {"S", "NP", "VP"} <= set(labels)
 
 
@@ -171,66 +119,23 @@ def test_commands_debug_shipped_configs_as_they_are(name, tmp_path, capsys):
     debug_data(config, config_overrides=overrides | small, silent=True)
 
 
-def test_commands_find_threshold(model, folder):
-    output = spacy_command(
-        "find-threshold", model, folder / "dev.spacy", "lpcfg_parser", "output.threshold", "evalb_f",
-        "--n_trials", 3,
-    )  # fmt: skip
-    assert "Best threshold" in output
+def test_commands_find_threshold(model, tmp_path):
+    docs = Treebank(SAMPLE / "dev.mrg", limit=30).docs(spacy.blank("en").vocab)
+    DocBin(docs=docs, store_user_data=True).to_disk(tmp_path / "dev.spacy")
+    wanted = ("lpcfg_parser", "output.threshold", "evalb_f", "--n_trials", 3)
+    assert "Best threshold" in spacy_command("find-threshold", model, tmp_path / "dev.spacy", *wanted)
 
 
-# The bracketer
-
-BRACKETER = """
-[nlp]
-lang = "en"
-pipeline = ["spectral_bracketer"]
-
-[components]
-
-[components.spectral_bracketer]
-factory = "spectral_bracketer"
-
-[components.spectral_bracketer.learner]
-@misc = "spacy-lpcfg.Learner.v1"
-name = "bracketer"
-variant = "paper"
-
-[corpora]
-
-[corpora.train]
-@readers = "spacy.Corpus.v1"
-path = "{folder}/tagged.spacy"
-
-[corpora.dev]
-@readers = "spacy-lpcfg.TaggedText.v1"
-path = "{folder}/tagged.spacy"
-limit = 5
-
-[training]
-max_epochs = 1
-max_steps = 1
-eval_frequency = 1
-"""
-
-
-@pytest.fixture(scope="module")
-def bracketer(folder):
-    """A bracketer trained on plain Docs with `token.pos_` and nothing else, as any tagged corpus gives them."""
+def test_a_bracketer_learns_from_tagged_docs_of_any_corpus(tmp_path):
+    """Plain Docs with `token.pos_` and nothing else."""
     nlp = spacy.blank("en")
     docs = [eg.reference for eg in TaggedText(SAMPLE / "train.mrg")(nlp)]
-    DocBin(docs=docs, attrs=["ORTH", "SPACY", "POS", "SENT_START"]).to_disk(folder / "tagged.spacy")
-    (folder / "bracketer.cfg").write_text(BRACKETER.format(folder=folder.as_posix()), encoding="utf-8")
-    spacy_command("init", "fill-config", folder / "bracketer.cfg", folder / "filled.cfg")
-    assert "Config is valid" in spacy_command("debug", "config", folder / "filled.cfg")
-    spacy_command("train", folder / "filled.cfg", "--output", folder / "bracketer")
-    return folder / "bracketer" / "model-last"
-
-
-def test_commands_train_a_bracketer_on_tagged_docs(bracketer):
-    nlp = spacy.load(bracketer)
-    learned = nlp.get_pipe("spectral_bracketer").bracketer
+    DocBin(docs=docs, attrs=["ORTH", "SPACY", "POS", "SENT_START"]).to_disk(tmp_path / "tagged.spacy")
+    learner = {"@misc": "spacy-lpcfg.Learner.v1", "name": "bracketer", "variant": "paper"}
+    nlp.add_pipe("spectral_bracketer", config={"learner": learner})
+    nlp.initialize(lambda: Corpus(tmp_path / "tagged.spacy")(nlp))
     sentences = [
         TaggedSentence(words, tuple(map(universal, tags))) for words, tags in read_tagged(SAMPLE / "train.mrg")
     ]
-    assert learned.to_bytes() == SpectralBracketer.variant("paper").fit(lambda: sentences).to_bytes()
+    expected = SpectralBracketer.variant("paper").fit(lambda: sentences)
+    assert nlp.get_pipe("spectral_bracketer").bracketer.to_bytes() == expected.to_bytes()
