@@ -151,7 +151,7 @@ def ends(call) -> bool:
     """Whether a forked process comes to the end of a call."""
     process = multiprocessing.get_context("fork").Process(target=call)
     process.start()
-    process.join(20)
+    process.join(120)
     is_alive = process.is_alive()
     process.kill()
     return not is_alive and process.exitcode == 0

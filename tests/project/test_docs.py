@@ -14,11 +14,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from configparser import ConfigParser
+from enum import Enum
 from functools import cache
 from importlib import import_module
+from inspect import unwrap
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 import srsly
@@ -55,7 +57,7 @@ PICTURES = DOCS / "pictures"
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
 COPIED = {"assets", "benchmarks", "configs", "examples", "scripts"}
 """What a page finds in the folder that it is run in, as if it were the root of the repository, beside project.yml."""
-NAMED_BY_THE_MODEL_CARD = {"benchmarks.accuracy.domains", "benchmarks.accuracy.gallery"}
+NAMED_BY_THE_MODEL_CARD = {"benchmarks.accuracy.gallery"}
 FOLDERS = COPIED | {"components", "docs", "spacy_lpcfg", "tests"}
 """Where the files are that pages name."""
 
@@ -238,20 +240,35 @@ def _resolved(words: list[str]) -> tuple[Any, list[str]]:
     return command, words
 
 
+@cache
+def _hints(callback: Any) -> dict[str, Any]:
+    return get_type_hints(unwrap(callback))
+
+
 def _check_options(words: list[str]) -> None:
     """Check that there is such a command of `spacy-lpcfg`, with such options and choices."""
     command, words = _resolved(words)
-    options = {option: each for each in command.params for option in (*each.opts, *each.secondary_opts)}
+    names = {option: each.name for each in command.params for option in (*each.opts, *each.secondary_opts)}
+    hints = _hints(command.callback) if words else {}
     for word, value in zip(words, [*words[1:], ""], strict=False):
         if re.match("--?[a-z]", word) and word != "--help":
-            assert word in options, words
-            choices = getattr(options[word].type, "choices", ()) or learner_names(word, command.name)
-            assert value in choices or not choices or value.isupper() or not value, words
+            assert word in names, words
+            assert (
+                value in (_choices(hints.get(names[word])) or learner_names(word, command.name) or [value])
+                or value.isupper()
+                or not value
+            ), words
 
 
 def learner_names(option: str, command: str | None) -> list[str]:
     """The learners that an option of `spacy-lpcfg learn` may name."""
     return [each.name for each in LEARNERS if each.command == command] if option == "--method" else []
+
+
+def _choices(kind: object) -> list[str]:
+    """The values of an option's type, if it is an Enum or may be one."""
+    kinds = [each for each in (kind, *get_args(kind)) if isinstance(each, type) and issubclass(each, Enum)]
+    return [member.value for each in kinds for member in each]
 
 
 def _check_project(words: list[str]) -> None:
