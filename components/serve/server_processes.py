@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Thread
 from time import monotonic, sleep
 
@@ -32,18 +32,36 @@ def serve_in_processes(server: LocalServer, n_workers: int) -> None:
     try:
         while True:
             while len(started) < n_workers:
-                started[_fork(server, lifeline)] = monotonic()
+                with _signals_later():
+                    started[_fork(server, lifeline)] = monotonic()
             pid, status = os.wait()
+            begun = started.pop(pid)
             logger.error("a worker ended with status %s, another one takes its place", status)
-            if monotonic() - started.pop(pid) < _SECONDS:
+            if monotonic() - begun < _SECONDS:
                 sleep(_SECONDS)
     finally:
+        os.close(lifeline[1])  # at which workers end
         for pid in started:
-            os.kill(pid, signal.SIGTERM)
-        for pid in started:
-            os.waitpid(pid, 0)
-        for end in lifeline:
-            os.close(end)
+            with suppress(ChildProcessError):  # whose end was told just before this was interrupted
+                os.waitpid(pid, 0)
+        os.close(lifeline[0])
+
+
+@contextmanager
+def _signals_later() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait for the end of the block: Python drops what they raise in what a fork calls."""
+    waiting: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: waiting.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for number in waiting:
+        signal.raise_signal(number)
 
 
 def _fork(server: LocalServer, lifeline: tuple[int, int]) -> int:

@@ -14,7 +14,7 @@ import pytest
 from pipelines import pipeline_of
 
 from spacy_lpcfg.components.serve.local_server import LocalHandler, LocalServer
-from spacy_lpcfg.components.serve.server_processes import serve_in_processes
+from spacy_lpcfg.components.serve.server_processes import interrupted_by_sigterm, serve_in_processes
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")]
 
@@ -74,6 +74,16 @@ def test_server_processes_that_end_at_once_begin_again_in_a_second(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             serve_in_processes(server, 2)
     assert waited == [1.0] * 3
+
+
+def test_server_processes_hear_a_signal_within_a_fork(monkeypatch):
+    """What is raised in functions that a fork calls is dropped."""
+    signals = iter([signal.SIGTERM])
+    os.register_at_fork(after_in_parent=lambda: [*map(signal.raise_signal, signals)])
+    monkeypatch.setattr("spacy_lpcfg.components.serve.server_processes.sleep", lambda seconds: pytest.fail("not heard"))
+    monkeypatch.setattr(LocalServer, "serve_forever", lambda server: os._exit(3))
+    with LocalServer(0, LocalHandler) as server, interrupted_by_sigterm(), pytest.raises(KeyboardInterrupt):
+        serve_in_processes(server, 2)
 
 
 def test_server_processes_end_with_their_parent():
