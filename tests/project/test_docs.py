@@ -180,6 +180,13 @@ def test_docs_snippet_of_the_readme_prints_what_stands_below_it(tmp_path, monkey
     assert capsys.readouterr().out == printed
 
 
+def test_docs_snippet_of_the_model_card_prints_what_stands_below_it(capsys):
+    """But for the figures, which are of the model that comes with the package."""
+    code, printed = [block.code for block in blocks(ROOT / "spacy_lpcfg" / "models" / "en.md")][-2:]
+    exec(code, {})
+    assert re.sub(r"[\d.]+", "0", capsys.readouterr().out) == re.sub(r"[\d.]+", "0", printed)
+
+
 def test_docs_threshold_of_the_tutorial_leaves_out_the_bracket_that_the_page_names(capsys):
     page = DOCS / "tutorial.md"
     (code,) = [block.code for block in blocks(page) if "for threshold in" in block.code]
