@@ -12,7 +12,7 @@ import typer
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, log, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import looks_like_path
-from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser_or_bracketer, load_pipeline
 from spacy_lpcfg.components.cli.shared.tree_sources import DOCS, trees_of_path
 from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 
@@ -62,7 +62,8 @@ def evaluate(
     for a sentence without a tree. Empty elements, function labels and roots are removed first, and trees without words
     left out. Sentences whose words differ are errors, and not scored.
 
-    With a MODEL instead of GOLD, TEST has the gold trees, whose words the model parses.
+    With a MODEL instead of GOLD, TEST has the gold trees, whose words the model parses. A bracketer takes their tags
+    too, and needs --unlabelled.
 
     --unlabelled is the measure of unsupervised parsing: it ignores labels, punctuation, single words and brackets over
     whole sentences. TEST may have any labels, tags and spelling of words, and lack punctuation.
@@ -91,7 +92,11 @@ def evaluate(
     if not golds:
         raise no_trees([gold])
     settings = replace(evalb.Params.from_file(params) if params else evalb.COLLINS, functions=keeps)
-    parses = _parsed(source, component, golds, normalize) if is_model else _read_parses(test, len(golds), normalize)
+    parses = (
+        _parsed(source, component, golds, normalize, unlabelled)
+        if is_model
+        else _read_parses(test, len(golds), normalize)
+    )
     if align:
         golds, parses = alignment.align(golds, parses)
     if unlabelled:
@@ -176,10 +181,21 @@ def _normalized(tree: "Tree", functions: bool, tags: options.TagDetail) -> "Tree
     return with_coarse_tags(cleaned) if cleaned is not None and tags == options.TagDetail.coarse else cleaned
 
 
-def _parsed(model: str, component: str | None, golds: Sequence["Tree"], normalize: "Normalize") -> list["Tree | None"]:
-    """Return a model's trees for the words of gold trees, normalized for scoring."""
-    pipe = find_parser(load_pipeline(model), component)
-    return [normalize(pipe.parse(gold.words).tree) for gold in progress(golds, "sentences")]
+def _parsed(
+    model: str, component: str | None, golds: Sequence["Tree"], normalize: "Normalize", unlabelled: bool
+) -> list["Tree | None"]:
+    """Return a model's trees for the words of gold trees, and by a bracketer also for their tags, for scoring."""
+    from spacy_lpcfg.bracketing.tagged import TaggedSentence
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+    from spacy_lpcfg.learning.induction import bracketed_tree
+
+    pipe = find_parser_or_bracketer(load_pipeline(model), component)
+    if not isinstance(pipe, SpectralBracketerPipe):
+        return [normalize(pipe.parse(gold.words).tree) for gold in progress(golds, "sentences")]
+    if not unlabelled:
+        raise typer.BadParameter("the brackets of this model have no labels: add --unlabelled", param_hint="GOLD")
+    tagged = ((gold, TaggedSentence.of(gold)) for gold in progress(golds, "sentences"))
+    return [bracketed_tree(gold.words, gold.tags, pipe.bracket(*sentence)) for gold, sentence in tagged]
 
 
 def _read_treebank(path: Path, dialect: str | None, normalize: "Normalize") -> list["Tree"]:

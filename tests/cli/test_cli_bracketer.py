@@ -117,6 +117,18 @@ def test_cli_bracketer_needs_tags_and_enough_text(tmp_path, tagged):
     assert "Expected" in run("learn", "bracketer", tagged, "-o", tmp_path / "model", code=1).stderr
 
 
+# evaluate
+
+
+def test_cli_scores_a_bracketer_as_its_parses(tmp_path, model):
+    run("parse", model, SAMPLE / "dev.mrg", "-o", tmp_path / "parsed")
+    scores = [run("evaluate", gold, test, "--unlabelled").stdout for gold, test in (
+        (model, SAMPLE / "dev.mrg"), (SAMPLE / "dev.mrg", tmp_path / "parsed"),
+    )]  # fmt: skip
+    assert scores[0] == scores[1] != ""
+    assert "add --unlabelled" in run("evaluate", model, SAMPLE / "dev.mrg", code=2).stderr
+
+
 # parse
 
 
