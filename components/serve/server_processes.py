@@ -60,8 +60,8 @@ def _signals_later() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    for number in waiting:
-        signal.raise_signal(number)
+    for heard in waiting:
+        signal.raise_signal(heard)
 
 
 def _fork(server: LocalServer, lifeline: tuple[int, int]) -> int:
