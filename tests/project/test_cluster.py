@@ -280,8 +280,8 @@ def test_cluster_is_sent_a_model_a_few_times_and_not_with_each_call(client, tmp_
     with parallel_config(backend="dask", scatter=[tenfold]):
         assert dict(as_completed(tenfold, range(40), None)) == {i: 10 * i for i in range(40)}
     arrived = Counter(path.name.split("-")[0] for path in tmp_path.iterdir())
-    assert str(os.getpid()) not in arrived
-    assert 1 <= max(arrived.values()) <= 2
+    del arrived[str(os.getpid())]
+    assert 1 <= max(arrived.values()) <= 2  # in each worker that had a call
 
 
 def first_at_once(may_end: Path, item: int) -> None:
