@@ -2,8 +2,9 @@
 
 In a blank pipeline it uses the pretrained model of the package, if there is one for the language.
 Most learners learn in `initialize`, and `update` has nothing to do: one epoch of `spacy train` is
-enough. An online learner starts there, and learns from the trees of every batch in `update`. A thinc
-Model holds it, so that spaCy saves, copies and averages it like other models.
+enough. An online learner starts there, and learns from the trees of every batch in `update`, as does a
+span classifier on the vectors of the pipeline. A thinc Model holds what is learned, so that spaCy saves,
+copies and averages it like other models.
 """
 
 import sys
@@ -12,26 +13,22 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import numpy as np
 import srsly
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, ChartSettings
-from spacy_lpcfg.checks import FLAG, Check, check_one_of, instance_of, one_of
+from spacy_lpcfg.checks import FLAG, Check, check_one_of, instance_of, one_of, shown
+from spacy_lpcfg.components.classifier_holder import ClassifierHolder
 from spacy_lpcfg.components.doc.constraints import ConstraintsOf
 from spacy_lpcfg.components.doc.pipe_registry import register_pipe
-from spacy_lpcfg.components.doc.tensors import word_vectors
 from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.model_holder import ModelHolder
-from spacy_lpcfg.components.model_pipe import check_not_streamed
-from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, ParsingPipe
+from spacy_lpcfg.components.parsing_pipe import ASSIGNS, SCORE_WEIGHTS, EvidenceOf, ParsingPipe
 from spacy_lpcfg.components.settings import Output
-from spacy_lpcfg.evidence.grammar import EvidenceGrammar
-from spacy_lpcfg.evidence.tensors import TensorEvidence
 from spacy_lpcfg.learning.base import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.models import FAST, has_pretrained, pretrained_names
 from spacy_lpcfg.models.kinds import make_parser, model_from_bytes, model_from_disk, usable_settings
@@ -44,19 +41,20 @@ from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.words.tag_dictionary import TagDictionary
 
+if TYPE_CHECKING:
+    from spacy_lpcfg.components.training.span_classifier import Gold
+
 TagUse = Literal["model", "given", "prior"]
 _LIMITS = Limits(max_words=150, max_memory=ChartSettings.max_applications * APPLICATION_BYTES / 1e6)
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 """`Query.tag_weight` for each use of given tags. A prior assumes that a tagger is wrong about one word in thirty."""
+_CLASSIFIER = instance_of("made by spacy-lpcfg.SpanClassifier.v1", ClassifierHolder).optional
 _WORDS = "words.txt"  # the file in the component's folder, in the format of the setting `words`
 _NO_START = (
     "{!r} learns nothing more: its learner begins in `initialize`, and a trained component has its "
     "model, but not the counts to go on from. Freeze it, or learn it anew."
 )
-_NOT_FROZEN = (
-    "{name!r} has learned from the vectors of {component!r}, which training would change. Name {component!r} in "
-    "training.frozen_components, with `source` for where it was trained."
-)
+_OTHER_LABELS = "{!r} leaves out trees with labels or tags that `initialize` did not get: learn anew from all trees."
 
 
 def read_model(path: Path) -> Callable[[], ParsingModel]:
@@ -97,6 +95,8 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     nlp (Language): The pipeline.
     name (str): The name of the component in it.
+    model (ClassifierHolder or None): A span classifier, made by `spacy-lpcfg.SpanClassifier.v1`: it learns in `update`
+        from the vectors of a tok2vec, and gives evidence instead of what the learner would take. None for none.
     pretrained (str or None): The model that the component begins with, one of `models.pretrained_names()`; None for
         the model of the pipeline's language, if there is one. It is read when it is first needed.
     learner (Learner, OnlineLearner or str): The learner of the model, from the trees under `spans_key`.
@@ -134,6 +134,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         self,
         nlp: Language,
         name: str,
+        model: Any,
         pretrained: str | None,
         learner: Learner | OnlineLearner | str,
         spans_key: str,
@@ -148,10 +149,15 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
         self._lang = nlp.lang or ""
-        super().__init__(nlp.vocab, ModelHolder("lpcfg", model_from_bytes), name)
+        _CLASSIFIER(model=model)
+        super().__init__(nlp.vocab, model or ModelHolder("lpcfg", model_from_bytes), name)
         self._fit: OnlineFit | None = None
-        self._not_frozen = ""  # the component whose vectors were learned from, unless it is frozen
-        self._start_with(pretrained)
+        if not self._trains_classifier:
+            self._start_with(pretrained)
+        elif pretrained is not None:
+            raise ValueError(
+                f"Expected no pretrained model beside a `model` to train, got {pretrained!r}: leave one out."
+            )
         self.learner = learner
         self.spans_key = spans_key
         self.evidence = evidence
@@ -167,8 +173,12 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def is_trainable(self) -> bool:
-        """Whether `update` learns, as it does with an online learner."""
-        return isinstance(self._learner, OnlineLearner)
+        """Whether `update` learns, as it does with an online learner, or a span classifier."""
+        return self._trains_classifier or isinstance(self._learner, OnlineLearner)
+
+    @property
+    def _trains_classifier(self) -> bool:
+        return isinstance(self.model, ClassifierHolder)
 
     @property
     def decoding(self) -> str | None:
@@ -287,41 +297,44 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         model: Callable[[], ParsingModel] | None = None,
         held_out: Callable[[Language], Iterable[Example]] | None = None,
     ) -> None:
-        """Learn the model as `ParsingPipe.initialize` says, or start online learning, which has no tuning."""
-        self._fit, self._not_frozen = None, ""
-        if model is None:
-            with self._learning_from_tensors(get_examples, nlp, held_out) as (train, dev):
-                super().initialize(train, nlp=nlp, labels=labels, held_out=dev)
-        else:
-            super().initialize(get_examples, nlp=nlp, labels=labels, model=model, held_out=held_out)
+        """Learn the model as `ParsingPipe.initialize` says, or start learning online, which has no tuning.
+
+        A span classifier begins with random weights, beside the grammar that is learned here.
+        """
+        self._fit = None
+        super().initialize(get_examples, nlp=nlp, labels=labels, model=model, held_out=held_out)
+        if self._trains_classifier:
+            self._begin_classifier(list(get_examples()))
         self._check_decoding()
 
-    @contextmanager
-    def _learning_from_tensors(
-        self,
-        get_examples: Callable[[], Iterable[Example]],
-        nlp: Language | None,
-        held_out: Callable[[Language], Iterable[Example]] | None,
-    ) -> Iterator[tuple[Any, Any]]:
-        """Within the block a learner on doc.tensor has the vectors of the examples, which are yielded."""
-        from spacy_lpcfg.components.training.tensor_learner import TensorLearner, is_frozen, known_vectors
+    def _begin_classifier(self, examples: Sequence[Example]) -> None:
+        from spacy_lpcfg.components.training.span_classifier import begin_classifier  # which parsing does without
 
-        learner = self._learner
-        if not isinstance(learner, TensorLearner):
-            yield get_examples, held_out
-            return
-        check_not_streamed(nlp, self.what)
-        train = list(get_examples())
-        dev = None if held_out is None or nlp is None else list(held_out(nlp))
-        known = known_vectors(nlp, self, [*train, *(dev or ())])
-        self._not_frozen = "" if nlp is None or is_frozen(nlp, known.component) else known.component
-        self._learner = learner.with_vectors(known)
-        try:
-            yield lambda: train, None if dev is None else lambda _: dev
-        finally:
-            self._learner = learner
+        golds = [gold for of_doc in self._golds(examples) for gold in of_doc]
+        if golds or self.model.classifier is None:  # without trees a model that is there stays
+            begin_classifier(self.model, golds, [eg.predicted for eg in examples])
+
+    @property
+    def _model_learner(self) -> Any:
+        """The learner of the model; of the grammar alone if a span classifier is trained as its evidence."""
+        from spacy_lpcfg.evidence.learner import EvidenceLearner  # which parsing does without
+
+        learner = self.learner
+        return learner.learner if self._trains_classifier and isinstance(learner, EvidenceLearner) else learner
+
+    def _golds(self, examples: Iterable[Example]) -> "list[list[Gold]]":
+        """Return the gold sentences of each Example, as the learner takes them."""
+        from spacy_lpcfg.components.training.span_classifier import golds_of
+
+        functions = getattr(self.learner, "functions", False)
+        return [list(golds_of(eg, self.gold_key, functions=functions)) for eg in examples]
 
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None, held_out: list[Tree] | None) -> None:
+        if isinstance(self.learner, OnlineLearner) and self._trains_classifier:
+            raise ValueError(
+                "Expected a learner that learns all in `initialize`, beside a `model` that learns in `update`; got the "
+                f"online learner {shown(self.learner)}."
+            )
         if isinstance(self.learner, OnlineLearner):
             self._fit = self.learner.online(treebank)
             self.model.read_by(self._fit.grammar)
@@ -336,20 +349,22 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Learn from the trees of a batch, if the learner is an online learner; otherwise do nothing.
+        """Learn from the trees of a batch: a span classifier, or an online learner; otherwise do nothing.
 
-        losses (dict): The batch's negative log-likelihood per word, in nats, is added under the component's name; 0 for
-            other learners.
+        losses (dict): The loss of the classifier, or else the batch's negative log-likelihood per word, in nats, is
+            added under the component's name; 0 for other learners.
 
         An online learner begins in `initialize`, which spaCy leaves out for a component of a trained pipeline: that one
         keeps its model, with a warning.
-        RAISES (ValueError): For trees that `initialize` did not get, or if the vectors that the model has learned from
-            would change, since their component is not frozen.
+        RAISES (ValueError): For trees that `initialize` did not get.
         """
-        if self._not_frozen:
-            raise ValueError(_NOT_FROZEN.format(name=self.name, component=self._not_frozen))
         examples = list(examples)
         losses = super().update(examples, losses=losses)
+        if self._trains_classifier:
+            losses[self.name] += self._update_classifier(examples, drop)
+            if sgd is not None:
+                self.finish_update(sgd)
+            return losses
         trees = list(self.gold_trees(examples))
         if self._fit is not None and trees:
             losses[self.name] -= self._fit.step(trees) / sum(map(len, trees))
@@ -357,6 +372,18 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         elif isinstance(self.learner, OnlineLearner) and trees:
             self.warn_once(_NO_START)
         return losses
+
+    def _update_classifier(self, examples: Sequence[Example], drop: float) -> float:
+        """Learn from the trees with labels and tags that the classifier has, and return the loss."""
+        from spacy_lpcfg.components.training.span_classifier import add_batch
+
+        if self.model.classifier is None or not any(len(eg.predicted) for eg in examples):
+            return 0.0
+        docs = [eg.predicted for eg in examples]
+        loss, n_unknown = add_batch(self.model, docs, self._golds(examples), drop=drop)
+        if n_unknown:
+            self.warn_once(_OTHER_LABELS)
+        return loss
 
     # Storage
 
@@ -421,11 +448,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         """The weight of given tags, by the setting `tags`."""
         return _TAG_WEIGHTS[self.tags]
 
-    def _vectors(self, doc: Doc, positions: Sequence[int]) -> np.ndarray | None:
-        model = self.learned if self.evidence else None
-        if not isinstance(model, EvidenceGrammar) or not isinstance(model.evidence, TensorEvidence):
-            return None
-        return word_vectors(doc, positions, self.name, model.evidence.component)
+    def _evidence(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:
+        if self.evidence and self._trains_classifier:
+            of_docs: list[EvidenceOf | None] = self.model.evidence_of(docs)
+            return of_docs
+        return super()._evidence(docs)
 
 
 Language.factory(
@@ -433,6 +460,7 @@ Language.factory(
     func=LPCFGParser,
     assigns=ASSIGNS,
     default_config={
+        "model": None,
         "pretrained": None,
         "learner": "pivot",
         "spans_key": KEY,

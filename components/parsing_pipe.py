@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, count
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from spacy.language import Language
@@ -32,6 +32,7 @@ from spacy_lpcfg.learning.base import meta_of
 from spacy_lpcfg.parsing.alternatives import best_bracketings
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
 from spacy_lpcfg.parsing.distribution import check_n_best, check_samples
+from spacy_lpcfg.parsing.evidence import EvidenceSource
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query, Tags
@@ -52,6 +53,8 @@ _NO_TREES = (
 _BATCH = 128  # sentences whose evidence is in memory at once
 
 Answer = TypeVar("Answer")
+EvidenceOf: TypeAlias = Callable[[Sequence[int], Sequence[str]], EvidenceSource]
+"""Returns the evidence for words of a Doc, given their positions in it, and the words in treebank spelling."""
 ParserModel = TypeVar("ParserModel", bound=ParsingModel)
 
 
@@ -189,6 +192,11 @@ class ParsingPipe(ModelPipe[ParserModel]):
             self._learn_from(self.gold_trees(get_examples()), nlp, golds)
         self.check_learned(labels)
 
+    @property
+    def _model_learner(self) -> Any:
+        """The learner of what is learned in `initialize`."""
+        return self.learner
+
     def _learn_from(self, treebank: Iterator[Tree], nlp: Language | None, held_out: list[Tree] | None) -> None:
         """Learn the model from trees, unless there are none and a model is there already."""
         first = next(treebank, None)
@@ -200,7 +208,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None, held_out: list[Tree] | None) -> None:
         reports: list[object] = []
-        self.learned = self.learner.fit(treebank, held_out=held_out, on_step=reports.append)
+        self.learned = self._model_learner.fit(treebank, held_out=held_out, on_step=reports.append)
         logger.info("%s: learned a %s of %d categories", self.name, self.what, len(self.labels))
         if nlp is not None:
             nlp.meta.update(meta_of(reports))
@@ -235,14 +243,14 @@ class ParsingPipe(ModelPipe[ParserModel]):
         RETURNS (list of DocParse): A prediction for each Doc.
         RAISES (ValueError): If nothing was learned yet; never because of a text.
         """
-        parser = self.ready_parser()
+        parser, docs = self.ready_parser(), list(docs)
         of_docs: list[tuple[DocSentences, list[Query | None]]] = []
-        for doc in docs:
+        for doc, evidence_of in zip(docs, self._evidence(docs), strict=True):
             sentences = self._sentences(doc)
             self._unknown_words.count(
                 chain.from_iterable(sentences.texts), self.known_words, self.name, self.vocab.lang
             )
-            of_docs.append((sentences, list(self._queries(doc, sentences))))
+            of_docs.append((sentences, list(self._queries(doc, sentences, evidence_of))))
         parses = self._parses(parser, (query for _, queries in of_docs for query in queries if query))
         return [
             DocParse(sentences, [next(parses) if query else None for query in queries])
@@ -276,7 +284,11 @@ class ParsingPipe(ModelPipe[ParserModel]):
         """The weight of given tags, as in `Query`."""
         return 0.0
 
-    def _queries(self, doc: Doc, sentences: DocSentences) -> Iterator[Query | None]:
+    def _evidence(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:
+        """Return the evidence of each Doc, for a model that takes it from the pipeline."""
+        return [None] * len(docs)
+
+    def _queries(self, doc: Doc, sentences: DocSentences, evidence_of: EvidenceOf | None) -> Iterator[Query | None]:
         """Yield the query for each sentence of a Doc; None for a sentence without words."""
         of_sentences, known = None, self.known_words
         if self.constraints is not None:
@@ -291,12 +303,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
             given, symbols = self._tags(sentences, positions), symbol_tags(texts, known, self.vocab.lang)
             tags = given and symbols and [tag or symbol for tag, symbol in zip(given, symbols, strict=True)]
             weight = self.tag_weight if given else 0.0
-            words, vectors = escape_tokens(texts, known=known), self._vectors(doc, positions)
-            yield Query(words, tags or given or symbols, weight, constraints, vectors=vectors)
-
-    def _vectors(self, doc: Doc, positions: Sequence[int]) -> np.ndarray | None:
-        """Return the vectors of words, for a model that reads them from the Doc."""
-        return None
+            words = escape_tokens(texts, known=known)
+            evidence = None if evidence_of is None else evidence_of(positions, words)
+            yield Query(words, tags or given or symbols, weight, constraints, evidence=evidence)
 
     def _tags(self, sentences: DocSentences, positions: Sequence[int]) -> Tags | None:
         """Return the given tags of a sentence; None if there are none, or they are not to be used."""
@@ -402,7 +411,8 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     def _parser_and_queries(self, doc: Doc) -> tuple[SentenceParser, list[Query | None]]:
         parser = self.ready_parser()
-        return parser, list(self._queries(doc, self._sentences(doc)))
+        sentences = self._sentences(doc)
+        return parser, list(self._queries(doc, sentences, *self._evidence([doc])))
 
     # Annotation
 

@@ -17,8 +17,6 @@ from spacy_lpcfg.variants import DEFAULT, Variants
 
 AUTO, NONE = "auto", "none"
 """The pretrained encoder that comes with the package for a language, and none, as `find_encoder` takes them."""
-TENSOR = "doc.tensor"
-"""The vectors that earlier components of the pipeline make, in place of an encoder."""
 Command = Literal["lpcfg", "isbn", "bracketer", "lm"]
 """The commands `spacy-lpcfg learn ...`."""
 

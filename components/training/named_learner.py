@@ -9,10 +9,9 @@ from typing import Any, Union, get_args, get_origin
 from spacy.util import logger
 
 from spacy_lpcfg.checks import check_one_of, shown
-from spacy_lpcfg.components.training.tensor_learner import TensorLearner
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learner import EvidenceLearner
-from spacy_lpcfg.learners import AUTO, NONE, TENSOR, NamedLearner, learner_of
+from spacy_lpcfg.learners import AUTO, NONE, NamedLearner, learner_of
 from spacy_lpcfg.learning.base import Learner, OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
 from spacy_lpcfg.models import has_pretrained
@@ -45,9 +44,8 @@ def make_learner(
         values of it.
     encoder (str): The pretrained encoder of a learner that takes evidence: "auto" is that of the model of the language
         that comes with the package, if there is one; "none" takes none; or a file that `spacy-lpcfg encoder` made, a
-        folder of an encoder in ONNX, or a model that has one. "doc.tensor" takes the vectors that the components before
-        the parser make. A learner that is not asked for evidence has no use for it. Without an encoder, evidence is
-        learned from the treebank alone.
+        folder of an encoder in ONNX, or a model that has one. A learner that is not asked for evidence has no use for
+        it. Without an encoder, evidence is learned from the treebank alone.
     RAISES (ValueError): If no learner has the name, the setting or the variant, or if the learner has no use for the
         heads that are given.
     """
@@ -64,8 +62,6 @@ def make_learner(
         wanted = encoder not in (AUTO, NONE) or (entry.has_evidence and variant == DEFAULT)
     if not wanted:
         return learner
-    if encoder == TENSOR:
-        return TensorLearner(learner, seed=seed)
     is_there = encoder != NONE and (encoder != AUTO or has_pretrained(lang))
     return (
         NamedEvidenceLearner(learner, seed=seed, name=encoder, lang=lang)

@@ -17,7 +17,7 @@ from spacy_lpcfg.checks import POSITIVE, at_least
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.parsing.decodings import MBR, Decoding
-from spacy_lpcfg.parsing.evidence import Evidence, EvidenceModel, VectorEvidenceModel
+from spacy_lpcfg.parsing.evidence import Evidence, EvidenceModel
 from spacy_lpcfg.parsing.protocol import Answer
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.tree import Tree
@@ -53,7 +53,7 @@ class EvidenceParser(Parser):
     of sentences and prefixes are those of the grammar alone, since evidence of a word has seen the words after it.
 
     grammar (Grammar): A grammar of any learner. The chart has its back-off rules, too.
-    evidence (EvidenceModel or VectorEvidenceModel): The evidence.
+    evidence (EvidenceModel): The evidence, unless a query comes with its own.
     weights (EvidenceWeights): How much it counts.
     settings (ChartSettings): Pruning.
     decoding (Decoding): How one tree is chosen.
@@ -63,7 +63,7 @@ class EvidenceParser(Parser):
     def __init__(
         self,
         grammar: Grammar,
-        evidence: EvidenceModel | VectorEvidenceModel,
+        evidence: EvidenceModel,
         weights: EvidenceWeights,
         *,
         settings: ChartSettings = ChartSettings(),
@@ -98,9 +98,8 @@ class EvidenceParser(Parser):
     def prepare(self, queries: Sequence[Query]) -> list[Query]:
         """Return the queries with evidence, computed once for all attempts, and with listed tags."""
         queries = super().prepare(queries)
-        lacking = [query for query in queries if query.evidence is None]
-        found = iter(self._evidence_of(lacking))
-        return [query if query.evidence else replace(query, evidence=next(found)) for query in queries]
+        pairs = zip(queries, self._evidence_of(queries), strict=True)
+        return [query if query.evidence is evidence else replace(query, evidence=evidence) for query, evidence in pairs]
 
     def _has_enough(self, forest: Forest) -> bool:
         """Return whether a chart has more than one tree: a single one would seem certain, however it is tempered."""
@@ -108,12 +107,12 @@ class EvidenceParser(Parser):
 
     def factors(self, query: Query) -> Factors:
         """Return the factors of a sentence's evidence."""
-        return self._table.factors(query.evidence or self._evidence_of([query])[0])
+        return self._table.factors(self._evidence_of([query])[0])
 
     def _evidence_of(self, queries: Sequence[Query]) -> list[Evidence]:
-        if isinstance(self._evidence, VectorEvidenceModel):
-            return [self._evidence.evidence_of(query.vectors, query.words) for query in queries]
-        return self._evidence.evidence([query.words for query in queries])
+        """Return the evidence of each query: its own, or else that of the model, for all of them at once."""
+        of_model = iter(self._evidence.evidence([query.words for query in queries if query.evidence is None]))
+        return [query.evidence.computed() if query.evidence else next(of_model) for query in queries]
 
     def tree_log_probability(self, tree: Tree) -> float:
         """Return ln P(tree, words) by the grammar alone."""

@@ -30,7 +30,7 @@ from spacy_lpcfg.evidence.folds import (
 )
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.model import EncoderEvidence
-from spacy_lpcfg.evidence.tensors import TensorEvidence
+from spacy_lpcfg.evidence.pipeline import PipelineEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.adaptation.new_trees import reading_of
 from spacy_lpcfg.learning.adaptation.prior import Prior
@@ -139,10 +139,10 @@ def _adapted(base: Adaptable, whole: Continuation, folds: CrossValidation, choic
 
 def _checked(model: ParsingModel) -> Adaptable:
     """Return a model that can go on, or raise ValueError."""
-    if isinstance(model, EvidenceGrammar) and isinstance(model.evidence, TensorEvidence):
+    if isinstance(model, EvidenceGrammar) and isinstance(model.evidence, PipelineEvidence):
         raise ValueError(
-            f"Expected a model that can parse words alone, got one with evidence of {model.evidence.summary}: learn it "
-            "anew from the old trees and the new ones."
+            f"Expected a model that can parse words alone, got one with evidence of {model.evidence.summary}: train "
+            "its pipeline further by `spacy train`."
         )
     if isinstance(model, (Grammar, EvidenceGrammar)):
         return model

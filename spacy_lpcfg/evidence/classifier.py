@@ -75,9 +75,9 @@ class SpanClassifier(Stored):
 
     chains (tuple[tuple[str, ...], ...]): The unary chains that spans can have, outermost label first.
     tags (tuple[str, ...]): The tags.
-    weights (mapping of str to float16 array): The weights, of the shapes that `SHAPES` lists. `cases` are added to word
-        vectors; `span_bias` and `tag_bias` are added before layer norm, whose results are multiplied by `..._gain` and
-        shifted by `..._shift`; `span_outputs` give log-odds against "no bracket", `tag_outputs` logits.
+    weights (mapping of str to array): The weights, float16 or float32, of the shapes that `SHAPES` lists. `cases` are
+        added to word vectors; `span_bias` and `tag_bias` are added before layer norm, whose results are multiplied by
+        `..._gain` and shifted by `..._shift`; `span_outputs` give log-odds against "no bracket", `tag_outputs` logits.
     """
 
     chains: tuple[Chain, ...]
@@ -161,25 +161,6 @@ class SpanClassifier(Stored):
             _require(name, is_array(weight, "float16", *(sizes[size] for size in SHAPES[name])))
         check_room(2 * sum(weight.nbytes for weight in weights.values()), what="A span classifier by it")
         return cls(tuple(tuple(split_chain(chain)) for chain in chains), tags, weights)
-
-
-class ByClassifier:
-    """The columns of evidence that a span classifier gives.
-
-    classifier (SpanClassifier): The classifier.
-    """
-
-    classifier: SpanClassifier
-
-    @property
-    def chains(self) -> tuple[tuple[str, ...], ...]:
-        """The unary chains of the columns of `Evidence.spans`."""
-        return self.classifier.chains
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags of the columns of `Evidence.tags`."""
-        return self.classifier.tags
 
 
 def word_units(vectors: np.ndarray, weights: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -35,14 +35,16 @@ class Example(NamedTuple):
 
 def add_gradients(
     gradients: Weights, weights: Weights, examples: Sequence[Example], *, scale: float, kept: np.ndarray
-) -> float:
-    """Add the gradients of the loss of sentences, and return it: the cross-entropy of spans and `TAG_WEIGHT` of tags.
+) -> tuple[float, Weights]:
+    """Add the gradients of the loss of sentences: the cross-entropy of spans and `TAG_WEIGHT` of tags.
 
     gradients (dict of str to array): The sums so far, by the names of the weights.
     weights (dict of str to array): The weights, all of one type.
     examples (sequence of Example): The sentences.
     scale (float): Factor of the loss.
     kept (array, (n_words, width)): Factors of the units of the vectors of all words, for dropout.
+    RETURNS (float, dict of str to array): The loss, and its gradients with respect to the products of the words' inputs
+        with the weights of each name, (n_words, hidden); see `vector_gradients`.
     """
     vectors, cases, tags = (
         np.concatenate(part) for part in zip(*((e.vectors, e.cases, e.tags) for e in examples), strict=True)
@@ -53,12 +55,22 @@ def add_gradients(
     hidden = inputs @ weights["tag_hidden"] + weights["tag_bias"]
     tag_loss, d_hidden = _head(gradients, weights, "tag", hidden, tags, scale * TAG_WEIGHT)
     by_case = np.eye(len(weights["cases"]), dtype=inputs.dtype)[:, cases]
-    for name, d_outputs in zip(("before", "after", "tag_hidden"), (*d_units, d_hidden), strict=True):
+    d_products = dict(zip(("before", "after", "tag_hidden"), (*d_units, d_hidden), strict=True))
+    for name, d_outputs in d_products.items():
         gradients[name] += inputs.T @ d_outputs
         gradients["cases"] += by_case @ d_outputs @ weights[name].T
     for side, d_side in zip(("before", "after"), d_units, strict=True):
         gradients[f"{side}_bias"] += d_side.sum(0)
-    return loss + tag_loss
+    return loss + tag_loss, d_products
+
+
+def vector_gradients(d_products: Weights, weights: Weights, kept: np.ndarray) -> np.ndarray:
+    """Return the gradients of the loss with respect to word vectors, (n_words, width).
+
+    d_products (dict of str to array): From `add_gradients`, by the same weights and dropout.
+    """
+    d_inputs: np.ndarray = kept * sum(d_outputs @ weights[name].T for name, d_outputs in d_products.items())
+    return d_inputs
 
 
 def _span_gradients(

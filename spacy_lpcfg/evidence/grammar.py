@@ -11,7 +11,7 @@ from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.evidence.features import FeatureEvidence
 from spacy_lpcfg.evidence.model import EncoderEvidence
-from spacy_lpcfg.evidence.tensors import TensorEvidence
+from spacy_lpcfg.evidence.pipeline import PipelineEvidence
 from spacy_lpcfg.grammar.backoff import backoff_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.parsing.decodings import MBR, Decoding
@@ -20,9 +20,9 @@ from spacy_lpcfg.storage.container import with_prefixes, without_prefixes
 from spacy_lpcfg.storage.validation import is_number
 from spacy_lpcfg.words.tag_dictionary import NO_TAGS, TagDictionary
 
-AnyEvidence = EncoderEvidence | FeatureEvidence | TensorEvidence
+AnyEvidence = EncoderEvidence | FeatureEvidence | PipelineEvidence
 _EVIDENCE: Mapping[str, type[AnyEvidence]] = {
-    evidence.kind: evidence for evidence in (EncoderEvidence, FeatureEvidence, TensorEvidence)
+    evidence.kind: evidence for evidence in (EncoderEvidence, FeatureEvidence, PipelineEvidence)
 }
 
 
@@ -31,7 +31,7 @@ class EvidenceGrammar(ParsingModel):
     """A grammar whose chart takes evidence, see `EvidenceParser`.
 
     model (Grammar): The grammar, which alone answers questions about the probabilities of words.
-    evidence (EncoderEvidence, FeatureEvidence or TensorEvidence): The evidence.
+    evidence (EncoderEvidence, FeatureEvidence or PipelineEvidence): The evidence.
     weights (EvidenceWeights): How much evidence counts, and how certain both are together.
     """
 

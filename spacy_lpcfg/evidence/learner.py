@@ -19,9 +19,8 @@ from spacy_lpcfg.evidence.classifier import SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder, RememberingEncoder
 from spacy_lpcfg.evidence.feature_learning import FeatureSettings, learn_features
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
-from spacy_lpcfg.evidence.learning import ClassifierSettings, WordEncoder, learn_classifier
+from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
-from spacy_lpcfg.evidence.tensors import KnownVectors, TensorEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import Learner, OnStep
 from spacy_lpcfg.learning.limits import learnable
@@ -39,8 +38,7 @@ class EvidenceLearner:
     """Learner of a grammar whose chart takes evidence, of a pretrained encoder or of the treebank's own features.
 
     learner (Learner): Learner of the grammar.
-    encoder (Encoder, KnownVectors or None): The encoder, which stays as it is, or vectors of all sentences; None for
-        features of words alone.
+    encoder (Encoder or None): The encoder, which stays as it is; None for features of words alone.
     start (SpanClassifier or None): A classifier that was learned on the vectors of the encoder, to start from: then few
         trees suffice; None to start from nothing.
     classifier (ClassifierSettings): Settings of the learner of the span classifier on an encoder's vectors.
@@ -50,7 +48,7 @@ class EvidenceLearner:
     """
 
     learner: Learner
-    encoder: Encoder | KnownVectors | None = None
+    encoder: Encoder | None = None
     start: SpanClassifier | None = None
     classifier: ClassifierSettings = ClassifierSettings()
     features: FeatureSettings = FeatureSettings()
@@ -79,21 +77,19 @@ class EvidenceLearner:
         prepare = partial(normalize_rooted, functions=self.functions)
         treebank = [tree for tree in map(prepare, learnable(trees)) if tree is not None]
         golds = [tree for tree in map(prepare, held_out or ()) if tree is not None]
-        known = self.encoder if isinstance(self.encoder, KnownVectors) else None
-        encoder = RememberingEncoder(self.encoder) if isinstance(self.encoder, Encoder) else self.encoder
-        learn = partial(self._learn, encoder)
+        learn = partial(self._learn, None if self.encoder is None else RememberingEncoder(self.encoder))
         if golds:
-            return with_fitted_weights(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1], known)
+            return with_fitted_weights(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1])
         step = max(_ONE_OF, len(treebank) // _MOST)
         if len(treebank) < step * _FEWEST:
             return learn(treebank, None, on_step)
         others = [tree for i, tree in enumerate(treebank) if i % step]
-        fitted = with_fitted_weights(learn(others, None, None), treebank[::step], known)
+        fitted = with_fitted_weights(learn(others, None, None), treebank[::step])
         return replace(learn(treebank, None, on_step), weights=fitted.weights)
 
     def _learn(
         self,
-        encoder: WordEncoder | None,
+        encoder: RememberingEncoder | None,
         treebank: Sequence[Tree],
         held_out: Sequence[Tree] | None,
         on_step: OnStep | None,
@@ -105,28 +101,21 @@ class EvidenceLearner:
                 f"a {type(grammar).__name__}."
             )
         bare = [strip_root(tree)[1] for tree in treebank]
-        if encoder is None or self.encoder is None:
+        if encoder is None:
             features = learn_features(bare, settings=self.features, seed=self.seed)
             return EvidenceGrammar(grammar, features, EvidenceWeights(*_POWERS_OF_FEATURES))
         classifier = learn_classifier(encoder, bare, settings=self.classifier, seed=self.seed, start=self.start)
-        if isinstance(self.encoder, KnownVectors):
-            return EvidenceGrammar(grammar, TensorEvidence(classifier, self.encoder.component))
-        return EvidenceGrammar(grammar, EncoderEvidence(self.encoder, classifier))
+        return EvidenceGrammar(grammar, EncoderEvidence(encoder.encoder, classifier))
 
 
-def with_fitted_weights(
-    model: EvidenceGrammar, golds: Sequence[Tree], known: KnownVectors | None = None
-) -> EvidenceGrammar:
+def with_fitted_weights(model: EvidenceGrammar, golds: Sequence[Tree]) -> EvidenceGrammar:
     """Return the model with the power of spans and the tau under which the brackets of trees are likeliest.
 
     golds (sequence of Tree): Normalized trees that the model has not learned from.
-    known (KnownVectors or None): The vectors of their words, for evidence by doc.tensor.
     """
     bare = [strip_root(tree)[1] for tree in golds]
-    sentences = [tree.words for tree in bare]
-    vectors = known.vectors(sentences) if known else [None] * len(bare)
-    queries = [Query(words, vectors=each) for words, each in zip(sentences, vectors, strict=True)]
-    queries = EvidenceParser(model.model, model.evidence, model.weights).prepare(queries)
+    parser = EvidenceParser(model.model, model.evidence, model.weights)
+    queries = parser.prepare([Query(tree.words) for tree in bare])
     tried = [replace(model.weights, span_power=factor * model.weights.span_power) for factor in _SPAN_FACTORS]
     parsers = [EvidenceParser(model.model, model.evidence, weights) for weights in tried]
     losses = np.array([bracket_losses(parser, queries, bare) for parser in parsers])

@@ -161,13 +161,16 @@ class Labels(NamedTuple):
         if not firsts:
             raise ValueError("Expected trees with constituents to learn a span classifier from, got none.")
         chains = sorted(firsts | {chain for chain, count in counts.items() if count >= least_count})
-        tags = sorted({tag for tree in trees for tag in tree.tags})
+        return cls.of_classes(chains, sorted({tag for tree in trees for tag in tree.tags}))
+
+    @classmethod
+    def of_classes(cls, chains: Iterable[Chain], tags: Iterable[str]) -> Labels:
+        """Number chains and tags in their order."""
         return cls({chain: i for i, chain in enumerate(chains)}, {tag: i for i, tag in enumerate(tags)})
 
     def after(self, start: SpanClassifier) -> Labels:
         """Return the labels of a classifier, with their numbers, and then those of these that it lacks."""
-        chains, tags = dict.fromkeys([*start.chains, *self.chains]), dict.fromkeys([*start.tags, *self.tags])
-        return Labels({chain: i for i, chain in enumerate(chains)}, {tag: i for i, tag in enumerate(tags)})
+        return Labels.of_classes(dict.fromkeys([*start.chains, *self.chains]), dict.fromkeys([*start.tags, *self.tags]))
 
     def example(self, tree: Tree, vectors: np.ndarray) -> Example:
         """Return the gold classes of a tree's spans and words, with the vectors of the words."""
@@ -205,9 +208,7 @@ def _fit(
     start: SpanClassifier | None,
 ) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
-    sizes = {"n_cases": N_CASES, "width": width, "hidden": settings.hidden}
-    sizes |= {"n_chains": len(labels.chains), "n_tags": len(labels.tags)}
-    weights = _first_weights(sizes, examples, rng)
+    weights = first_weights(labels, width, settings.hidden, examples, rng)
     if start is not None:
         _start_at(weights, start, labels)
     batches = _all_batches(examples, settings, 1 if start else settings.least_steps, rng)
@@ -255,10 +256,17 @@ def _all_batches(
     return batches
 
 
-def _first_weights(
-    sizes: Mapping[str, int], examples: Sequence[Example], rng: np.random.Generator
-) -> dict[str, np.ndarray]:
-    """Return random matrices of variance 1 / n_inputs, gains of 1, and output biases at the classes' frequencies."""
+def first_weights(
+    labels: Labels, width: int, hidden: int, examples: Sequence[Example], rng: np.random.Generator
+) -> Weights:
+    """Return random matrices of variance 1 / n_inputs, gains of 1, and output biases at the classes' frequencies.
+
+    labels (Labels): The classes.
+    width, hidden (int): The sizes of word vectors and of hidden layers.
+    examples (sequence of Example): Sentences with the classes' frequencies; their vectors are of no use.
+    """
+    sizes = {"n_cases": N_CASES, "width": width, "hidden": hidden}
+    sizes |= {"n_chains": len(labels.chains), "n_tags": len(labels.tags)}
     weights = {}
     for name, shape in SHAPES.items():
         dimensions = tuple(sizes[size] for size in shape)

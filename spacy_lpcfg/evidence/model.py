@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from spacy_lpcfg.evidence.classifier import ByClassifier, SpanClassifier
+from spacy_lpcfg.evidence.classifier import Chain, SpanClassifier
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.parsing.evidence import Evidence
 from spacy_lpcfg.parsing.model import ModelError
@@ -14,7 +14,7 @@ from spacy_lpcfg.storage.container import with_prefixes, without_prefixes
 PARTS = ("encoder", "classifier")
 
 
-class EncoderEvidence(ByClassifier):
+class EncoderEvidence:
     """An encoder and the span classifier that was learned on its vectors; an `EvidenceModel`.
 
     encoder (Encoder): The encoder.
@@ -25,6 +25,16 @@ class EncoderEvidence(ByClassifier):
 
     def __init__(self, encoder: Encoder, classifier: SpanClassifier) -> None:
         self.encoder, self.classifier = encoder, classifier
+
+    @property
+    def chains(self) -> tuple[Chain, ...]:
+        """The unary chains of the columns of `Evidence.spans`."""
+        return self.classifier.chains
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of the columns of `Evidence.tags`."""
+        return self.classifier.tags
 
     @property
     def summary(self) -> str:

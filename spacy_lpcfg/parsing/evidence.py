@@ -23,6 +23,10 @@ class Evidence(NamedTuple):
     spans: np.ndarray
     tags: np.ndarray
 
+    def computed(self) -> Evidence:
+        """Return the evidence itself, as an `EvidenceSource`."""
+        return self
+
     def part(self, start: int, end: int) -> Evidence:
         """Return the evidence for the words [start, end), as part of the sentence."""
         starts, ends = span_bounds(len(self.tags))
@@ -49,25 +53,15 @@ class EvidenceModel(Protocol):
         ...
 
 
-@runtime_checkable
-class VectorEvidenceModel(Protocol):
-    """A model that gives evidence by vectors of words that come with the query.
+class EvidenceSource(Protocol):
+    """The evidence for one sentence, which may be computed as late as in the parser, since it takes much memory."""
 
-    Its chains and tags are what they are in an `EvidenceModel`.
-    Any number of threads may share one.
-    """
+    def computed(self) -> Evidence:
+        """Return the evidence."""
+        ...
 
-    @property
-    def chains(self) -> tuple[tuple[str, ...], ...]: ...
-
-    @property
-    def tags(self) -> tuple[str, ...]: ...
-
-    def evidence_of(self, vectors: np.ndarray | None, words: Sequence[str]) -> Evidence:
-        """Return the evidence for a sentence by the vectors of its words, (n_words, width).
-
-        RAISES (ModelError): If the query came without vectors, or they are of another width.
-        """
+    def part(self, start: int, end: int) -> EvidenceSource:
+        """Return the source for the words [start, end)."""
         ...
 
 

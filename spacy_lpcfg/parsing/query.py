@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS, Constraints
-from spacy_lpcfg.parsing.evidence import Evidence
+from spacy_lpcfg.parsing.evidence import EvidenceSource
 
 Tags = Sequence[str | None]
 
@@ -26,8 +24,8 @@ class Query:
     constraints (Constraints): Brackets that the tree must have or must not have.
     listed_tags (sequence of sequence of str, or None): The tags that a tag dictionary lists for each word, () for none;
         None to look them up in that of the parser, if it has one.
-    vectors (float32 (n_words, width), or None): The vectors of the words, for a model with `VectorEvidenceModel`.
-    evidence (Evidence or None): Precomputed evidence for the words; None to compute it when the model takes any.
+    evidence (EvidenceSource or None): Evidence for the words, such as `Evidence`; None for that of the model, if it has
+        any.
     RAISES (ValueError): If there are no words, or a word is empty or no text, if the numbers of words and tags differ,
         or if a constraint is on something that is not a span of the words.
     """
@@ -37,8 +35,7 @@ class Query:
     tag_weight: float = 0.0
     constraints: Constraints = NO_CONSTRAINTS
     listed_tags: Sequence[Sequence[str]] | None = None
-    vectors: np.ndarray | None = None
-    evidence: Evidence | None = None
+    evidence: EvidenceSource | None = None
 
     def __post_init__(self) -> None:
         if not self.words or (self.tags is not None and len(self.tags) != len(self.words)):
@@ -66,10 +63,9 @@ class Query:
         """Return the words [start, end) with their tags, without constraints."""
         tags = None if self.tags is None else self.tags[start:end]
         listed = None if self.listed_tags is None else self.listed_tags[start:end]
-        vectors = None if self.vectors is None else self.vectors[start:end]
         evidence = None if self.evidence is None else self.evidence.part(start, end)
         words = self.words[start:end]
-        return Query(words, tags, self.tag_weight, listed_tags=listed, vectors=vectors, evidence=evidence)
+        return Query(words, tags, self.tag_weight, listed_tags=listed, evidence=evidence)
 
     def free(self) -> Query:
         """Return the same sentence without constraints."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spacy_lpcfg.evidence.classifier import SHAPES
-from spacy_lpcfg.evidence.gradients import Example, add_gradients
+from spacy_lpcfg.evidence.gradients import Example, add_gradients, vector_gradients
 
 SIZES = {"n_cases": 6, "width": 4, "hidden": 5, "n_chains": 3, "n_tags": 2}
 
@@ -29,7 +29,7 @@ def case(*sizes: int) -> tuple[dict[str, np.ndarray], list[Example], np.ndarray]
 
 def loss(weights: dict[str, np.ndarray], examples: list[Example], kept: np.ndarray) -> float:
     zeros = {name: np.zeros_like(weight) for name, weight in weights.items()}
-    return add_gradients(zeros, weights, examples, scale=0.7, kept=kept)
+    return add_gradients(zeros, weights, examples, scale=0.7, kept=kept)[0]
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -45,6 +45,21 @@ def test_gradients_are_finite_differences(sizes, name):
             changed[index] += step
             losses.append(loss({**weights, name: changed}, examples, kept))
         assert gradients[name][index] == pytest.approx((losses[0] - losses[1]) / 2e-5, abs=1e-5)
+
+
+def test_gradients_of_vectors_are_finite_differences():
+    weights, examples, kept = case(3, 1)
+    zeros = {name: np.zeros_like(weight) for name, weight in weights.items()}
+    _, d_products = add_gradients(zeros, weights, examples, scale=0.7, kept=kept)
+    gradients = np.split(vector_gradients(d_products, weights, kept), [3])
+    for example, gradient in zip(examples, gradients, strict=True):
+        for index in np.ndindex(example.vectors.shape):
+            losses = []
+            for step in (1e-5, -1e-5):
+                example.vectors[index] += step
+                losses.append(loss(weights, examples, kept))
+                example.vectors[index] -= step
+            assert gradient[index] == pytest.approx((losses[0] - losses[1]) / 2e-5, abs=1e-5)
 
 
 def test_gradients_loss_is_the_cross_entropy():

@@ -1,0 +1,130 @@
+"""Training of the span classifier of a component, with gradients for the tok2vec below it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from spacy.tokens import Doc
+from spacy.training import Example as DocExample
+from thinc.api import set_dropout_rate, to_numpy
+
+from spacy_lpcfg.chart.evidence_parser import EvidenceWeights
+from spacy_lpcfg.components.classifier_holder import ClassifierHolder
+from spacy_lpcfg.components.doc.read import rooted_trees
+from spacy_lpcfg.components.doc.sentences import sentence_bounds, words_of
+from spacy_lpcfg.evidence.gradients import Example, Weights, add_gradients, vector_gradients
+from spacy_lpcfg.evidence.grammar import EvidenceGrammar
+from spacy_lpcfg.evidence.learning import ClassifierSettings, Labels, first_weights
+from spacy_lpcfg.evidence.pipeline import PipelineEvidence
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.limits import is_learnable
+from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
+from spacy_lpcfg.trees.tree import Tree
+
+_POWERS = 0.3, 0.5  # of evidence that is learned from the treebank alone; a pretrained tok2vec loses little by them
+_SAMPLE = 10  # Docs that a tok2vec of its own is initialized by
+_NO_VECTORS = np.empty((0, 0))
+
+
+class Gold(NamedTuple):
+    """A sentence to learn from.
+
+    tree (Tree): The tree, normalized, without its artificial root.
+    positions (list of int): The position of each word's token in the Doc to be parsed.
+    """
+
+    tree: Tree
+    positions: list[int]
+
+
+def golds_of(example: DocExample, key: str, *, functions: bool) -> Iterator[Gold]:
+    """Yield the gold sentences of an Example whose words all have tokens; of several tokens the last one counts.
+
+    key (str): Key of the trees in `Doc.spans` of the reference.
+    functions (bool): Whether labels keep their functions, as NP-SBJ.
+    """
+    reference = example.reference
+    if key not in reference.spans:
+        return
+    tokens = example.alignment.y2x
+    for rooted, (start, end) in zip(rooted_trees(reference, key), sentence_bounds(reference), strict=True):
+        tree = rooted and normalize_rooted(rooted, functions=functions)
+        of_words = [tokens[i] for i in words_of(reference, start, end)]
+        if tree and is_learnable(tree, Counter()) and all(map(len, of_words)):
+            yield Gold(strip_root(tree)[1], [int(positions[-1]) for positions in of_words])
+
+
+def begin_classifier(model: ClassifierHolder, golds: Sequence[Gold], docs: Sequence[Doc]) -> None:
+    """Add evidence by a classifier with random weights to the grammar that a model holds.
+
+    golds (sequence of Gold): All sentences that will be learned from.
+    docs (sequence of Doc): Docs to be parsed, which a tok2vec of the model's own is initialized by.
+    RAISES (ValueError): If there is no grammar, or no tree with a constituent.
+    """
+    grammar = model.learned.without_evidence if model.learned is not None else None
+    if not isinstance(grammar, Grammar):
+        raise ValueError(
+            "Expected a learner of a grammar, to which a span classifier adds evidence, got one that has learned a "
+            f"{type(grammar).__name__}: take another learner, or leave out the setting `model`."
+        )
+    model.tok2vec.initialize(X=[doc for doc in docs if len(doc)][:_SAMPLE])
+    labels = Labels.of([gold.tree for gold in golds], ClassifierSettings.least_count)
+    examples = [labels.example(gold.tree, _NO_VECTORS) for gold in golds]
+    rng = np.random.default_rng(np.random.randint(2**31))  # noqa: NPY002  spaCy sets the seed of numpy's own generator
+    weights: dict[str, Any] = first_weights(labels, model.tok2vec.get_dim("nO"), model.hidden, examples, rng)
+    for name, weight in weights.items():
+        model.set_param(name, weight)
+    evidence = PipelineEvidence(tuple(labels.chains), tuple(labels.tags))
+    model.learned = EvidenceGrammar(grammar, evidence, EvidenceWeights(*_POWERS))
+
+
+def add_batch(
+    model: ClassifierHolder, docs: Sequence[Doc], golds: Sequence[Sequence[Gold]], *, drop: float
+) -> tuple[float, int]:
+    """Add the gradients of a batch to those of the weights, and hand on those of the vectors.
+
+    golds (sequence of sequence of Gold): The sentences of each Doc that have a tree.
+    drop (float): Dropout, for units of vectors and for the tok2vec.
+    RETURNS (float, int): The loss, and the number of sentences with a label or tag that the classifier lacks, which are
+        left out.
+    """
+    classifier = model.classifier
+    assert classifier is not None
+    set_dropout_rate(model.tok2vec, drop)
+    outputs, backprop = model.tok2vec.begin_update(docs)
+    vectors: list[Any] = [np.asarray(to_numpy(rows), np.float32) for rows in outputs]
+    d_vectors = [np.zeros_like(rows) for rows in vectors]
+    labels = Labels.of_classes(classifier.chains, classifier.tags)
+    examples: list[Example] = []
+    places: list[tuple[int, list[int]]] = []
+    n_unknown = 0
+    for i, gold in ((i, gold) for i, of_doc in enumerate(golds) for gold in of_doc):
+        try:
+            examples.append(labels.example(gold.tree, vectors[i][gold.positions]))
+            places.append((i, gold.positions))
+        except KeyError:
+            n_unknown += 1
+    loss = 0.0
+    if examples:
+        loss, d_words = _add_gradients(model, dict(classifier.weights), examples, drop)
+        ends = np.cumsum([len(positions) for _, positions in places])[:-1]
+        for (i, positions), rows in zip(places, np.split(d_words, ends), strict=True):
+            np.add.at(d_vectors[i], positions, rows)  # several words may be of one token
+    backprop([model.tok2vec.ops.asarray2f(rows) for rows in d_vectors])  # even zeros: others listen as well
+    return loss, n_unknown
+
+
+def _add_gradients(
+    model: ClassifierHolder, weights: Weights, examples: Sequence[Example], drop: float
+) -> tuple[float, np.ndarray]:
+    """Add the gradients of the classifier's weights, and return the loss and the gradients of the vectors."""
+    gradients: dict[str, Any] = {name: np.zeros_like(weight) for name, weight in weights.items()}
+    shape = sum(len(example.tags) for example in examples), len(weights["before"])
+    kept: Any = model.ops.get_dropout_mask(shape, drop)
+    loss, d_products = add_gradients(gradients, weights, examples, scale=1.0, kept=kept)
+    for name, gradient in gradients.items():
+        model.inc_grad(name, gradient)
+    return loss, vector_gradients(d_products, weights, kept)
