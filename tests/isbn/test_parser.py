@@ -146,10 +146,10 @@ def test_parse_where_the_end_is_out_of_reach():
     search.add(parser.isbn.vocabulary.candidates(["a"]))
     search.advance()
     search.finish()
-    assert len(search.final_log_probabilities()) > 0
+    assert len(search.final_log_probabilities()) == 2
     parser = IncrementalParser(PARSER.isbn, search=BeamSettings(beam=2, max_pops=3))
     parse = parser.parse(["a", "b", "c"])
-    assert parse.status in (PARSED, GLUED)
+    assert parse.status == PARSED
     assert parse.tree.words == ["a", "b", "c"]
 
 
