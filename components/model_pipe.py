@@ -17,6 +17,11 @@ from spacy_lpcfg.checks import Check
 from spacy_lpcfg.components.model_holder import Kept, ModelHolder
 from spacy_lpcfg.storage.container import check_file
 
+_KEEPS_LOADED = (
+    "{!r} learns in nlp.initialize alone, and keeps the model that it was loaded with: training does not initialize a "
+    "component that is sourced. Define it by its factory to learn it anew, or list it in frozen_components."
+)
+
 
 class ModelPipe(TrainablePipe, Generic[Kept]):
     """A trainable component whose thinc Model is a `ModelHolder`.
@@ -37,6 +42,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
     def __init__(self, vocab: Any, model: ModelHolder[Kept], name: str) -> None:
         super().__init__(vocab, model, name)
         self._warned: set[str] = set()
+        self._is_loaded = False
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute, after checking its value if it is a setting."""
@@ -60,6 +66,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
     @learned.setter
     def learned(self, learned: Kept | None) -> None:
         self.model.learned = learned
+        self._is_loaded = False
 
     def _known(self) -> Kept:
         """Return the learned object; ValueError before training."""
@@ -103,6 +110,8 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, f"{type(self).__name__}.update")
+        if self._is_loaded and not self.is_trainable:
+            self.warn_once(_KEEPS_LOADED)
         return losses
 
     def warn_once(self, text: str) -> None:
@@ -145,6 +154,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         before, collects = deepcopy(getattr(self, "cfg", None)), gc.isenabled()
         try:
             yield
+            self._is_loaded = True
         except self.error:
             if before is not None:
                 self.cfg.clear()

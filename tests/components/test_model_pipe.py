@@ -123,6 +123,16 @@ def test_pipe_that_learns_in_initialize_changes_nothing_in_update(name):
 
 
 @pytest.mark.parametrize("name", WITH_TREES)
+def test_pipe_that_is_loaded_says_that_training_does_not_change_it(name, recwarn):
+    nlp = learned(name)
+    nlp.update(list(corpus_of(name, nlp)(nlp)))
+    assert not recwarn
+    nlp.from_bytes(nlp.to_bytes())
+    with pytest.warns(UserWarning, match=f"'{name}' learns in nlp.initialize alone, and keeps the model"):
+        nlp.update(list(corpus_of(name, nlp)(nlp)))
+
+
+@pytest.mark.parametrize("name", WITH_TREES)
 def test_pipe_predicts_without_changing_docs(name):
     nlp = learned(name)
     pipe, docs = nlp.get_pipe(name), [tagged(nlp), nlp.make_doc(""), nlp.make_doc("\n")]
