@@ -10,7 +10,7 @@ RUN python -m venv --without-pip /service \
 RUN pip --python /service/bin/python uninstall --yes scikit-learn scipy joblib narwhals
 RUN cd /service/lib/python3*/site-packages \
     && find . -type d -name tests -prune -exec rm -r {} + \
-    && find . -type f -regex '.*\.\(pyx\|pxd\|pyi\|c\|cpp\|h\|hh\)' -delete \
+    && find . -type f -regex '.*\.\(pyx\|pxd\|c\|cpp\|h\|hh\)' -delete \
     && find blis cymem murmurhash preshed spacy srsly thinc -name '*.so' -exec strip --strip-unneeded {} + \
     && python -m compileall -q .
 

@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 COMPILED = re.compile(r"\.(cpython|cp|abi3)[^/]*\.(so|pyd)$")
-PACKAGED = {".py", ".js", ".pyi", ".pyx", ".pxd", ".h", ".typed", ".model", ".md", ".heads", ".tsurgeon"}
+PACKAGED = {".py", ".js", ".pyx", ".pxd", ".h", ".typed", ".model", ".md", ".heads", ".tsurgeon"}
 SHARED_KERNEL = "spacy_lpcfg/_memoryviews.pyx"  # which Cython writes
 LICENCES = {"LICENSE", "THIRD_PARTY_NOTICES.md"}
 

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 
@@ -35,7 +35,6 @@ cdef class Forest:
     cdef vector[double] factors          # (n_items,): from evidence; 1 without
     cdef vector[int32_t] roots           # items over the whole sentence that may be its root
     cdef bint has_tree(self) except -1 nogil
-    cdef Forest part(self, const int64_t[::1] items, const int64_t[::1] edges)
     cdef void clear(self) noexcept nogil
     cdef _table(self, size_t n, int32_t* data)
 

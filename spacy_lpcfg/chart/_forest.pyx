@@ -44,41 +44,30 @@ cdef class Forest:
 
     def restricted(self, const char[::1] is_allowed):
         """Return the forest of allowed items, int8 (n_items,), and of the edges between them; it may hold no tree."""
-        cdef vector[char] is_kept
-        cdef size_t e
-        cdef vector[char] allowed
-        allowed.assign(&is_allowed[0], &is_allowed[0] + is_allowed.shape[0])
-        fill(is_kept, self.edges.size(), False)
-        for e in range(self.edges.size()):
-            is_kept[e] = (
-                allowed[self.edges[e].target] and allowed[self.edges[e].left] and allowed[self.edges[e].right]
-            )
-        return self.part(_places(allowed), _places(is_kept))
-
-    cdef Forest part(self, const int64_t[::1] items, const int64_t[::1] edges):
-        """The forest of some items and edges; the children of an edge must be among the items."""
         cdef Forest part = Forest()
         cdef vector[int32_t] place
         cdef Edge edge
-        cdef Py_ssize_t k, e = 0
+        cdef int item, e
         cdef size_t r
         part.n_words, part.log_probability, part.is_complete = self.n_words, self.log_probability, self.is_complete
-        fill(place, self.items.size(), -1)
         with nogil:
-            for k in range(items.shape[0]):
-                place[items[k]] = <int32_t>k
-                part.items.push_back(self.items[items[k]])
-                part.item_posteriors_.push_back(self.item_posteriors_[items[k]])
-                part.scales.push_back(self.scales[items[k]])
-                part.factors.push_back(self.factors[items[k]])
-                part.first_edge.push_back(<int32_t>e)
-                while e < edges.shape[0] and self.edges[edges[e]].target == items[k]:
-                    edge = self.edges[edges[e]]
-                    edge.target, edge.left, edge.right = <int32_t>k, place[edge.left], place[edge.right]
-                    part.edges.push_back(edge)
-                    part.edge_posteriors_.push_back(self.edge_posteriors_[edges[e]])
-                    e += 1
-            part.first_edge.push_back(<int32_t>e)
+            fill(place, self.items.size(), -1)
+            part.first_edge.push_back(0)
+            for item in range(<int>self.items.size()):
+                if not is_allowed[item]:
+                    continue
+                place[item] = <int32_t>part.items.size()
+                part.items.push_back(self.items[item])
+                part.item_posteriors_.push_back(self.item_posteriors_[item])
+                part.scales.push_back(self.scales[item])
+                part.factors.push_back(self.factors[item])
+                for e in range(self.first_edge[item], self.first_edge[item + 1]):
+                    edge = self.edges[e]
+                    edge.target, edge.left, edge.right = place[item], place[edge.left], place[edge.right]
+                    if edge.left >= 0 and edge.right >= 0:
+                        part.edges.push_back(edge)
+                        part.edge_posteriors_.push_back(self.edge_posteriors_[e])
+                part.first_edge.push_back(<int32_t>part.edges.size())
             for r in range(self.roots.size()):
                 if place[self.roots[r]] >= 0:
                     part.roots.push_back(place[self.roots[r]])
@@ -112,11 +101,6 @@ cdef class Forest:
     def edge_posteriors(self):
         """Marginals of the edges under the treebank PCFG, float64 (n_edges,)."""
         return as_array(self.edge_posteriors_)
-
-
-cdef _places(vector[char]& flags):
-    """Where flags are set, int64 (n,)."""
-    return np.flatnonzero(np.array(<char[:flags.size()]>flags.data())) if flags.size() else np.zeros(0, dtype=np.int64)
 
 
 cdef as_array(vector[double]& values):

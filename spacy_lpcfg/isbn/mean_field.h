@@ -307,22 +307,12 @@ SIMD_CLONES static inline float softmax(float *logits, float *q, const float *me
     return normalise(logits, q, choice);
 }
 
-/* logits[d] += scale * (weights[d] . means + biases[d]) of N_ROWS outcomes from d on */
-template <int N_ROWS>
-INLINED void add_few_logits(float *logits, const float *means, float scale, const Choice &choice, int d) {
-    const int width = padded(choice.n_states);
-    const float *rows = choice.weights + (size_t)d * width;
-    Lanes sums[N_ROWS] = {};
-    for (int c = 0; c < width; c += LANES)
-        for (int r = 0; r < N_ROWS; ++r) sums[r] += lanes(rows + (size_t)r * width + c) * lanes(means + c);
-    for (int r = 0; r < N_ROWS; ++r) logits[d + r] += scale * (sum_of(sums[r]) + choice.biases[d + r]);
-}
-
-/* logits[d] += scale * (weights[d] . means + biases[d]) of all outcomes of a decision */
-SIMD_CLONES static inline void add_logits(float *logits, const float *means, float scale, const Choice &choice) {
-    int d = 0;
-    for (; d + 4 <= choice.n_outcomes; d += 4) add_few_logits<4>(logits, means, scale, choice, d);
-    for (; d < choice.n_outcomes; ++d) add_few_logits<1>(logits, means, scale, choice, d);
+/* logits[d] += scale * (weights[d] . means + biases[d]) of all outcomes; scratch: of as many floats */
+SIMD_CLONES static inline void add_logits(float *logits, const float *means, float scale, const Choice &choice,
+                                          float *scratch) {
+    copy(scratch, choice.biases, choice.n_outcomes);
+    add_products(&scratch, choice.weights, &means, 1, choice.n_outcomes, choice.n_states);
+    for (int d = 0; d < choice.n_outcomes; ++d) logits[d] += scale * scratch[d];
 }
 
 /* The covariance C of the rows of W under q */

@@ -30,7 +30,7 @@ cdef extern from "mean_field.h" namespace "isbn" nogil:
     float log_sum_exp(float* logits, int n)
     float normalise(float* logits, float* q, const Choice& choice)
     float softmax(float* logits, float* q, const float* means, const Choice& choice)
-    void add_logits(float* logits, const float* means, float scale, const Choice& choice)
+    void add_logits(float* logits, const float* means, float scale, const Choice& choice, float* scratch)
     void step(float* theta, const float* q, const Choice& choice, int chosen, Workspace& workspace)
     int settle(float* theta, float* means, float* logits, float* q, const Choice& choice, int chosen, float tolerance,
                Workspace& workspace)

@@ -27,7 +27,7 @@ def modules() -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for top, package in (("spacy_lpcfg", "spacy_lpcfg"), ("components", "spacy_lpcfg.components")):
         for path in (ROOT / top).rglob("*.p*"):
-            if path.suffix in (".py", ".pyi", ".pyx", ".pxd"):
+            if path.suffix in (".py", ".pyx", ".pxd"):
                 name = ".".join([package, *path.relative_to(ROOT / top).with_suffix("").parts])
                 found.setdefault(name.removesuffix(".__init__"), []).append(path)
     return found

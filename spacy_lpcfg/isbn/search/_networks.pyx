@@ -219,7 +219,7 @@ cdef class Scorer:
         for k in range(self.model.n_networks):
             table = &self.model.tables[k]
             add_logits(logits, means + table.start, 1.0 / self.model.n_networks,
-                       choice_of(table[0], first, end, NULL))
+                       choice_of(table[0], first, end, NULL), &self.spare_q[0])
 
     cdef int update(self, int stage, int first, int end, const uint8_t* allowed, int chosen, float* theta,
                     const float* means) except -1 nogil:
