@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from spacy_lpcfg.cached import cached_property
@@ -14,7 +14,7 @@ from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.parameters import GrammarParameters
 from spacy_lpcfg.grammar.tensors import FACTORED, Tensors
 from spacy_lpcfg.parsing.model import ParsingModel
-from spacy_lpcfg.storage.container import refuse_others
+from spacy_lpcfg.storage.container import refuse_others, with_prefixes, without_prefixes
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +60,9 @@ class Grammar(GrammarParameters, ParsingModel):
 
     def to_values(self) -> dict[str, Any]:
         """Return all parts of the grammar by the names under which they are stored."""
-        arrays = {name: getattr(self, name) for name in _FIELDS} | {"tau": float(self.tau)}
-        tensors = {f"tensors.{name}": getattr(self.tensors, name) for name in _TENSORS}
-        lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}
-        classifier = {f"classifier.{name}": getattr(self.classifier, name) for name in _CLASSIFIER}
-        return {**arrays, **tensors, **lexicon, **classifier}
+        own = {name: getattr(self, name) for name in _OWN} | {"tau": float(self.tau)}
+        parts = {part: getattr(self, part) for part in _PARTS}
+        return own | with_prefixes({name: {n: getattr(part, n) for n in _PARTS[name]} for name, part in parts.items()})
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Grammar:
@@ -72,53 +70,26 @@ class Grammar(GrammarParameters, ParsingModel):
 
         RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
-        refuse_others(values, GRAMMAR_PARTS)
-        for name in GRAMMAR_PARTS:
+        refuse_others(values, _STORED)
+        for name in _STORED:
             require(name, has_type(name, values[name]))
+        tensors, lexicon, classifier = without_prefixes(values, _PARTS, _OWN)
+        own = {name: values[name] for name in _OWN}
         grammar = cls(
-            **{name: values[name] for name in _FIELDS},
-            tensors=Tensors(**{name: values[f"tensors.{name}"] for name in _TENSORS}),
-            lexicon=Lexicon(**{name: values[f"lexicon.{name}"] for name in _LEXICON}),
-            classifier=Classifier(**{name: values[f"classifier.{name}"] for name in _CLASSIFIER}),
+            **own, tensors=Tensors(**tensors), lexicon=Lexicon(**lexicon), classifier=Classifier(**classifier)
         )
         check(grammar)
         return grammar
 
 
-_FIELDS = (
-    "symbols",
-    "n_preterminals",
-    "n_states",
-    "symbol_weights",
-    "root_weights",
-    "root_vectors",
-    "rules",
-    "rule_weights",
-    "root_label",
-    "is_proper",
-    "tags_before",
-    "tags_after",
-    "tau",
-)
-_TENSORS = ("shapes", "forms", "ranks", "exact", "factors", "scales", "kept", "entries", "rests")
-_LEXICON = (
-    "terminals",
-    "tags",
-    "offsets",
-    "symbols",
-    "weights",
-    "vector_offsets",
-    "vectors",
-    "rare_words",
-    "rare_terminals",
-    "rare_offsets",
-    "rare_tags",
-    "rare_factors",
-)
-_CLASSIFIER = ("features", "offsets", "outputs", "weights")
-GRAMMAR_PARTS = (
-    *_FIELDS,
-    *(f"tensors.{name}" for name in _TENSORS),
-    *(f"lexicon.{name}" for name in _LEXICON),
-    *(f"classifier.{name}" for name in _CLASSIFIER),
-)
+def _stored_fields(part: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(part) if field.init)
+
+
+_PARTS = {
+    "tensors": _stored_fields(Tensors),
+    "lexicon": _stored_fields(Lexicon),
+    "classifier": _stored_fields(Classifier),
+}
+_OWN = tuple(name for name in _stored_fields(GrammarParameters) if name not in _PARTS)
+_STORED = (*_OWN, *(f"{part}.{name}" for part, names in _PARTS.items() for name in names))

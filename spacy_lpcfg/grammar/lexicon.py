@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -205,6 +205,12 @@ class Lexicon:
             self.rare_factors - 1.0,
         )
         return shares[self.row_terminals, tag_of[self.symbols]]
+
+    def shared_out(self, tag_of: np.ndarray) -> Lexicon:
+        """Return the lexicon whose rows are divided by the number of words that each emits; see `words_per_row`."""
+        per_row = self.words_per_row(tag_of)
+        per_entry = np.repeat(1 / per_row, np.diff(self.vector_offsets)).astype(np.float32)
+        return replace(self, weights=self.weights * (1 / per_row), vectors=self.vectors * per_entry)
 
     def tags_of(self, tags: Sequence[str | None]) -> np.ndarray:
         """Return the ids of given tags, int32 (n_words,); `NO_TAG` for None and for unknown tags."""

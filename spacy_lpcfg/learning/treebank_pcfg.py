@@ -23,12 +23,7 @@ class TreebankPCFG(TreebankSettings):
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Learn from trees.
-
-        trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
-        held_out, on_step: ignored: there are no steps, and nothing to stop early.
-        RAISES (ValueError): If there are no trees.
-        """
+        """Learn from trees as `Learner.fit` says; there are no steps, and nothing to stop early."""
         treebank = IndexedTreebank.read(trees, self)
         n_symbols = len(treebank.nodes.symbols)
         parameters = Parameters(

@@ -89,13 +89,7 @@ def _lexicon(new: NewTrees, visits: np.ndarray, emissions: np.ndarray) -> Lexico
     per_row = old.words_per_row(new.grammar.tag_of)
     counts[new.inherited.pairs] += visits[old.symbols[rows]] * (old.weights * per_row)[rows]
     table = _table(new, _normalized(counts, symbols, len(visits)), emissions)
-    lexicon = _with_rare_words(table, new, visits)
-    scale = 1 / lexicon.words_per_row(new.tag_of)
-    return replace(
-        lexicon,
-        weights=lexicon.weights * scale,
-        vectors=lexicon.vectors * np.repeat(scale, np.diff(lexicon.vector_offsets)).astype(np.float32),
-    )
+    return _with_rare_words(table, new, visits).shared_out(new.tag_of)
 
 
 def _table(new: NewTrees, weights: np.ndarray, emissions: np.ndarray) -> Lexicon:

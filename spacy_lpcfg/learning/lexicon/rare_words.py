@@ -50,12 +50,7 @@ def with_rare_words(
         rare_tags=seen.col.astype(np.int32),
         rare_factors=factors.astype(np.float32),
     )
-    scale = 1 / rare.words_per_row(tag_of)
-    return replace(
-        rare,
-        weights=rare.weights * scale,
-        vectors=rare.vectors * np.repeat(scale, np.diff(rare.vector_offsets)).astype(np.float32),
-    )
+    return rare.shared_out(tag_of)
 
 
 def _leaves_of_signatures(lexicon: Lexicon, nodes: Skeletons, terminal: np.ndarray) -> np.ndarray:
