@@ -52,12 +52,7 @@ class StepwiseEM:
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Return the grammar of the start, before any batch.
-
-        trees (Iterable[Tree]): Read once; raw or normalised.
-        held_out, on_step: ignored: only `StepwiseFit` makes steps, and nothing is stopped early.
-        RAISES (ValueError): If there are no trees.
-        """
+        """Return the grammar of the start, before any batch; `held_out` and `on_step` are of no use."""
         return self._begin(trees).grammar()
 
     def online(self, trees: Iterable[Tree]) -> "StepwiseFit":

@@ -23,7 +23,7 @@ class TreebankPCFG(TreebankSettings):
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Learn from trees as `Learner.fit` says; there are no steps, and nothing to stop early."""
+        """Learn from trees, as `Learner.fit`; `held_out` and `on_step` are of no use, since there are no steps."""
         treebank = IndexedTreebank.read(trees, self)
         n_symbols = len(treebank.nodes.symbols)
         parameters = Parameters(

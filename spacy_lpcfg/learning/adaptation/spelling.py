@@ -35,23 +35,23 @@ _HYPHENED = "words with hyphens"
 
 def spelling_differences(grammar: Grammar, golds: Sequence[Tree]) -> list[Difference]:
     """Return the kinds of words that are far more, or less, frequent in trees than in those of a grammar."""
-    expected, n_words = _expected(grammar), sum(map(len, golds))
+    expected, n_words = _expected_shares(grammar), sum(map(len, golds))
     counts, examples = Counter[str](), dict[str, str]()
     for gold in golds:
         for word in gold.words:
             if kind := mark_kind(word):
                 counts[kind] += 1
                 examples.setdefault(kind, word)
-    found = []
+    differences = []
     for kind, share in expected.items():
         n, n_expected = counts[kind], share * n_words
         if max(n, n_expected) >= _FEWEST and not 1 / _RATIO <= (n + 1) / (n_expected + 1) <= _RATIO:
             rates = f"{1000 * n / n_words:.1f} in 1,000 words, {1000 * share:.1f} in those of the model"
-            found.append(Difference(f"{kind}: {rates}", n, examples.get(kind, "none")))
-    return found
+            differences.append(Difference(f"{kind}: {rates}", n, examples.get(kind, "none")))
+    return differences
 
 
-def _expected(grammar: Grammar) -> dict[str, float]:
+def _expected_shares(grammar: Grammar) -> dict[str, float]:
     """Return the share of each kind among the words that a grammar expects."""
     lexicon = grammar.lexicon
     per_row = lexicon.words_per_row(grammar.tag_of)
