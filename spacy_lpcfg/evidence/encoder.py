@@ -56,19 +56,13 @@ class Encoder:
         windows = [
             window
             for words, result in zip(sentences, results, strict=True)
-            for window in _windows(*self._divide(words), result)
+            for window in _windows(*self.pieces.divide(words), result)
         ]
         for batch in _batches(windows):
             states = self._run([window.pieces for window in batch])
             for window, rows in zip(batch, states, strict=True):
                 window.result[window.words] = rows[window.places]
         return results
-
-    def _divide(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of a sentence's pieces, and the place of the last piece of each word."""
-        pieces = self.pieces.of_word.map(words)
-        ids = np.fromiter((i for word in pieces for i in word), np.int64)
-        return ids, np.cumsum([len(word) for word in pieces], dtype=np.int64) - 1
 
     def _run(self, pieces: Sequence[np.ndarray]) -> np.ndarray:
         """Return the hidden states of pieces, float32 (n, longest, width), without those of the ends."""

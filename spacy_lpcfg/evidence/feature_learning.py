@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.checks import COUNT, POSITIVE, at_least, whole
+from spacy_lpcfg.checks import COUNT
 from spacy_lpcfg.evidence._features import descend, feature_keys, sum_rows
 from spacy_lpcfg.evidence.atoms import Lexicon, post_atoms, span_atoms
 from spacy_lpcfg.evidence.features import FeatureEvidence, FeatureTable, log_softmax
@@ -22,6 +22,10 @@ from spacy_lpcfg.evidence.templates import END_TABLE, SPAN_TABLE, START_TABLE, W
 from spacy_lpcfg.parsing.evidence import span_bounds
 from spacy_lpcfg.trees.tree import Tree
 
+_RATE = 0.2  # the first one of AdaGrad, which falls linearly to 0
+_START = 1.0  # the first sum of squared gradients of AdaGrad
+_N_FOLDS = 4  # parts of the trees whose tags are predicted by learning from the others
+_LEAST_WORDS = 3  # words that are rarer are represented by their signature
 MOST_WEIGHTS = 1 << 27
 """The most weights of a table of features, 512 MiB while they are learned: rarer features are left out."""
 
@@ -31,32 +35,21 @@ class FeatureSettings:
     """Settings of the learner of sparse features.
 
     n_epochs, n_tag_epochs (int): How many times each tree is read, for spans and for tags.
-    rate (float): The first learning rate of AdaGrad, which falls linearly to 0.
-    start (float): The first sum of squared gradients of AdaGrad.
-    n_folds (int): Number of parts of the trees whose tags are predicted by learning from the others.
     least_count, least_tag_count (int): Features of spans, and of words, that are rarer are left out; those of spans are
         counted over brackets.
-    least_words (int): Words that are rarer are represented by their signature.
     least_chains (int): Unary chains of several labels that are rarer count as their first label.
     """
 
     n_epochs: int = 3
     n_tag_epochs: int = 4
-    rate: float = 0.2
-    start: float = 1.0
-    n_folds: int = 4
     least_count: int = 4
     least_tag_count: int = 2
-    least_words: int = 3
     least_chains: int = 20
 
     def __post_init__(self) -> None:
         COUNT(n_epochs=self.n_epochs, n_tag_epochs=self.n_tag_epochs)
         COUNT(least_count=self.least_count, least_tag_count=self.least_tag_count)
-        COUNT(least_words=self.least_words, least_chains=self.least_chains)
-        whole(2)(n_folds=self.n_folds)
-        POSITIVE(start=self.start)
-        at_least(0)(rate=self.rate)
+        COUNT(least_chains=self.least_chains)
 
 
 class Lesson(NamedTuple):
@@ -82,7 +75,7 @@ def learn_features(trees: Iterable[Tree], *, settings: FeatureSettings, seed: in
     """
     treebank = list(trees)
     labels = Labels.of(treebank, settings.least_chains)
-    lexicon = _lexicon(treebank, labels, settings.least_words)
+    lexicon = _lexicon(treebank, labels)
     lessons = [
         Lesson(*lexicon.word_atoms(tree.words), labels.tags_of(tree), labels.spans_of(tree)) for tree in treebank
     ]
@@ -92,12 +85,12 @@ def learn_features(trees: Iterable[Tree], *, settings: FeatureSettings, seed: in
     return FeatureEvidence(tuple(labels.chains), tuple(labels.tags), lexicon, of_words.rounded(), of_spans.rounded())
 
 
-def _lexicon(treebank: Sequence[Tree], labels: Labels, least_count: int) -> Lexicon:
+def _lexicon(treebank: Sequence[Tree], labels: Labels) -> Lexicon:
     tags: dict[str, Counter[str]] = {}
     for tree in treebank:
         for word, tag in zip(tree.words, tree.tags, strict=True):
             tags.setdefault(word, Counter())[tag] += 1
-    words = sorted(word for word, counts in tags.items() if sum(counts.values()) >= least_count)
+    words = sorted(word for word, counts in tags.items() if sum(counts.values()) >= _LEAST_WORDS)
     likely = [labels.tags[max(sorted(tags[word]), key=tags[word].__getitem__)] for word in words]
     return Lexicon(tuple(words), np.array(likely, np.int32))
 
@@ -113,7 +106,7 @@ class _Learner:
         """Learn weights of the features of words."""
         keys = [feature_keys(lesson.atoms, WORD_TABLE) for lesson in lessons]
         frequent = _frequent(keys, self.settings.least_tag_count, self.n_tags)
-        learned = Descent.of(frequent, self.n_tags, self.settings.start)
+        learned = Descent.of(frequent, self.n_tags, _START)
         rows = [learned.table.rows(each) for each in keys]
         for rate, i in self._steps(len(lessons), self.settings.n_tag_epochs):
             learned.word_step(rows[i], lessons[i].tags, rate)
@@ -121,12 +114,11 @@ class _Learner:
 
     def predicted_tags(self, lessons: Sequence[Lesson]) -> list[np.ndarray]:
         """Predict the tags of each sentence by features that were learned from sentences of other folds."""
-        n_folds = self.settings.n_folds
-        if len(lessons) < n_folds:
+        if len(lessons) < _N_FOLDS:
             return [lesson.tags for lesson in lessons]
-        folds = np.arange(len(lessons)) * n_folds // len(lessons)
+        folds = np.arange(len(lessons)) * _N_FOLDS // len(lessons)
         tags = []
-        for fold in range(n_folds):
+        for fold in range(_N_FOLDS):
             table = self.word_table([lessons[i] for i in np.flatnonzero(folds != fold).tolist()])
             for i in np.flatnonzero(folds == fold).tolist():
                 tags.append(table.scores(feature_keys(lessons[i].atoms, WORD_TABLE)).argmax(1))
@@ -136,7 +128,7 @@ class _Learner:
         """Learn weights of the features of spans, which see the given tags."""
         keys = np.concatenate([_bracket_keys(*each) for each in zip(lessons, tags, strict=True)])
         frequent = _frequent([keys], self.settings.least_count, self.n_chains)
-        learned = Descent.of(frequent, self.n_chains, self.settings.start)
+        learned = Descent.of(frequent, self.n_chains, _START)
         for rate, i in self._steps(len(lessons), self.settings.n_epochs):
             learned.span_step(lessons[i], tags[i], rate)
         return learned.table
@@ -145,7 +137,7 @@ class _Learner:
         """Yield the learning rate and the sentence of each step."""
         order = [i for _ in range(n_epochs) for i in self.rng.permutation(n).tolist()]
         for step, i in enumerate(order):
-            yield self.settings.rate * (1 - step / len(order)), i
+            yield _RATE * (1 - step / len(order)), i
 
 
 def _frequent(keys: Iterable[np.ndarray], least_count: int, n_classes: int) -> np.ndarray:

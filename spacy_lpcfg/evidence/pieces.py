@@ -54,6 +54,12 @@ class Pieces(ABC):
         self.first, self.last, self.unknown = (self.ids[piece] for piece in self.special)
         self.of_word = Remembered(self._of_word, _N_CACHED)
 
+    def divide(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ids of a sentence's pieces, and the place of the last piece of each word, both int64."""
+        pieces = self.of_word.map(words)
+        ids = np.fromiter((i for word in pieces for i in word), np.int64)
+        return ids, np.cumsum([len(word) for word in pieces], dtype=np.int64) - 1
+
     def _of_word(self, word: str) -> tuple[int, ...]:
         """Return the ids of the first pieces of a word in treebank spelling, from 1 to `MOST_PIECES`."""
         ids: list[int] = []

@@ -29,11 +29,8 @@ class Sentence(NamedTuple):
     @classmethod
     def of(cls, words: Sequence[str], pieces: Pieces) -> Sentence:
         """Divide words in the spelling of the treebank."""
-        ids, last = [pieces.first], []
-        for word in words:
-            ids += pieces.of_word(word)
-            last.append(len(ids) - 1)
-        return cls(np.array([*ids, pieces.last]), np.array(last))
+        ids, last = pieces.divide(words)
+        return cls(np.array([pieces.first, *ids, pieces.last]), last + 1)
 
 
 def batches(lengths: Sequence[int], size: int, rng: random.Random) -> list[list[int]]:

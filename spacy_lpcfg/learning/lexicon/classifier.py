@@ -14,6 +14,9 @@ from spacy_lpcfg.grammar.windows import Windows
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
 
+_RATE = 0.2  # of AdaGrad, whose squared gradients begin at 1
+_DROPOUT = 0.3  # share of a word's features that each pass leaves out
+
 
 class Words(NamedTuple):
     """Training examples of the classifier: the n words of a treebank.
@@ -35,8 +38,6 @@ class LogLinear:
     """Learner of a classifier: multinomial over the symbols that emit a word, logistic for beginnings and ends.
 
     n_epochs (int): Passes over the words.
-    rate (float): Learning rate of AdaGrad, whose squared gradients begin at 1.
-    dropout (float): Share of a word's features that each pass leaves out.
     min_count (int): Features that fewer words have are left out altogether.
     min_weight (float): Weights of a smaller absolute value are set to 0.
     max_examples (int): The maximum number of words, drawn at random from a larger treebank. More would make parses no
@@ -45,8 +46,6 @@ class LogLinear:
     """
 
     n_epochs: int = 6
-    rate: float = 0.2
-    dropout: float = 0.3
     min_count: int = 3
     min_weight: float = 0.05
     max_examples: int = 500_000
@@ -78,7 +77,7 @@ class LogLinear:
         for _ in range(self.n_epochs):
             order = rng.permutation(len(features))
             shown = features[order]
-            shown[rng.random(shown.shape, dtype=np.float32) < self.dropout] = NONE
+            shown[rng.random(shown.shape, dtype=np.float32) < _DROPOUT] = NONE
             adagrad_epoch(
                 shown,
                 words.terminals[order],
@@ -88,9 +87,9 @@ class LogLinear:
                 lexicon.symbols,
                 weights,
                 squares,
-                self.rate,
+                _RATE,
             )
-        return weights * np.float32(1 - self.dropout)
+        return weights * np.float32(1 - _DROPOUT)
 
 
 def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_weights: np.ndarray) -> Words:
