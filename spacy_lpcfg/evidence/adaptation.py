@@ -235,13 +235,13 @@ def _differences(
 ) -> list[Difference]:
     """Return the differences in labels, at most half of all, then in words, roots and local trees, by frequency."""
     parses = [tree for tree in map(normalize_rooted, folds.parses) if tree is not None]
-    found = [
+    differences = [
         *unknown_labels(golds, base.labels, base.tags)[: MOST_TOLD // 2],
         *spelling_differences(_grammar(base), golds),
         *_root_difference(base, raw),
         *local_differences(folds.golds, [strip_root(tree)[1] for tree in parses]),
     ]
-    return found[:MOST_TOLD]
+    return differences[:MOST_TOLD]
 
 
 def _root_difference(base: Adaptable, raw: Iterable[Tree]) -> list[Difference]:

@@ -1,4 +1,9 @@
-"""Learners, each from a treebank to a Grammar, and the parts from which to write another one."""
+"""Learners, each from a treebank to a Grammar, and the parts from which to write another one.
+
+Trees become arrays of nodes in `treebank/`, and words terminals in `lexicon/`. Learners by EM count latent states
+(`latent/`), those by the method of moments project nodes (`moments/`); `treebank/assembly.py` makes a grammar of both
+kinds of parameters. `adaptation/` goes on from a grammar with new trees.
+"""
 
 from __future__ import annotations
 

@@ -144,9 +144,9 @@ def _with_rare_words(table: Lexicon, new: NewTrees, visits: np.ndarray) -> Lexic
         table,
         rare_words=tuple(names),
         rare_terminals=np.array([rare[name][0] for name in names], dtype=np.int32),
-        rare_offsets=offsets(np.array([len(each) for each in entries])).astype(np.int32),
-        rare_tags=np.array([tag for each in entries for tag, _ in each], dtype=np.int32),
-        rare_factors=np.array([factor for each in entries for _, factor in each], dtype=np.float32),
+        rare_offsets=offsets(np.array(list(map(len, entries)))).astype(np.int32),
+        rare_tags=np.array([tag for of_word in entries for tag, _ in of_word], dtype=np.int32),
+        rare_factors=np.array([factor for of_word in entries for _, factor in of_word], dtype=np.float32),
     )
 
 

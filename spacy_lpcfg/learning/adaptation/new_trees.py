@@ -189,8 +189,8 @@ def _with_rules(grammar: Grammar, nodes: Skeletons, symbols: np.ndarray) -> tupl
     """Count the rules of trees, those of the grammar included, and return the rule of each of the grammar's."""
     counts, n = count(nodes), len(nodes.symbols)
     keys = [np.ravel_multi_index(rules.T, (n, n, n)) for rules in (counts.rules, symbols[grammar.rules])]
-    union, place = np.unique(np.concatenate(keys), return_inverse=True)
-    of_trees, of_grammar = np.split(place.reshape(-1), [len(keys[0])])
+    union, places = np.unique(np.concatenate(keys), return_inverse=True)
+    of_trees, of_grammar = np.split(places.reshape(-1), [len(keys[0])])
     rule_counts = np.zeros(len(union))
     rule_counts[of_trees] = counts.rule_counts
     rule_of = np.where(counts.rule_of < 0, -1, np.append(of_trees, 0)[counts.rule_of]).astype(np.int32)
@@ -208,8 +208,8 @@ def _emissions(grammar: Grammar, nodes: Skeletons, rows: np.ndarray) -> tuple[np
     more = _signatures(grammar, [(words[i], initial[i], int(nodes.symbol[leaves[i]])) for i in is_new])
     of_leaves = np.column_stack([nodes.symbol[leaves], terminals])
     of_rows = np.column_stack([lexicon.symbols[rows], lexicon.row_terminals[rows]])
-    pairs, place = np.unique(np.concatenate([of_leaves, of_rows, more]), axis=0, return_inverse=True)
-    leaf_pairs, row_pairs, more_pairs = np.split(place.reshape(-1), [len(leaves), len(leaves) + len(rows)])
+    pairs, places = np.unique(np.concatenate([of_leaves, of_rows, more]), axis=0, return_inverse=True)
+    leaf_pairs, row_pairs, more_pairs = np.split(places.reshape(-1), [len(leaves), len(leaves) + len(rows)])
     backoff = np.bincount(more_pairs, minlength=len(pairs)) * _BACKOFF_WEIGHT
     return pairs, row_pairs, Emitted(terminals, leaf_pairs, backoff)
 
