@@ -22,9 +22,6 @@ def serve(
     n_best: Annotated[
         int, typer.Option("--n-best", min=1, max=100, help="Number of trees to show for each sentence.")
     ] = 5,
-    tag_variants: Annotated[
-        bool, typer.Option("--tag-variants", help="Also show trees that differ in tags alone.")
-    ] = False,
     component: options.Component = None,
     port: options.Port = 8000,
 ) -> None:
@@ -46,7 +43,7 @@ def serve(
     for model in dict.fromkeys(models or ["en"]):
         nlp = load_pipeline(model)
         parser = find_parser_or_bracketer(nlp, component)
-        pages[model] = DemoPage(nlp, parser, n_best=n_best, tag_variants=tag_variants)
+        pages[model] = DemoPage(nlp, parser, n_best=n_best)
     server = listening(port, lambda: DemoServer(port, DemoModels(pages), models=list(pages)))
     with busy("preparing the page"):  # reads what the first texts would wait for: tables of models, libraries that draw
         for page in pages.values():

@@ -114,14 +114,12 @@ class DemoPage:
     nlp (Language): The pipeline.
     component (ModelPipe): The component of the pipeline that parses.
     n_best (int): Trees of each sentence.
-    tag_variants (bool): Whether trees that differ in tags alone are among them.
     """
 
-    def __init__(self, nlp: Language, component: ModelPipe, *, n_best: int = 5, tag_variants: bool = False) -> None:
+    def __init__(self, nlp: Language, component: ModelPipe, *, n_best: int = 5) -> None:
         self.nlp = nlp
         self.component = component
         self.n_best = n_best
-        self.tag_variants = tag_variants
         self.examples = _examples(nlp.lang or "")
 
     def __call__(self, text: str | None, form: Form | None = None) -> str:
@@ -156,7 +154,7 @@ class DemoPage:
 
     def _sections(self, doc: Doc, drawn: Sequence[PicturedSentence]) -> Iterator[tuple[str, str]]:
         parts = {
-            "Alternatives": (_alternatives, self._answers("n_best", doc, self.n_best, tag_variants=self.tag_variants)),
+            "Alternatives": (_alternatives, self._answers("n_best", doc, self.n_best, tag_variants=False)),
             "Posteriors": (_posteriors, self._answers("posteriors", doc)),
             "Surprisal": (_surprisal, self._answers("surprisals", doc)),
         }

@@ -120,9 +120,9 @@ def test_settings_that_are_assigned_meanwhile_are_parsed_by(monkeypatch, setting
     before = getattr(pipe, name)
     with halted(monkeypatch, lambda: pipe.parser):
         setattr(pipe, name, value)
-    assert (pipe.parser.limits.max_words, parser_of(pipe).settings.beam) == (pipe.limits.max_words, pipe.pruning.beam)
+    assert (pipe.parser.limits.max_words, parser_of(pipe).search.beam) == (pipe.limits.max_words, pipe.pruning.beam)
     setattr(pipe, name, before)
-    assert (pipe.parser.limits.max_words, parser_of(pipe).settings.beam) == (pipe.limits.max_words, pipe.pruning.beam)
+    assert (pipe.parser.limits.max_words, parser_of(pipe).search.beam) == (pipe.limits.max_words, pipe.pruning.beam)
 
 
 def test_value_that_exists_is_read_without_a_lock():
