@@ -150,12 +150,12 @@ def _normalized(trees: "Iterator[Tree] | Sequence[Tree]") -> "Iterator[Tree]":
 
 def _words(paths: Sequence[Path], lang: str, skip_bad: bool, dialect: str | None) -> Iterator[str]:
     """Yield the words of files: of trees, as they have them, or of text, as spaCy's tokenizer of the language does."""
-    tokenizer = blank_pipeline(lang).tokenizer
     for path in paths:
         if kind_by_name(str(path)) == options.Input.trees:
             on_error = (lambda _: None) if skip_bad else None
             yield from (word for tree in _normalized(trees_of_files([path], on_error, dialect)) for word in tree.words)
         else:
+            tokenizer = blank_pipeline(lang).tokenizer
             for line in progress(read_lines(str(path)), "lines"):
                 yield from (token.text for token in tokenizer(line) if not token.is_space)
 

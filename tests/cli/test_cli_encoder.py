@@ -43,6 +43,12 @@ def test_cli_encoder_cuts_exports_and_tells_the_sizes(hub, tmp_path):
     assert "exists: name another file" in " ".join(run("encoder", hub, "-o", output, code=2).stderr.split())
 
 
+def test_cli_encoder_needs_no_tokenizer_for_the_words_of_trees(hub, tmp_path):
+    """As of Japanese, for which spaCy has one with another library alone."""
+    (tmp_path / "trees.mrg").write_text(TREES, encoding="utf-8")
+    run("encoder", hub, "-o", tmp_path / "x", "--text", tmp_path / "trees.mrg", "--lang", "none", "--pieces", 20)
+
+
 def test_cli_encoder_and_a_parser_that_learns_and_needs_no_file_afterwards(hub, tmp_path):
     output, model = tmp_path / "x.encoder", tmp_path / "model"
     run("encoder", hub, "-o", output)
