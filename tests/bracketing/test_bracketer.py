@@ -2,7 +2,6 @@
 
 import itertools
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from paths import SAMPLE
 
 from benchmarks.papers.comparison import gold_sentences
-from spacy_lpcfg.bracketing import CCA, Bracketer, BracketerError, Brown, GivenVectors, SelfTraining, SpectralBracketer
+from spacy_lpcfg.bracketing import CCA, Bracketer, BracketerError, SelfTraining, SpectralBracketer
 from spacy_lpcfg.bracketing.paper.sequences import SequenceSettings
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation
@@ -146,16 +145,6 @@ def test_bracketer_learns_from_a_stream_and_says_how_far_it_is():
     learner.fit(lambda: iter(list(sentences())), progress=lambda step, n: seen.append((step, n)))
     assert ("covariances", 600) in seen
     assert [n for step, n in seen if step == "rounds"] == [1, 2]
-
-
-WORDS = sorted({word for words, _ in itertools.islice(sentences(), 50) for word in words})
-GIVEN = GivenVectors(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 12)), size=10)
-
-
-@pytest.mark.parametrize("embedding", [Brown(n_clusters=16), CCA(size=10), GIVEN])
-def test_bracketer_learns_with_other_vectors(embedding):
-    bracketer = replace(SpectralBracketer.variant("paper"), embedding=embedding).fit(sentences)
-    check_brackets(bracketer, ["the", "dog", "sleeps"], ["DT", "NN", "VBZ"])
 
 
 @pytest.mark.parametrize(

@@ -123,17 +123,6 @@ def test_metric_is_additive_along_any_tree(seed):
     assert [tuple(span) for span in found.spans] == spans(model.shape)[1:]
 
 
-def test_metric_backs_off_where_pairs_are_few():
-    rng = np.random.default_rng(0)
-    sums, counts = np.zeros((3, 2, 2, 4, 4), np.float32), np.zeros((3, 2, 2))
-    counts[:, 0, 0] = 100
-    sums[:, 0, 0] = 100 * rng.normal(size=(3, 4, 4))
-    table = distance_table(Covariances(sums, counts), m=2, gamma=0.4, n_distances=5)
-    assert table.shape == (2, 2, 5)
-    assert np.all(np.isfinite(table))
-    np.testing.assert_allclose(table[1, 1, :3], table[0, 0, :3])
-
-
 def test_metric_of_the_paper_backs_off_from_ranks_alone():
     rng = np.random.default_rng(0)
     counts = np.array([9.0, 2.0])[:, None].repeat(3, axis=1).T.reshape(3, 1, 2)[:, [0, 0]]  # (D, A, A)

@@ -127,8 +127,10 @@ def test_tagged_text_corpus_says_what_is_wrong(tmp_path, nlp, caplog):
     path.write_text("Go/VB\nhome\n", encoding="utf-8")
     with pytest.raises(TreebankError, match=r"text:2: Expected word/tag.*skip_bad = true"):
         list(TaggedText(path)(nlp))
-    assert len(list(TaggedText(path, skip_bad=True)(nlp))) == 1
-    assert "1 broken sentence was skipped, the first at " in caplog.text
+    corpus = TaggedText(path, skip_bad=True)
+    for _ in range(2):  # as in every epoch
+        assert len(list(corpus(nlp))) == 1
+    assert caplog.text.count("1 broken sentence was skipped, the first at ") == 1
 
 
 def test_tagged_text_docs_have_universal_tags(nlp):
