@@ -448,11 +448,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         """The weight of given tags, by the setting `tags`."""
         return _TAG_WEIGHTS[self.tags]
 
-    def _evidence(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:
+    def evidence_of(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:
         if self.evidence and self._trains_classifier:
             of_docs: list[EvidenceOf | None] = self.model.evidence_of(docs)
             return of_docs
-        return super()._evidence(docs)
+        return super().evidence_of(docs)
 
 
 Language.factory(

@@ -245,7 +245,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         """
         parser, docs = self.ready_parser(), list(docs)
         of_docs: list[tuple[DocSentences, list[Query | None]]] = []
-        for doc, evidence_of in zip(docs, self._evidence(docs), strict=True):
+        for doc, evidence_of in zip(docs, self.evidence_of(docs), strict=True):
             sentences = self._sentences(doc)
             self._unknown_words.count(
                 chain.from_iterable(sentences.texts), self.known_words, self.name, self.vocab.lang
@@ -284,7 +284,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         """The weight of given tags, as in `Query`."""
         return 0.0
 
-    def _evidence(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:
+    def evidence_of(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:
         """Return the evidence of each Doc, for a model that takes it from the pipeline."""
         return [None] * len(docs)
 
@@ -412,7 +412,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def _parser_and_queries(self, doc: Doc) -> tuple[SentenceParser, list[Query | None]]:
         parser = self.ready_parser()
         sentences = self._sentences(doc)
-        return parser, list(self._queries(doc, sentences, *self._evidence([doc])))
+        return parser, list(self._queries(doc, sentences, *self.evidence_of([doc])))
 
     # Annotation
 

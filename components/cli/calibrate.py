@@ -8,11 +8,19 @@ import typer
 
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import log, progress, reporting_errors
-from spacy_lpcfg.components.cli.shared.pipelines import check_folder, find_parser, load_pipeline, save_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import (
+    check_folder,
+    find_parser,
+    load_pipeline,
+    queries_of,
+    save_pipeline,
+)
 from spacy_lpcfg.components.cli.shared.treebanks import read_treebank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from spacy.language import Language
 
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.evaluation.calibration import DomainOutcomes, Reliability
@@ -54,7 +62,7 @@ def calibrate(
         output = check_folder(output, inputs=[model, *trees], force=force)
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
-    domains = [_Domain.read(pipe, path, skip_bad, dialect) for path in trees]
+    domains = [_Domain.read(nlp, pipe, path, skip_bad, dialect) for path in trees]
     parser = pipe.ready_parser()
     losses = [bracket_losses(parser, domain.queries, domain.golds) for domain in domains]
     tau = TAUS[int(np.argmin(np.sum(losses, axis=0)))]
@@ -79,12 +87,12 @@ class _Domain(NamedTuple):
     queries: "list[Query]"
 
     @classmethod
-    def read(cls, pipe: "ParsingPipe", path: Path, skip_bad: bool, dialect: str | None) -> "_Domain":
-        from spacy_lpcfg.parsing.query import Query
+    def read(cls, nlp: "Language", pipe: "ParsingPipe", path: Path, skip_bad: bool, dialect: str | None) -> "_Domain":
         from spacy_lpcfg.trees import clean
 
         golds = [tree for tree in map(clean, read_treebank([path], skip_bad, dialect)) if tree is not None]
-        return cls(path.name, golds, pipe.ready_parser().prepare([Query(gold.words) for gold in golds]))
+        queries = queries_of(nlp, pipe, [gold.words for gold in golds])
+        return cls(path.name, golds, pipe.ready_parser().prepare(queries))
 
     def outcomes(self, pipe: "ParsingPipe") -> "DomainOutcomes":
         """Parse the sentences, and compare the parses with the gold trees."""

@@ -12,7 +12,7 @@ import typer
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, log, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import looks_like_path
-from spacy_lpcfg.components.cli.shared.pipelines import find_parser_or_bracketer, load_pipeline
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser_or_bracketer, load_pipeline, queries_of
 from spacy_lpcfg.components.cli.shared.tree_sources import DOCS, trees_of_path
 from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 
@@ -189,9 +189,11 @@ def _parsed(
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
     from spacy_lpcfg.learning.induction import bracketed_tree
 
-    pipe = find_parser_or_bracketer(load_pipeline(model), component)
+    nlp = load_pipeline(model)
+    pipe = find_parser_or_bracketer(nlp, component)
     if not isinstance(pipe, SpectralBracketerPipe):
-        return [normalize(pipe.parse(gold.words).tree) for gold in progress(golds, "sentences")]
+        parser, queries = pipe.ready_parser(), queries_of(nlp, pipe, [pipe.spell(gold.words) for gold in golds])
+        return [normalize(parser.parse(query).tree) for query in progress(queries, "sentences")]
     if not unlabelled:
         raise typer.BadParameter("the brackets of this model have no labels: add --unlabelled", param_hint="GOLD")
     tagged = ((gold, TaggedSentence.of(gold)) for gold in progress(golds, "sentences"))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import spacy
 from bracketed import tree_of
+from commands import run
 from paths import ROOT, SAMPLE
 from pipelines import STEPWISE, TEXT
 from spacy.cli.train import train
@@ -15,6 +16,7 @@ from spacy.training import Example
 from spacy.util import fix_random_seed
 from stored_models import model
 
+from spacy_lpcfg.components.cli.shared.pipelines import queries_of
 from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.doc.write import set_trees
 from spacy_lpcfg.components.training.corpus import Treebank
@@ -171,6 +173,19 @@ def test_vectors_that_are_missing_are_refused(nlp):
     with nlp.select_pipes(disable="tok2vec"):
         assert trees(nlp("It rains"))
     parser.evidence = True
+
+
+def test_commands_that_parse_words_run_what_the_parser_listens_to(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "model")
+    gold = "(S (NP (DT The) (NN ship)) (VP (VBD was) (VP (VBN lost))) (. .))"
+    (tmp_path / "gold.mrg").write_text(gold)
+    words = tree_of(gold).words
+    (posterior,) = nlp.get_pipe("lpcfg_parser").posteriors(nlp(Doc(nlp.vocab, words=words)))
+    (query,) = queries_of(nlp, nlp.get_pipe("lpcfg_parser"), [words])
+    assert nlp.get_pipe("lpcfg_parser").ready_parser().posteriors(query).brackets == posterior.brackets
+    assert run("parse", tmp_path / "model", tmp_path / "gold.mrg", "--input", "trees").stdout.startswith("(")
+    for command in ("evaluate", "calibrate"):
+        assert run(command, tmp_path / "model", tmp_path / "gold.mrg").stdout
 
 
 def test_long_sentences_are_bounded(nlp):

@@ -17,6 +17,7 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.cli.shared.citations import CitedSentence, Origin, cited_sentences
 from spacy_lpcfg.components.cli.shared.files import STDIN, ZIPPED, check_input_or_text, is_text, read_lines
 from spacy_lpcfg.components.cli.shared.options import BRACKETED, Input, Tags
+from spacy_lpcfg.components.cli.shared.pipelines import listened_to
 from spacy_lpcfg.components.cli.shared.processes import pipe
 from spacy_lpcfg.components.cli.shared.streams import stdin
 
@@ -197,7 +198,7 @@ def run_pipeline(
     """Yield the parsed Docs of a file in order, as a stream that never holds the whole file in memory.
 
     nlp (Language): The pipeline; components that find sentences and answer the questions are added to it, once.
-    component (Pipe): The component that parses or answers; it runs alone where the input is words.
+    component (Pipe): The component that parses or answers; where the input is words, only what it listens to runs too.
     questions (dict of str to dict): Names of methods of the component and their arguments; see `questions.py`.
     with_trees (bool): Whether to parse, besides answering questions.
     n_process (int): The number of processes.
@@ -206,7 +207,8 @@ def run_pipeline(
     is_text = source.kind in (Input.text, Input.spacy)
     if is_text and not _assigned(nlp, besides=component.name) & {"doc.sents", "token.is_sent_start"}:
         nlp.add_pipe("lpcfg_sentencizer", first=True)
-    disabled = [] if is_text else [name for name in nlp.pipe_names if name not in (component.name, _QUESTIONS)]
+    needed = (*listened_to(nlp, component), component.name, _QUESTIONS)
+    disabled = [] if is_text else [name for name in nlp.pipe_names if name not in needed]
     _use_tags(component, source)
     if questions and _QUESTIONS not in nlp.pipe_names:
         from spacy_lpcfg.components.cli.shared.questions import FACTORY

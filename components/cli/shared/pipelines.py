@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import count
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
     from spacy_lpcfg.parsing.model import ParsingModel
+    from spacy_lpcfg.parsing.query import Query
 
 _MOST_JOBS = 1_000
 _LONGEST = 400  # characters of a message by spaCy, which may list all there is
@@ -121,6 +122,28 @@ def find_parser(nlp: Language, name: str | None) -> ParsingPipe:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
     return _find(nlp, name, "lpcfg_parser or isbn_parser", ParsingPipe)
+
+
+def listened_to(nlp: Language, pipe: Any) -> list[str]:
+    """Return the names of the components whose vectors a component reads, such as a tok2vec."""
+    return [name for name, other in nlp.pipeline if pipe.name in getattr(other, "listening_components", ())]
+
+
+def queries_of(nlp: Language, pipe: ParsingPipe, sentences: Sequence[Sequence[str]]) -> list[Query]:
+    """Return the query for the words of each sentence, with evidence by the components that the parser listens to."""
+    from spacy.tokens import Doc
+
+    from spacy_lpcfg.components.doc.write import text_of
+    from spacy_lpcfg.parsing.query import Query
+
+    names = listened_to(nlp, pipe)
+    if not names:
+        return [Query(words) for words in sentences]
+    docs = [Doc(nlp.vocab, words=[text_of(word) for word in words]) for words in sentences]
+    for component in (cast("Any", nlp.get_pipe(name)) for name in names):
+        docs = [*component.pipe(docs)]
+    of_docs = zip(sentences, pipe.evidence_of(docs), strict=True)
+    return [Query(words, evidence=evidence and evidence(range(len(words)), words)) for words, evidence in of_docs]
 
 
 def find_lpcfg_parser(nlp: Language) -> tuple[LPCFGParser, ParsingModel]:
