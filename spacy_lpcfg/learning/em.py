@@ -147,7 +147,9 @@ class EMLearner:
 
 @dataclass(frozen=True)
 class EM(EMLearner, TreebankSettings, Variants):
-    """Learner of a proper L-PCFG by expectation maximisation from a random start; see `TreebankSettings` for the rest.
+    """Learner of a proper L-PCFG by expectation maximisation from a random start.
+
+    Further settings are those of `TreebankSettings`.
 
     n_states (int): The maximum number of latent states of a symbol (m).
     n_iterations (int): Iterations of EM; the maximum with held-out trees.

@@ -96,7 +96,9 @@ class PivotFeatures:
 
 @dataclass(frozen=True)
 class Pivot(EMLearner, TreebankSettings, Variants):
-    """Learner of a proper L-PCFG by pivot features, and some iterations of EM; see `TreebankSettings` for the rest.
+    """Learner of a proper L-PCFG by pivot features, and some iterations of EM.
+
+    Further settings are those of `TreebankSettings`.
 
     n_states (int): The maximum number of latent states of a symbol (m).
     n_iterations (int): Iterations of EM after the pivots (section 6.3), 0 for none; the maximum with held-out trees.
