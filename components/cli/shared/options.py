@@ -53,8 +53,8 @@ Settings = Annotated[
     typer.Option(
         SET,
         metavar="NAME=VALUE",
-        help="Setting of the learner, such as n_states=24, lexical.min_count=2 or variant=paper; may be given again. "
-        "An unknown name lists all.",
+        help="Setting of the learner, such as n_states=24 or variant=paper; may be given again. An unknown name lists "
+        "all.",
     ),
 ]
 Dev = Annotated[list[Path] | None, file_option("Held-out trees or text to tune on; may be given again.")]
