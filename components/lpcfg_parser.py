@@ -257,6 +257,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     def learned(self, model: ParsingModel | None) -> None:
         self._fit = None
         self.model.learned = model
+        self._is_loaded = False
 
     @property
     def _is_unread(self) -> bool:

@@ -125,7 +125,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 
         RAISES (ValueError): The component's `error` for damaged or foreign data; it stays as it was.
         """
-        with self._as_before():
+        with self._as_before(exclude):
             try:
                 if "model" not in exclude:
                     srsly.msgpack_loads(bytes_data)["model"]  # spaCy passes over what is missing
@@ -138,7 +138,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 
         RAISES (ValueError): The component's `error` for a damaged or foreign folder; it stays as it was.
         """
-        with self._as_before():
+        with self._as_before(exclude):
             try:
                 if "model" not in exclude:
                     check_file(Path(path) / "model")
@@ -149,12 +149,12 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
                 raise self.error(f"{path} holds no saved {self.name!r}: {error}") from error
 
     @contextmanager
-    def _as_before(self) -> Iterator[None]:
+    def _as_before(self, exclude: Iterable[str]) -> Iterator[None]:
         """Restore the settings if loading in the block fails; the model is loaded last."""
         before, collects = deepcopy(getattr(self, "cfg", None)), gc.isenabled()
         try:
             yield
-            self._is_loaded = True
+            self._is_loaded |= "model" not in exclude
         except self.error:
             if before is not None:
                 self.cfg.clear()

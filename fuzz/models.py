@@ -82,7 +82,7 @@ def _parse(model: Any) -> None:
 
 
 def _parse_by_beam(model: ISBN) -> None:
-    _check_parser(IncrementalParser(model, settings=BEAM))
+    _check_parser(IncrementalParser(model, search=BEAM))
 
 
 def _check_parser(parser: Any) -> None:

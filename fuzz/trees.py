@@ -72,7 +72,7 @@ def constraints_case(choices: Choices) -> dict[str, Any]:
 def _parsers() -> list[Any]:
     from fuzz import models
 
-    return [Parser(models.KINDS["em"].make()), IncrementalParser(models.KINDS["isbn"].make(), settings=models.BEAM)]
+    return [Parser(models.KINDS["em"].make()), IncrementalParser(models.KINDS["isbn"].make(), search=models.BEAM)]
 
 
 def check_constraints(case: dict[str, Any]) -> None:

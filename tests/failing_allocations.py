@@ -82,7 +82,7 @@ def kernels() -> Iterator[tuple[str, Callable[[], Any]]]:
     table = np.ones((1, 1, 3))
     yield "latent tree", lambda: minimal_by_table(segments, segments, table, 1.0, 2)
     chunk = Chunk(words * 4, np.zeros(16, np.int8), np.array([0, 8, 16]))
-    yield "Brown clusters", lambda: Brown(n_clusters=2, min_count=1).fit(lambda: [chunk])
+    yield "Brown clusters", lambda: Brown(n_clusters=2).fit(lambda: [chunk])
 
 
 def count_errors(call: Callable[[], Any], allocations: Any) -> tuple[int, int]:

@@ -33,7 +33,7 @@ class Start(str, Enum):
 @reporting_errors
 def correct(
     model: options.ParserModel,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The sentences: what `parse` takes, but no text itself.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of sentences, of a kind that `parse` reads.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", dir_okay=False, help="A new file for the trees, such as trees.mrg.")
     ],

@@ -192,7 +192,7 @@ def _parsed(
     nlp = load_pipeline(model)
     pipe = find_parser_or_bracketer(nlp, component)
     if not isinstance(pipe, SpectralBracketerPipe):
-        parser, queries = pipe.ready_parser(), queries_of(nlp, pipe, [pipe.spell(gold.words) for gold in golds])
+        parser, queries = pipe.ready_parser(), queries_of(nlp, pipe, [gold.words for gold in golds])
         return [normalize(parser.parse(query).tree) for query in progress(queries, "sentences")]
     if not unlabelled:
         raise typer.BadParameter("the brackets of this model have no labels: add --unlabelled", param_hint="GOLD")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from spacy.tokens import Doc
 
 from spacy_lpcfg.components.doc.pictures import sentences
-from spacy_lpcfg.components.doc.sentences import sentence_bounds
+from spacy_lpcfg.components.doc.sentences import sentence_bounds, words_of
 from spacy_lpcfg.components.serve.corrected_trees import CorrectedTrees
 from spacy_lpcfg.components.serve.decisions import NO_DECISIONS, DecidedTree, Decisions, decided_tree, decisions_for
 from spacy_lpcfg.evaluation.doubt import most_in_doubt
@@ -18,6 +18,7 @@ from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 if TYPE_CHECKING:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+    from spacy_lpcfg.parsing.evidence import EvidenceSource
 
 _SURE = 0.5  # bits of entropy; the likeliest of two trees then has a probability of 0.89
 
@@ -32,12 +33,14 @@ class OpenSentence:
     text (str): The sentence as it stands in the Doc.
     words (list of str): The words as they stand in the text.
     entropy (float or None): The entropy of its trees, in bits; None or nan if it is not known.
+    evidence (EvidenceSource or None): As `Query` takes it, where the pipeline gives it.
     """
 
     position: int
     text: str
     words: list[str]
     entropy: float | None
+    evidence: EvidenceSource | None
 
 
 class Corrections:
@@ -109,7 +112,7 @@ class Corrections:
     def keep(self, number: int, decisions: Decisions) -> dict[str, Any]:
         """Parse a sentence under decisions, and keep them until it is opened again; arguments as for `parsed`."""
         sentence = self._sentence(number)
-        decided = decided_tree(self.component, sentence.words, decisions)
+        decided = self._decided(sentence, decisions)
         if decisions == self._start(sentence):
             self._drafts.pop(sentence.position, None)
         else:
@@ -123,7 +126,7 @@ class Corrections:
         decisions (Decisions): What its tree has and does not have.
         RAISES (ValueError): If there is no such sentence, and as `decided_tree`.
         """
-        return self._shown(number, decided_tree(self.component, self._sentence(number).words, decisions))
+        return self._shown(number, self._decided(self._sentence(number), decisions))
 
     def save(self, number: int, decisions: Decisions = NO_DECISIONS) -> dict[str, Any]:
         """Save a tree to the file; arguments as for `parsed`.
@@ -131,7 +134,7 @@ class Corrections:
         RAISES (ValueError): As `parsed`. (ValueError, OSError): As `CorrectedTrees.save`.
         """
         sentence = self._sentence(number)
-        decided = decided_tree(self.component, sentence.words, decisions)
+        decided = self._decided(sentence, decisions)
         self.trees.save(sentence.position, decided.tree)
         self._starts[sentence.position] = decisions
         self._drafts.pop(sentence.position, None)
@@ -142,11 +145,16 @@ class Corrections:
             raise ValueError(f"Expected one of {len(self.sentences)} sentences, got number {number}.")
         return self.sentences[number]
 
+    def _decided(self, sentence: OpenSentence, decisions: Decisions) -> DecidedTree:
+        return decided_tree(self.component, sentence.words, decisions, sentence.evidence)
+
     def _start(self, sentence: OpenSentence) -> Decisions:
         """Return the decisions that lead to the tree that was saved or given; none without one."""
         position, tree = sentence.position, self.trees.get(sentence.position)
         if position not in self._starts:
-            self._starts[position] = decisions_for(self.component, sentence.words, tree) if tree else NO_DECISIONS
+            self._starts[position] = NO_DECISIONS
+            if tree:
+                self._starts[position] = decisions_for(self.component, sentence.words, tree, sentence.evidence)
         return self._starts[position]
 
     def _shown(self, number: int, decided: DecidedTree) -> dict[str, Any]:
@@ -166,9 +174,15 @@ def _open_sentences(component: ParsingPipe, docs: Iterable[Doc]) -> Iterator[Ope
     """Yield the sentences of Docs that have words."""
     position = 0
     for doc in docs:
-        entropies = _entropies(component, doc)
+        entropies, bounds, (evidence_of,) = (
+            _entropies(component, doc),
+            sentence_bounds(doc),
+            component.evidence_of([doc]),
+        )
         for sentence in sentences(doc, component.spans_key):
-            yield OpenSentence(position, sentence.text, sentence.words, entropies[sentence.number])
+            positions, words = words_of(doc, *bounds[sentence.number]), component.spell(sentence.words)
+            evidence = None if evidence_of is None else evidence_of(positions, words)
+            yield OpenSentence(position, sentence.text, sentence.words, entropies[sentence.number], evidence)
             position += 1
 
 

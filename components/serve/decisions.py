@@ -16,6 +16,7 @@ from spacy_lpcfg.trees.tree import Span
 
 if TYPE_CHECKING:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+    from spacy_lpcfg.parsing.evidence import EvidenceSource
     from spacy_lpcfg.parsing.result import Parse
 
 _MAX_LABELS = 20  # of brackets over the same words
@@ -51,11 +52,14 @@ class DecidedTree(NamedTuple):
     scores: dict[Span, float]
 
 
-def decided_tree(component: ParsingPipe, words: Sequence[str], decisions: Decisions) -> DecidedTree:
+def decided_tree(
+    component: ParsingPipe, words: Sequence[str], decisions: Decisions, evidence: EvidenceSource | None = None
+) -> DecidedTree:
     """Parse a sentence under decisions.
 
     component (ParsingPipe): Parses what is not decided.
     words (sequence of str): The words as in text.
+    evidence (EvidenceSource or None): As `Query` takes it.
     RAISES (ValueError): If brackets cross, are not within the sentence, or are both required and forbidden, or if a tag
         is of no word.
     """
@@ -64,7 +68,7 @@ def decided_tree(component: ParsingPipe, words: Sequence[str], decisions: Decisi
     constraints.check(len(words))
     _check_is_tree(required)
     _check_agree(required, forbidden)
-    parse, brackets = _parse(component, words, constraints, decisions.tags)
+    parse, brackets = _parse(component, words, constraints, decisions.tags, evidence)
     tags = [decisions.tags.get(i, tag) for i, tag in enumerate(parse.tags)]
     is_one = len(words) == 1 or any(end - start == len(words) for start, end, _ in brackets)
     top = [] if is_one else [(0, len(words), "")]
@@ -72,12 +76,14 @@ def decided_tree(component: ParsingPipe, words: Sequence[str], decisions: Decisi
     return DecidedTree(Tree.from_spans(parse.tree.words, tags, [*top, *brackets]), brackets, scores)
 
 
-def decisions_for(component: ParsingPipe, words: Sequence[str], tree: Tree) -> Decisions:
+def decisions_for(
+    component: ParsingPipe, words: Sequence[str], tree: Tree, evidence: EvidenceSource | None = None
+) -> Decisions:
     """Return decisions by which the parser makes a tree: its brackets are required, additional ones forbidden."""
     required = tuple(span for span in tree.spans() if span[2] not in ROOT_LABELS)
     decisions = Decisions(required, (), dict(enumerate(tree.tags)))
     for _ in range(_MOST_ROUNDS):
-        brackets = decided_tree(component, words, decisions).brackets
+        brackets = decided_tree(component, words, decisions, evidence).brackets
         additional = [bracket for bracket in brackets if bracket not in required]
         if not additional:
             break
@@ -86,7 +92,11 @@ def decisions_for(component: ParsingPipe, words: Sequence[str], tree: Tree) -> D
 
 
 def _parse(
-    component: ParsingPipe, words: Sequence[str], constraints: Constraints, tags: Mapping[int, str]
+    component: ParsingPipe,
+    words: Sequence[str],
+    constraints: Constraints,
+    tags: Mapping[int, str],
+    evidence: EvidenceSource | None,
 ) -> tuple[Parse, list[Span]]:
     """Parse a sentence; return also the brackets below the root, edited if no parse satisfies the constraints."""
     if not all(0 <= i < len(words) for i in tags):
@@ -97,7 +107,8 @@ def _parse(
     weaker = Constraints((), constraints.forbidden, whole)
     has_unknown = not {label for _, _, label in constraints.required}.issubset(component.labels)
     for tried in (weaker,) if has_unknown else (constraints, weaker):
-        parse = component.ready_parser().parse(Query(component.spell(words), given, constraints=tried))
+        query = Query(component.spell(words), given, constraints=tried, evidence=evidence)
+        parse = component.ready_parser().parse(query)
         brackets = [span for span in parse.spans if span[2] not in ROOT_LABELS]
         if constraints.allow(brackets):
             return parse, brackets

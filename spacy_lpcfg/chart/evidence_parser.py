@@ -112,7 +112,7 @@ class EvidenceParser(Parser):
     def _evidence_of(self, queries: Sequence[Query]) -> list[Evidence]:
         """Return the evidence of each query: its own, or else that of the model, for all of them at once."""
         of_model = iter(self._evidence.evidence([query.words for query in queries if query.evidence is None]))
-        return [query.evidence.computed() if query.evidence else next(of_model) for query in queries]
+        return [next(of_model) if query.evidence is None else query.evidence.computed() for query in queries]
 
     def tree_log_probability(self, tree: Tree) -> float:
         """Return ln P(tree, words) by the grammar alone."""

@@ -29,7 +29,7 @@ from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
 from spacy_lpcfg.trees.tree import Tree
 
 _POWERS_OF_FEATURES = 0.3, 0.3  # lower than an encoder's, since features tell less
-_SPAN_FACTORS = 0.7, 1.0  # of the power of spans that a kind of evidence begins with
+_SPAN_SHARES = 0.7, 1.0  # of the power of spans that a kind of evidence begins with
 _ONE_OF, _FEWEST, _MOST = 20, 10, 300  # share and numbers of trees that weights are fitted on
 
 
@@ -114,10 +114,9 @@ def with_fitted_weights(model: EvidenceGrammar, golds: Sequence[Tree]) -> Eviden
     golds (sequence of Tree): Normalized trees that the model has not learned from.
     """
     bare = [strip_root(tree)[1] for tree in golds]
-    parser = EvidenceParser(model.model, model.evidence, model.weights)
-    queries = parser.prepare([Query(tree.words) for tree in bare])
-    tried = [replace(model.weights, span_power=factor * model.weights.span_power) for factor in _SPAN_FACTORS]
+    tried = [replace(model.weights, span_power=factor * model.weights.span_power) for factor in _SPAN_SHARES]
     parsers = [EvidenceParser(model.model, model.evidence, weights) for weights in tried]
+    queries = parsers[0].prepare([Query(tree.words) for tree in bare])
     losses = np.array([bracket_losses(parser, queries, bare) for parser in parsers])
     power, tau = np.unravel_index(np.argmin(losses), losses.shape)
     return replace(model, weights=replace(tried[power], tau=TAUS[tau]))

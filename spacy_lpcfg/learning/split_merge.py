@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spacy_lpcfg.checks import SEED, SHARE, at_least
+from spacy_lpcfg.checks import SEED, SHARE, at_least, whole
 from spacy_lpcfg.learning.em import EMFit, EMLearner, random_factors, random_start
 from spacy_lpcfg.learning.latent.merging import merge_states
 from spacy_lpcfg.learning.latent.state_flows import flow
@@ -75,7 +75,7 @@ class SplitMerge(EMLearner, TreebankSettings):
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
         SEED(seed=self.seed)
-        at_least(0)(n_iterations=self.n_iterations)
+        whole(0)(n_iterations=self.n_iterations)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """Start EM after the last round; `trees` as for `fit`."""

@@ -16,7 +16,7 @@ from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
 from spacy_lpcfg.parsing.protocol import SentenceParser
-from spacy_lpcfg.storage.container import StorageError, kind_of, read_file
+from spacy_lpcfg.storage.container import StorageError, kind_of, naming_file, read_file
 from spacy_lpcfg.storage.files import PathLike
 
 
@@ -92,4 +92,6 @@ def model_from_disk(path: PathLike) -> ParsingModel:
 
     RAISES (StorageError): For too large a file. (OSError): If there is no such file.
     """
-    return model_from_bytes(read_file(path))
+    data = read_file(path)
+    with naming_file(path):
+        return model_from_bytes(data)

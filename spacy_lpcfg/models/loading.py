@@ -8,7 +8,7 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.models import FAST, has_pretrained, pretrained_names, pretrained_path
 from spacy_lpcfg.models.kinds import model_from_bytes, model_from_disk
 from spacy_lpcfg.parsing.model import ParsingModel
-from spacy_lpcfg.storage.container import read_file
+from spacy_lpcfg.storage.container import naming_file, read_file
 
 
 def pretrained_model(name: str) -> ParsingModel:
@@ -35,7 +35,9 @@ def load(name: str | os.PathLike[str]) -> ParsingModel:
     """
     if isinstance(name, str) and has_pretrained(name):
         return pretrained_model(name)
-    return model_from_bytes(_read(os.fspath(name)))
+    data = _read(os.fspath(name))
+    with naming_file(name):
+        return model_from_bytes(data)
 
 
 def _read(path: str) -> bytes:

@@ -130,6 +130,12 @@ def test_pipe_that_is_loaded_says_that_training_does_not_change_it(name, recwarn
     nlp.from_bytes(nlp.to_bytes())
     with pytest.warns(UserWarning, match=f"'{name}' learns in nlp.initialize alone, and keeps the model"):
         nlp.update(list(corpus_of(name, nlp)(nlp)))
+    again, pipe = learned(name), nlp.get_pipe(name)
+    again.from_bytes(nlp.to_bytes())
+    again.get_pipe(name).learned = pipe.learned  # as `initialize` does
+    recwarn.clear()
+    again.update(list(corpus_of(name, again)(again)))
+    assert not recwarn
 
 
 @pytest.mark.parametrize("name", WITH_TREES)

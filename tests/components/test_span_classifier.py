@@ -1,6 +1,7 @@
 """A span classifier that an `lpcfg_parser` trains with the tok2vec that it listens to."""
 
 import pickle
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,8 @@ from stored_models import model
 from spacy_lpcfg.components.cli.shared.pipelines import queries_of
 from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.doc.write import set_trees
+from spacy_lpcfg.components.serve.corrected_trees import CorrectedTrees
+from spacy_lpcfg.components.serve.corrections import Corrections
 from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.components.training.span_classifier import golds_of
 from spacy_lpcfg.evidence.adaptation import adapt
@@ -146,6 +149,8 @@ def test_listener_is_replaced_by_a_tok2vec_of_its_own(nlp, tmp_path):
     other.remove_pipe("tok2vec")
     other.to_disk(tmp_path / "b")
     assert posteriors(spacy.load(tmp_path / "b")) == posteriors(other) == posteriors(nlp)
+    (query,) = queries_of(other, other.get_pipe("lpcfg_parser"), [["It", "rains"]])
+    assert query.evidence is not None
 
 
 def test_frozen_tok2vec_stays_and_the_classifier_learns(nlp, tmp_path):
@@ -186,6 +191,16 @@ def test_commands_that_parse_words_run_what_the_parser_listens_to(nlp, tmp_path)
     assert run("parse", tmp_path / "model", tmp_path / "gold.mrg", "--input", "trees").stdout.startswith("(")
     for command in ("evaluate", "calibrate"):
         assert run(command, tmp_path / "model", tmp_path / "gold.mrg").stdout
+
+
+def test_sentences_are_corrected_with_the_evidence_of_the_pipeline(nlp, tmp_path):
+    doc = nlp("The ship was lost .")
+    with closing(CorrectedTrees(tmp_path / "trees.mrg")) as saved:
+        shown = Corrections(nlp.get_pipe("lpcfg_parser"), [doc], saved).parsed(0)
+    (posterior,) = nlp.get_pipe("lpcfg_parser").posteriors(doc)
+    assert shown["brackets"]
+    for *span, probability in shown["brackets"]:
+        assert probability == pytest.approx(posterior.brackets[tuple(span)])
 
 
 def test_long_sentences_are_bounded(nlp):

@@ -130,19 +130,19 @@ def listened_to(nlp: Language, pipe: Any) -> list[str]:
 
 
 def queries_of(nlp: Language, pipe: ParsingPipe, sentences: Sequence[Sequence[str]]) -> list[Query]:
-    """Return the query for the words of each sentence, with evidence by the components that the parser listens to."""
+    """Return the query for each sentence, with evidence by the components that the parser listens to.
+
+    sentences (sequence of sequence of str): Words as in text, or in treebank spelling.
+    """
     from spacy.tokens import Doc
 
     from spacy_lpcfg.components.doc.write import text_of
     from spacy_lpcfg.parsing.query import Query
 
-    names = listened_to(nlp, pipe)
-    if not names:
-        return [Query(words) for words in sentences]
     docs = [Doc(nlp.vocab, words=[text_of(word) for word in words]) for words in sentences]
-    for component in (cast("Any", nlp.get_pipe(name)) for name in names):
+    for component in (cast("Any", nlp.get_pipe(name)) for name in listened_to(nlp, pipe)):
         docs = [*component.pipe(docs)]
-    of_docs = zip(sentences, pipe.evidence_of(docs), strict=True)
+    of_docs = zip(map(pipe.spell, sentences), pipe.evidence_of(docs), strict=True)
     return [Query(words, evidence=evidence and evidence(range(len(words)), words)) for words, evidence in of_docs]
 
 
