@@ -28,7 +28,7 @@ from spacy_lpcfg.trees.formats import told
 from spacy_lpcfg.trees.reading import checked_dialect
 from spacy_lpcfg.trees.transforms import normalize_rooted
 
-_BINARY = ".spacy"
+BINARY = ".spacy"
 
 Paths = str | Path | list[str] | list[Path]
 NO_PATH = "The {} has no path: set it, for example by --paths.train FILE."
@@ -40,12 +40,13 @@ class FileCorpus:
     path (path or list of paths): Files, folders or `glob` patterns; may be left open while a config is checked.
     limit (int): Maximum number of Docs to read; 0 for all.
     skip_bad (bool): Whether to skip what is broken and log its number, instead of raising TreebankError.
+
+    what, found, expected (str): For messages: the corpus, its parts (a plural in -s), and what its files hold.
     """
 
     what: ClassVar[str]
     found: ClassVar[str]
     expected: ClassVar[str]
-    """For errors: the corpus, the nouns of its parts, and what a file of it holds."""
 
     def __init__(self, path: Paths | None, limit: int, skip_bad: bool) -> None:
         whole(0)(limit=limit)
@@ -130,11 +131,11 @@ class Treebank(FileCorpus):
                 yield Example(nlp.make_doc(reference.text), reference)
 
     def _docs(self, vocab: Vocab, on_error: Callable[[TreebankError], None]) -> Iterator[Doc]:
-        paths = [*treebank_files(self.paths, self.dialect, (_BINARY,))]
-        dialect = self.dialect or shared_dialect(path for path in paths if not path.endswith(_BINARY))
+        paths = [*treebank_files(self.paths, self.dialect, (BINARY,))]
+        dialect = self.dialect or shared_dialect(path for path in paths if not path.endswith(BINARY))
         dropped: Counter[str] = Counter()
         for file in map(Path, paths):
-            if file.suffix == _BINARY:
+            if file.suffix == BINARY:
                 yield from _with_trees(read_docs(file, vocab), file, self.spans_key)
             else:
                 form: dict[str, Any] = {"dialect": dialect, "coarse_tags": self.coarse_tags}

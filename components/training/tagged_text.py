@@ -13,7 +13,7 @@ from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import UNIVERSAL, universal
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.doc.sentences import sentence_bounds
-from spacy_lpcfg.components.training.corpus import NO_PATH, FileCorpus, Paths, read_docs
+from spacy_lpcfg.components.training.corpus import BINARY, NO_PATH, FileCorpus, Paths, read_docs
 from spacy_lpcfg.trees import TreebankError
 from spacy_lpcfg.trees.brackets import OnError, read_lines
 from spacy_lpcfg.trees.files import treebank_files
@@ -25,8 +25,7 @@ _SETTERS = {
     "tag": "a 'tagger' or an 'lpcfg_parser'",
 }
 _OTHER: dict[Attr, Attr] = {"pos": "tag", "tag": "pos"}
-_BINARY = ".spacy"
-SUFFIXES = (".tagged", ".tagged.gz", _BINARY)
+SUFFIXES = (".tagged", ".tagged.gz", BINARY)
 """Endings of the files of a folder that are read besides treebanks."""
 
 
@@ -105,7 +104,7 @@ def read_sentences(
     RAISES (FileNotFoundError): For a path where there is no file.
     """
     for path in map(Path, treebank_files(paths, dialect, SUFFIXES)):
-        if path.suffix != _BINARY:
+        if path.suffix != BINARY:
             yield from read_tagged(path, on_error=on_error, dialect=dialect)
             continue
         for doc in read_docs(path, Vocab()):
@@ -178,7 +177,7 @@ class TaggedText(FileCorpus):
 
     def _docs(self, vocab: Vocab, on_error: Callable[[TreebankError], None]) -> Iterator[Doc]:
         for path in map(Path, treebank_files(self.paths, None, SUFFIXES)):
-            if path.suffix == _BINARY:
+            if path.suffix == BINARY:
                 yield from (_only_tags(doc) for doc in read_docs(path, vocab))
             else:
                 yield from (tagged_doc(vocab, sentence) for sentence in read_tagged(path, on_error=on_error))

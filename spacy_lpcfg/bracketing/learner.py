@@ -34,7 +34,7 @@ from spacy_lpcfg.bracketing.paper.metric_model import MetricModel
 from spacy_lpcfg.bracketing.paper.sequences import SequenceSettings, sequence_distances
 from spacy_lpcfg.bracketing.paper.top import heuristic_split
 from spacy_lpcfg.bracketing.sentences import Chunk, Plain, Sentence, chunks, plain
-from spacy_lpcfg.checks import at_least
+from spacy_lpcfg.checks import COUNT, POSITIVE, at_least
 from spacy_lpcfg.variants import Variants
 
 Sentences = Callable[[], Iterable[Sentence]]
@@ -87,11 +87,8 @@ class SpectralBracketer(Variants):
         if self.self_training is True:
             object.__setattr__(self, "self_training", SelfTraining())
         at_least(0)(min_pairs=self.min_pairs)
-        if self.m < 1 or not self.gamma > 0 or self.n_distances < 1:
-            raise ValueError(
-                "Expected m and n_distances of 1 or more, and gamma above 0; got "
-                f"m = {self.m}, n_distances = {self.n_distances}, gamma = {self.gamma}."
-            )
+        COUNT(m=self.m, n_distances=self.n_distances)
+        POSITIVE(gamma=self.gamma)
 
     def fit(self, sentences: Sentences, *, seed: int = 0, progress: Progress | None = None) -> Bracketer:
         """Learn a bracketer from tagged text.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from spacy_lpcfg.checks import COUNT, at_least
+from spacy_lpcfg.checks import BELOW_1, COUNT, at_least
 from spacy_lpcfg.evidence.classifier import N_CASES, SHAPES, Chain, SpanClassifier, cases_of
 from spacy_lpcfg.evidence.gradients import Example, Weights, add_gradients
 from spacy_lpcfg.trees.tree import Tree
@@ -48,9 +48,8 @@ class ClassifierSettings:
     def __post_init__(self) -> None:
         COUNT(n_epochs=self.n_epochs, hidden=self.hidden, batch_words=self.batch_words)
         COUNT(least_steps=self.least_steps, least_count=self.least_count)
-        at_least(0)(rate=self.rate, decay=self.decay, dropout=self.dropout)
-        if not self.dropout < 1:
-            raise ValueError(f"Expected dropout below 1, got {self.dropout}.")
+        at_least(0)(rate=self.rate, decay=self.decay)
+        BELOW_1(dropout=self.dropout)
 
 
 class WordEncoder(Protocol):

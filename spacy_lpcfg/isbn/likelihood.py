@@ -68,7 +68,7 @@ class Sweep:
     events (DecisionEvents): Sequences that `check` accepted.
     parameters (mapping): Padded arrays.
     approximation (str), n_states (int): As in `Network`.
-    keep (float, (n_positions, n_states), or None): Dropout factors, of the means along latent edges (`draw_keep`).
+    keep (float, (n_positions, n_states), or None): Dropout factors of the means along latent edges (`draw_keep`).
 
     ranges (int32, (n_groups, 2)): The ranges of outcomes that are decided on, each once.
     """
