@@ -14,7 +14,8 @@ from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import normalize, read_trees
 
 
-def test_weights_are_those_with_the_least_loss():
+def test_weights_are_those_with_the_least_loss(monkeypatch):
+    monkeypatch.setattr("spacy_lpcfg.evidence.learner._ENOUGH", 20)
     trees = [tree for tree in map(normalize, read_trees([SAMPLE / "train.mrg"])) if tree is not None]
     model, golds = EvidenceLearner(TreebankPCFG()).fit(trees[:150]), trees[150:170]
     queries = [Query(tree.words) for tree in golds]
