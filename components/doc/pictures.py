@@ -20,6 +20,7 @@ class PicturedSentence(NamedTuple):
 
     number (int): The number of the sentence in the Doc, empty ones included, from 0.
     text (str): The sentence as it stands in the Doc.
+    positions (list of int): (n_words,), of the words' tokens in the Doc.
     words (list of str): (n_words,).
     tree (Tree): The tree over the words.
     scores (pair of list of float, or None): Probabilities of the tree's brackets and tags, None where there are none.
@@ -27,6 +28,7 @@ class PicturedSentence(NamedTuple):
 
     number: int
     text: str
+    positions: list[int]
     words: list[str]
     tree: Tree
     scores: tuple[list[float] | None, list[float] | None]
@@ -41,8 +43,8 @@ def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
     for number, (start, end) in enumerate(sentence_bounds(doc)):
         root = span_constituency(doc[start:end], key)
         if root is not None:
-            words = texts_of(doc, words_of(doc, start, end))
-            yield PicturedSentence(number, doc[start:end].text.strip(), words, root.tree, root.scores)
+            text, positions = doc[start:end].text.strip(), words_of(doc, start, end)
+            yield PicturedSentence(number, text, positions, texts_of(doc, positions), root.tree, root.scores)
 
 
 def ask(component: ModelPipe, question: str, doc: Doc, *arguments: Any, **settings: Any) -> list[Any]:

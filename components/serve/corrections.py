@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from spacy.tokens import Doc
 
 from spacy_lpcfg.components.doc.pictures import sentences
-from spacy_lpcfg.components.doc.sentences import sentence_bounds, words_of
+from spacy_lpcfg.components.doc.sentences import sentence_bounds
 from spacy_lpcfg.components.serve.corrected_trees import CorrectedTrees
 from spacy_lpcfg.components.serve.decisions import NO_DECISIONS, DecidedTree, Decisions, decided_tree, decisions_for
 from spacy_lpcfg.evaluation.doubt import most_in_doubt
@@ -174,14 +174,9 @@ def _open_sentences(component: ParsingPipe, docs: Iterable[Doc]) -> Iterator[Ope
     """Yield the sentences of Docs that have words."""
     position = 0
     for doc in docs:
-        entropies, bounds, (evidence_of,) = (
-            _entropies(component, doc),
-            sentence_bounds(doc),
-            component.evidence_of([doc]),
-        )
+        entropies, (evidence_of,) = _entropies(component, doc), component.evidence_of([doc])
         for sentence in sentences(doc, component.spans_key):
-            positions, words = words_of(doc, *bounds[sentence.number]), component.spell(sentence.words)
-            evidence = None if evidence_of is None else evidence_of(positions, words)
+            evidence = evidence_of and evidence_of(sentence.positions, component.spell(sentence.words))
             yield OpenSentence(position, sentence.text, sentence.words, entropies[sentence.number], evidence)
             position += 1
 

@@ -44,7 +44,7 @@ def test_cli_encoder_cuts_exports_and_tells_the_sizes(hub, tmp_path):
 
 
 def test_cli_encoder_needs_no_tokenizer_for_the_words_of_trees(hub, tmp_path):
-    """As of Japanese, for which spaCy has one with another library alone."""
+    """Where spaCy cannot make the tokenizer: that of Japanese needs another library."""
     (tmp_path / "trees.mrg").write_text(TREES, encoding="utf-8")
     run("encoder", hub, "-o", tmp_path / "x", "--text", tmp_path / "trees.mrg", "--lang", "none", "--pieces", 20)
 

@@ -32,7 +32,7 @@ class Failures:
 
     @property
     def on_error(self) -> OnError:
-        """What is called with the error of a broken tree; None if it is raised."""
+        """The function to call with the error of a broken tree, which keeps it; None if the error is to be raised."""
         return self._broken.append if self._skip_bad else None
 
     def reading(self, file: str, items: Iterable[Item]) -> Iterator[Item]:
