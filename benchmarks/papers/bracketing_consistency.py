@@ -14,8 +14,7 @@ import argparse
 import numpy as np
 
 from benchmarks import measure
-from benchmarks.papers.simulated_trees import LatentModel, Shape, leaves, random_shape, spans
-from spacy_lpcfg.bracketing.paper.covariances import sequence_covariances
+from benchmarks.papers.simulated_trees import LatentModel, Shape, leaves, random_shape, sequence_covariances, spans
 from spacy_lpcfg.bracketing.paper.latent_tree import minimal_tree
 from spacy_lpcfg.bracketing.paper.metric import log_volume
 

@@ -79,3 +79,12 @@ def random_map(m: int, rng: np.random.Generator) -> np.ndarray:
 def random_emission(m: int, p: int, rng: np.random.Generator) -> np.ndarray:
     """Draw a map from latent vectors to word vectors."""
     return rng.normal(size=(p, m)) / np.sqrt(m)
+
+
+def sequence_covariances(vectors: np.ndarray) -> np.ndarray:
+    """Return the covariances of sentences with one tag sequence, float64 (n, n, p, p): the consistent estimate.
+
+    vectors (float, (N, n, p)): Word vectors of N sentences of n words.
+    """
+    vectors = np.asarray(vectors, dtype=np.float64)
+    return np.einsum("sip,sjq->ijpq", vectors, vectors, optimize=True) / len(vectors)

@@ -13,7 +13,6 @@ itself, for words that occur three times; other words are represented by their t
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -27,11 +26,10 @@ from spacy_lpcfg.bracketing.extensions.self_training import MAX_SENTENCES, SelfT
 from spacy_lpcfg.bracketing.extensions.span_model import SpanModel
 from spacy_lpcfg.bracketing.extensions.symbols import Symbols
 from spacy_lpcfg.bracketing.paper.anchors import PaperAnchors, TagAnchors
-from spacy_lpcfg.bracketing.paper.covariances import covariances, shared_covariances
+from spacy_lpcfg.bracketing.paper.covariances import covariances
 from spacy_lpcfg.bracketing.paper.embeddings import CCA, Embedder
-from spacy_lpcfg.bracketing.paper.metric import distance_table, smooth
+from spacy_lpcfg.bracketing.paper.metric import distance_table
 from spacy_lpcfg.bracketing.paper.metric_model import MetricModel
-from spacy_lpcfg.bracketing.paper.sequences import SequenceSettings, sequence_distances
 from spacy_lpcfg.bracketing.paper.top import heuristic_split
 from spacy_lpcfg.bracketing.sentences import Chunk, Plain, Sentence, chunks, plain
 from spacy_lpcfg.checks import COUNT, POSITIVE, at_least
@@ -52,7 +50,6 @@ class SpectralBracketer(Variants):
     n_distances (int): Distances between words are clipped to this number.
     min_pairs (float): Cells of fewer word pairs back off to the covariance of all tags.
     apart (float): Distance that is added for punctuation between two words.
-    sequences (SequenceSettings or None): Settings for tag sequences with their own distances.
     self_training (SelfTraining or bool): Settings of self-training on the spectral trees; true for the defaults.
     n_jobs (int or None): Number of joblib workers that sum covariances; None for the number of
         `joblib.parallel_config`, or 1. The result does not depend on it.
@@ -65,7 +62,6 @@ class SpectralBracketer(Variants):
     n_distances: int = 40
     min_pairs: float = 50.0
     apart: float = 10.0
-    sequences: SequenceSettings | None = None
     self_training: SelfTraining | bool = True
     n_jobs: int | None = None
 
@@ -130,13 +126,7 @@ class SpectralBracketer(Variants):
         distances = distance_table(
             table, m=self.m, gamma=self.gamma, n_distances=self.n_distances, min_pairs=self.min_pairs
         )
-        if self.sequences is None:
-            return MetricModel(groups, distances, self.apart)
-        means, _ = smooth(table, self.gamma, self.n_distances)
-        distances_of_sequences = sequence_distances(
-            lambda: read("sequences"), embedding, partial(shared_covariances, means, groups), self.m, self.sequences
-        )
-        return MetricModel(groups, distances, self.apart, distances_of_sequences)
+        return MetricModel(groups, distances, self.apart)
 
     def _span_model(
         self, sentences: Sentences, metric: MetricModel, settings: SelfTraining, seed: int, say: Progress

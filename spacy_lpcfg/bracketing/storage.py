@@ -13,12 +13,11 @@ from spacy_lpcfg.bracketing.extensions.symbols import N_SYMBOLS, Symbols
 from spacy_lpcfg.bracketing.paper.metric_model import MetricModel
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL
 from spacy_lpcfg.storage.container import StorageError, pack, read_meta, refuse_others, unpack
-from spacy_lpcfg.storage.validation import Consistency, are_texts, are_within, is_array, is_moderate, is_number
+from spacy_lpcfg.storage.validation import Consistency, are_texts, is_array, is_moderate, is_number
 
 _KIND = "bracketer"
 _VERSION = 1
-_METRIC = {"groups": "int32", "distances": "float64", "sequence_tags": "uint8", "sequence_distances": "float64"}
-_METRIC |= {"sequence_lengths": "int32"}
+_METRIC = {"groups": "int32", "distances": "float64"}
 _FIELDS = (*_METRIC, "apart", "meta", "has_spans")
 _SPANS = {"keys": "int64", "values": "float32", "unseen": "float64", "top_values": "float32"}
 _SPAN_FIELDS = (*_SPANS, "is_flat", "lexical", "top_first")
@@ -38,9 +37,6 @@ def pack_parts(metric: MetricModel, spans: SpanModel | None, meta: dict[str, Any
         "groups": metric.groups,
         "distances": metric.distances,
         "apart": float(metric.apart),
-        "sequence_tags": np.frombuffer(b"".join(metric.sequences), dtype=np.uint8),
-        "sequence_lengths": np.array([len(tags) for tags in metric.sequences], dtype=np.int32),
-        "sequence_distances": np.concatenate([np.zeros(0), *map(np.ravel, metric.sequences.values())]),
         "meta": json.dumps(meta),
         "has_spans": spans is not None,
     }
@@ -69,19 +65,11 @@ def unpack_parts(data: bytes) -> tuple[MetricModel, SpanModel | None, dict[str, 
 
 
 def _metric_model(values: dict[str, Any]) -> MetricModel:
-    groups, distances, tags, matrices, lengths = (_array(values, name, dtype) for name, dtype in _METRIC.items())
+    groups, distances = (_array(values, name, dtype) for name, dtype in _METRIC.items())
     _require("groups", groups.shape == (N_UNIVERSAL,) and groups.min() >= 0)
     _require("distances", distances.ndim == 3 and distances.shape[0] == distances.shape[1] > groups.max())
     _require("distances", distances.shape[2] > 0)
-    _require("sequences", tags.ndim == matrices.ndim == lengths.ndim == 1 and bool(np.all(lengths > 1)))
-    sizes = lengths.astype(np.int64)
-    _require("sequences", sizes.sum() == len(tags) and (sizes.astype(float) ** 2).sum() == len(matrices))
-    _require("sequences", are_within(tags, N_UNIVERSAL))
-    sequences, tag, offset = {}, 0, 0
-    for n in sizes.tolist():
-        sequences[tags[tag : tag + n].tobytes()] = matrices[offset : offset + n * n].reshape(n, n)
-        tag, offset = tag + n, offset + n * n
-    return MetricModel(groups, distances, _number(values, "apart"), sequences)
+    return MetricModel(groups, distances, _number(values, "apart"))
 
 
 def _span_model(values: dict[str, Any]) -> SpanModel:

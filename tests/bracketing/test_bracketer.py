@@ -11,7 +11,6 @@ from paths import SAMPLE
 
 from benchmarks.papers.comparison import gold_sentences
 from spacy_lpcfg.bracketing import CCA, Bracketer, BracketerError, SelfTraining, SpectralBracketer
-from spacy_lpcfg.bracketing.paper.sequences import SequenceSettings
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.evaluation.unlabelled import counted_brackets, unlabelled_totals
@@ -107,18 +106,6 @@ def test_bracketer_survives_bytes_files_and_pickling(bracketer, tmp_path):
         assert copy.to_bytes() == bracketer.to_bytes()
 
 
-def test_bracketer_keeps_distances_of_sequences(tmp_path):
-    learner = SpectralBracketer.variant(
-        "paper", embedding=CCA(size=5), m=2, sequences=SequenceSettings(prior=10, min_count=2)
-    )
-    bracketer = learner.fit(sentences)
-    copy = Bracketer.from_bytes(bracketer.to_bytes())
-    assert len(copy.metric.sequences) == len(bracketer.metric.sequences) > 5
-    for tags, distances in bracketer.metric.sequences.items():
-        assert distances.shape == (len(tags), len(tags))
-        assert np.array_equal(copy.metric.sequences[tags], distances)
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -126,7 +113,6 @@ def test_bracketer_keeps_distances_of_sequences(tmp_path):
         ("keys", np.zeros(5, np.int64)),
         ("top_values", np.zeros(7, np.float32)),
         ("lexical", ["NOSUCHTAG word"]),
-        ("sequence_lengths", np.array([4], np.int32)),
     ],
 )
 def test_bracketer_refuses_inconsistent_parts(default, name, value):

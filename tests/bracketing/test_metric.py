@@ -5,19 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
-from benchmarks.papers.simulated_trees import LatentModel, leaves, random_shape, spans
+from benchmarks.papers.simulated_trees import LatentModel, leaves, random_shape, sequence_covariances, spans
 from spacy_lpcfg.bracketing.paper.anchors import PaperAnchors
-from spacy_lpcfg.bracketing.paper.covariances import (
-    Covariances,
-    covariances,
-    sequence_covariances,
-    shared_covariances,
-    shrink,
-)
+from spacy_lpcfg.bracketing.paper.covariances import Covariances, covariances
 from spacy_lpcfg.bracketing.paper.embeddings import Embedding, EmbeddingVocabulary
 from spacy_lpcfg.bracketing.paper.latent_tree import minimal_tree
 from spacy_lpcfg.bracketing.paper.metric import distance_table, log_volume, smooth
-from spacy_lpcfg.bracketing.paper.sequences import SequenceSettings, sequence_distances
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, UNIVERSAL_IDS, chunks
 
 WORDS = ["a", "b", "c", "d"]
@@ -60,11 +53,11 @@ def test_metric_table_is_algorithm_1():
     sentence = (("a", "b", "c", "d"), ("NOUN", "VERB", "DET", "NOUN"))
     table = covariances(chunks(text, n_tokens=50), embedding, groups, max_distance=6)
     means, _ = smooth(table, 0.4, 6)
-    found = shared_covariances(means, groups, np.array([UNIVERSAL_IDS[tag] for tag in sentence[1]]))
+    anchors = groups[[UNIVERSAL_IDS[tag] for tag in sentence[1]]]
     expected = algorithm_1(text, embedding, groups, sentence, 0.4)
     left, right = np.triu_indices(4, 1)
-    np.testing.assert_allclose(found[left, right], expected[left, right], rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(found[right, left], np.swapaxes(expected[left, right], 1, 2), rtol=1e-4, atol=1e-5)
+    found = means[right - left - 1, anchors[left], anchors[right]]
+    np.testing.assert_allclose(found, expected[left, right], rtol=1e-4, atol=1e-5)
 
 
 def spectral_distances(covariances: np.ndarray, m: int) -> np.ndarray:
@@ -155,24 +148,3 @@ def test_metric_recovers_trees_as_the_data_grow():
     few, many = ([recovered(model, n, 2, rng) for model in models] for n in (30, 20_000))
     assert all(many)
     assert sum(few) < len(few)
-
-
-def test_metric_of_a_sequence_goes_from_shared_to_own():
-    text, embedding = [(("a", "b", "c"), ("NOUN", "VERB", "DET"))] * 30 + random_text(300, 4), random_embedding(3, 7)
-    tags = np.array([UNIVERSAL_IDS[tag] for tag in ("NOUN", "VERB", "DET")])
-    shared = np.random.default_rng(1).normal(size=(3, 3, 3, 3))
-    shared = shared + np.transpose(shared, (1, 0, 3, 2))
-
-    def distances(prior: float) -> np.ndarray:
-        settings = SequenceSettings(prior=prior, min_count=30)
-        found = sequence_distances(lambda: chunks(text), embedding, lambda tags: shared, 1, settings)
-        return found[tags.astype(np.uint8).tobytes()]
-
-    sentences = [words for words, given in text if given == ("NOUN", "VERB", "DET")]
-    own = sequence_covariances(
-        np.array([[embedding.vectors[N_UNIVERSAL + WORDS.index(w)] for w in s] for s in sentences])
-    )
-    for prior, covariance in ((0.0, own), (1e12, shared), (50.0, shrink(own, len(sentences), shared, 50.0))):
-        expected = -log_volume(covariance, 1)
-        np.fill_diagonal(expected, 0)
-        np.testing.assert_allclose(distances(prior), expected, rtol=1e-4, atol=1e-4)

@@ -90,32 +90,3 @@ def add_pairs(table: Covariances, vectors: np.ndarray, anchors: np.ndarray, offs
             pairs = slice(bounds[cell], bounds[cell + 1])
             table.sums[distance - 1, a, b] += left[pairs].T @ right[pairs]
             table.counts[distance - 1, a, b] += bounds[cell + 1] - bounds[cell]
-
-
-def sequence_covariances(vectors: np.ndarray) -> np.ndarray:
-    """Return the covariances of sentences with one tag sequence, float64 (n, n, p, p): the consistent estimate.
-
-    vectors (float, (N, n, p)): Word vectors of N sentences of n words.
-    """
-    vectors = np.asarray(vectors, dtype=np.float64)
-    return np.einsum("sip,sjq->ijpq", vectors, vectors, optimize=True) / len(vectors)
-
-
-def shared_covariances(means: np.ndarray, groups: np.ndarray, tags: np.ndarray) -> np.ndarray:
-    """Look up the shared covariances of a sentence, float64 (n, n, p, p), with zeros on the diagonal.
-
-    means (float64, (D, A, A, p, p)): Smoothed covariances, from `smooth`.
-    groups (int32, (N_UNIVERSAL,)): The anchor of every universal tag.
-    tags (int, (n,)): Universal tags of the words.
-    """
-    n, anchors = len(tags), groups[tags]
-    out = np.zeros((n, n, *means.shape[-2:]))
-    left, right = np.triu_indices(n, 1)
-    out[left, right] = means[np.minimum(right - left, len(means)) - 1, anchors[left], anchors[right]]
-    out[right, left] = np.swapaxes(out[left, right], -1, -2)
-    return out
-
-
-def shrink(estimate: np.ndarray, n: float, shared: np.ndarray, prior: float) -> np.ndarray:
-    """Shrink an estimate from n sentences towards the shared covariances, which count as `prior` sentences."""
-    return (n * estimate + prior * shared) / (n + prior)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from spacy_lpcfg.bracketing._latent_tree import minimal_by_table
-from spacy_lpcfg.bracketing.paper.latent_tree import minimal_tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,13 +17,11 @@ class MetricModel:
     distances (float64, (A, A, D)): Distances by the anchors of two words and their offset from 1 to D; the last column
         also holds for larger offsets.
     apart (float): Distance that is added between words with punctuation between them.
-    sequences (mapping): Distances (float64, (n, n)) for particular sequences of universal tags, given as bytes.
     """
 
     groups: np.ndarray
     distances: np.ndarray
     apart: float = 0.0
-    sequences: Mapping[bytes, np.ndarray] = field(default_factory=dict)
 
     def matrix(self, tags: np.ndarray) -> np.ndarray:
         """Look up the distances between words with universal tags (int, (n,)), punctuation not added."""
@@ -44,10 +40,5 @@ class MetricModel:
         split (int): Position of the top split.
         RETURNS (int32 (n_spans, 2), float64 (n_spans,)): Spans without the whole sentence; edge lengths.
         """
-        distances = self.sequences.get(tags.astype(np.uint8).tobytes()) if self.sequences else None
-        if distances is None:
-            _, spans, edges = minimal_by_table(self.groups[tags], segments, self.distances, self.apart, split)
-        else:
-            is_apart = segments[:, None] != segments[None, :]
-            _, spans, edges = minimal_tree(distances + self.apart * is_apart, split)
+        _, spans, edges = minimal_by_table(self.groups[tags], segments, self.distances, self.apart, split)
         return spans, edges
