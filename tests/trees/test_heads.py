@@ -65,7 +65,7 @@ sn: *espec.ms grup.nom / S: sn-SUJ *S Fp / S: $, $( *VVFIN
     "dependencies": """
 VP: AUX *VERB NP / VP: *VERB CCONJ VERB NP / NP: DET ADJ *NOUN PP / NP: PRON *NOUN PROPN PROPN / PP: ADP *NP
 SBAR: WHNP *S / S: NP AUX *VP . / S: NP *NP / ADJP: ADV *ADJ / S: NP *PP . / PP: ADVP ADP *NP / QP: *NUM NUM
-NP: *NP PRON PP / NP: NP *NUM
+NP: *NP PRON PP / NP: NP *NUM / NP: NP *ADJ / NP: *NP ADJP / VP: VP *VERB / S: S , NP *ADJP / S: *S CCONJ S
 """,
 }
 

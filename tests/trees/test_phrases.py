@@ -122,6 +122,15 @@ Heute/ADV/4/advmod hat/AUX/4/aux es/PRON/4/nsubj geregnet/VERB/0/root ./PUNCT/4/
 # Turkish: the object before the verb, and a genitive before its noun
 Ali/PROPN/4/nsubj evin/NOUN/3/nmod:poss kapısını/NOUN/4/obj açtı/VERB/0/root
 (S (NP (PROPN Ali)) (VP (NP (NP (NOUN evin)) (NOUN kapısını)) (VERB açtı)))
+# Telugu: the last of two verbs as the head
+నేను/PRON/3/nsubj నడిచి/VERB/3/compound:svc వెళ్తాను/VERB/0/root
+(S (NP (PRON నేను)) (VP (VP (VERB నడిచి)) (VERB వెళ్తాను)))
+# Vietnamese: the first of two verbs as the head
+Tôi/PRON/2/nsubj bước/VERB/0/root ra/VERB/2/compound:svc
+(S (NP (PRON Tôi)) (VP (VERB bước) (VERB ra)))
+# Indonesian: an adjective after a noun that modifies the head
+kursi/NOUN/0/root kayu/NOUN/1/nmod tua/ADJ/1/amod
+(NP (NP (NOUN kursi)) (NP (NOUN kayu)) (ADJP (ADJ tua)))
 # several roots
 Yes/INTJ/0/root it/PRON/3/nsubj works/VERB/0/root
 (INTJ (INTJ Yes) (S (NP (PRON it)) (VP (VERB works))))

@@ -327,8 +327,14 @@ class Projection:
         if relation == "fixed" and words.part(child) == "NOUN" and self.relation == "advmod":
             return [Tree("NP", [leaf])]  # as in "of course"
         is_noun = relation in _NAMES and words.part(child) == "NOUN" and self.label == "NP"
-        if is_noun and child > self.head and all(part.is_leaf for part in parts):
-            return [Tree("NP", parts)]  # so that the head is the last noun that stands without a phrase
+        is_verb = relation in _NAMES and words.part(child) == "VERB" and self.label == "VP"
+        if all(part.is_leaf for part in parts):
+            if is_noun and child > self.head:
+                return [Tree("NP", parts)]  # so that the head is the last noun that stands without a phrase
+            if is_verb and child < self.head:
+                return [Tree("VP", parts)]  # so that the head is the first verb that stands without a phrase
+            if relation == "amod" and level == Level.PHRASE:
+                return [Tree("ADJP", parts)]  # so that the head is the noun's phrase
         if words.below[child] or child in words.bracketed:
             return parts
         if words.full_relation(child) == "compound:prt":
