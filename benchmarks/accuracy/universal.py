@@ -18,7 +18,6 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +38,11 @@ def main() -> None:
     arguments.add_argument("--udpipe", type=int, metavar="N")
     arguments.add_argument("--lang", default="xx", metavar="CODE", help="language of the head rules for .mrg")
     args = arguments.parse_args()
-    measure.report(measure.tables_of(args.folders, partial(rows, args=args)), args.json)
+    measure.report({folder.name: [row(folder, args)] for folder in args.folders}, args.json)
 
 
-def rows(folder: Path, args: Any) -> Iterator[measure.Row]:
-    """Yield the only row of a treebank."""
+def row(folder: Path, args: Any) -> measure.Row:
+    """Return the figures of a treebank."""
     encoder = args.encoders and args.encoders / f"{folder.name}.encoder"
     parsers = [("grammar", "none", {"evidence": False}), ("features", "none", {})]
     if encoder and encoder.is_file():
@@ -56,7 +55,7 @@ def rows(folder: Path, args: Any) -> Iterator[measure.Row]:
         ).result
         scores |= {name: result.pop("F1"), **result}
     peer = measure.in_child(udpipe, folder, args.udpipe).result if is_conllu and args.udpipe else {}
-    yield {"trees": len(list(read_trees(file_of(folder, "train")))), **scores, **peer}
+    return {"trees": len(list(read_trees(file_of(folder, "train")))), **scores, **peer}
 
 
 def file_of(folder: Path, part: str) -> Path:
