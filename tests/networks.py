@@ -24,11 +24,5 @@ def tiny(*approximations: str, relations: Relations = RELATIONS, seed: int = 0, 
 
 
 UNPRUNED = BeamSettings(
-    beam=10**6,
-    branching=10,
-    margin=np.inf,
-    unary_cap=2,
-    max_pops=10**7,
-    final_margin=np.inf,
-    tolerance=1e-5,
+    beam=10**6, branching=10, margin=np.inf, unary_cap=2, max_pops=10**7, final_margin=np.inf, tolerance=1e-5
 )

@@ -118,13 +118,7 @@ def listed_factor(dictionary: TagDictionary, words, label: str, i: int) -> float
 
 
 def case(
-    seed: int,
-    n: int,
-    tau: float,
-    *,
-    proper: bool = True,
-    is_listed: bool = False,
-    settings: ChartSettings = EXHAUSTIVE,
+    seed: int, n: int, tau: float, *, proper: bool = True, is_listed: bool = False, settings: ChartSettings = EXHAUSTIVE
 ) -> Case:
     grammar = random_grammar(seed, proper=proper)
     known = [word for word in WORDS if word in grammar.lexicon.words]

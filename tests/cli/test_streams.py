@@ -47,11 +47,7 @@ SAVES_UNDER = [
     ("convert", "2>/dev/full"),
     ("convert", "<&- >&- 2>&-"),
 ]
-READS = {
-    "parse": "parse {model} -",
-    "parse-docs": "parse {model} - --input spacy",
-    "render": "render -",
-}
+READS = {"parse": "parse {model} -", "parse-docs": "parse {model} - --input spacy", "render": "render -"}
 
 
 @pytest.fixture(scope="module")

@@ -14,15 +14,7 @@ from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.components.doc.read import rooted_trees, trees
 from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.training.corpus import tree_to_doc
-from spacy_lpcfg.learning import (
-    EM,
-    LexicalSettings,
-    Pivot,
-    Smoothing,
-    Spectral,
-    StateSmoothing,
-    TreebankPCFG,
-)
+from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, Spectral, StateSmoothing, TreebankPCFG
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.trees import parse_trees

@@ -58,10 +58,7 @@ BAD_IN_GROUPS = {
         "threshold": [nan, 2, -1, "0.5", None],
         "tau": [nan, inf, 0, -1, "1", True],
     },
-    ("lpcfg_parser", "pruning"): {
-        "edge_threshold": [2, nan, None],
-        "beam": [-1, "10", nan],
-    },
+    ("lpcfg_parser", "pruning"): {"edge_threshold": [2, nan, None], "beam": [-1, "10", nan]},
     ("isbn_parser", "pruning"): {"beam": [-1, "10", nan], "branching": [0, 2.5, 10**9, nan]},
 }
 CASES = [(factory, name, value) for factory, bad in BAD.items() for name, values in bad.items() for value in values]

@@ -5,14 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.accuracy.confidence import (
-    Judged,
-    above,
-    brier,
-    parses_by,
-    read_parse,
-    selected,
-)
+from benchmarks.accuracy.confidence import Judged, above, brier, parses_by, read_parse, selected
 from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.trees import Tree, parse_trees
 

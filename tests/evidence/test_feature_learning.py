@@ -108,8 +108,7 @@ def test_feature_learning_step_is_the_gradient_of_the_slow_reference():
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
-    [({"n_epochs": 0}, "n_epochs"), ({"least_chains": 0}, "least_chains")],
+    ("settings", "message"), [({"n_epochs": 0}, "n_epochs"), ({"least_chains": 0}, "least_chains")]
 )
 def test_feature_learning_refuses_impossible_settings(settings, message):
     with pytest.raises(ValueError, match=re.escape(message)):

@@ -40,13 +40,8 @@ def small(learner):
 OF_TABLE = [small(entry.load()) for entry in learners_of("lpcfg") if hasattr(entry.load(), "fit")]
 EM_ = EM(**SMALL)
 NETWORK = ISBNLearner(n_states=4, n_epochs=2)
-NO_STEPS = [
-    *(learner for learner in OF_TABLE if not hasattr(learner, "n_iterations")),
-    StepwiseEM(EM_),
-]
-BY_EM = [
-    *(learner for learner in OF_TABLE if hasattr(learner, "n_iterations")),
-]
+NO_STEPS = [*(learner for learner in OF_TABLE if not hasattr(learner, "n_iterations")), StepwiseEM(EM_)]
+BY_EM = [*(learner for learner in OF_TABLE if hasattr(learner, "n_iterations"))]
 
 
 def name(learner):
@@ -91,10 +86,7 @@ def test_networks_tell_their_epochs():
 # Grammars ----------------------------------------------------------------------------------------
 
 
-OF_SEED = [
-    EM(n_states=4, n_iterations=2),
-    SplitMerge(n_states=3),
-]
+OF_SEED = [EM(n_states=4, n_iterations=2), SplitMerge(n_states=3)]
 
 
 @pytest.mark.slow
@@ -154,10 +146,7 @@ OF_LITTLE = [
     EM(),
     SplitMerge(tokens_per_state=1),
     *(
-        Pivot(
-            pivots=PivotFeatures(matching=matching, shrink=0.0, prior=0.0),
-            tokens_per_state=0.1,
-        )
+        Pivot(pivots=PivotFeatures(matching=matching, shrink=0.0, prior=0.0), tokens_per_state=0.1)
         for matching in MATCHINGS
     ),
 ]

@@ -5,14 +5,7 @@ from math import inf, nan
 
 import pytest
 
-from spacy_lpcfg.learning import (
-    EM,
-    LexicalSettings,
-    Pivot,
-    Smoothing,
-    SplitMerge,
-    StateSmoothing,
-)
+from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, SplitMerge, StateSmoothing
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import PivotFeatures

@@ -86,11 +86,7 @@ def span_keys(names: Sequence[int], tags: Sequence[int], start: int, end: int) -
             state = (state * ODD + tag + 1) % 2**64
         atoms["tags"] = state >> 33 | 1
     n = len(POST_TEMPLATES)
-    return [
-        *keys(POST_TEMPLATES, before),
-        *keys(POST_TEMPLATES, after, n),
-        *keys(SPAN_TEMPLATES, atoms, 2 * n),
-    ]
+    return [*keys(POST_TEMPLATES, before), *keys(POST_TEMPLATES, after, n), *keys(SPAN_TEMPLATES, atoms, 2 * n)]
 
 
 def scores(of_item: Sequence[int], weights: dict[int, np.ndarray]) -> np.ndarray:

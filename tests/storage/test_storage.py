@@ -297,9 +297,7 @@ BOMBS = {
         "stacked", 2, {"temperature": 1.0, "bracket_cost": 0.4, "model": nested(pack("grammar", 5, {}), 500)}
     ),
     "members that are small enough": lambda: pack(
-        "stacked",
-        2,
-        {"temperature": 1.0, "bracket_cost": 0.4, **{f"model_{i}": bomb(10, 2**29) for i in range(3)}},
+        "stacked", 2, {"temperature": 1.0, "bracket_cost": 0.4, **{f"model_{i}": bomb(10, 2**29) for i in range(3)}}
     ),
 }
 READ_BOMBS = """

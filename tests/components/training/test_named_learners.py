@@ -10,15 +10,7 @@ from spacy.util import load_config, load_model_from_config
 
 from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.learners import LEARNERS
-from spacy_lpcfg.learning import (
-    EM,
-    LexicalSettings,
-    Pivot,
-    Spectral,
-    SplitMerge,
-    StepwiseEM,
-    TreebankPCFG,
-)
+from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
 from spacy_lpcfg.learning.induction import Induction
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.moments.projections import Features

@@ -10,12 +10,7 @@ from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states, max_stat
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.trees import Tree
 
-LEARNERS = [
-    EM(n_iterations=1),
-    Spectral(),
-    Pivot(n_iterations=0),
-    SplitMerge(n_iterations=0),
-]
+LEARNERS = [EM(n_iterations=1), Spectral(), Pivot(n_iterations=0), SplitMerge(n_iterations=0)]
 
 
 @pytest.fixture
