@@ -32,7 +32,7 @@ from oracles.enumeration import (
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.chart._forest import best_tree
-from spacy_lpcfg.grammar.tensors import EXACT, SPARSE, Tensors
+from spacy_lpcfg.grammar.tensors import EXACT, Tensors
 
 PROPER = pytest.mark.parametrize("proper", [True, False], ids=["proper", "signed"])
 SEEDS = pytest.mark.parametrize("seed", range(3))
@@ -76,12 +76,26 @@ def test_coarse_posteriors_equal_enumeration(seed):
             assert_equal(named(grammar, forest, posteriors), expected, 1e-12)
 
 
-@PROPER
+STORED = {  # whether a model is proper, its most states, how it is changed and stored, and how many tensors stay exact
+    "proper": (True, 3, lambda model, seed: model, Tensors.from_dense, range(25, 26)),
+    "signed": (False, 3, lambda model, seed: model, Tensors.from_dense, range(25, 26)),
+    "factored": (True, 6, lambda model, seed: of_low_rank(model), Tensors.factorize, range(3, 23)),
+    "factored and signed": (False, 6, lambda model, seed: of_low_rank(model), Tensors.factorize, range(3, 23)),
+    "sparse": (True, 6, skewed, Tensors.sparsify, range(20)),
+    "sparse with many states": (True, 11, skewed, Tensors.sparsify, range(20)),
+}
+
+
+@pytest.mark.parametrize("name", STORED)
 @SEEDS
-def test_marginals_equal_enumeration(seed, proper):
-    grammar = random_grammar(seed, proper=proper)
+def test_marginals_equal_enumeration(seed, name):
+    """The kernels apply factors, or blocks and what is left of a tensor; enumeration sees what these make."""
+    proper, most_states, change, store, n_exact = STORED[name]
+    changed = change(random_model(seed, most_states=most_states, proper=proper), seed)
+    grammar = grammar_of(changed, one_state(changed, seed), is_proper=proper, store=store)
+    assert np.count_nonzero(grammar.tensors.forms == EXACT) in n_exact
     model, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
-    tested = sentences(grammar, seed)
+    tested = sentences(grammar, seed, lengths=(1, 2, 3, 4, 5, 6) if most_states == 3 else (3, 5))
     assert len(tested) > 3
     for words in tested:
         forest = parser.forest(words)
@@ -94,38 +108,6 @@ def test_marginals_equal_enumeration(seed, proper):
         for named, values, parts in ((named_items, found.items(), items), (named_edges, found.edges(), edges)):
             expected = {part: value / weight for part, value in marginals(model, words, parts).items()}
             assert_equal(named(grammar, forest, values), expected, 3e-6 / left)
-
-
-@PROPER
-@SEEDS
-def test_factored_tensors_equal_enumeration(seed, proper):
-    """The kernels apply factors; enumeration sees the tensors that these multiply out to."""
-    model = of_low_rank(random_model(seed, most_states=6, proper=proper))
-    grammar = grammar_of(model, one_state(model, seed), is_proper=proper, store=Tensors.factorize)
-    assert 2 < np.count_nonzero(grammar.tensors.forms == EXACT) < 23
-    oracle, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
-    for words in sentences(grammar, seed, lengths=(3, 5)):
-        forest = parser.forest(words)
-        found, weight = parser.marginals(forest), total(oracle, words)
-        expected = {part: value / weight for part, value in marginals(oracle, words, edges).items()}
-        assert_equal(named_edges(grammar, forest, found.edges()), expected, 3e-6 / cancellation(oracle, words))
-
-
-@pytest.mark.parametrize("most_states", [6, 11])
-@SEEDS
-def test_sparse_tensors_equal_enumeration(seed, most_states):
-    """The kernels apply blocks and what is left of a tensor; enumeration sees what these add up to."""
-    model = skewed(random_model(seed, most_states=most_states), seed)
-    grammar = grammar_of(model, one_state(model, seed), is_proper=True, store=Tensors.sparsify)
-    assert np.count_nonzero(grammar.tensors.forms == SPARSE) > 5
-    oracle, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
-    for words in sentences(grammar, seed, lengths=(3, 5)):
-        forest = parser.forest(words)
-        found, weight = parser.marginals(forest), total(oracle, words)
-        assert found.log_probability == pytest.approx(np.log(weight), abs=1e-5)
-        for named, values, parts in ((named_items, found.items(), items), (named_edges, found.edges(), edges)):
-            expected = {part: value / weight for part, value in marginals(oracle, words, parts).items()}
-            assert_equal(named(grammar, forest, values), expected, 5e-6)
 
 
 @pytest.mark.parametrize("threshold", [0.02, 0.1])

@@ -6,15 +6,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from grammars import WORDS, forward, grammar_of, hmm_model, one_state
+from grammars import forward
 from oracles.enumeration import model_of_estimate, weight
 from oracles.latent import PLAIN
-from oracles.tensor_form import tree_log_probability
 from paths import ROOT
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.learning import Smoothing, Spectral
-from spacy_lpcfg.trees import Tree
 
 EXAMPLE = ROOT / "examples" / "hmm.py"
 UNSMOOTHED = Smoothing(c=0.0, nu=1.0, max_lexical=0.0)
@@ -27,26 +25,6 @@ def example() -> SimpleNamespace:
 
 def sequences(n_symbols: int, longest: int):
     return itertools.chain.from_iterable(itertools.product(range(n_symbols), repeat=n) for n in range(1, longest + 1))
-
-
-def test_right_branching_trees_have_the_probabilities_of_the_hmm():
-    """Every sequence has one tree under `hmm_model`, and with the states marginalised out, the forward probability."""
-    rng = np.random.default_rng(0)
-    m, n_symbols = 3, len(WORDS)
-    hmm = rng.dirichlet(np.ones(m)), rng.dirichlet(np.ones(m), m), rng.dirichlet(np.ones(n_symbols), m), 0.2
-    model = hmm_model(*hmm)
-    grammar = grammar_of(model, one_state(model, 0), is_proper=True)
-    parser = Parser(grammar)
-    for sequence in sequences(n_symbols, 4):
-        words = [WORDS[x] for x in sequence]
-        tree = Tree("X", word=words[-1])
-        for word in reversed(words[:-1]):
-            tree = Tree("S", (Tree("X", word=word), tree))
-        expected = forward(*hmm, sequence)
-        assert tree_log_probability(grammar, tree) == pytest.approx(expected, rel=1e-5)
-        parse = parser.parse(words)
-        assert parse.tree == tree
-        assert parse.log_probability == pytest.approx(expected, rel=1e-5)
 
 
 def test_operators_of_the_example_are_those_of_the_hmm(example):

@@ -6,7 +6,7 @@ import csv
 
 import pytest
 import spacy
-from commands import BROKEN, SAMPLE, run
+from commands import SAMPLE, run
 from spacy.tokens import DocBin
 
 from spacy_lpcfg.queries import complexity
@@ -130,10 +130,6 @@ def test_cli_complexity_says_what_is_wrong(tmp_path):
     assert "'paragraph' is not one of 'document', 'sentence'" in run(
         "complexity", DEV, "--unit", "paragraph", code=2
     ).stderr.replace("\n", " ").replace("│", "")
-    path = tmp_path / "broken.mrg"
-    path.write_text(f"{BROKEN}(NP (NN Rain))\n", encoding="utf-8")
-    assert f"{path}:1: " in run("complexity", path, code=1).stderr
-    assert "1 broken tree was skipped" in run("complexity", path, "--skip-bad").stderr
     run("complexity", tmp_path / "none.mrg", code=2)
     DocBin(docs=[spacy.blank("en")("Rain fell.")]).to_disk(tmp_path / "bare.spacy")
     error = run("complexity", tmp_path / "bare.spacy", code=1).stderr

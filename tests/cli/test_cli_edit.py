@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from commands import BROKEN, run
+from commands import run
 
 from spacy_lpcfg.trees import read_trees
 
@@ -81,20 +81,11 @@ def test_cli_edit_shows_changes_side_by_side_and_writes_nothing(trees, rules, tm
 
 
 def test_cli_edit_refuses_what_is_wrong(trees, rules, tmp_path):
-    assert "would be replaced" in run("edit", trees, rules, "-o", trees, "--force", code=2).stderr
-    (tmp_path / "out.mrg").touch()
-    assert "--force" in run("edit", trees, rules, "-o", tmp_path / "out.mrg", code=2).stderr
-    run("edit", trees, rules, "-o", tmp_path / "out.mrg", "--force")
-    assert (tmp_path / "out.mrg").read_text("utf-8") == EDITED
     assert "No trees in -" in run("edit", "-", rules, text="", code=1).stderr
     assert "no file" in run("edit", tmp_path / "none.mrg", rules, code=2).stderr
-    assert "should end in" in run("edit", trees, rules, "-o", tmp_path / "out.csv", code=2).stderr
-    trees.write_text(TREES + BROKEN, encoding="utf-8")
-    assert "some.mrg:" in run("edit", trees, rules, code=1).stderr
-    assert "1 broken tree was skipped" in run("edit", trees, rules, "--skip-bad").stderr
     rules.write_text("X=x\n\nremove x\n", encoding="utf-8")
     assert "rules.tsurgeon:3: Expected an operation" in run("edit", trees, rules, code=1).stderr
     rules.write_text("UH=x\n\ndelete x\n", encoding="utf-8")
-    done = run("edit", trees, rules, "--skip-bad", code=1)
+    done = run("edit", trees, rules, code=1)
     assert "rules.tsurgeon:1: 'X' is left without words: use prune" in done.stderr
     assert done.stdout == ""

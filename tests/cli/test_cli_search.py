@@ -143,14 +143,6 @@ def test_cli_search_without_a_match_says_so(trees):
 
 
 def test_cli_search_of_bad_input(tmp_path, trees):
-    broken = tmp_path / "broken.mrg"
-    broken.write_text(BROKEN + TREES, encoding="utf-8")
-    error = run("search", "NP", broken, code=1).stderr
-    assert f"{broken}:1: " in error
-    assert "--skip-bad" in error
-    skipped = run("search", "DT", broken, "--skip-bad", "--format", "brackets")
-    assert skipped.stdout == "1\t(DT The)\n"
-    assert "1 broken tree was skipped" in skipped.stderr
     assert "there is no file" in run("search", "NP", tmp_path / "absent.mrg", code=2).stderr
     assert "use --input trees" in run("search", "NP", "-", text=TREES, code=1).stderr
     (tmp_path / "none.spacy").write_bytes(b"no Docs")

@@ -127,16 +127,40 @@ def test_cli_evaluates_a_model(tmp_path, pcfg_model):
     assert "is no pipeline" in run("evaluate", tmp_path, dev, code=1).stderr
 
 
-def test_cli_suggests_to_skip_broken_trees_where_that_can_be(tmp_path):
+SKIPS = {  # which leave out broken trees if told
+    "learn lpcfg": ("learn", "lpcfg", "{broken}", "--method", "pcfg", "-o", "{out}"),
+    "learn bracketer": ("learn", "bracketer", "{broken}", "--set", "variant=paper", "-o", "{out}"),
+    "convert": ("convert", "{broken}", "{out}.spacy"),
+    "complexity": ("complexity", "{broken}"),
+    "search": ("search", "DT", "{broken}", "--format", "brackets"),
+    "edit": ("edit", "{broken}", "{rules}"),
+}
+SKIP_HINT = "Or use --skip-bad, which leaves out broken trees"
+
+
+@pytest.mark.parametrize("name", SKIPS)
+def test_cli_names_broken_trees_or_skips_and_counts_them(name, tmp_path):
+    broken, rules, out = tmp_path / "broken.mrg", tmp_path / "rules.tsurgeon", tmp_path / "out"
+    broken.write_text(BROKEN + (SAMPLE / "dev.mrg").read_text("utf-8") + BROKEN, encoding="utf-8")
+    rules.write_text("SBARQ=x\n\nrelabel x S\n", encoding="utf-8")
+    command = [part.format(broken=broken, rules=rules, out=out) for part in SKIPS[name]]
+    refused = run(*command, code=1).stderr
+    assert f"{broken}:1: Expected" in refused
+    assert SKIP_HINT in refused
+    assert not out.exists()
+    skipped = run(*command, "--skip-bad").stderr
+    assert f"2 broken trees were skipped, the first at {broken}:1" in skipped
+    assert SKIP_HINT not in skipped
+
+
+def test_cli_suggests_to_skip_broken_trees_only_where_that_can_be(tmp_path):
     broken = tmp_path / "broken.mrg"
     broken.write_text(BROKEN, encoding="utf-8")
-    hint = "Or use --skip-bad, which leaves out broken trees"
     for command in (("learn", "lpcfg", broken, "-o", tmp_path / "out"), ("convert", broken, tmp_path / "out.mrg")):
-        assert hint in run(*command, code=1).stderr
-        assert hint not in run(*command, "--skip-bad", code=1).stderr
-    assert hint not in run("evaluate", broken, broken, code=1).stderr
+        assert SKIP_HINT not in run(*command, "--skip-bad", code=1).stderr
+    assert SKIP_HINT not in run("evaluate", broken, broken, code=1).stderr
     broken.write_bytes(b"(S (NN caf\xe9))")  # which is no UTF-8, and cannot be skipped
-    assert hint not in run("learn", "lpcfg", broken, "-o", tmp_path / "out", code=1).stderr
+    assert SKIP_HINT not in run("learn", "lpcfg", broken, "-o", tmp_path / "out", code=1).stderr
 
 
 def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, monkeypatch, pcfg_model):

@@ -28,6 +28,7 @@ WRITES = {
     "simplify": "simplify {model} {text} -o",
     "render": "render {trees} -o",
     "convert": "convert {trees}",
+    "edit": "edit {trees} {rules} -o",
 }
 ENDINGS = {
     "parse": ".mrg, .parsed, .ptb, .fid, .tree, .jsonl, .json, .tsv, .csv or .spacy, or --format",
@@ -38,9 +39,11 @@ ENDINGS = {
     "complexity": ".tsv or .csv, or --format",
     "simplify": ".txt, .tsv, .csv or .jsonl, or --format",
     "render": ".txt, .svg, .html, .htm, .png or .tex, or --format",
+    "edit": ".mrg, .parsed, .ptb, .fid, .tree, .spacy, .jsonl, .json, .conllu or .tex",
 }
 *_FIRST, _LAST = dict.fromkeys(suffix for form in TREE_FORMATS.values() if form.write for suffix in form.suffixes)
 ENDINGS["convert"] = f".spacy, .jsonl, .json, {', '.join(_FIRST)} or {_LAST}"
+WITHOUT_FORMAT = ("convert", "edit")  # the ending alone decides
 
 
 @pytest.fixture
@@ -48,7 +51,9 @@ def known(tmp_path, pcfg_model) -> dict[str, Path]:
     trees, text = tmp_path / "trees.mrg", tmp_path / "text.txt"
     sample_part(trees, "dev", 3)
     text.write_text(TEXT, encoding="utf-8")
-    return {"trees": trees, "text": text, "model": pcfg_model}
+    rules = tmp_path / "rules.tsurgeon"
+    rules.write_text("SBARQ=x\n\nrelabel x S\n", encoding="utf-8")
+    return {"trees": trees, "text": text, "rules": rules, "model": pcfg_model}
 
 
 def arguments(name: str, known: dict[str, Path]) -> list[str]:
@@ -149,12 +154,12 @@ def test_formats_never_replace_what_is_read(name, known, tmp_path):
     before = contents(tmp_path)
     read = next(each for each in ("text", "trees", "model") if f"{{{each}}}" in WRITES[name])
     command = [*arguments(name, known)]
-    more = [] if name == "convert" else ["--format", {"render": "text", "simplify": "text"}.get(name, "brackets")]
+    more = [] if name in WITHOUT_FORMAT else ["--format", {"render": "text", "simplify": "text"}.get(name, "brackets")]
     more = ["--format", "tsv"] if name in ("surprisal", "search-counts", "complexity") else more
     path = known[read] / "meta.json" if read == "model" else known[read]
     (tmp_path / "link").symlink_to(path)
     alias = tmp_path / "link"
-    for target in (path, alias) if name != "convert" else (path,):
+    for target in (path,) if name in WITHOUT_FORMAT else (path, alias):
         assert "is read, and would be replaced" in message_of(*command, target, "--force", *more)
     alias.unlink()
     assert contents(tmp_path) == before

@@ -66,13 +66,6 @@ def test_given_tags_are_overruled_in_the_tree_and_stay_on_the_tokens(nlp):
     assert tree_tags(doc) == doc.spans[KEY].attrs["tags"] == doc._.constituency[0].tree.tags
 
 
-def test_given_tags_that_the_grammar_does_not_know_count_as_none(nlp):
-    doc = nlp(doc_of(nlp, ["X1", "X2", "X3", "X4", "X5"]))
-    assert tags_of(doc) == ["X1", "X2", "X3", "X4", "X5"]
-    assert trees(doc) == trees(nlp(doc_of(nlp)))
-    assert (doc.spans[KEY].attrs["scores"] == nlp(doc_of(nlp)).spans[KEY].attrs["scores"]).all()
-
-
 def test_given_tags_come_from_any_component_before_the_parser():
     nlp = spacy.blank("en")
     ruler = nlp.add_pipe("attribute_ruler")

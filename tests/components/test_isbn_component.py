@@ -10,7 +10,6 @@ from spacy.tokens import Doc, DocBin
 from texts import TEXTS
 
 from spacy_lpcfg.components.doc.read import trees
-from spacy_lpcfg.components.doc.surprisal import doc_surprisal, token_surprisal
 from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
@@ -41,10 +40,6 @@ def test_isbn_parser_says_what_it_takes():
     parser = pipeline().get_pipe(NAME)
     with pytest.raises(ValueError, match="Expected learned to be networks"):
         parser.learned = TreebankPCFG().fit(parse_trees("(S (A a) (B b))"))
-    nlp = pipeline()
-    nlp.config["training"]["max_epochs"] = -1
-    with pytest.raises(ValueError, match="would be learned from its first 100 examples only"):
-        nlp.initialize(lambda: treebank(3)(nlp))
 
 
 def test_isbn_parser_parses_as_the_library_does(nlp, golds):
@@ -82,24 +77,6 @@ def test_isbn_parser_settings_change_what_it_does(nlp, with_settings):
         assert (by_model.search, by_model.decoding.name) == (parser.pruning, parser.decoding)
         found.append(parser(nlp.make_doc(TEXTS[0])).spans[ISBN_KEY].attrs["log_probabilities"][0])
     assert found[1] < found[0]
-
-
-def test_isbn_parser_surprisal_sums_up_to_the_probability_of_the_sentence(nlp, with_settings):
-    for made, setting in ((nlp, False), (with_settings(output={"surprisal": True}), True)):
-        doc = made("Ilse opened  the bakery. Did you lock it?\n")
-        attrs = doc.spans[ISBN_KEY].attrs
-        assert ("surprisal" in attrs) == setting
-        bits = np.array([token._.surprisal for token in doc])
-        assert np.isnan(bits).tolist() == [token.is_space for token in doc]
-        assert (bits[~np.isnan(bits)] >= 0).all()
-        for sent, end, log_probability in zip(
-            doc.sents, attrs["end_surprisal"], attrs["log_probabilities"], strict=True
-        ):
-            total = np.nansum(bits[sent.start : sent.end]) + end
-            assert total == pytest.approx(-log_probability / np.log(2), abs=1e-6, nan_ok=True)
-        parser = made.get_pipe(NAME).ready_parser()
-        assert np.array_equal(token_surprisal(doc, parser), bits, equal_nan=True)
-        assert np.array_equal(doc_surprisal(doc, parser)[1], attrs["end_surprisal"], equal_nan=True)
 
 
 def test_isbn_parser_surprisal_needs_a_parser_that_knows(nlp):

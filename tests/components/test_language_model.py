@@ -37,11 +37,6 @@ def nlp():
     return nlp
 
 
-def test_language_model_of_a_pipeline_is_that_of_the_library(nlp):
-    wanted = LanguageModelLearner(**SETTINGS).fit(SENTENCES).model
-    assert nlp.get_pipe("language_model").language_model.to_bytes() == wanted.to_bytes()
-
-
 def test_language_model_learner_holds_out_what_weighs_the_ngrams():
     learner = LanguageModelLearner(method="em", n_states=4, n_iterations=2, kneser_ney=True, held_out=0.25)
     dev = SENTENCES[3::4]

@@ -8,15 +8,12 @@ from pipelines import PCFG, STEPWISE, pipeline_of, treebank
 from spacy.tokens import Doc
 from spacy.training import Example
 from texts import TEXTS
-from thinc.api import Config
 
 from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.components.doc.read import rooted_trees, trees
 from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.training.corpus import tree_to_doc
-from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, Spectral, StateSmoothing, TreebankPCFG
-from spacy_lpcfg.learning.moments.convex_em import ConvexEM
-from spacy_lpcfg.learning.pivot import PivotFeatures
+from spacy_lpcfg.learning import EM, TreebankPCFG
 from spacy_lpcfg.trees import parse_trees
 
 PRUNING = {"@misc": "spacy-lpcfg.Pruning.v1"}
@@ -43,32 +40,6 @@ def test_parser_parses_as_the_library_does_with_what_it_learned(nlp):
         assert doc.spans[KEY].attrs["scores"].tolist() == wanted.span_scores.tolist()
         assert doc.spans[KEY].attrs["tag_scores"].tolist() == wanted.tag_scores.tolist()
         assert doc._.constituency[0].probability == pytest.approx(wanted.probability)
-
-
-EM_OF_PIVOTS = {"max_iterations": 100, "tolerance": 1e-8}
-PIVOTS = {"precision": 1e-6, "em": EM_OF_PIVOTS, "more_inside": ["head_tag"]}
-LEXICAL = {"lexical": {"rare": 1}}
-MADE_LEXICAL = {"lexical": LexicalSettings(rare=1)}
-STATES = {"n_iterations": 2, "smoothing": {"rules": 0.1}, **LEXICAL, "evidence": False}
-MADE_STATES = {"n_iterations": 2, "smoothing": StateSmoothing(0.1, rare_words=3.0), **MADE_LEXICAL}
-LEARNERS = {
-    "spectral": (
-        {"smoothing": {"c": 1.0, "nu": 0.1}, **LEXICAL},
-        Spectral(smoothing=Smoothing(1.0, 0.1), **MADE_LEXICAL),
-    ),
-    "pivot": (
-        {"pivots": PIVOTS, **STATES},
-        Pivot(pivots=PivotFeatures(precision=1e-6, em=ConvexEM(100, 1e-8), more_inside=("head_tag",)), **MADE_STATES),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_parser_learners_are_those_of_the_library(name):
-    settings, learner = LEARNERS[name]
-    nlp = pipeline(learner={"@misc": "spacy-lpcfg.Learner.v1", "name": name, "settings": settings})
-    again = spacy.blank("en").from_config(Config().from_str(nlp.config.to_str()))
-    assert nlp.get_pipe("lpcfg_parser").learner == again.get_pipe("lpcfg_parser").learner == learner
 
 
 def test_parser_leaves_the_steps_of_em_in_the_meta_of_the_pipeline(tmp_path):

@@ -105,14 +105,6 @@ def test_grammar_that_is_assigned_or_loaded_is_not_replaced_by_online_learning(t
     assert pipe.learned is loaded
 
 
-def test_networks_that_are_assigned_meanwhile_are_parsed_by(monkeypatch):
-    pipe = learned("isbn_parser", **TINY)[0].get_pipe("isbn_parser")
-    other = learned("isbn_parser", **TINY)[0].get_pipe("isbn_parser").learned
-    with halted(monkeypatch, lambda: pipe.parser):
-        pipe.learned = other
-    assert (parser_of(pipe).isbn.networks[0].bias == other.networks[0].bias).all()
-
-
 @pytest.mark.parametrize("setting", [{"limits": Limits(7)}, {"pruning": BeamSettings(beam=7)}])
 def test_settings_that_are_assigned_meanwhile_are_parsed_by(monkeypatch, setting):
     pipe = learned("isbn_parser", **TINY)[0].get_pipe("isbn_parser")

@@ -41,7 +41,7 @@ def corpus_of(name: str, nlp):
 def test_pipe_refuses_a_sample_of_a_streamed_corpus(name):
     nlp = untrained(name)
     nlp.config["training"]["max_epochs"] = -1
-    with pytest.raises(ValueError, match="max_epochs = -1"):
+    with pytest.raises(ValueError, match="learned from its first 100 examples only"):
         nlp.initialize(lambda: corpus_of(name, nlp)(nlp))
 
 
@@ -159,21 +159,6 @@ def test_pipe_splits_sentences_where_nobody_did_without_complaint(name):
     (doc,) = nlp.pipe([text])
     assert annotations(doc) == wanted
     assert [sent.start for sent in doc.sents] == [0, 3]
-
-
-@pytest.mark.parametrize("name", WITH_TREES)
-def test_pipe_writes_under_its_key(name):
-    doc = answer(learned(name, spans_key="mine"), name)
-    assert list(doc.spans) == ["mine"]
-    assert trees(doc, "mine")
-
-
-@pytest.mark.parametrize("name", PARSERS)
-def test_pipe_scores_a_pipeline(name):
-    nlp = learned(name)
-    scores = nlp.evaluate(list(treebank(20)(nlp)))
-    assert 0 < scores["evalb_f"] == scores[f"spans_{nlp.get_pipe(name).spans_key}_f"] <= 1
-    assert scores["evalb_n_sentences"] == 20
 
 
 @pytest.mark.parametrize("name", PARSERS)

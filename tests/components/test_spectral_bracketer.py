@@ -9,9 +9,8 @@ from commands import sample_part
 from pipelines import SAMPLE, annotations
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import registry
 
-from spacy_lpcfg.bracketing import CCA, SelfTraining, SpectralBracketer
+from spacy_lpcfg.bracketing import CCA, SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.components.doc.read import trees
@@ -118,17 +117,6 @@ def test_bracketer_takes_a_text_of_its_own(nlp, tmp_path):
     streamed.initialize()
     for mine, theirs in zip(nlp.pipe(docs_of(nlp)), streamed.pipe(docs_of(streamed)), strict=True):
         assert annotations(mine) == annotations(theirs)
-
-
-def test_bracketer_learner_is_that_of_the_library():
-    by_name = registry.misc.get("spacy-lpcfg.Learner.v1")
-    assert by_name("bracketer") == SpectralBracketer.variant("default")
-    assert by_name("bracketer", variant="paper", settings={"m": 4}) == SpectralBracketer.variant("paper", m=4)
-    assert by_name("bracketer", settings={"self_training": False}).self_training is False
-    rounds = by_name("bracketer", settings={"self_training": {"n_rounds": 2}})
-    assert rounds == SpectralBracketer(self_training=SelfTraining(n_rounds=2))
-    with pytest.raises(ValueError, match="Expected a variant of SpectralBracketer"):
-        by_name("bracketer", variant="best")
 
 
 def test_bracketer_uses_the_vectors_of_the_vocabulary():

@@ -5,8 +5,6 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_lpcfg.components.symbol_tags import symbol_tags
-from spacy_lpcfg.evaluation.evalb import evaluate
-from spacy_lpcfg.queries import TreeIndex
 
 EMOJI = "❤️"
 
@@ -51,10 +49,3 @@ def test_english_symbols_keep_given_tags(nlp):
 )
 def test_emoji_leave_the_structure_around_them(nlp, text, bracket):
     assert bracket in str(nlp(text)._.constituency[0].tree)
-
-
-def test_emoji_are_words_to_measures_and_searches(nlp):
-    tree = nlp("I love it 👍.")._.constituency[0].tree
-    totals = evaluate([tree], [tree]).total()
-    assert (totals.n_words, totals.n_correct_tags) == (4, 4)
-    assert len(list(TreeIndex.from_trees([tree]).search("UH"))) == 1

@@ -155,17 +155,6 @@ def test_one_state_without_smoothing_is_the_treebank_pcfg(one_state_grammars, sa
         assert tree_weight(spectral, tree) == pytest.approx(tree_weight(pcfg, tree), rel=1e-4)
 
 
-def test_one_state_of_latent_grammar_is_the_coarse_one(one_state_grammars):
-    """The latent chart of a PCFG gives the posteriors of its coarse chart."""
-    for grammar in one_state_grammars:
-        parser = Parser(grammar, settings=EXHAUSTIVE)
-        for gold in islice(read_trees([SAMPLE / "dev.mrg"]), 15):
-            forest = parser.forest(gold.words)
-            latent = parser.marginals(forest)
-            np.testing.assert_allclose(latent.items(), forest.item_posteriors(), atol=2e-5)
-            np.testing.assert_allclose(latent.edges(), forest.edge_posteriors(), atol=2e-5)
-
-
 # --------------------------------------------------------------------- steps 1 and 2 of Cohen et al. (2013)
 
 
@@ -262,23 +251,6 @@ def test_parameters_are_equations_2_and_3(sample, smoothing):
     for a, name in enumerate(nodes.symbols):
         expected = y[[root for root in nodes.roots if nodes.symbol[root] == a], : m[a]].sum(axis=0) / len(nodes.roots)
         np.testing.assert_allclose(model.roots[name], expected, atol=1e-12)
-
-
-def test_the_variant_of_2012_is_its_equations_without_smoothing(sample):
-    """Figure 4 of Cohen et al. (2012): averages of unscaled features, of as many dimensions as Omega has."""
-    first, second = (Spectral.variant(year, n_states=6).estimate(sample[:40]) for year in ("2012", "2013"))
-    y, z = projections_of(first)
-    nodes, counts = first.treebank.nodes, first.treebank.counts
-    found = first.parameters(Spectral.variant("2012").smoothing)
-    blocks = np.split(found.tensors, np.cumsum(found.n_states[counts.rules].astype(int).prod(axis=1))[:-1])
-    for rule in range(0, len(counts.rules), 7):
-        m = found.n_states[counts.rules[rule]]
-        at = nodes.inner[counts.rule_of[nodes.inner] == rule]
-        triples = ((z[i, : m[0]], y[nodes.left[i], : m[1]], y[nodes.right[i], : m[2]]) for i in at)
-        mean = np.mean([np.einsum("i,j,k->ijk", *triple) for triple in triples], axis=0)
-        np.testing.assert_allclose(blocks[rule], (counts.rule_weights[rule] * mean).ravel(), atol=1e-9)
-    assert first.bases.n_states.max() == second.bases.n_states.max() == 6
-    assert (second.bases.n_states >= Spectral(n_states=6).estimate(sample[:40]).bases.n_states).all()
 
 
 def test_grammar_has_the_parameters_but_for_rounding(sample):

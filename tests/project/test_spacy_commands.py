@@ -14,16 +14,9 @@ from paths import ROOT, SAMPLE
 from spacy.cli.debug_config import debug_config
 from spacy.cli.debug_data import debug_data
 from spacy.cli.init_config import fill_config
-from spacy.tokens import DocBin
-from spacy.training import Corpus
 from thinc.api import Config
 
-from spacy_lpcfg.bracketing import SpectralBracketer
-from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
-from spacy_lpcfg.bracketing.tags import universal
 from spacy_lpcfg.components.doc.read import trees
-from spacy_lpcfg.components.training.corpus import Treebank
-from spacy_lpcfg.components.training.tagged_text import TaggedText
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*without sentence boundaries")]
 
@@ -117,25 +110,3 @@ def test_commands_debug_shipped_configs_as_they_are(name, tmp_path, capsys):
     small = {"training.max_steps": 1, "corpora.train.limit": 100}
     small |= {"vars.settings.n_states": 2} if name in ("grammar", "stepwise", "isbn") else {}
     debug_data(config, config_overrides=overrides | small, silent=True)
-
-
-def test_commands_find_threshold(model, tmp_path):
-    docs = Treebank(SAMPLE / "dev.mrg", limit=30).docs(spacy.blank("en").vocab)
-    DocBin(docs=docs, store_user_data=True).to_disk(tmp_path / "dev.spacy")
-    wanted = ("lpcfg_parser", "output.threshold", "evalb_f", "--n_trials", 3)
-    assert "Best threshold" in spacy_command("find-threshold", model, tmp_path / "dev.spacy", *wanted)
-
-
-def test_a_bracketer_learns_from_tagged_docs_of_any_corpus(tmp_path):
-    """Plain Docs with `token.pos_` and nothing else."""
-    nlp = spacy.blank("en")
-    docs = [eg.reference for eg in TaggedText(SAMPLE / "train.mrg")(nlp)]
-    DocBin(docs=docs, attrs=["ORTH", "SPACY", "POS", "SENT_START"]).to_disk(tmp_path / "tagged.spacy")
-    learner = {"@misc": "spacy-lpcfg.Learner.v1", "name": "bracketer", "variant": "paper"}
-    nlp.add_pipe("spectral_bracketer", config={"learner": learner})
-    nlp.initialize(lambda: Corpus(tmp_path / "tagged.spacy")(nlp))
-    sentences = [
-        TaggedSentence(words, tuple(map(universal, tags))) for words, tags in read_tagged(SAMPLE / "train.mrg")
-    ]
-    expected = SpectralBracketer.variant("paper").fit(lambda: sentences)
-    assert nlp.get_pipe("spectral_bracketer").bracketer.to_bytes() == expected.to_bytes()

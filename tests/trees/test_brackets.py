@@ -38,11 +38,6 @@ def parse_and_skip(text: str) -> tuple[list[str], list[TreebankError]]:
     return [str(tree) for tree in parse_trees(text, on_error=errors.append)], errors
 
 
-@given(st.lists(trees(max_leaves=5)))
-def test_brackets_parse_what_str_writes(treebank):
-    assert list(parse_trees(map(str, treebank))) == treebank
-
-
 @given(trees(), st.lists(st.sampled_from([" ", "\n", "\t", "\r\n", "\n\n  "])))
 def test_brackets_white_space_outside_of_words_is_free(tree, spaces):
     text = str(tree)
@@ -280,10 +275,3 @@ def test_brackets_write_refuses_what_cannot_be_read_and_leaves_the_file(tmp_path
         write_trees(path, [X, tree])
     assert path.read_text(encoding="utf-8") == CAT
     assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.parametrize("name", ["wsj_sample/dev.mrg", "gum/dev.mrg", "wsj_sample/train.mrg"])
-def test_brackets_treebanks_read_and_write_unchanged(shared_data, name):
-    path = shared_data / name
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert [str(tree) for tree in read_trees(path)] == lines

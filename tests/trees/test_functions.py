@@ -9,7 +9,6 @@ from paths import ROOT
 from spacy.training.initialize import init_nlp
 from spacy.util import load_config
 
-from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical
@@ -84,12 +83,6 @@ def test_functions_are_converted(tmp_path):
     assert out.read_text("utf-8") == KEPT
     run("convert", docs, out, "--force")
     assert out.read_text("utf-8") == KEPT.replace("-SBJ", "").replace("-TMP", "")
-
-
-@pytest.mark.parametrize("name", ["pivot", "em", "pcfg"])
-def test_functions_reach_all_parts_of_a_learner(name):
-    with_functions, without = (make_learner(name, settings={"functions": each}) for each in (True, False))
-    assert (with_functions.functions, without.functions) == (True, False)
 
 
 def test_functions_are_learned_by_evidence_and_networks():

@@ -3,10 +3,8 @@
 import json
 
 import pytest
-import spacy
 from commands import run
 
-from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import TreeFiles, parse_trees, read_trees
 from spacy_lpcfg.trees.tags import coarse_tag, with_coarse_tags
@@ -48,16 +46,6 @@ def test_tags_are_cut_as_files_are_read(tmp_path):
     assert [*coarse] == [*read_trees([tmp_path / "a.mrg", tmp_path / "b.mrg"], coarse_tags=True)] == cut
     assert TreebankPCFG().fit(coarse).to_bytes() == TreebankPCFG().fit(cut).to_bytes()
     assert TreebankPCFG().fit(coarse).tags == (".", "N", "N+D", "P", "PRO", "VBD")
-
-
-def test_tags_are_cut_by_the_reader(tmp_path):
-    path = tmp_path / "a.mrg"
-    path.write_text(FINE, "utf-8")
-    nlp = spacy.blank("is")
-    found = {
-        cut: [token.tag_ for token in next(Treebank(path, coarse_tags=cut)(nlp)).reference] for cut in (False, True)
-    }
-    assert found == {False: ["PRO-N", "VBDI", "P", "N+D-G", "."], True: ["PRO", "VBD", "P", "N+D", "."]}
 
 
 def test_tags_are_cut_by_commands(tmp_path):

@@ -204,18 +204,6 @@ def test_transforms_depth_is_bounded_by_memory_only():
     assert unbinarize(binarize(wide, markov=2)) == wide
 
 
-@pytest.mark.parametrize("name", ["wsj_sample/dev.mrg", "gum/dev.mrg"])
-def test_transforms_of_treebanks_are_undone(shared_data, name):
-    for i, tree in enumerate(read_trees(shared_data / name)):
-        normal = normalize(tree)
-        assert normal is not None
-        collapsed = collapse_unaries(normal)
-        binary = binarize(collapsed, markov=i % 3)
-        assert unbinarize(binary) == collapsed
-        assert expand_unaries(collapsed) == normal
-        assert Tree.from_spans(normal.words, normal.tags, normal.spans()) == normal
-
-
 @pytest.mark.parametrize("name", ["wsj_sample/train.mrg", "gum/dev.mrg"])
 def test_transforms_escapes_of_treebanks_are_undone(shared_data, name):
     treebank = [tree.words for tree in map(normalize, read_trees(shared_data / name)) if tree]

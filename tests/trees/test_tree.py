@@ -69,26 +69,8 @@ def test_tree_equality_is_of_structure():
 
 
 @given(trees())
-def test_tree_survives_pickle_and_copy(tree):
-    for other in (pickle.loads(pickle.dumps(tree)), copy.copy(tree), copy.deepcopy(tree)):
-        assert other == tree
-        assert hash(other) == hash(tree)
-
-
-@given(trees())
-def test_tree_spans_agree_with_recursion(tree):
-    assert tree.spans() == recursive_spans(tree)
-
-
-@given(trees())
 def test_tree_from_spans_inverts_spans(tree):
     assert Tree.from_spans(tree.words, tree.tags, tree.spans()) == tree
-
-
-@given(trees(), trees())
-def test_tree_equality_agrees_with_words_tags_and_spans(tree, other):
-    parts = (tree.words, tree.tags, tree.spans())
-    assert (tree == other) == (parts == (other.words, other.tags, other.spans()))
 
 
 @given(trees())
@@ -144,7 +126,8 @@ def test_tree_depth_is_bounded_by_memory_only():
     tree = chain(5_000)
     assert tree == chain(5_000)
     assert hash(tree) == hash(chain(5_000))
-    assert pickle.loads(pickle.dumps(tree)) == copy.deepcopy(tree) == tree
+    assert pickle.loads(pickle.dumps(tree)) == copy.deepcopy(tree) == copy.copy(tree) == tree
+    assert hash(copy.deepcopy(tree)) == hash(tree)
     assert Tree.from_spans(tree.words, tree.tags, tree.spans()) == tree
     assert str(tree).count("(") == len(list(tree.nodes())) == 7_501
     assert tree.fold(lambda node, heights: 1 + max(heights, default=0)) == 5_001

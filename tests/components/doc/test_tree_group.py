@@ -205,19 +205,6 @@ def merging(sample_grammar):
     return nlp
 
 
-def test_merge_entities_may_follow_the_parser(merging):
-    doc = merging("The old man saw New York City last week.")
-    assert [token.text for token in doc][4] == "New York City"
-    assert "New_York_City" in doc._.constituency[0].bracketed
-    assert doc[4].ent_type_ == "GPE"
-
-
-def test_merged_docs_come_back_from_other_processes(merging):
-    texts = ["The old man saw New York City last week."] * 3
-    alone = [shown(doc) for doc in merging.pipe(texts)]
-    assert [shown(doc) for doc in merging.pipe(texts, n_process=2, batch_size=1)] == alone
-
-
 def test_merged_docs_are_scored(merging):
     (tree,) = parse_trees("(S (NP (PRP I)) (VP (VBD saw) (NP (NNP New) (NNP York) (NNP City))) (. .))")
     gold = Doc(merging.vocab, list(tree.words))

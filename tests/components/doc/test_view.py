@@ -3,7 +3,6 @@
 import math
 import pickle
 import re
-import sys
 import warnings
 from types import SimpleNamespace
 
@@ -12,7 +11,6 @@ import pytest
 import spacy
 from bracketed import tree_of
 from hypothesis import given
-from hypothesis import strategies as st
 from oracles.lexical_heads import lexical_heads
 from oracles.strategies import trees as random_trees
 from spacy.attrs import LANG
@@ -28,7 +26,7 @@ from spacy_lpcfg.components.doc.view import NonConstituentError, doc_constituenc
 from spacy_lpcfg.components.doc.write import set_parses, set_trees
 from spacy_lpcfg.components.training.corpus import tree_to_doc
 from spacy_lpcfg.pictures import tree_svg
-from spacy_lpcfg.trees import HeadRules, Tree, dependencies, from_nltk, parse_trees, to_latex
+from spacy_lpcfg.trees import HeadRules, Tree, dependencies, from_nltk, to_latex
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH
 
 register_extensions()
@@ -348,14 +346,6 @@ def test_constituency_of_a_sentence_of_2000_words():
     assert doc[n - 2 :]._.constituency.parent.start == n - 3
 
 
-def test_constituency_asks_for_what_it_needs_to_draw(monkeypatch):
-    monkeypatch.setitem(sys.modules, "nltk.tree", None)
-    (root,) = doc_of(FLIES)._.constituency
-    assert "NP" in root.pretty()
-    with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk,"):
-        root.to_nltk()
-
-
 def test_constituency_is_drawn():
     pytest.importorskip("nltk", reason="nltk is not here: pip install 'spacy-lpcfg[viz]'")
     (root,) = doc_of(FLIES)._.constituency
@@ -405,15 +395,6 @@ def test_constituency_shown_in_a_notebook_escapes_text(monkeypatch):
     monkeypatch.setattr("spacy_lpcfg.pictures.trees._MOST_LEVELS", 0)
     assert root._repr_html_().endswith("draw the subtrees that matter.</p>")
     assert "<script" not in root._repr_html_()
-
-
-@given(st.lists(st.text(min_size=1, max_size=5).filter(str.strip), min_size=1, max_size=8))
-def test_constituents_write_brackets_that_can_be_read_whatever_the_text(words):
-    shape = Tree("S", [Tree("X", word="w") for _ in words])
-    doc = Doc(VOCAB, words=words, sent_starts=[True] + [False] * (len(words) - 1))
-    set_trees(doc, [shape])
-    (found,) = trees(doc)
-    assert list(parse_trees(str(found))) == [found]
 
 
 @pytest.mark.parametrize(("lang", "rules"), [("en", ENGLISH), ("xx", DEFAULT)])
