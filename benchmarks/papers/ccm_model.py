@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -50,15 +51,17 @@ class CCM:
         RETURNS (ConstituentContext): The learned model.
         RAISES (ValueError): If there is no sentence of two words.
         """
-        groups, tags = _by_length(sentences)
+        by_length: dict[int, list[Sequence[str]]] = defaultdict(list)
+        for tags in sentences:
+            by_length[len(tags)].append(tags)
+        groups = [by_length[n] for n in sorted(by_length) if n > 1]
         if not groups:
             raise ValueError("Expected sentences of at least two words without punctuation to learn from, got none.")
-        index = YieldIndex(len(tags))
-        spans = [Spans.of(tagged, ids, len(tags)) for tagged, ids in zip(groups, index.learn(groups), strict=True)]
-        model = self._maximize(tags, index, spans, self._start(spans))
+        index = Index(tag for group in groups for tags in group for tag in tags)
+        spans = [index.spans(group, is_learning=True) for group in groups]
+        model = self._maximize(index, spans, self._start(spans))
         for _ in range(self.n_iterations):
-            posteriors = [span_marginals(model.log_weights(s)) for s in spans]
-            model = self._maximize(tags, index, spans, posteriors)
+            model = self._maximize(index, spans, [span_marginals(model.log_weights(s)) for s in spans])
         return model
 
     def _start(self, spans: Sequence[Spans]) -> list[np.ndarray]:
@@ -68,11 +71,9 @@ class CCM:
         random = np.random.default_rng(self.seed)
         return [span_marginals(random.normal(size=s.square_shape)) for s in spans]
 
-    def _maximize(
-        self, tags: dict[str, int], index: YieldIndex, spans: list[Spans], posteriors: list[np.ndarray]
-    ) -> ConstituentContext:
+    def _maximize(self, index: Index, spans: list[Spans], posteriors: list[np.ndarray]) -> ConstituentContext:
         """Estimate the model from expected counts (M step)."""
-        yields, contexts = np.zeros((2, index.size)), np.zeros((2, (len(tags) + 2) ** 2))
+        yields, contexts = np.zeros((2, len(index.yields) + 1)), np.zeros((2, (len(index.tags) + 2) ** 2))
         for group, square in zip(spans, posteriors, strict=True):
             is_bracket = square[:, group.starts, group.ends]
             for counts, ids in ((yields, group.yields), (contexts, group.contexts)):
@@ -82,7 +83,7 @@ class CCM:
         of_yields, of_contexts = self._log_odds(yields), self._log_odds(contexts)
         (yield_odds, other_yields, yield_shift), (context_odds, other_contexts, context_shift) = of_yields, of_contexts
         others, shift = (other_yields, other_contexts), yield_shift + context_shift
-        return ConstituentContext(tags, index, yield_odds, context_odds, others, shift)
+        return ConstituentContext(index, yield_odds, context_odds, others, shift)
 
     def _log_odds(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Return log-odds up to a constant, log-probabilities of non-brackets, and that constant."""
@@ -96,16 +97,14 @@ class CCM:
 class ConstituentContext:
     """A learned constituent-context model: log-odds of yields and contexts.
 
-    tags (dict of str to int): Ids of the known tags; all unknown tags share one id.
-    index (YieldIndex): The known yields.
+    index (Index): The known tags and yields.
     yields (float64, (n_yields + 1,)), contexts (float64, ((n_tags + 2) ** 2,)): Log-odds of a bracket, up to a
         constant; the last yield stands for all unknown ones.
     others (tuple of float64 arrays): Log-probabilities of yields and of contexts in spans that are not brackets.
     shift (float): The constant of the log-odds.
     """
 
-    tags: dict[str, int]
-    index: YieldIndex
+    index: Index
     yields: np.ndarray
     contexts: np.ndarray
     others: tuple[np.ndarray, ...]
@@ -117,12 +116,7 @@ class ConstituentContext:
         tags (sequence of str): Tags of the words, without punctuation.
         RETURNS (list of (start, end)): Spans of two or more words in pre-order.
         """
-        unknown = len(self.tags) + 1
-        ids = np.array([[self.tags.get(tag, unknown) for tag in tags]], dtype=np.int64)
-        if len(tags) < 2:
-            return []
-        spans = Spans.of(ids, self.index.ids(ids), len(self.tags))
-        return best_tree(self.log_weights(spans)[0])
+        return best_tree(self.log_weights(self.index.spans([tags]))[0]) if len(tags) > 1 else []
 
     def log_likelihood(self, sentences: Iterable[Sequence[str]]) -> float:
         """Return the log-likelihood of sentences: of their yields and contexts, summed over all trees.
@@ -131,14 +125,12 @@ class ConstituentContext:
             skipped.
         """
         total = 0.0
-        for tagged in sentences:
-            if len(tagged) < 2:
-                continue
-            ids = np.array([[self.tags.get(tag, len(self.tags) + 1) for tag in tagged]], dtype=np.int64)
-            spans = Spans.of(ids, self.index.ids(ids), len(self.tags))
-            none = self.others[0][spans.yields].sum() + self.others[1][spans.contexts].sum()
-            n_brackets = 2 * len(tagged) - 1
-            total += none + log_sum_of_trees(self.log_weights(spans))[0] + n_brackets * self.shift
+        for tags in sentences:
+            if len(tags) > 1:
+                spans = self.index.spans([tags])
+                none = self.others[0][spans.yields].sum() + self.others[1][spans.contexts].sum()
+                of_trees = _log_sums(self.log_weights(spans))[0, 0, -1]
+                total += none + of_trees + (2 * len(tags) - 1) * self.shift
         return float(total)
 
     def log_weights(self, spans: Spans) -> np.ndarray:
@@ -148,8 +140,7 @@ class ConstituentContext:
         return square
 
 
-@dataclass(frozen=True, eq=False)
-class Spans:
+class Spans(NamedTuple):
     """All spans of sentences of equal length, with the ids of their yields and contexts.
 
     n_words (int): Length of the sentences.
@@ -167,77 +158,32 @@ class Spans:
     def square_shape(self) -> tuple[int, int, int]:
         return (len(self.yields), self.n_words + 1, self.n_words + 1)
 
-    @classmethod
-    def of(cls, tags: np.ndarray, yields: np.ndarray, n_tags: int) -> Spans:
-        """Collect the spans of sentences.
 
-        tags (int, (n_sentences, n_words)): Ids of the tags.
-        yields (int, (n_sentences, n_words + 1, n_words + 1)): Ids of yields, from `YieldIndex.ids`.
-        n_tags (int): Number of known tags; this id stands for the sentence boundary, and the next for unknown tags.
-        """
-        n_words = tags.shape[1]
-        starts, ends = np.triu_indices(n_words + 1, k=1)
-        padded = np.pad(tags, ((0, 0), (1, 1)), constant_values=n_tags)
-        contexts = padded[:, starts] * (n_tags + 2) + padded[:, ends + 1]
-        return cls(n_words, starts, ends, yields[:, starts, ends], contexts)
+class Index:
+    """Ids of tags and of yields, a yield being a string with one character for each tag.
 
-
-class YieldIndex:
-    """Ids of tag sequences of any length; a sequence is stored as the id of its prefix with its last tag.
-
-    n_tags (int): Number of known tags; tag ids from this number on are unknown.
+    tags (iterable of str): The known tags. The next id stands for the sentence boundary, and one more for other tags.
     """
 
-    def __init__(self, n_tags: int) -> None:
-        self._n_tags = n_tags
-        self._widths: list[np.ndarray] = []  # the known sequences by length, as sorted keys
-        self._offsets = [0]
+    def __init__(self, tags: Iterable[str]) -> None:
+        self.tags = {tag: i for i, tag in enumerate(dict.fromkeys(tags))}
+        self.yields: dict[str, int] = {}
 
-    @property
-    def size(self) -> int:
-        """The number of ids; the last one stands for all unknown sequences."""
-        return self._offsets[-1] + 1
-
-    def learn(self, groups: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Add all tag sequences in sentences to the index, and return their ids as `ids` does.
-
-        groups (sequence of int arrays (n_sentences, n_words)): Sentences of known tags, grouped by length.
-        """
-        last = [np.zeros((len(group), group.shape[1] + 1), np.int64) for group in groups]
-        for width in range(1, max(group.shape[1] for group in groups) + 1):
-            longer = [i for i, group in enumerate(groups) if group.shape[1] >= width]
-            keys = {i: self._keys(last[i], groups[i], width) for i in longer}
-            self._widths.append(np.unique(np.concatenate([keys[i].ravel() for i in longer])))
-            self._offsets.append(self._offsets[-1] + len(self._widths[-1]))
-            for i in longer:
-                last[i] = self._positions(keys[i], width)
-        return [self.ids(group) for group in groups]
-
-    def ids(self, tags: np.ndarray) -> np.ndarray:
-        """Return the id of every tag sequence in sentences of equal length.
-
-        tags (int, (n_sentences, n_words)): Ids of the tags.
-        RETURNS (int32, (n_sentences, n_words + 1, n_words + 1)): At i, j the id of the tags [i, j).
-        """
-        n_sentences, n_words = tags.shape
-        ids = np.full((n_sentences, n_words + 1, n_words + 1), self.size - 1, np.int32)
-        last = np.zeros((n_sentences, n_words + 1), np.int64)
-        for width in range(1, min(n_words, len(self._widths)) + 1):
-            last = self._positions(self._keys(last, tags, width), width)
-            starts = np.arange(n_words - width + 1)
-            ids[:, starts, starts + width] = np.where(last < 0, self.size - 1, self._offsets[width - 1] + last)
-        return ids
-
-    def _keys(self, last: np.ndarray, tags: np.ndarray, width: int) -> np.ndarray:
-        """Encode each tag sequence of length `width` as (index of its prefix) * n_tags + (last tag); -1 if unknown."""
-        shorter, tag = last[:, : tags.shape[1] - width + 1], tags[:, width - 1 :]
-        return np.where((shorter < 0) | (tag >= self._n_tags), -1, shorter * self._n_tags + tag)
-
-    def _positions(self, keys: np.ndarray, width: int) -> np.ndarray:
-        """Return the positions of keys among the known ones of a length; -1 if unknown."""
-        known = self._widths[width - 1]
-        positions = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-        return np.where(known[positions] == keys, positions, -1)
+    def spans(self, sentences: Sequence[Sequence[str]], *, is_learning: bool = False) -> Spans:
+        """Collect the spans of sentences of equal length; unknown yields are learned, or else share the last id."""
+        n_words, n_tags = len(sentences[0]), len(self.tags)
+        starts, ends = np.triu_indices(n_words + 1, k=1)
+        tags = np.array([[self.tags.get(tag, n_tags + 1) for tag in sentence] for sentence in sentences])
+        padded = np.pad(tags, ((0, 0), (1, 1)), constant_values=n_tags)
+        contexts = padded[:, starts] * (n_tags + 2) + padded[:, ends + 1]
+        texts = ["".join(map(chr, row)) for row in tags.tolist()]
+        slices = list(map(slice, starts.tolist(), ends.tolist()))
+        if is_learning:
+            for text in texts:
+                for part in slices:
+                    self.yields.setdefault(text[part], len(self.yields))
+        yields = [[self.yields.get(text[part], len(self.yields)) for part in slices] for text in texts]
+        return Spans(n_words, starts, ends, np.array(yields, dtype=np.int32), contexts)
 
 
 def split_marginals(n_words: int) -> np.ndarray:
@@ -275,14 +221,6 @@ def span_marginals(log_weights: np.ndarray) -> np.ndarray:
     return marginals
 
 
-def log_sum_of_trees(log_weights: np.ndarray) -> np.ndarray:
-    """Return the logarithm of the sum over all trees of the product of their spans' weights, float64 (n_sentences,).
-
-    log_weights (float64, (n_sentences, n + 1, n + 1)): Log-weights of spans, as for `span_marginals`.
-    """
-    return _log_sums(log_weights)[:, 0, -1]
-
-
 def _log_sums(log_weights: np.ndarray) -> np.ndarray:
     """Compute ln of the sum over all trees of each span, float64 (n_sentences, n + 1, n + 1)."""
     sums = log_weights.copy()
@@ -302,13 +240,3 @@ def _splits(n_words: int, length: int) -> tuple[_Places, _Places, _Places]:
     ends, middles = starts + length, starts + np.arange(1, length)
     everything = slice(None)
     return (everything, starts, ends), (everything, starts, middles), (everything, middles, ends)
-
-
-def _by_length(sentences: Iterable[Sequence[str]]) -> tuple[list[np.ndarray], dict[str, int]]:
-    """Group sentences of two or more words by length, with tags as ids; return the groups and the tag ids."""
-    tags: dict[str, int] = {}
-    by_length: dict[int, list[list[int]]] = defaultdict(list)
-    for sentence in sentences:
-        if len(sentence) > 1:
-            by_length[len(sentence)].append([tags.setdefault(tag, len(tags)) for tag in sentence])
-    return [np.array(by_length[n], dtype=np.int64) for n in sorted(by_length)], tags

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from oracles.binary_trees import Spans, all_trees
 
-from benchmarks.papers.ccm_model import CCM, YieldIndex
+from benchmarks.papers.ccm_model import CCM, Index
 
 Tags = Sequence[str]
 Event = tuple[str, tuple[str, ...]]
@@ -96,18 +96,14 @@ def test_ccm_random_starts_repeat_by_their_seed():
 
 
 def test_ccm_numbers_yields_as_their_tags_differ():
-    groups = [np.array([[0, 1], [1, 1]]), np.array([[0, 1, 2], [2, 0, 1]])]
-    index = YieldIndex(3)
-    found = index.learn(groups)
-    numbers: dict[tuple[int, ...], set[int]] = defaultdict(set)
-    for tags, ids in zip(groups, found, strict=True):
-        for sentence, square in zip(tags.tolist(), ids, strict=True):
-            for i, j in spans_of(sentence):
-                numbers[tuple(sentence[i:j])].add(int(square[i, j]))
-    assert sorted(number for (number,) in numbers.values()) == list(range(index.size - 1))
-    unknown = index.ids(np.array([[1, 0, 1, 2, 4, 0]]))[0]
-    assert unknown[1, 4] == found[1][0, 0, 3]
-    assert {int(unknown[i, j]) for i, j in ((0, 2), (0, 6), (4, 5), (3, 5), (4, 6))} == {index.size - 1}
+    sentences = [["A", "B"], ["B", "B"]]
+    index = Index("AB")
+    learned = index.spans(sentences, is_learning=True)
+    assert len(index.yields) == len({tuple(tags[i:j]) for tags in sentences for i, j in spans_of(tags)})
+    unknown = index.spans([["A", "B", "NEW"]])
+    ids = dict(zip(zip(unknown.starts.tolist(), unknown.ends.tolist(), strict=True), unknown.yields[0], strict=True))
+    assert ids[0, 2] == learned.yields[0, 1]
+    assert {ids[span] for span in ((2, 3), (1, 3), (0, 3))} == {len(index.yields)}
 
 
 def test_ccm_brackets_what_it_never_saw():
