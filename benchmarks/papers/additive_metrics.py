@@ -23,8 +23,8 @@ from benchmarks import measure  # isort: skip, before numpy
 
 import numpy as np
 
+from benchmarks.papers.baselines import GoldSentence, gold_sentences
 from benchmarks.papers.bracketing import LIMITS, PAPER, bracketed, scores
-from benchmarks.papers.comparison import GoldSentence, gold_sentences
 from spacy_lpcfg.bracketing import CCA
 from spacy_lpcfg.bracketing.bracketer import Bracketer
 from spacy_lpcfg.bracketing.paper.covariances import Covariances, covariances

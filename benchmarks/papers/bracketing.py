@@ -1,35 +1,31 @@
 """Score the bracketer of Parikh, Cohen and Xing (2014), its variants, and systems that learn nothing.
 
-    python -m benchmarks.papers.bracketing TEXT... --trees TREES... [--only NAME...] [--max-words N...]
-        [--vectors FILE] [--json FILE]
+    python -m benchmarks.papers.bracketing TEXT... --trees TREES... [--only NAME...] [--models MODEL...]
+        [--max-words N...] [--vectors FILE] [--json FILE]
 
 TEXT are files to learn from: bracketed trees, of which words and tags are read, or lines of word/tag, plain or gzip.
 TREES are files of trees to score on. F1 is that of all brackets of the sentences of up to N (10, 20 and 40) words
 without punctuation, with the bracket of the whole sentence, as in table 2 of Parikh, Cohen and Xing (2014). The first
 rows are systems that learn nothing, and the only ones after `--only` without a name; `oracle top` rows have the top
-brackets of the trees. FILE has a word and its vector a line, separated by blanks, for the setting with given vectors.
+brackets of the trees. A MODEL is a pipeline with a spectral_bracketer. FILE has a word and its vector a line, separated
+by blanks, for the setting with given vectors.
 The second table has the differences to right-branching trees inside the paper's top bracket, with 95% intervals by a
 paired bootstrap over sentences.
 """
 
 from __future__ import annotations
 
+import argparse
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import spacy
 
 from benchmarks import measure
-from benchmarks.papers.comparison import (
-    INSIDE_TOP,
-    RIGHT_BRANCHING,
-    GoldSentence,
-    baselines,
-    gold_sentences,
-    oracle_split,
-)
+from benchmarks.papers.baselines import INSIDE_TOP, GoldSentence, baselines, gold_sentences, oracle_split
 from benchmarks.significance import difference_interval, unlabelled_counts
 from spacy_lpcfg.bracketing import Brown, GivenVectors, SpectralBracketer
 from spacy_lpcfg.bracketing.bracketer import Bracketer
@@ -86,34 +82,21 @@ def main() -> None:
     arguments.add_argument("text", type=Path, nargs="+", metavar="TEXT")
     arguments.add_argument("--trees", type=Path, nargs="+", required=True)
     arguments.add_argument("--only", nargs="*", choices=[*SETTINGS, GIVEN], default=list(SETTINGS), metavar="NAME")
+    arguments.add_argument("--models", nargs="+", default=[], metavar="MODEL")
     arguments.add_argument("--max-words", type=int, nargs="+", default=list(LIMITS), metavar="N")
     arguments.add_argument("--vectors", type=Path, metavar="FILE")
     args = arguments.parse_args()
-    if args.vectors:
-        SETTINGS[GIVEN] = replace(PAPER, embedding=given_vectors(args.vectors))
     treebanks = {str(path): list(gold_sentences(read_trees(path))) for path in args.trees}
-    text = list(read_tagged(args.text))  # read once: it is not the reading that is measured
-
     rows: list[measure.Row] = []
     by_name: dict[str, dict[str, list[UnlabelledScore]]] = {}
-
-    def add(name: str, spans: Spans, cost: float | None = None) -> None:
+    for name, spans, seconds in systems(args):
         by_name[name] = {path: scored(golds, spans) for path, golds in treebanks.items()}
         columns = {
             f"{path} <= {limit}": unlabelled_totals(each, limit).f_with_sentence
             for path, each in by_name[name].items()
             for limit in args.max_words
         }
-        rows.append({"setting": name, **columns, "learning, CPU s": cost})
-
-    for name in (RIGHT_BRANCHING, INSIDE_TOP):
-        add(name, baselines()[name])
-    for name in args.only:
-        measure.progress(name)
-        start = time.process_time()
-        bracketer = SETTINGS[name].fit(lambda: text)
-        add(name, bracketed(bracketer), time.process_time() - start)
-        add(f"{name}, oracle top", with_oracle(bracketer))
+        rows.append({"setting": name, **columns, "learning, CPU s": seconds})
     differences = [
         {"setting": name, **differences_from(by_name[INSIDE_TOP], of_name, args.max_words)}
         for name, of_name in by_name.items()
@@ -121,6 +104,22 @@ def main() -> None:
     ]
     tables = {"F1 with the bracket of the whole sentence": rows, f"F1 less that of {INSIDE_TOP}": differences}
     measure.report(tables, args.json)
+
+
+def systems(args: argparse.Namespace) -> Iterator[tuple[str, Spans, float | None]]:
+    """Yield the systems by their names, with the CPU seconds of learning."""
+    for name, spans in baselines().items():
+        yield name, spans, None
+    for model in args.models:
+        yield Path(model).name, bracketed(spacy.load(model).get_pipe("spectral_bracketer")), None
+    settings = SETTINGS | ({GIVEN: replace(PAPER, embedding=given_vectors(args.vectors))} if args.vectors else {})
+    text = list(read_tagged(args.text))  # read once: it is not the reading that is measured
+    for name in args.only:
+        measure.progress(name)
+        start = time.process_time()
+        bracketer = settings[name].fit(lambda: text)
+        yield name, bracketed(bracketer), time.process_time() - start
+        yield f"{name}, oracle top", with_oracle(bracketer), None
 
 
 def differences_from(

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks import measure
+from benchmarks.papers.baselines import GoldSentence, gold_sentences
 from benchmarks.papers.ccm_model import CCM
-from benchmarks.papers.comparison import GoldSentence, gold_sentences
 from spacy_lpcfg.bracketing import Brown
 from spacy_lpcfg.bracketing.sentences import chunks
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import measure
-from benchmarks.papers.comparison import GoldSentence, baselines, gold_sentences
+from benchmarks.papers.baselines import GoldSentence, baselines, gold_sentences
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.extensions.induced_tags import TagLearner
 from spacy_lpcfg.bracketing.paper.binary_trees import best_tree

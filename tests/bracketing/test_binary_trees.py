@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from oracles.binary_trees import Spans, all_trees
 
-from benchmarks.papers.branching import (
+from benchmarks.papers.baselines import (
     left_branching,
     random_branching,
     right_branching,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.papers.comparison import oracle_split
+from benchmarks.papers.baselines import oracle_split
 from spacy_lpcfg.bracketing.extensions.learned_top import learn_top
 from spacy_lpcfg.bracketing.extensions.symbols import Symbols
 from spacy_lpcfg.bracketing.paper.top import heuristic_split

@@ -85,6 +85,21 @@ def test_exact_moments_give_tree_probabilities(exact):
     assert any((tensor < 0).any() for tensor in spectral.binary.values())
 
 
+@pytest.mark.slow
+def test_theorem_3_error_falls_with_the_square_root_of_the_number_of_trees():
+    """Sum of the absolute errors of tree probabilities, which pytest -rP prints; docs/papers.md has the figures."""
+    trees = language(finite_model(0, STATES), WORDS, (4,))
+    p = np.array(list(trees.values()))
+    sizes, errors = (500, 2_000, 8_000), []
+    for size in sizes:
+        samples = [np.random.default_rng(seed).multinomial(size, p / p.sum()) for seed in range(8)]
+        learned = [model_of_estimate(estimate(trees, counts, n_states=2), UNSMOOTHED) for counts in samples]
+        errors.append(np.mean([sum(abs(weight(model, tree) - q) for tree, q in trees.items()) for model in learned]))
+    slope, _ = np.polyfit(np.log(sizes), np.log(errors), 1)
+    print(dict(zip(sizes, np.round(errors, 4).tolist(), strict=True)), f"slope {slope:.2f}")
+    assert -0.7 < slope < -0.3
+
+
 @pytest.mark.parametrize(
     "options",
     [

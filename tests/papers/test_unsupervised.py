@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.papers.comparison import gold_sentences
+from benchmarks.papers.baselines import gold_sentences
 from benchmarks.papers.unsupervised import sentence_f1, without_punctuation
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.evaluation.unlabelled import unlabelled_totals

@@ -15,7 +15,7 @@ import pytest
 from commands import SAMPLE
 
 from benchmarks.accuracy.gallery import RIGHT, parsed, read_gallery, verdict
-from benchmarks.papers.comparison import gold_sentences
+from benchmarks.papers.baselines import gold_sentences
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.components.cli.shared.pipelines import load_pipeline
 from spacy_lpcfg.components.training.named_learner import make_learner
