@@ -32,8 +32,9 @@ def on_page_read_source(page: Any, config: Any) -> str | None:
 
 
 def card() -> str:
-    """Return the model card, with links to the pages as links within the site."""
-    return (MODELS / "en.md").read_text("utf-8").replace("](../../docs/", "](").replace("](en.md#", "](#")
+    """Return the model card, with links to pages as links within the site, and other files of the repository named."""
+    text = (MODELS / "en.md").read_text("utf-8").replace("](../../docs/", "](").replace("](en.md#", "](#")
+    return re.sub(r"\[(\w+)\]\(\.\./\.\./(\w+\.md)\)", r"\1 in `\2`", text)
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
