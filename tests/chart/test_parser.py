@@ -225,29 +225,6 @@ def _tagged(model, words, tags, tag_weight):
     return Model(model.roots, model.binary, lexical)
 
 
-def test_given_tags_stand_in_the_tree(parser, golds):
-    for gold in golds[:10]:
-        assert parser.parse(Query(gold.words, gold.tags)).tree.tags == gold.tags
-        odd = ["XYZ", None, *gold.tags[2:]]
-        parse = parser.parse(Query(gold.words, odd))
-        assert parse.tags[0] == "XYZ"
-        assert parse.tags[1] in parser.grammar.tags
-        assert parse.tags[2:] == gold.tags[2:]
-
-
-def test_tags_without_weight_change_nothing(parser, golds):
-    for gold in golds[:10]:
-        plain = parser.parse(gold.words)
-        tags = [parser.grammar.tags[len(word) % len(parser.grammar.tags)] for word in gold.words]
-        for ignored in (
-            parser.parse(Query(gold.words, tags, tag_weight=1.0)),
-            parser.parse(Query(gold.words, [None] * len(gold))),
-        ):
-            assert (ignored.spans, ignored.tags) == (plain.spans, plain.tags)
-            np.testing.assert_array_equal(ignored.span_scores, plain.span_scores)
-            assert ignored.log_probability == pytest.approx(plain.log_probability, nan_ok=True)
-
-
 def test_tag_prior_can_be_overruled(parser):
     """An absurd tag stands as given, and gives way to the words as a prior."""
     words, tags = ["the", "old", "ferry", "was", "sold", "."], ["DT", "JJ", "UH", "VBD", "VBN", "."]

@@ -108,6 +108,7 @@ def test_same_seed_same_bytes_for_any_number_of_jobs(sample, learner, monkeypatc
         EM(n_states=6, n_iterations=5, tokens_per_state=5),
         SplitMerge(n_states=8, tokens_per_state=5),
         Pivot(n_states=4, tokens_per_state=10),
+        Pivot(n_states=4, n_iterations=0, tokens_per_state=10),
     ],
     ids=name,
 )

@@ -1,8 +1,6 @@
 """The theorems of Cohen and Collins (2014) on the pivot algorithm, and the contract of a learner."""
 
 import itertools
-import logging
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +10,6 @@ from oracles.latent import PLAIN
 from oracles.tensor_form import tree_weight
 from scipy.optimize import linear_sum_assignment
 
-from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar.tensors import EXACT as EXACT_TENSOR
 from spacy_lpcfg.learning import LexicalSettings, Pivot, StateSmoothing
 from spacy_lpcfg.learning.em import EMFit
@@ -202,28 +199,6 @@ def test_em_stays_at_exact_pivots(exact):
 # --------------------------------------------------------------------------------- what a learner promises
 
 
-def test_parameters_are_probabilities(sample):
-    treebank = IndexedTreebank.of(read_skeletons(sample), LexicalSettings())
-    parameters = Pivot(n_states=4, tokens_per_state=10).parameters(treebank)
-    assert parameters.n_states.max() == 4
-    n_preterminals = len(treebank.nodes.preterminals)
-    binary, lexical = (np.zeros((len(parameters.n_states), 4)) for _ in range(2))
-    found = model_of_parameters(treebank, parameters)
-    index = {name: a for a, name in enumerate(treebank.nodes.symbols)}
-    for (a, _, _), tensor in found.binary.items():
-        assert tensor.min() >= 0
-        binary[index[a], : len(tensor)] += tensor.sum(axis=(1, 2))
-    emissions = parameters.emissions
-    assert emissions.vectors.min() >= 0
-    np.add.at(lexical, emissions.symbols, emissions.counts[:, None] * emissions.vectors)
-    lexical[:n_preterminals] /= np.bincount(emissions.symbols, weights=emissions.counts)[:, None]
-    is_state = np.arange(4) < parameters.n_states[:, None]
-    np.testing.assert_allclose((binary + lexical)[is_state], 1.0)
-    is_root = treebank.counts.roots > 0
-    np.testing.assert_allclose(parameters.root_vectors.sum(axis=1), is_root)
-    np.testing.assert_allclose(parameters.means.sum(axis=1), 1.0)
-
-
 def test_a_state_that_begins_no_rule_does_as_its_symbol():
     joint = [np.array([0.6, 0.4, 0.0])[:, None, None], np.array([0.3, 0.7, 0.0])[:, None, None]]
     rules, weights = np.array([[1, 0, 0], [1, 0, 1]]), np.array([0.8, 0.2])
@@ -288,17 +263,6 @@ def test_states_are_merged_before_em(sample):
     assert (none.n_states == 1).all()
     for found in sums_of_states(half):
         np.testing.assert_allclose(found, 1.0, atol=1e-5)
-
-
-@pytest.mark.parametrize("matching", MATCHINGS)
-def test_ten_trees_are_learned(sample, matching, caplog):
-    """Symbols with fewer features than states get fewer states, and the log says which and why."""
-    with caplog.at_level(logging.INFO, logger="spacy_lpcfg"), np.errstate(divide="raise", invalid="raise"):
-        grammar = Pivot(tokens_per_state=1, pivots=PivotFeatures(matching=matching)).fit(sample[:10])
-    assert re.search(r"\d+ with features that tell no more states apart\. .*'\.' [1-5] \(seen 10 times\)", caplog.text)
-    parse = Parser(grammar).parse(sample[0].words)
-    assert parse.is_parsed
-    assert np.isfinite(parse.log_probability)
 
 
 def test_unknown_features_are_refused(sample):

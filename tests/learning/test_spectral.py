@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.enumeration import Model, all_trees, items, language, marginals, model_of_estimate, weight
+from oracles.enumeration import Model, all_trees, language, model_of_estimate, weight
 from oracles.latent import PLAIN, projections_of
 from oracles.strategies import trees as random_trees
 from oracles.tensor_form import tree_weight
@@ -118,23 +118,6 @@ def test_exact_moments_need_no_certain_features(options):
     spectral = model_of_estimate(found, UNSMOOTHED)
     for tree, p in trees.items():
         assert weight(spectral, tree) == pytest.approx(p, abs=1e-10)
-
-
-def test_exact_moments_give_a_grammar(exact):
-    """Grammars keep a share for unknown words and symbols that were no roots, and round their tensors."""
-    model, trees, found = exact
-    grammar = found.grammar(UNSMOOTHED)
-    parser = Parser(grammar, settings=EXHAUSTIVE)
-    known = (1 - 1e-4) / (1 + _BACKOFF_WEIGHT) ** 4
-    for tree, p in trees.items():
-        assert tree_weight(grammar, tree) == pytest.approx(p * known, rel=0.02, abs=1e-4)
-    for words in list(itertools.product(WORDS, repeat=4))[::5]:
-        expected = marginals(model, words, items)
-        weight_ = sum(value for (a, i, j), value in expected.items() if (i, j) == (0, 4))
-        if weight_ > 0.003:
-            forest = parser.forest(words)
-            for (i, j, a, _), value in zip(forest.item_table().tolist(), parser.marginals(forest).items(), strict=True):
-                assert value == pytest.approx(expected.get((grammar.symbols[a], i, j), 0.0) / weight_, abs=0.05)
 
 
 def test_exact_moments_give_a_grammar_of_exact_tensors(exact):

@@ -60,23 +60,6 @@ def test_models_english_is_read_at_the_first_parse(monkeypatch):
     assert reads == ["en"]
 
 
-@pytest.mark.slow
-def test_models_saved_pipeline_keeps_its_grammar(nlp, tmp_path):
-    nlp.to_disk(tmp_path / "model")
-    expected = nlp(TEXT)
-    doc = spacy.load(tmp_path / "model")(TEXT)
-    assert (trees(doc), scores(doc)) == (trees(expected), scores(expected))
-    saved = (tmp_path / "model" / "lpcfg_parser" / "model").read_bytes()
-    assert pretrained_model("en").to_bytes() in saved
-
-
-def test_models_worker_processes(nlp):
-    fresh = spacy.blank("en")
-    fresh.add_pipe("lpcfg_parser")
-    docs = list(fresh.pipe([TEXT, "Go."], n_process=2, batch_size=1))
-    assert [trees(doc) for doc in docs] == [trees(nlp(text)) for text in (TEXT, "Go.")]
-
-
 def test_models_learning_replaces_it():
     nlp = spacy.blank("en")
     parser = nlp.add_pipe("lpcfg_parser", config={"learner": "pcfg"})

@@ -31,24 +31,16 @@ def sentence(text):
 
 
 CASES = [
-    (
-        "The/DT/2/det ferry/NN/5/nsubj to/IN/4/case Oban/NNP/2/nmod left/VBD/0/root the/DT/7/det town/NN/5/obj "
-        "././5/punct",
-        "(S (NP (NP (DT The) (NN ferry)) (PP (IN to) (NP (NNP Oban)))) (VP (VBD left) (NP (DT the) (NN town))) (. .))",
-        {(0, 4, "NP"), (2, 4, "PP"), (5, 7, "NP"), (4, 7, "VP")},
-    ),
-    (
-        "She/PRP/3/nsubj will/MD/3/aux say/VB/0/root that/IN/6/mark it/PRP/6/nsubj rained/VBD/3/ccomp here/RB/6/advmod",
-        "(S (NP (PRP She)) (VP (MD will) (VP (VB say) (SBAR (IN that) (S (NP (PRP it)) (VP (VBD rained) "
-        "(ADVP (RB here))))))))",
-        {(1, 7, "VP"), (3, 7, ANY), (5, 7, "VP")},
-    ),
-    (
-        "Did/VBD/3/aux he/PRP/3/nsubj see/VB/0/root which/WDT/5/det boats/NNS/3/obj",
-        "(SQ (VBD Did) (NP (PRP he)) (VP (VB see) (WHNP (WDT which) (NNS boats))))",
-        {(2, 5, "VP"), (3, 5, ANY)},
-    ),
-]
+    ("The/DT/2/det ferry/NN/5/nsubj to/IN/4/case Oban/NNP/2/nmod left/VBD/0/root the/DT/7/det town/NN/5/obj "
+     "././5/punct",
+     "(S (NP (NP (DT The) (NN ferry)) (PP (IN to) (NP (NNP Oban)))) (VP (VBD left) (NP (DT the) (NN town))) (. .))",
+     {(0, 4, "NP"), (2, 4, "PP"), (5, 7, "NP"), (4, 7, "VP")}),
+    ("She/PRP/3/nsubj will/MD/3/aux say/VB/0/root that/IN/6/mark it/PRP/6/nsubj rained/VBD/3/ccomp here/RB/6/advmod",
+     "(S (NP (PRP She)) (VP (MD will) (VP (VB say) (SBAR (IN that) (S (NP (PRP it)) (VP (VBD rained) "
+     "(ADVP (RB here))))))))", {(1, 7, "VP"), (3, 7, ANY), (5, 7, "VP")}),
+    ("Did/VBD/3/aux he/PRP/3/nsubj see/VB/0/root which/WDT/5/det boats/NNS/3/obj",
+     "(SQ (VBD Did) (NP (PRP he)) (VP (VB see) (WHNP (WDT which) (NNS boats))))", {(2, 5, "VP"), (3, 5, ANY)}),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "tree", "required"), CASES)

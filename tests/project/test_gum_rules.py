@@ -22,14 +22,10 @@ MENDED = [
     ("(SBARQ (ADVP (WRB Why)) (SQ x))", "(SBARQ (WHADVP (WRB Why)) (SQ x))"),
     ("(SBARQ (WRB Why) (SQ x))", "(SBARQ (WHADVP (WRB Why)) (SQ x))"),
     ("(SBAR (PP (IN in) (NP (WDT which))) (S x))", "(SBAR (WHPP (IN in) (WHNP (WDT which))) (S x))"),
-    (
-        "(SBAR (NP (NP (DT all)) (PP (IN of) (NP (WDT which)))) (S x))",
-        "(SBAR (WHNP (NP (DT all)) (WHPP (IN of) (WHNP (WDT which)))) (S x))",
-    ),
-    (
-        "(SBARQ (NP (ADJP (WRB How) (JJ many)) (NNS men)) (SQ x))",
-        "(SBARQ (WHNP (WHADJP (WRB How) (JJ many)) (NNS men)) (SQ x))",
-    ),
+    ("(SBAR (NP (NP (DT all)) (PP (IN of) (NP (WDT which)))) (S x))",
+     "(SBAR (WHNP (NP (DT all)) (WHPP (IN of) (WHNP (WDT which)))) (S x))"),
+    ("(SBARQ (NP (ADJP (WRB How) (JJ many)) (NNS men)) (SQ x))",
+     "(SBARQ (WHNP (WHADJP (WRB How) (JJ many)) (NNS men)) (SQ x))"),
     ("(NP (NP (WP who)) (PP (IN of) (NP us)))", "(WHNP (WHNP (WP who)) (PP (IN of) (NP us)))"),
     ("(S (ADVP (UH well)) (VP x))", "(S (INTJ (UH well)) (VP x))"),
     ("(S (UH oh) (UH no) (, ,) (VP x))", "(S (INTJ (UH oh) (UH no)) (, ,) (VP x))"),
@@ -37,17 +33,15 @@ MENDED = [
     ("(PRN (-LRB- [) (CD 1) (-RRB- ]))", "(PRN (-LRB- [) (NP (CD 1)) (-RRB- ]))"),
     ("(PRN (-LRB- [) (CD 1) (, ,) (CD 2) (-RRB- ]))", "(PRN (-LRB- [) (NP (CD 1) (, ,) (CD 2)) (-RRB- ]))"),
     ("(NP (NP x) (ADJP (-LRB- [) (CD 1) (-RRB- ])))", "(NP (NP x) (PRN (-LRB- [) (NP (CD 1)) (-RRB- ])))"),
-    (
-        "(S (NP x) (S (-LRB- -LRB-) (NP y) (VP z) (-RRB- -RRB-)))",
-        "(S (NP x) (PRN (-LRB- -LRB-) (S (NP y) (VP z)) (-RRB- -RRB-)))",
-    ),
+    ("(S (NP x) (S (-LRB- -LRB-) (NP y) (VP z) (-RRB- -RRB-)))",
+     "(S (NP x) (PRN (-LRB- -LRB-) (S (NP y) (VP z)) (-RRB- -RRB-)))"),
     ("(S (VP (VB come) (ADVP-DIR (RP in))))", "(S (VP (VB come) (PRT (RP in))))"),
     ("(PP (RP like) (NP x))", "(PP (IN like) (NP x))"),
     ("(S (LS 2.) (VP x))", "(S (LST (LS 2.)) (VP x))"),
     ("(NP (X (LS 2)) (NP x))", "(NP (LST (LS 2)) (NP x))"),
     ("(ADJP (JJ high) (HYPH -) (NN speed))", "(ADJP (JJ high) (: -) (NN speed))"),
     ("(NP (CD 3) (SYM –) (CD 5))", "(NP (CD 3) (: –) (CD 5))"),
-]
+]  # fmt: skip
 
 KEPT = [
     "(ROOT (S (NP-SBJ (PRP It)) (VP (VBZ rains)) (. .)))",

@@ -194,11 +194,6 @@ def test_complexity_of_the_sample_is_that_of_the_definitions():
     check([*islice(read_trees(SAMPLE / "train.mrg"), 200)])
 
 
-@pytest.mark.parametrize("name", ["gum/dev.mrg", "wsj_sample/dev.mrg"])
-def test_complexity_of_treebanks_is_that_of_the_definitions(shared_data, name):
-    check([*read_trees(shared_data / name)])
-
-
 LABELS = st.sampled_from(["S", "SBAR", "SBARQ", "SINV", "SQ", "FRAG", "NP", "VP", "WHNP", "ADJP", "PP"])
 TAGS = st.sampled_from(["MD", "VBZ", "VBD", "VB", "VBG", "TO", "CC", "IN", "JJ", "NN", "POS", ",", "-LRB-"])
 
