@@ -37,7 +37,7 @@ from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.tree import Span
 from spacy_lpcfg.words.signatures import is_signature
-from tests.oracles.tensor_form import tree_weight
+from tests.oracles.enumeration import tree_weight
 
 LEARNERS: dict[str, Callable[[int, LexicalSettings], Learner]] = {
     "one state": lambda m, lexical: TreebankPCFG(lexical=lexical),

@@ -7,12 +7,17 @@ from commands import run
 from spacy_lpcfg.components.doc.tree_matcher import TreeMatcher
 
 TREEBANKS = {
-    "tr": ["Ali/PROPN/4/nsubj eski/ADJ/3/amod evi/NOUN/4/obj gördü/VERB/0/root ./PUNCT/4/punct",
-     "Ali/PROPN/2/nsubj geldi/VERB/0/root ./PUNCT/2/punct", "evi/NOUN/2/obj gördü/VERB/0/root ./PUNCT/2/punct"],
-    "he": ["הילד/NOUN/2/nsubj ראה/VERB/0/root את/ADP/4/case הבית/NOUN/2/obj ./PUNCT/2/punct",
-     "הילד/NOUN/2/nsubj הלך/VERB/0/root ./PUNCT/2/punct",
-     "הילד/NOUN/2/nsubj אמר/VERB/0/root ש/SCONJ/5/mark הוא/PRON/5/nsubj ראה/VERB/2/ccomp ./PUNCT/2/punct"],
-}  # fmt: skip
+    "tr": [
+        "Ali/PROPN/4/nsubj eski/ADJ/3/amod evi/NOUN/4/obj gördü/VERB/0/root ./PUNCT/4/punct",
+        "Ali/PROPN/2/nsubj geldi/VERB/0/root ./PUNCT/2/punct",
+        "evi/NOUN/2/obj gördü/VERB/0/root ./PUNCT/2/punct",
+    ],
+    "he": [
+        "הילד/NOUN/2/nsubj ראה/VERB/0/root את/ADP/4/case הבית/NOUN/2/obj ./PUNCT/2/punct",
+        "הילד/NOUN/2/nsubj הלך/VERB/0/root ./PUNCT/2/punct",
+        "הילד/NOUN/2/nsubj אמר/VERB/0/root ש/SCONJ/5/mark הוא/PRON/5/nsubj ראה/VERB/2/ccomp ./PUNCT/2/punct",
+    ],
+}
 
 
 def conllu(text):

@@ -28,20 +28,39 @@ PARSERS = {
 }
 BAD = {
     "lpcfg_parser": {**PARSERS, "learner": [3], "decoding": ["zzz", ""], "evidence": [1, None, "yes"], "words": [3]},
-    "isbn_parser": {**PARSERS, "learner": [3, "pivot"], "gold_key": ["", None], "tags": ["zzz", "prior"],
-     "decoding": ["zzz", "rerank"], "pruning": [3, None, ChartSettings()],
-     "limits": [3, None, Limits(max_words=9, max_memory=9.0)]},
-    "spectral_bracketer": {"learner": [3, None], "spans_key": ["", None], "attr": ["dep", None],
-     "seed": [-1, 0.5, "1", nan], "max_words": [0, 2.5, nan], "scorer": [3]},
-}  # fmt: skip
+    "isbn_parser": {
+        **PARSERS,
+        "learner": [3, "pivot"],
+        "gold_key": ["", None],
+        "tags": ["zzz", "prior"],
+        "decoding": ["zzz", "rerank"],
+        "pruning": [3, None, ChartSettings()],
+        "limits": [3, None, Limits(max_words=9, max_memory=9.0)],
+    },
+    "spectral_bracketer": {
+        "learner": [3, None],
+        "spans_key": ["", None],
+        "attr": ["dep", None],
+        "seed": [-1, 0.5, "1", nan],
+        "max_words": [0, 2.5, nan],
+        "scorer": [3],
+    },
+}
 BAD_IN_GROUPS = {
-    ("lpcfg_parser", "limits"): {"max_words": [0, -1, 2.5, nan, "10", None, True], "max_seconds": [nan, inf, -1, "1"],
-     "max_memory": [-1, 0, nan, inf, "1"]},
-    ("lpcfg_parser", "output"): {"set_tags": ["yes", 1, None], "surprisal": ["no", None],
-     "threshold": [nan, 2, -1, "0.5", None], "tau": [nan, inf, 0, -1, "1", True]},
+    ("lpcfg_parser", "limits"): {
+        "max_words": [0, -1, 2.5, nan, "10", None, True],
+        "max_seconds": [nan, inf, -1, "1"],
+        "max_memory": [-1, 0, nan, inf, "1"],
+    },
+    ("lpcfg_parser", "output"): {
+        "set_tags": ["yes", 1, None],
+        "surprisal": ["no", None],
+        "threshold": [nan, 2, -1, "0.5", None],
+        "tau": [nan, inf, 0, -1, "1", True],
+    },
     ("lpcfg_parser", "pruning"): {"edge_threshold": [2, nan, None], "beam": [-1, "10", nan]},
     ("isbn_parser", "pruning"): {"beam": [-1, "10", nan], "branching": [0, 2.5, 10**9, nan]},
-}  # fmt: skip
+}
 CASES = [(factory, name, value) for factory, bad in BAD.items() for name, values in bad.items() for value in values]
 CASES_IN_GROUPS = [
     (*group, name, value) for group, bad in BAD_IN_GROUPS.items() for name, values in bad.items() for value in values

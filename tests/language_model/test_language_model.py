@@ -13,8 +13,7 @@ from commands import run, sets
 from grammars import WORDS, grammar_of, one_state
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.enumeration import Model, weight
-from oracles.tensor_form import tree_log_probability
+from oracles.enumeration import Model, tree_log_probability, weight
 from scipy import sparse
 
 from spacy_lpcfg.chart import Parser

@@ -4,8 +4,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
-from oracles.enumeration import sums_of_states
-from oracles.tensor_form import tree_weight
+from oracles.enumeration import sums_of_states, tree_weight
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar

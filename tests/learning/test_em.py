@@ -8,9 +8,8 @@ from itertools import islice
 import numpy as np
 import pytest
 from grammars import grammar_of, one_state, random_model
-from oracles.enumeration import weight, weight_by_states
+from oracles.enumeration import tree_log_probability, tree_weight, weight, weight_by_states
 from oracles.latent import PLAIN, model_of_latent, random_fit, random_latent, skeletal_trees, split_of
-from oracles.tensor_form import tree_log_probability, tree_weight
 from paths import SAMPLE
 
 from spacy_lpcfg.chart.sampling import sample_trees

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles.enumeration import Model, language, model_of_parameters, sums_of_states, weight
+from oracles.enumeration import Model, language, model_of_parameters, sums_of_states, tree_weight, weight
 from oracles.latent import PLAIN
-from oracles.tensor_form import tree_weight
 from scipy.optimize import linear_sum_assignment
 
 from spacy_lpcfg.grammar.tensors import EXACT as EXACT_TENSOR

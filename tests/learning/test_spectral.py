@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.enumeration import Model, all_trees, language, model_of_estimate, weight
+from oracles.enumeration import Model, all_trees, language, model_of_estimate, tree_weight, weight
 from oracles.latent import PLAIN, projections_of
 from oracles.strategies import trees as random_trees
-from oracles.tensor_form import tree_weight
 from paths import SAMPLE
 from scipy.sparse import csr_array
 

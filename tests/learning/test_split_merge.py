@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.enumeration import Model, weight
+from oracles.enumeration import Model, tree_log_probability, weight
 from oracles.latent import model_of_latent, random_fit, random_latent, skeletal_trees, split_of
-from oracles.tensor_form import tree_log_probability
 
 from spacy_lpcfg.learning import LexicalSettings, SplitMerge
 from spacy_lpcfg.learning.latent.merging import Merge, _cheapest, greedy_merges, merge_flow, merge_losses

@@ -9,6 +9,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +19,7 @@ from spacy_lpcfg.learning.spectral import SpectralEstimate
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters
 from spacy_lpcfg.learning.tuning import Smoothing
 from spacy_lpcfg.trees import Tree
-from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
+from spacy_lpcfg.trees.transforms import binarize, collapse_unaries, expand_unaries, normalize, unbinarize
 
 Item = tuple[str, int, int]  # (a, i, j)
 Edge = tuple[str, str, str, int, int, int]  # (a, b, c, i, k, j)
@@ -118,6 +119,38 @@ def weight(model: Model, tree: Tree) -> float:
         return float(model.roots[tree.label] @ tree.fold(inside))
     except KeyError:
         return 0.0
+
+
+@lru_cache(maxsize=4)
+def _kept_model_of(grammar: Grammar) -> Model:
+    return model_of(grammar)
+
+
+def tree_weight(grammar: Grammar, tree: Tree, *, markov: int = 0) -> float:
+    """The weight of an n-ary tree with words by a grammar: its probability, if the grammar is proper.
+
+    Figure 2 of Cohen et al. (2012), by the states of all symbols; any symbol may be the root.
+    markov (int): Siblings that an "@" symbol remembers, as in the learner.
+    RETURNS (float): 0 if the tree has a rule, or a tag for a word, that the grammar does not have.
+    """
+    skeleton = binarize(collapse_unaries(normalize(tree)), markov=markov)
+    symbols, lexicon = dict(zip(grammar.symbols, grammar.tag_of.tolist(), strict=False)), grammar.lexicon
+    words = zip(skeleton.leaves(), *lexicon.look_up(skeleton.words), strict=True)
+    read = [(lexicon.terminals[x], factors[symbols[leaf.label]]) for leaf, x, factors in words if leaf.label in symbols]
+    if len(read) < len(skeleton):
+        return 0.0
+    terminals = iter([terminal for terminal, _ in read])
+    named = skeleton.fold(
+        lambda node, below: Tree(node.label, below) if below else Tree(node.label, word=next(terminals))
+    )
+    return weight(_kept_model_of(grammar), named) * float(np.prod([factor for _, factor in read]))
+
+
+def tree_log_probability(grammar: Grammar, tree: Tree) -> float:
+    """Natural log of the probability of a tree under a proper grammar; -inf if the grammar cannot make it."""
+    assert grammar.is_proper
+    with np.errstate(divide="ignore"):
+        return float(np.log(tree_weight(grammar, tree)))
 
 
 def weight_by_states(model: Model, tree: Tree) -> float:

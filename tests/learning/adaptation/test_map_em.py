@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles.enumeration import model_of, sums_of_states
-from oracles.tensor_form import tree_log_probability
+from oracles.enumeration import model_of, sums_of_states, tree_log_probability
 
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.grammar import check
