@@ -1,4 +1,4 @@
-"""Measure the parts of the spectral learner: section 4.3 of Cohen et al. (2013) again, beside its numbers.
+"""Measure the parts of the spectral learner: section 4.3 of Cohen et al. (2013) again.
 
     python -m benchmarks.papers.ablations TREEBANK_DIR [--part PART] [--states M...] [--seeds S...] [--json FILE]
 
@@ -41,17 +41,6 @@ from spacy_lpcfg.trees import Tree, read_trees
 DIVIDED, UNDIVIDED = "signed, divided by the signed total", "signed, not divided"
 RULES = MaxRule()  # as the papers decode
 SIGNED = ChartSettings(absolute=False)
-
-# F1 on section 22 of the Penn Treebank, learned from sections 2-21, by m. The decreases without smoothing that section
-# 4.3 prints are those from the EM column of table 2; here all changes are from the spectral column.
-PAPER: dict[str, dict[int, float]] = {
-    "full": {8: 85.60, 16: 87.77, 24: 88.53, 32: 88.82},  # table 2
-    "no smoothing": {8: 85.05, 16: 86.84, 24: 86.47, 32: 86.47},  # section 4.3, as all below
-    "no scaling": {32: 84.40},
-    UNDIVIDED: {32: 80.61},
-    "simple features": {8: 86.44, 16: 86.86, 24: 87.24, 32: 88.07},
-}
-PAPER_DIFFERENT = 100 * 319 / 1700  # section 4.3, percent of parses that absolute values change; m is not said
 
 
 @dataclass(frozen=True)
@@ -145,7 +134,6 @@ def main() -> None:
     results = {m: [ablations.run(m, seed) for seed in args.seeds] for m in args.states}
     rows = f1_rows({m: [scored for scored, _ in runs] for m, runs in results.items()})
     signs = [{"m": m, **means([row for _, row in runs])} for m, runs in results.items()]
-    signs.append(dict.fromkeys(signs[0]) | {"m": "paper", f"other tree if {UNDIVIDED}, %": PAPER_DIFFERENT})
     title = f"F1 on {args.treebank.name}, {args.part}, seeds {args.seeds}"
     measure.report({title: rows, "Negative values": signs}, args.json)
 
@@ -156,7 +144,7 @@ def means(rows: Sequence[dict[str, float]]) -> measure.Row:
 
 
 def f1_rows(scored: dict[int, list[dict[str, measure.Scored]]]) -> list[measure.Row]:
-    """A row for every variant and m: our F1 over the seeds, the paper's, and the changes from the full system."""
+    """A row for every variant and m: F1 over the seeds, and the change from the full system."""
     return [
         {
             "variant": name,
@@ -165,8 +153,6 @@ def f1_rows(scored: dict[int, list[dict[str, measure.Scored]]]) -> list[measure.
             "change": str(
                 difference_interval(*(measure.counts_of([run[each] for run in runs]) for each in ("full", name)))
             ),
-            "paper's F1": PAPER.get(name, {}).get(m),
-            "paper's change": PAPER[name][m] - PAPER["full"][m] if m in PAPER.get(name, {}) else None,
         }
         for name in next(iter(scored.values()))[0]
         for m, runs in scored.items()

@@ -1,8 +1,7 @@
-"""The Brown half of Table 2 of Cohen and Collins (2014) again, beside its numbers: the model of Saul and Pereira.
+"""The Brown half of Table 2 of Cohen and Collins (2014) again: the model of Saul and Pereira.
 
     python -m benchmarks.papers.language_model BROWN [--methods NAME...] [--states M...] [--seed S] [--variant paper]
         [--candidates N] [--json FILE]
-    python -m benchmarks.papers.language_model BROWN --tune [--json FILE]
 
 BROWN is the Brown corpus in its own order, plain or .gz, with blanks between tokens of the form word/tag; the tags are
 not used. The first 800,000 tokens are learned from, those of them that are seen once being unknown; of the next 200,000
@@ -14,16 +13,13 @@ here. All rows are of the same tokens, but for those of models that know the wor
 seem to. Seconds are of CPU, from counted bigrams on. The mixture is of the best pivot + EM, weighed on the first half.
 Modified Kneser-Ney models have three discounts an order (SRILM's kndiscount); others, and those in the mixture, have
 one. `--methods` without names leaves n-grams alone. `--candidates` looks for pivots among the N m most frequent words.
-
-`--tune` tells how the defaults of `PivotSettings` were chosen, on the first half alone: by the perplexity of pivot + EM
-at m = 128, one setting after another over its values in `GRID`, from the second of each, until none is better.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -33,38 +29,15 @@ from benchmarks import measure
 from spacy_lpcfg.language_model import LanguageModel, Perplexity, read_sentences
 from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_ngrams
 from spacy_lpcfg.language_model.learning import LanguageModelLearner, interpolate
-from spacy_lpcfg.language_model.pivot import PivotSettings
 from spacy_lpcfg.language_model.text import UNKNOWN_ID, TextVocabulary
 
 N_TRAIN, N_DEV = 800_000, 200_000
+METHODS = ("EM", "pivot", "pivot+EM")
 STATES = (2, 4, 8, 16, 32, 128, 256)
 MOST_ITERATIONS = 30
 N_GRAMS = {"bi-KN": 2, "tri-KN": 3}
 MODIFIED = ", modified"
 KNOWING_ALL, MIXTURE = ", words seen once known", "pivot+EM, bi-KN and tri-KN mixed"
-TUNED_STATES = 128
-GRID: dict[str, tuple[float, ...]] = {
-    "candidates": (3, 6, 12, 24),
-    "kappa": (10, 30, 100, 300),
-    "shrinkage": (3, 10, 30, 100),
-    "softening": (0.05, 0.1, 0.2, 0.4),
-    "tolerance": (1e-4, 1e-3, 1e-2),
-    "concave_iterations": (1, 2, 4, 8),
-}
-
-# Perplexity on the second half of the development text by m, the iterations that it took, and on the test text.
-PAPER: dict[str, dict[int, float]] = {
-    "EM": dict(zip(STATES, (737, 599, 488, 468, 430, 388, 365), strict=True)),
-    "pivot": dict(zip(STATES, (852, 718, 605, 559, 537, 426, 597), strict=True)),
-    "pivot+EM": dict(zip(STATES, (758, 582, 502, 425, 374, 310, 327), strict=True)),
-}
-PAPER_ITERATIONS: dict[str, dict[int, int]] = {
-    "EM": dict(zip(STATES, (14, 14, 19, 12, 10, 9, 8), strict=True)),
-    "pivot+EM": dict(zip(STATES, (2, 3, 2, 1, 1, 1, 1), strict=True)),
-}
-PAPER_TEST = {"EM": 364, "pivot": 560, "pivot+EM": 357, "bi-KN": 415, "tri-KN": 394}
-PAPER_N_GRAMS = {"bi-KN": 408, "tri-KN": 386}
-
 Text = list[list[str]]
 
 
@@ -137,15 +110,14 @@ def learn(texts: Texts, method: str, m: int, args: argparse.Namespace) -> Result
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("brown", type=Path, metavar="BROWN")
-    arguments.add_argument("--methods", nargs="*", choices=list(PAPER), default=list(PAPER), metavar="NAME")
+    arguments.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS), metavar="NAME")
     arguments.add_argument("--states", type=int, nargs="+", default=list(STATES), metavar="M")
     arguments.add_argument("--seed", type=int, default=0, metavar="S")
     arguments.add_argument("--variant", default="default", help="of the learners: default or paper")
     arguments.add_argument("--candidates", type=float, metavar="N", help="pivots are among the N m most frequent words")
-    arguments.add_argument("--tune", action="store_true", help="choose PivotSettings, and nothing else")
     args = arguments.parse_args()
     texts = Texts.of(args.brown)
-    measure.report(tuning(texts) if args.tune else table_2(texts, args), args.json)
+    measure.report(table_2(texts, args), args.json)
 
 
 def table_2(texts: Texts, args: argparse.Namespace) -> dict[str, list[measure.Row]]:
@@ -165,15 +137,13 @@ def best_of(results: Sequence[Result], method: str) -> Result:
 
 
 def table(results: Sequence[Result]) -> list[measure.Row]:
-    """A row a result, beside the paper's."""
+    """A row a result."""
     return [
         {
             "method": outcome.method,
             "m": outcome.m,
             "perplexity": outcome.perplexity,
-            "paper's": PAPER[outcome.method].get(outcome.m),
             "iterations of EM": outcome.iterations,
-            "paper's iterations": PAPER_ITERATIONS.get(outcome.method, {}).get(outcome.m),
             "CPU s": outcome.seconds,
         }
         for outcome in results
@@ -202,46 +172,19 @@ def mixture(texts: Texts, chosen: Result, rare: int, args: argparse.Namespace) -
 
 
 def model_row(texts: Texts, name: str, model: LanguageModel | NGrams, m: int | None = None) -> measure.Row:
-    """A row of a model, with the number of its states; the paper's figures are those of the same name."""
+    """A row of a model, with the number of its states."""
     judged, tested = (model.perplexity(text) for text in (texts.judge, texts.test))
-    paper = name.removesuffix(KNOWING_ALL).removesuffix(MODIFIED)
-    weights = model.weights if isinstance(model, LanguageModel) and paper == MIXTURE else ()
+    weights = model.weights if isinstance(model, LanguageModel) and name.startswith(MIXTURE) else ()
     return {
         "model": name,
         "m": m,
         "weights": " ".join(f"{weight:.2f}" for weight in weights),
         "second half": judged.perplexity,
-        "paper's second half": PAPER[paper].get(m) if m else PAPER_N_GRAMS.get(paper),
         "test": tested.perplexity,
-        "paper's test": PAPER_TEST.get(paper),
         "vocabulary": len(model.vocabulary),
         "tokens counted": tested.n_tokens,
         "unknown": tested.n_unknown,
     }
-
-
-def tuning(texts: Texts) -> dict[str, list[measure.Row]]:
-    """The settings that were tried, in the order in which they were; the last row is the choice."""
-    best = PivotSettings(**{name: values[1] for name, values in GRID.items()})
-    tried: dict[PivotSettings, float] = {}
-    before = None
-    while before != best:
-        before = best
-        for name, values in GRID.items():
-            trials = [replace(best, **{name: value}) for value in values]
-            for trial in trials:
-                if trial not in tried:
-                    measure.progress(str(trial))
-                    tried[trial] = first_half(texts, trial)
-            best = min(trials, key=tried.__getitem__)
-    return {"First half": [{**asdict(outcome), "perplexity": tried[outcome]} for outcome in (*tried, best)]}
-
-
-def first_half(texts: Texts, settings: PivotSettings) -> float:
-    """The least perplexity of pivot + EM."""
-    learner = LanguageModelLearner(n_states=TUNED_STATES, pivots=settings, n_iterations=2)
-    _, history = learner.fit(texts.train, held_out=texts.choose)
-    return min(iteration.dev.perplexity for iteration in history[1:])
 
 
 if __name__ == "__main__":

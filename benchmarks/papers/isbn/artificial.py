@@ -46,9 +46,6 @@ LEAST_ACCURACY, LEAST_GAIN = 70.0, 3.0  # of networks that are not trivial
 BASELINE, FEED_FORWARD = "unigram", APPROXIMATIONS[0]
 LEARNED = "learned"
 BEAM, EXACT = "true network, beam search", "true network, exact posterior"
-PAPER = {BASELINE: 77.4, FEED_FORWARD: 80.5, "mean-field": 81.0, EXACT: 82.3}  # the last by Gibbs sampling
-PAPER_REDUCTION = {FEED_FORWARD: 60.0, "mean-field": 27.0}
-PAPER_BETTER = {"mean-field": "9 of 10 (8)"}
 
 
 @dataclass(frozen=True)
@@ -167,18 +164,13 @@ def error_reduction(results: list[dict[str, Outcome]], name: str) -> float:
 
 
 def row(kind: str, results: list[dict[str, Outcome]], name: str, offsets: list[np.ndarray]) -> measure.Row:
-    """The row of a model whose parameters are learned, beside the paper's figures, or true."""
+    """The row of a model whose parameters are learned, or true."""
     is_mean_field = name in APPROXIMATIONS and name != FEED_FORWARD
-    of_paper = {
-        "paper": PAPER.get(name),
-        "error reduction, %": error_reduction(results, name) if name in APPROXIMATIONS else None,
-        "paper: reduction, %": PAPER_REDUCTION.get(name),
-        "paper: better": PAPER_BETTER.get(name),
-    }
+    reduction = {"error reduction, %": error_reduction(results, name) if name in APPROXIMATIONS else None}
     return {
         kind: name,
         "accuracy, %": mean_accuracy(results, name),
-        **(of_paper if kind == LEARNED else {}),
+        **(reduction if kind == LEARNED else {}),
         "better (significantly)": better(results, name, offsets) if is_mean_field else None,
         "nats per element": mean_nats(results, name),
         "better likelihood": likelier(results, name) if is_mean_field else None,
