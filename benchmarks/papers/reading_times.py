@@ -1,11 +1,11 @@
 """Whether surprisal foretells how long people read each word: Natural Stories (Futrell et al. 2021).
 
-    python -m benchmarks.papers.reading_times STORIES --brown FILE [--treebanks FOLDER...] [--json FILE] [--plot FILE]
+    python -m benchmarks.papers.reading_times STORIES --brown FILE [--treebanks FOLDER...] [--json FILE]
 
 STORIES is a copy of github.com/languageMIT/naturalstories (CC BY-NC-SA 4.0): ten stories, read word by word by about
 180 people. FOLDER has a train.mrg, from which a pivot grammar and a belief network are learned. FILE is the Brown
 corpus, lines of word/tag, for a language model (pivot + EM with bigrams and trigrams mixed), a Kneser-Ney model of
-5-grams and unigram frequencies. `--plot` draws the table as SVG.
+5-grams and unigram frequencies.
 
 What is foretold is the mean reading time of a word, over the readers that the corpus keeps: those with five of six
 questions right, and times above 100 and below 3,000 ms. Linear regression, by least squares; a story is foretold from
@@ -213,18 +213,15 @@ class Watched(Prefixes):
         logs = self.log_probabilities(np.append(terminals, terminals[-1]), np.vstack([factors, factors[-1:]]))
         tags = np.full((len(tokens) + 1, len(self._grammar.symbols[: self._grammar.n_preterminals])), np.nan)
         tags[: len(self.seen)] = self.seen
-        with np.errstate(invalid="ignore"):
-            bits = -np.diff(logs[: len(tokens) + 1]) / np.log(2)
         allowed = [self._allowed(*word) for word in zip(terminals.tolist(), factors, strict=True)]
         with np.errstate(divide="ignore", invalid="ignore"):
-            syntactic = -np.log2(
-                [min(weights[can].sum(), 1.0) for weights, can in zip(tags[:-1], allowed, strict=True)]
-            )
-            lexical = bits - syntactic
-        shares = tags / tags.sum(axis=1, keepdims=True)
-        entropies = -np.sum(shares * np.log2(np.where(shares > 0, shares, 1.0)), axis=1)
+            bits = -np.diff(logs[: len(tokens) + 1]) / np.log(2)
+            known = [min(weights[can].sum(), 1.0) for weights, can in zip(tags[:-1], allowed, strict=True)]
+            syntactic = -np.log2(known)
+            shares = tags / tags.sum(axis=1, keepdims=True)
+            entropies = -np.sum(shares * np.log2(np.where(shares > 0, shares, 1.0)), axis=1)
         reduced = np.maximum(entropies[:-1] - entropies[1:], 0.0)
-        parts = {"syntactic": syntactic, "lexical": lexical}
+        parts = {"syntactic": syntactic, "lexical": bits - syntactic}
         return {"bits": bits, **parts, "entropy": entropies[:-1], "reduction": reduced}
 
     def _allowed(self, terminal: int, factors: np.ndarray) -> np.ndarray:
@@ -359,7 +356,6 @@ class Regression:
 
 def regression(corpus: Corpus, frequency: Values, predictors: dict[str, Values]) -> Regression:
     """Prepare the regression on the words for which all predictors of all models are finite."""
-    names, values = [*predictors], [*predictors.values()]
     first = {sentence[0] for sentence in corpus.sentences}
     last = {sentence[-1] for sentence in corpus.sentences}
     in_sentence = np.zeros(len(corpus.texts))
@@ -367,15 +363,9 @@ def regression(corpus: Corpus, frequency: Values, predictors: dict[str, Values])
         in_sentence[sentence] = np.arange(len(sentence))
     chosen = np.array([i for i, position in enumerate(corpus.places) if position.word > 2 and i not in first | last])
     timed = chosen[~np.isnan(corpus.times[chosen])]
-    finite = np.isfinite(np.stack(values))
-    known = timed[np.all([finite[:, timed - lag].all(axis=0) for lag in LAGS], axis=0)]
-    for name, is_finite in zip(names, finite, strict=True):
-        if not is_finite.all():
-            measure.progress(f"{name}: {(~is_finite).sum()} words without a finite value")
-    measure.progress(
-        f"{len(corpus.texts)} words in {len(corpus.sentences)} sentences; {len(chosen)} are neither first nor last; "
-        f"{len(timed)} of them have times, and {len(known)} finite predictors"
-    )
+    is_finite = np.isfinite(np.stack([*predictors.values()])).all(axis=0)
+    known = timed[np.all([is_finite[timed - lag] for lag in LAGS], axis=0)]
+    measure.progress(f"{len(known)} of {len(corpus.texts)} words")
     lengths = np.array([len(text) for text in corpus.texts], dtype=np.float64)
     at_words = [predictor[known - lag] for predictor in (lengths, frequency) for lag in LAGS]
     in_story = np.array([corpus.places[i].word for i in known])
@@ -435,30 +425,12 @@ def row(name: str, values: list[Values], fitted: Regression, given: Sequence[Val
     }
 
 
-def draw(rows: list[measure.Row], path: Path) -> None:
-    """The gains with their intervals, a line each."""
-    from spacy_lpcfg.pictures.figures import figure_svg, new_figure
-
-    figure = new_figure(7.5, 0.6 + 0.24 * len(rows))
-    axes = figure.subplots()
-    for position, each in enumerate(reversed(rows)):
-        axes.plot([each["from"], each["to"]], [position, position], color="#2f6db5")
-        axes.plot(each["nats"], position, "o", color="#2f6db5")
-    axes.set_yticks(range(len(rows)), [each["predictor"] for each in reversed(rows)])
-    axes.axvline(0, color="#888888", linewidth=0.8)
-    axes.set_xlabel("nats for a thousand words")
-    axes.spines[["top", "right"]].set_visible(False)
-    path.write_text(figure_svg(figure) + "\n", encoding="utf-8")
-
-
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("stories", type=Path, metavar="STORIES")
     arguments.add_argument("--treebanks", type=Path, nargs="*", default=[], metavar="FOLDER")
     arguments.add_argument("--brown", type=Path, required=True, metavar="FILE")
-    arguments.add_argument("--plot", type=Path, metavar="FILE", help="also draw the gains to this SVG file")
     args = arguments.parse_args()
-    measure.check_plot(arguments, args.plot)
     corpus, brown = read_corpus(args.stories), Brown(args.brown)
     models = all_models(args, corpus, brown)
     rows_of = candidates(models)
@@ -467,8 +439,6 @@ def main() -> None:
     given = rows_of[N_GRAMS]
     rows = [row(name, values, fitted, given) for name, values in rows_of.items()]
     measure.report({"Log-likelihood of held-out reading times, beyond the baseline": rows}, args.json)
-    if args.plot:
-        draw(rows, args.plot)
 
 
 if __name__ == "__main__":

@@ -140,7 +140,6 @@ def invented(tmp_path, monkeypatch) -> Path:
 @pytest.mark.slow
 def test_notebook_of_reading_times_runs(invented, capsys):
     """Cell by cell on invented times, since the real ones may not be copied; it is stored without what it printed."""
-    pytest.importorskip("matplotlib", reason="the extra `viz` is not installed")
     notebook = json.loads((ROOT / "examples" / "reading_times.ipynb").read_text("utf-8"))
     namespace: dict[str, object] = {}
     for cell in notebook["cells"]:
@@ -154,8 +153,6 @@ def test_notebook_of_reading_times_runs(invented, capsys):
         ["en"],
         ["GPT-3"],
     ]
-    drawn = (invented / "reading_times.svg").read_text("utf-8")
-    assert all(name in drawn for name in ("5-grams, Brown", "language model, Brown", "GPT-3"))
     (invented / "naturalstories").rename(invented / "elsewhere")
     with pytest.raises(FileNotFoundError, match="Clone the reading times first"):
         exec("".join(notebook["cells"][1]["source"]), {})
