@@ -27,7 +27,7 @@ import spacy
 from benchmarks import measure
 from benchmarks.papers.baselines import INSIDE_TOP, GoldSentence, baselines, gold_sentences, oracle_split
 from benchmarks.significance import difference_interval, unlabelled_counts
-from spacy_lpcfg.bracketing import Brown, GivenVectors, SpectralBracketer
+from spacy_lpcfg.bracketing import CCA, Brown, GivenVectors, SpectralBracketer
 from spacy_lpcfg.bracketing.bracketer import Bracketer
 from spacy_lpcfg.bracketing.sentences import plain
 from spacy_lpcfg.bracketing.tagged import read_tagged
@@ -35,20 +35,17 @@ from spacy_lpcfg.evaluation.unlabelled import UnlabelledScore, counted_brackets,
 from spacy_lpcfg.trees import read_trees
 
 PAPER = SpectralBracketer.variant("paper")
-LIMITS = (10, 20, 40)
 GIVEN = "paper, given vectors"
 
 Spans = Callable[[GoldSentence], Iterable[tuple[int, int]]]
 """Brackets of the words of a sentence that count."""
 
 
-SETTINGS = {"paper": PAPER, "paper, Brown clusters": replace(PAPER, embedding=Brown())}
-
-
-def scores(golds: Sequence[GoldSentence], spans: Spans) -> list[float]:
-    """F1 by limit of length."""
-    gold_scores = scored(golds, spans)
-    return [unlabelled_totals(gold_scores, limit).f_with_sentence for limit in LIMITS]
+SETTINGS = {
+    "paper": PAPER,
+    "paper, square roots of counts": replace(PAPER, embedding=CCA()),
+    "paper, Brown clusters": replace(PAPER, embedding=Brown()),
+}
 
 
 def scored(golds: Sequence[GoldSentence], spans: Spans) -> list[UnlabelledScore]:
@@ -83,7 +80,7 @@ def main() -> None:
     arguments.add_argument("--trees", type=Path, nargs="+", required=True)
     arguments.add_argument("--only", nargs="*", choices=[*SETTINGS, GIVEN], default=list(SETTINGS), metavar="NAME")
     arguments.add_argument("--models", nargs="+", default=[], metavar="MODEL")
-    arguments.add_argument("--max-words", type=int, nargs="+", default=list(LIMITS), metavar="N")
+    arguments.add_argument("--max-words", type=int, nargs="+", default=[10, 20, 40], metavar="N")
     arguments.add_argument("--vectors", type=Path, metavar="FILE")
     args = arguments.parse_args()
     treebanks = {str(path): list(gold_sentences(read_trees(path))) for path in args.trees}

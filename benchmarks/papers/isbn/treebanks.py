@@ -5,19 +5,20 @@
 
 A TREEBANK_DIR holds train.mrg and PART.mrg (default: dev). Learns from the one, of both only the sentences of at most
 so many words, and parses the other from raw words ("model") and with the treebank's tags ("given"), by the most
-probable tree and by minimum Bayes risk. Measures precision, recall and F1 as EVALB with COLLINS.prm, tagging accuracy,
-EVALB errors, sentences without a derivation, and CPU seconds. Where there are several approximations, a paired
-permutation test over the sentences, in which the trees of all seeds are exchanged together, compares the
-minimum-Bayes-risk trees of each with those of the first; the difference has a 95% interval by a paired bootstrap over
-sentences and seeds.
+probable tree and by minimum Bayes risk. Figures are means over the seeds: CPU seconds and MB of learning; precision,
+recall and F1 as EVALB with COLLINS.prm, tagging accuracy, EVALB errors, sentences without a derivation, and words a CPU
+second. Minimum-Bayes-risk trees of each approximation are compared with those of the first: the difference has a 95%
+interval by a paired bootstrap over sentences and seeds, and the p-value of a paired permutation test over the
+sentences, in which the trees of all seeds are exchanged together.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,15 +33,18 @@ from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.decodings import MostProbable
 from spacy_lpcfg.trees import Tree
 
-Task = tuple[str, int, str]  # treebank, beam, tags
 
+class Parsed(NamedTuple):
+    """The most probable trees of a network and those of minimum Bayes risk, with what the latter cost.
 
-@dataclass
-class Found:
-    """Evaluations of the trees of one approximation and size, over the seeds."""
+    n_failed (int): Sentences without a derivation
+    speed (float): Words a CPU second
+    """
 
-    trees: list[Evaluation]
-    brackets: list[Evaluation]
+    trees: Evaluation
+    brackets: Evaluation
+    n_failed: int
+    speed: float
 
 
 def main() -> None:
@@ -55,25 +59,24 @@ def main() -> None:
     arguments.add_argument("--tags", nargs="+", default=["model", "given"], choices=["model", "given"])
     arguments.add_argument("--max-length", type=int, metavar="WORDS")
     args = arguments.parse_args()
-    learning, parsing, tests = [], [], []
-    for treebank in args.treebanks:
+    learning, parsing = [], []
+    for treebank, n_states in product(args.treebanks, args.states):
         train, golds = (read(treebank / f"{part}.mrg", args.max_length) for part in ("train", args.part))
-        for n_states in args.states:
-            by_task: dict[Task, dict[str, Found]] = {}
-            for approximation in args.approximations:
-                names = {"treebank": treebank.name, "approximation": approximation, "states": n_states}
-                for seed in args.seeds:
-                    measure.progress(f"{names} seed {seed}")
-                    settings = {"n_states": n_states, "approximation": approximation, "seed": seed}
-                    isbn, seconds = learn(ISBNLearner.variant(args.variant, **settings), train)
-                    learning.append({**names, "seed": seed, "CPU s": seconds, "MB": len(isbn.to_bytes()) / 1e6})
-                    for beam in args.beams:
-                        for tags in args.tags:
-                            task = by_task.setdefault((treebank.name, beam, tags), {})
-                            row = parse(isbn, golds, beam, tags, task.setdefault(approximation, Found([], [])))
-                            parsing.append({**names, "seed": seed, "beam": beam, "tags": tags, **row})
-            tests += [row for task, by in by_task.items() for row in compared(task, n_states, by)]
-    measure.report({"Learning": learning, f"Parsing {args.part}": parsing, "Means over the seeds": tests}, args.json)
+        networks: dict[str, list[ISBN]] = {}
+        for approximation in args.approximations:
+            names = {"treebank": treebank.name, "approximation": approximation, "states": n_states}
+            measure.progress(str(names))
+            settings = {"n_states": n_states, "approximation": approximation}
+            learners = [ISBNLearner.variant(args.variant, **settings, seed=seed) for seed in args.seeds]
+            networks[approximation], seconds = zip(*(learn(learner, train) for learner in learners), strict=True)
+            sizes = [len(isbn.to_bytes()) / 1e6 for isbn in networks[approximation]]
+            learning.append({**names, "CPU s": float(np.mean(seconds)), "MB": float(np.mean(sizes))})
+        for beam, tags in product(args.beams, args.tags):
+            names = {"treebank": treebank.name, "states": n_states, "beam": beam, "tags": tags}
+            runs = {name: [parse(isbn, golds, beam, tags) for isbn in of_name] for name, of_name in networks.items()}
+            first = runs[args.approximations[0]]
+            parsing += [{**names, "approximation": name, **row(of_name, first)} for name, of_name in runs.items()]
+    measure.report({"Learning": learning, f"Parsing {args.part}": parsing}, args.json)
 
 
 def read(path: Path, max_length: int | None) -> list[Tree]:
@@ -88,52 +91,42 @@ def learn(learner: ISBNLearner, trees: Iterable[Tree]) -> tuple[ISBN, float]:
     return isbn, time.process_time() - start
 
 
-def parse(isbn: ISBN, golds: list[Tree], beam: int, tags: str, evaluations: Found) -> measure.Row:
-    """Parse the words of trees both ways, and add the evaluations to what was found before."""
-    parser = IncrementalParser(isbn, search=BeamSettings(beam=beam))
-    parses, seconds = measure.parse_all(parser, golds, tags)
+def parse(isbn: ISBN, golds: list[Tree], beam: int, tags: str) -> Parsed:
+    """Parse the words of trees both ways."""
+    parses, seconds = measure.parse_all(IncrementalParser(isbn, search=BeamSettings(beam=beam)), golds, tags)
     likeliest = IncrementalParser(isbn, search=BeamSettings(beam=beam), decoding=MostProbable())
     others, _ = measure.parse_all(likeliest, golds, tags)
-    evaluations.brackets.append(evaluate(golds, [result.tree for result in parses]))
-    evaluations.trees.append(evaluate(golds, [result.tree for result in others]))
-    scores, of_tree = evaluations.brackets[-1].scores(), evaluations.trees[-1].scores()
-    return {
-        "precision of tree": of_tree["evalb_p"],
-        "recall of tree": of_tree["evalb_r"],
-        "F1 of tree": of_tree["evalb_f"],
-        "F1 of brackets": scores["evalb_f"],
-        "complete": of_tree["complete_match"],
-        "tag accuracy": scores["tag_acc"],
-        "errors": scores["n_error"],
-        "no derivation": sum(not result.is_parsed for result in parses),
-        "words / CPU s": sum(map(len, golds)) / seconds,
+    trees, brackets = (evaluate(golds, [result.tree for result in results]) for results in (others, parses))
+    n_failed = sum(not result.is_parsed for result in parses)
+    return Parsed(trees, brackets, n_failed, sum(map(len, golds)) / seconds)
+
+
+def row(runs: Sequence[Parsed], first: Sequence[Parsed]) -> measure.Row:
+    """Return means over the seeds, and the difference to the first approximation."""
+    base, counts = (evalb_counts([run.brackets for run in each]) for each in (first, runs))
+
+    def mean(evaluations: Iterable[Evaluation], score: str) -> float:
+        return float(np.mean([evaluation.scores()[score] for evaluation in evaluations]))
+
+    brackets = {
+        name: mean((run.brackets for run in runs), score)
+        for name, score in (
+            ("F1 of brackets", "evalb_f"),
+            ("precision", "evalb_p"),
+            ("recall", "evalb_r"),
+            ("complete", "complete_match"),
+            ("tag accuracy", "tag_acc"),
+            ("errors", "n_error"),
+        )
     }
-
-
-def compared(task: Task, n_states: int, by: dict[str, Found]) -> list[measure.Row]:
-    """Means over the seeds, and each approximation beside the first."""
-    treebank, beam, tags = task
-    first = evalb_counts(next(iter(by.values())).brackets)
-    return [
-        {
-            "treebank": treebank,
-            "approximation": approximation,
-            "states": n_states,
-            "beam": beam,
-            "tags": tags,
-            "F1 of tree": mean(evaluations.trees, "evalb_f"),
-            "F1 of brackets": mean(evaluations.brackets, "evalb_f"),
-            "precision of brackets": mean(evaluations.brackets, "evalb_p"),
-            "recall of brackets": mean(evaluations.brackets, "evalb_r"),
-            "less the first": str(difference_interval(first, evalb_counts(evaluations.brackets))),
-            "p": paired_permutation_test(first, evalb_counts(evaluations.brackets)),
-        }
-        for approximation, evaluations in by.items()
-    ]
-
-
-def mean(evaluations: Sequence[Evaluation], score: str) -> float:
-    return float(np.mean([evaluation.scores()[score] for evaluation in evaluations]))
+    return {
+        "F1 of tree": mean((run.trees for run in runs), "evalb_f"),
+        **brackets,
+        "no derivation": float(np.mean([run.n_failed for run in runs])),
+        "words / CPU s": float(np.mean([run.speed for run in runs])),
+        "less the first": str(difference_interval(base, counts)),
+        "p": paired_permutation_test(base, counts),
+    }
 
 
 if __name__ == "__main__":
