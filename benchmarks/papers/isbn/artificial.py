@@ -29,7 +29,7 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import count, islice
 
 import numpy as np
 
@@ -45,6 +45,7 @@ N_TESTED = 10_000
 LEAST_ACCURACY, LEAST_GAIN = 70.0, 3.0  # of networks that are not trivial
 BASELINE, FEED_FORWARD = "unigram", APPROXIMATIONS[0]
 LEARNED = "learned"
+BETTER = ("better (significantly)", "better likelihood")
 BEAM, EXACT = "true network, beam search", "true network, exact posterior"
 
 
@@ -90,90 +91,81 @@ class Outcome:
         return accuracy(self.is_right)
 
 
+Results = list[dict[str, Outcome]]
+"""By network, the outcomes by the names of the models."""
+
+
 def accuracy(is_right: np.ndarray) -> float:
     return 100 * float(np.mean(is_right))
 
 
 def networks(scale: float, args: argparse.Namespace) -> Iterator[Data]:
     """Return the networks that are not trivial, in the order of their seeds."""
-    seed = args.seed
-    while True:
-        data = Data.draw(seed, scale, args.train, has_edges=not args.no_edges)
-        if not data.is_trivial():
-            yield data
-        seed += 1
+    drawn = (Data.draw(seed, scale, args.train, has_edges=not args.no_edges) for seed in count(args.seed))
+    return (data for data in drawn if not data.is_trivial())
 
 
-def test(model: Filter, data: Data, beam: int) -> np.ndarray:
-    """Whether the labels that beam search finds are right."""
-    return decode(model, data.test, data.legal(data.test), beam=beam) == data.test.labels
+def outcome(model: Filter, data: Data, beam: int, nats: float | None = None) -> Outcome:
+    """Find labels by beam search; the likelihood is the model's, unless it is given."""
+    is_right = decode(model, data.test, data.legal(data.test), beam=beam) == data.test.labels
+    return Outcome(is_right, -float(np.mean(log_probabilities(model, data.test))) if nats is None else nats)
 
 
-def nats_of(model: Filter, data: Data) -> float:
-    return -float(np.mean(log_probabilities(model, data.test)))
-
-
-def references(data: Data, args) -> dict[str, Outcome]:
+def references(data: Data, beam: int) -> dict[str, Outcome]:
     """The unigram model, and the true network."""
-    exact = ExactFilter(data.model)
-    return {
-        BASELINE: Outcome(test(data.unigram, data, 1), nats_of(data.unigram, data)),
-        BEAM: Outcome(test(exact, data, args.beam), nats_of(exact, data)),
-        EXACT: Outcome(posteriors(data.model, data.test).argmax(axis=1) == data.test.labels),
-    }
+    exact = posteriors(data.model, data.test).argmax(axis=1) == data.test.labels
+    searched = outcome(ExactFilter(data.model), data, beam)
+    return {BASELINE: outcome(data.unigram, data, 1), BEAM: searched, EXACT: Outcome(exact)}
 
 
 def approximated(model: DynamicSBN, name: str, data: Data, beam: int) -> Outcome:
     """An approximation of a network, which need not be the true one."""
-    nats = -label_log_likelihoods(model, name, data.test).sum() / len(data.test.labels)
-    return Outcome(test(Approximation(model, name), data, beam), float(nats))
+    nats = -float(label_log_likelihoods(model, name, data.test).sum()) / len(data.test.labels)
+    return outcome(Approximation(model, name), data, beam, nats)
 
 
-def learned(name: str, data: Data, args) -> Outcome:
+def learned(name: str, data: Data, args: argparse.Namespace) -> Outcome:
     """An approximation whose parameters are learned, the best of several starts."""
     fits = [fit_labels(data.train, data.dev, like=data.model, approximation=name, seed=s) for s in range(args.restarts)]
     return approximated(max(fits, key=lambda fit: fit.dev_log_likelihood).model, name, data, args.beam)
 
 
-def mean_accuracy(results: list[dict[str, Outcome]], name: str) -> float:
+def mean_accuracy(results: Results, name: str) -> float:
     return float(np.mean([result[name].accuracy for result in results]))
 
 
-def mean_nats(results: list[dict[str, Outcome]], name: str) -> str | None:
-    nats = [result[name].nats for result in results]
-    return None if None in nats else f"{np.mean(nats):.4f}"
-
-
-def better(results: list[dict[str, Outcome]], name: str, offsets: list[np.ndarray]) -> str:
-    """On how many networks a model has more labels right than feed-forward, and significantly more."""
-    pairs = [(result[name].is_right, result[FEED_FORWARD].is_right) for result in results]
-    gains = [np.add.reduceat(a.astype(int) - b, begins[:-1]) for (a, b), begins in zip(pairs, offsets, strict=True)]
+def better(results: Results, name: str, offsets: list[np.ndarray]) -> measure.Row:
+    """On how many networks a model has more labels right than feed-forward (significantly more), and is likelier."""
+    pairs = [(result[name], result[FEED_FORWARD]) for result in results]
+    gains = [
+        np.add.reduceat(a.is_right.astype(int) - b.is_right, begins[:-1])
+        for (a, b), begins in zip(pairs, offsets, strict=True)
+    ]
     wins = [gain for gain in gains if gain.sum() > 0]
-    return f"{len(wins)} of {len(gains)} ({sum(sign_permutation_test(gain) < 0.05 for gain in wins)})"
+    n_significant = sum(sign_permutation_test(gain) < 0.05 for gain in wins)
+    n_likelier = sum(a.nats < b.nats for a, b in pairs)
+    cells = (f"{len(wins)} of {len(pairs)} ({n_significant})", f"{n_likelier} of {len(pairs)}")
+    return dict(zip(BETTER, cells, strict=True))
 
 
-def likelier(results: list[dict[str, Outcome]], name: str) -> str:
-    """On how many networks a model has a higher likelihood than feed-forward."""
-    return f"{sum(result[name].nats < result[FEED_FORWARD].nats for result in results)} of {len(results)}"
-
-
-def error_reduction(results: list[dict[str, Outcome]], name: str) -> float:
-    """Return the error reductions over feed-forward, and of feed-forward over the unigram model, in percent."""
+def error_reduction(results: Results, name: str) -> float | None:
+    """Return the error reduction over feed-forward, and of feed-forward over the unigram model, in percent."""
+    if name not in APPROXIMATIONS:
+        return None
     base = mean_accuracy(results, BASELINE if name == FEED_FORWARD else FEED_FORWARD)
     return 100 * (mean_accuracy(results, name) - base) / (mean_accuracy(results, EXACT) - base)
 
 
-def row(kind: str, results: list[dict[str, Outcome]], name: str, offsets: list[np.ndarray]) -> measure.Row:
+def row(kind: str, results: Results, name: str, offsets: list[np.ndarray]) -> measure.Row:
     """The row of a model whose parameters are learned, or true."""
     is_mean_field = name in APPROXIMATIONS and name != FEED_FORWARD
-    reduction = {"error reduction, %": error_reduction(results, name) if name in APPROXIMATIONS else None}
+    nats = [result[name].nats for result in results]
     return {
         kind: name,
         "accuracy, %": mean_accuracy(results, name),
-        **(reduction if kind == LEARNED else {}),
-        "better (significantly)": better(results, name, offsets) if is_mean_field else None,
-        "nats per element": mean_nats(results, name),
-        "better likelihood": likelier(results, name) if is_mean_field else None,
+        **({"error reduction, %": error_reduction(results, name)} if kind == LEARNED else {}),
+        "nats per element": None if None in nats else f"{np.mean(nats):.4f}",
+        **(better(results, name, offsets) if is_mean_field else dict.fromkeys(BETTER)),
     }
 
 
@@ -200,7 +192,7 @@ def measured(scale: float, args: argparse.Namespace) -> dict[str, list[measure.R
     """The tables of networks whose parameters have one scale."""
     results, trues, offsets = [], [], []
     for data in islice(networks(scale, args), args.models):
-        trained = references(data, args)
+        trained = references(data, args.beam)
         trues.append(trained | {name: approximated(data.model, name, data, args.beam) for name in APPROXIMATIONS})
         results.append(trained | {name: learned(name, data, args) for name in APPROXIMATIONS})
         offsets.append(data.test.offsets)
