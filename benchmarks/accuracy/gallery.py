@@ -1,12 +1,12 @@
 """Measure how many sentences that a newcomer would try a pipeline parses without a mistake, or with one.
 
-    python -m benchmarks.accuracy.gallery MODEL... [--mistakes] [--json FILE]
+    python -m benchmarks.accuracy.gallery MODEL... [--json FILE]
 
 MODEL is a folder that spacy.load opens, or a model of the package, such as en. `tests/data/gallery.tsv` has the
 sentences, and `tests/data/gallery.md` says how their trees were made. A tree is right if EVALB by COLLINS.prm finds all
 its brackets and no others: punctuation does not count. It is nearly right if at most one bracket is missing and at most
 one too many, as after one wrong attachment or label. Two thirds of the sentences are set aside: nobody looks at what a
-model makes of them, so that nothing can be tuned to them, and --mistakes shows only those of the others.
+model makes of them, so that nothing can be tuned to them.
 """
 
 from __future__ import annotations
@@ -87,9 +87,6 @@ def _row(name: str, sentences: str, verdicts: Sequence[str]) -> measure.Row:
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("models", nargs="+", metavar="MODEL")
-    arguments.add_argument(
-        "--mistakes", action="store_true", help="print the wrong trees of the half that is not set aside"
-    )
     args = arguments.parse_args()
     sentences, rows = read_gallery(), []
     for name in args.models:
@@ -97,10 +94,6 @@ def main() -> None:
         trees = [parsed(nlp, sentence) for sentence in sentences]
         verdicts = [verdict(sentence.tree, tree) for sentence, tree in zip(sentences, trees, strict=True)]
         rows += rows_of(name, sentences, verdicts)
-        if args.mistakes:
-            for sentence, tree, outcome in zip(sentences, trees, verdicts, strict=True):
-                if sentence.half == SEEN and outcome != RIGHT:
-                    print(f"{sentence.text}\n  not   {tree}\n  but   {sentence.tree}")
     measure.report({"Sentences by whether their trees are right": rows}, args.json)
 
 
