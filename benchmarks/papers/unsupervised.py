@@ -1,22 +1,21 @@
 """Unsupervised parsing in the field's protocol, which C-PCFG, TN-PCFG and SN-PCFG are reported by.
 
-    python -m benchmarks.papers.unsupervised TEXT... --trees TREES... [--tags gold tagger none] [--seeds N...]
-        [--grammar-text FILE...] [--without-punctuation] [--json FILE]
+    python -m benchmarks.papers.unsupervised TEXT... --trees TREES... [--tags gold none] [--seeds N...]
+        [--grammar-text FILE...] [--json FILE]
 
 TEXT are files of words and tags to learn from: bracketed trees, of which words and tags are read, or lines of word/tag.
-A grammar learns from the brackets of the files --grammar-text, the last TEXT if none are named. Without punctuation and
-tags (--tags none), `Unsupervised` learns from the same texts; its grammars are scored after each of two rounds, alone
-and together, and at last with brackets left flat. TREES are scored.
+Punctuation is taken out of all. A grammar learns from the brackets of the files --grammar-text, the last TEXT if none
+are named. Without tags (--tags none), `Unsupervised` learns from the same texts; its grammars are scored after each of
+two rounds, alone and together, and at last with brackets left flat. TREES are scored.
 
 F1 is the mean over sentences, of all lengths, without punctuation, without brackets of one word and of the whole
-sentence, and each span once (Kim et al. 2019). Sentences that are left with one word do not count. A
-sentence that has no other bracket in the treebank has an F1 of 100 if none was found, else of 0. Where
-two nodes span the whole sentence, such as S and VP in (S (VP ...)), Kim et al.'s own script counts one of them. Here
-neither counts, and nor does it in that of TN-PCFG.
+sentence, and each span once (Kim et al. 2019). Sentences that are left with one word do not count. A sentence that has
+no other bracket in the treebank has an F1 of 100 if none was found, else of 0. Where two nodes span the whole sentence,
+such as S and VP in (S (VP ...)), Kim et al.'s own script counts one of them. Here neither counts, and nor does it in
+that of TN-PCFG.
 
-Tags are those of the text (gold), those of a tagger (the pipeline en-fast), or classes of words that are learned from
-the words of TEXT (none: nobody annotated anything); `--tags` without a name leaves the systems that learn nothing. Our
-systems see punctuation, which the field's do not, but for --without-punctuation.
+Tags are those of the text (gold), or classes of words that are learned from the words of TEXT (none: nobody annotated
+anything); `--tags` without a name leaves the systems that learn nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ import argparse
 import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,8 +43,6 @@ from spacy_lpcfg.learning.induction import Induction, bracketed_tree
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import read_trees
-
-TAGGER = "en-fast"
 
 Spans = Iterable[Bracket]
 Tagger = Callable[[TaggedSentence], Sequence[str]]
@@ -136,30 +133,10 @@ def induced(text: Sequence[TaggedSentence], seed: int) -> Views:
     return Views(lambda sentence: tags.tags(sentence.words), lambda sentence: tags.fine(sentence.words))
 
 
-@cache
-def tagged() -> Views:
-    """Tags of the pipeline `TAGGER`, for given words; every sentence is tagged once."""
-    from spacy.tokens import Doc
-
-    from spacy_lpcfg.components.cli.shared.pipelines import load_pipeline
-
-    nlp = load_pipeline(TAGGER)
-    known: dict[tuple[str, ...], tuple[str, ...]] = {}
-
-    def tags(sentence: TaggedSentence) -> tuple[str, ...]:
-        words = tuple(sentence.words)
-        if words not in known:
-            known[words] = tuple(token.tag_ for token in nlp(Doc(nlp.vocab, words=list(words))))
-        return known[words]
-
-    return Views(tags, tags)
-
-
 def main() -> None:
     args = _arguments()
-    view = without_punctuation if args.without_punctuation else spelled
     text, grammar_text = (
-        [view(spelled(sentence)) for sentence in read_tagged(paths)]
+        [without_punctuation(spelled(sentence)) for sentence in read_tagged(paths)]
         for paths in (args.text, args.grammar_text or args.text[-1:])
     )
     golds = {str(path): list(gold_sentences(read_trees(path))) for path in args.trees}
@@ -173,10 +150,10 @@ def main() -> None:
         for seed in args.seeds:
             views = _views(kind, text, seed)
             systems = learned(text, grammar_text, views, seed)
-            if kind == "none" and args.without_punctuation:
+            if kind == "none":
                 systems |= unsupervised(text, grammar_text, seed)
             for (name, spans), (path, each) in itertools.product(systems.items(), golds.items()):
-                f1 = sentence_f1(_score(gold, spans, view) for gold in each)
+                f1 = sentence_f1(_score(gold, spans) for gold in each)
                 found.setdefault(name, {}).setdefault(path, []).append(f1)
                 measure.progress(f"tags: {kind}, seed {seed}, {name}, {path}: {f1:.2f}")
         seconds = (time.process_time() - start) / len(args.seeds)
@@ -193,26 +170,17 @@ def _arguments() -> argparse.Namespace:
     arguments.add_argument("text", type=Path, nargs="+", metavar="TEXT")
     arguments.add_argument("--trees", type=Path, nargs="+", required=True)
     arguments.add_argument("--grammar-text", type=Path, nargs="+", metavar="FILE")
-    arguments.add_argument("--tags", nargs="*", choices=("gold", "tagger", "none"), default=["gold", "none"])
+    arguments.add_argument("--tags", nargs="*", choices=("gold", "none"), default=["gold", "none"])
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4], metavar="N")
-    arguments.add_argument("--without-punctuation", action="store_true")
     return arguments.parse_args()
 
 
 def _views(kind: str, text: Sequence[TaggedSentence], seed: int) -> Views:
-    if kind == "none":
-        return induced(text, seed)
-    return tagged() if kind == "tagger" else Views(lambda s: s.tags, lambda s: s.tags)
+    return induced(text, seed) if kind == "none" else Views(lambda s: s.tags, lambda s: s.tags)
 
 
-def _score(
-    gold: GoldSentence,
-    spans: Callable[[TaggedSentence], Spans],
-    view: Callable[[TaggedSentence], TaggedSentence],
-) -> UnlabelledScore:
-    sentence = view(gold.tagged)
-    keep = gold.keep if len(sentence.words) == len(gold.keep) else [True] * gold.n_words
-    return gold.score(counted_brackets(spans(sentence), keep))
+def _score(gold: GoldSentence, spans: Callable[[TaggedSentence], Spans]) -> UnlabelledScore:
+    return gold.score(counted_brackets(spans(without_punctuation(gold.tagged)), [True] * gold.n_words))
 
 
 if __name__ == "__main__":
