@@ -43,6 +43,18 @@ def shared_evalb() -> Path:
     return _folder("evalb")
 
 
+@pytest.fixture
+def new_file(tmp_path):
+    """What writes a text or bytes into a file of the test's folder."""
+
+    def write(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
 # Which tests run, and on how many cores ------------------------------------------------------------
 
 

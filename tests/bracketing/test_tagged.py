@@ -28,9 +28,8 @@ def pairs(line: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("text", [TREES, LINES])
 @pytest.mark.parametrize("is_zipped", [False, True])
-def test_tagged_reads_both_formats_plain_and_zipped(tmp_path, text, is_zipped):
-    path = tmp_path / "text"
-    path.write_bytes(gzip.compress(text.encode()) if is_zipped else text.encode())
+def test_tagged_reads_both_formats_plain_and_zipped(new_file, text, is_zipped):
+    path = new_file("text", gzip.compress(text.encode()) if is_zipped else text.encode())
     assert list(read_tagged(path)) == WANTED
     assert list(read_tagged([path, path])) == WANTED * 2
 

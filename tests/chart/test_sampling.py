@@ -1,10 +1,13 @@
 """Trees drawn from a grammar: their distribution, their form, and when there are none."""
 
+from collections import Counter
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 import pytest
+from grammars import grammar_of, one_state
+from oracles.enumeration import Model
 
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.grammar import Grammar
@@ -18,6 +21,22 @@ UNSMOOTHED = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0)
 def learn(*trees: str) -> Grammar:
     """The treebank PCFG of trees, its emissions as they were counted."""
     return TreebankPCFG(lexical=UNSMOOTHED).fit(parse_trees(trees))
+
+
+def test_sampling_draws_the_distribution_of_a_latent_grammar() -> None:
+    rng = np.random.default_rng(0)
+    root, rule = rng.dirichlet(np.ones(2)), rng.dirichlet(np.full(4, 0.3), size=2).reshape(2, 2, 2)
+    p = {"a": np.array([0.9, 0.1]), "b": np.array([0.1, 0.9])}
+    q = {"c": np.array([0.8, 0.3]), "d": np.array([0.2, 0.7])}
+    words = {("P", x): vector for x, vector in p.items()} | {("Q", y): vector for y, vector in q.items()}
+    model = Model({"S": root}, {("S", "P", "Q"): rule}, words)
+    grammar = grammar_of(model, one_state(model, seed=0), is_proper=True)
+    n = 20_000
+    drawn = Counter(tuple(tree.words) for tree in islice(sample_trees(grammar, seed=1), n))
+    for x, y in product(p, q):
+        expected = np.einsum("i,ijk,j,k", root, rule, p[x], q[y])
+        unknown = 2e-3  # weight of unknown words in `grammar_of`, beside the model's
+        assert drawn[x, y] / n == pytest.approx(expected, abs=5 * np.sqrt(expected / n) + unknown)
 
 
 def test_sampling_gives_trees_of_the_treebanks_form(sample_grammar: Grammar) -> None:

@@ -27,10 +27,8 @@ CONLLU = """\
 
 
 @pytest.fixture
-def file(tmp_path):
-    path = tmp_path / "t.txt"
-    path.write_text(TEXT, encoding="utf-8")
-    return path
+def file(new_file):
+    return new_file("t.txt", TEXT)
 
 
 def table(*command: object) -> list[dict[str, str]]:

@@ -37,10 +37,8 @@ def model(pcfg_model):
 
 
 @pytest.fixture
-def raw(tmp_path):
-    path = tmp_path / "raw.mrg"
-    path.write_text(RAW, encoding="utf-8")
-    return path
+def raw(new_file):
+    return new_file("raw.mrg", RAW)
 
 
 def grammar_of(model: Path):
@@ -266,9 +264,8 @@ def test_cli_parse_says_how_many_trees_are_makeshift(model):
 # evaluate
 
 
-def test_cli_evaluate_normalizes_both_sides(raw, tmp_path):
-    gold = tmp_path / "gold.mrg"
-    gold.write_text(GOLD, encoding="utf-8")
+def test_cli_evaluate_normalizes_both_sides(raw, new_file):
+    gold = new_file("gold.mrg", GOLD)
     for one in (raw, gold):
         for other in (raw, gold):
             scores = json.loads(run("evaluate", one, other, "--json").stdout)
@@ -287,9 +284,8 @@ def test_cli_evaluate_takes_empty_lines_for_missing_trees_and_other_words_for_er
     assert (scores["n_sentences"], scores["n_error"], scores["evalb_f"]) == (3, 1, 100.0)
 
 
-def test_cli_evaluate_tells_which_labels_are_confused(raw, tmp_path):
-    test = tmp_path / "test.mrg"
-    test.write_text(RAW.replace("(NP=2", "(X_1"), encoding="utf-8")
+def test_cli_evaluate_tells_which_labels_are_confused(raw, new_file):
+    test = new_file("test.mrg", RAW.replace("(NP=2", "(X_1"))
     scores = json.loads(run("evaluate", raw, test, "--json").stdout)
     assert scores["confusions"] == [{"gold": "NP", "test": "X_1", "n": 1}]
     assert scores["labels"]["X_1"] == {"p": 0.0, "r": 0.0, "f": 0.0, "n_gold": 0, "n_test": 1}

@@ -169,10 +169,9 @@ def test_cli_reads_docs_from_stdin_to_their_limit_only(known):
     assert "16,777,216 are allowed" in message_of(done.stderr)
 
 
-def test_cli_refuses_objects_of_json_that_do_not_end(known, tmp_path, monkeypatch):
+def test_cli_refuses_objects_of_json_that_do_not_end(known, tmp_path, new_file, monkeypatch):
     monkeypatch.setattr(sys.modules["spacy_lpcfg.components.cli.shared.tree_sources"], "LONGEST_JSON", 1000)
-    bad = tmp_path / "bad.jsonl"
-    bad.write_text('{"tree": "(NP (NN Rain))"}\n{"tree": "(NP (NN Rain))", "words": [' + "[]," * 400, "utf-8")
+    bad = new_file("bad.jsonl", '{"tree": "(NP (NN Rain))"}\n{"tree": "(NP (NN Rain))", "words": [' + "[]," * 400)
     assert "bad.jsonl:2: Expected a JSON object of at most" in refusal(READS["convert"], tmp_path, bad=bad, **known)
 
 
@@ -308,11 +307,9 @@ def test_cli_writes_where_a_link_points_to(known, tmp_path):
     assert (tmp_path / "far" / "trees").read_text("utf-8").startswith("(S ")
 
 
-def test_cli_leaves_the_old_output_when_it_fails(known, tmp_path):
-    old = tmp_path / "trees"
-    old.write_text("old", encoding="utf-8")
-    bad = tmp_path / "bad"
-    bad.write_text("The/DT ferry/NN\n" * 100 + "left\n", encoding="utf-8")
+def test_cli_leaves_the_old_output_when_it_fails(known, tmp_path, new_file):
+    old = new_file("trees", "old")
+    bad = new_file("bad", "The/DT ferry/NN\n" * 100 + "left\n")
     message = refusal("parse {pcfg} {bad} --input tagged --force -o {old}", tmp_path, bad=bad, old=old, **known)
     assert "bad:101: Expected word/TAG" in message
     assert old.read_text("utf-8") == "old"
@@ -341,9 +338,8 @@ def interrupted(arguments: list[object], text: str, begun: Callable[[str], bool]
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")
 @pytest.mark.parametrize("more", [(), ("--n-process", 2)])
-def test_cli_parse_leaves_nothing_after_ctrl_c(known, tmp_path, more):
-    out = tmp_path / "trees"
-    out.write_text("old", encoding="utf-8")
+def test_cli_parse_leaves_nothing_after_ctrl_c(known, tmp_path, new_file, more):
+    out = new_file("trees", "old")
     arguments = ["parse", known["pcfg"], "-", "--force", "-o", out, *more]
 
     def has_temporary(_: str) -> bool:

@@ -26,10 +26,8 @@ def model(bracketer_model):
 
 
 @pytest.fixture
-def tagged(tmp_path):
-    path = tmp_path / "text"
-    path.write_text(TAGGED, encoding="utf-8")
-    return path
+def tagged(new_file):
+    return new_file("text", TAGGED)
 
 
 def bracketer_of(model: Path):

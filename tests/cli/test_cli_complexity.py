@@ -67,9 +67,8 @@ def test_cli_complexity_writes_what_l2sca_writes(tmp_path):
 
 
 @pytest.mark.slow
-def test_cli_complexity_of_text_is_that_of_a_document_with_surprisal(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_text("The ferry left. It rained.\nWe left because it rained.\n", encoding="utf-8")
+def test_cli_complexity_of_text_is_that_of_a_document_with_surprisal(new_file):
+    path = new_file("text.txt", "The ferry left. It rained.\nWe left because it rained.\n")
     (row,) = table(path)
     assert (row["W"], row["S"], row["DC"], row["C/S"]) == ("10", "3", "1", "1.33333")
     bits = [line.split("\t") for line in run("surprisal", "en", path).stdout.splitlines()[1:]]

@@ -30,15 +30,14 @@ def test_cli_convert_makes_trees_of_dependencies_by_a_model(pcfg_model, tmp_path
     assert "Expected files that end in .conllu or .conllu.gz" in refused
 
 
-def test_cli_convert_skips_sentences_that_cannot_get_a_tree(pcfg_model, tmp_path):
+def test_cli_convert_skips_sentences_that_cannot_get_a_tree(pcfg_model, tmp_path, new_file):
     """Heads that are no numbers, and too many words; a word with a blank is legal in Universal Dependencies."""
 
     def row(i: int, word: str, head: object) -> str:
         return f"{i}\t{word}\t_\tNUM\tCD\t_\t{head}\tdep\t_\t_"
 
     long = [row(i, "a", i - 1) for i in range(1, 502)]
-    bad = tmp_path / "bad.conllu"
-    bad.write_text("\n".join([row(1, "1 000", 0), "", row(1, "a", "1" * 5_000), "", *long, ""]))
+    bad = new_file("bad.conllu", "\n".join([row(1, "1 000", 0), "", row(1, "a", "1" * 5_000), "", *long, ""]))
     convert = ("convert", bad, tmp_path / "out.mrg", "--by", pcfg_model)
     assert "bad.conllu:3: Expected the number of a head" in run(*convert, code=1).stderr
     assert "2 broken trees were skipped" in run(*convert, "--skip-bad").stderr
@@ -48,9 +47,8 @@ def test_cli_convert_skips_sentences_that_cannot_get_a_tree(pcfg_model, tmp_path
 
 
 @pytest.mark.parametrize("output", ["out.mrg", "out.jsonl", "out.spacy", "out.tex"])
-def test_cli_convert_names_the_tree_that_has_half_a_character(tmp_path, output):
-    bad = tmp_path / "bad.jsonl"
-    bad.write_text('{"tree": "(NP (NN \\ud83c\\udf27))"}\n{"tree": "(NP (NN \\ud800))"}\n')
+def test_cli_convert_names_the_tree_that_has_half_a_character(tmp_path, new_file, output):
+    bad = new_file("bad.jsonl", '{"tree": "(NP (NN \\ud83c\\udf27))"}\n{"tree": "(NP (NN \\ud800))"}\n')
     refused = run("convert", bad, tmp_path / output, code=1).stderr
     assert "bad.jsonl:2: Expected characters, but got half of one: '\\ud800'" in refused
     assert "1 broken tree was skipped" in run("convert", bad, tmp_path / output, "--skip-bad").stderr

@@ -7,9 +7,8 @@ from spacy_lpcfg.trees import read_trees
 TEXT = "It rained. It rained.\n\nThe old man saw the ferry that the boys on the hill with the zebra missed on Sunday.\n"
 
 
-def test_cli_doubt_puts_the_most_doubtful_sentences_first_and_leaves_out_duplicates(pcfg_model, tmp_path):
-    text = tmp_path / "text.txt"
-    text.write_text(TEXT)
+def test_cli_doubt_puts_the_most_doubtful_sentences_first_and_leaves_out_duplicates(pcfg_model, tmp_path, new_file):
+    text = new_file("text.txt", TEXT)
     table = [line.split("\t") for line in run("doubt", pcfg_model, text).stdout.splitlines()]
     rows = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
     assert [(row["line"], row["sentence"]) for row in rows] == [("3", "3"), ("1", "1")]
@@ -26,9 +25,8 @@ def test_cli_doubt_takes_the_words_of_trees(pcfg_model):
     assert len(run("doubt", pcfg_model, SAMPLE / "dev.mrg", "-n", 5).stdout.splitlines()) == 6
 
 
-def test_cli_parse_and_adapt_take_words_with_their_tags(pcfg_model, tmp_path):
-    words = tmp_path / "words.txt"
-    words.write_text("missed VBN\n")
+def test_cli_parse_and_adapt_take_words_with_their_tags(pcfg_model, tmp_path, new_file):
+    words = new_file("words.txt", "missed VBN\n")
     text = "The zebra that they missed was the last ship."
     assert "(VBN missed)" in run("parse", pcfg_model, text, "--words", words).stdout
     words.write_text("\nmissed VBX\n")

@@ -19,17 +19,13 @@ EDITED = (
 
 
 @pytest.fixture
-def rules(tmp_path):
-    path = tmp_path / "rules.tsurgeon"
-    path.write_text(RULES, encoding="utf-8")
-    return path
+def rules(new_file):
+    return new_file("rules.tsurgeon", RULES)
 
 
 @pytest.fixture
-def trees(tmp_path):
-    path = tmp_path / "some.mrg"
-    path.write_text(TREES, encoding="utf-8")
-    return path
+def trees(new_file):
+    return new_file("some.mrg", TREES)
 
 
 def test_cli_edit_writes_trees_as_they_stand_and_tells_firings(trees, rules, tmp_path):

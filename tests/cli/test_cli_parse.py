@@ -304,9 +304,8 @@ def test_cli_surprisal_of_words_that_are_given_is_theirs(pcfg_model):
     assert json_in(run(*by_word, text=text).stdout) == found
 
 
-def test_cli_surprisal_of_words_has_their_frequencies(pcfg_model, tmp_path):
-    counts = tmp_path / "counts.tsv"
-    counts.write_text("did\t8\nIt\t1\nit\t999989\n")
+def test_cli_surprisal_of_words_has_their_frequencies(pcfg_model, new_file):
+    counts = new_file("counts.tsv", "did\t8\nIt\t1\nit\t999989\n")
     by_word = ["surprisal", pcfg_model, "-", "--by", "word", "--frequencies", counts]
     rows = table_in(run(*by_word, text="Did you see it?").stdout)
     unseen = math.log10(1e9 / 1_000_000)

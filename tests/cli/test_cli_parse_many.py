@@ -195,13 +195,12 @@ def test_parse_many_says_what_kills_processes(pcfg_model, corpus, tmp_path, monk
 
 
 @pytest.mark.skipif(not hasattr(spacy.Language, "memory_zone"), reason="spaCy 3.8 has it")
-def test_parse_many_forgets_the_words_of_a_file(pcfg_model, tmp_path):
+def test_parse_many_forgets_the_words_of_a_file(pcfg_model, new_file):
     nlp = spacy.load(pcfg_model)
     work = _Work(nlp, "lpcfg_parser", Source("", Input.text, None), {}, "brackets", force=False)
     sizes = []
     for i in range(3):
-        file = tmp_path / f"{i}.txt"
-        file.write_text("".join(f"The ferry{i}x{n} left{i}x{n}.\n" for n in range(20)), encoding="utf-8")
+        file = new_file(f"{i}.txt", "".join(f"The ferry{i}x{n} left{i}x{n}.\n" for n in range(20)))
         assert work(Shard(str(file), f"{file}.mrg")).status["parsed"] == 20
         sizes.append(len(nlp.vocab.strings))
     assert len(set(sizes)) == 1

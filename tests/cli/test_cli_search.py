@@ -16,10 +16,8 @@ TREES = "(S (NP (DT The) (NN price)) (VP (VBD fell)))\n(S (NP (PRP It)) (VP (VBD
 
 
 @pytest.fixture
-def trees(tmp_path):
-    path = tmp_path / "some.mrg"
-    path.write_text(TREES, encoding="utf-8")
-    return path
+def trees(new_file):
+    return new_file("some.mrg", TREES)
 
 
 def test_cli_search_shows_matches_in_context(trees):
@@ -38,9 +36,8 @@ def test_cli_search_finds_the_top_below_a_root_that_trees_need_not_have(trees):
     assert run("search", "VP >> ROOT", trees, "--counts").stdout.splitlines()[1].split("\t")[2:] == ["2", "2", "2"]
 
 
-def test_cli_search_goes_on_after_a_file_that_cannot_be_read(trees, tmp_path):
-    broken = tmp_path / "broken.mrg"
-    broken.write_text(BROKEN, encoding="utf-8")
+def test_cli_search_goes_on_after_a_file_that_cannot_be_read(trees, new_file):
+    broken = new_file("broken.mrg", BROKEN)
     done = run("search", "DT", trees, broken, trees, code=1)
     assert len(done.stdout.splitlines()) == 2
     assert done.stderr.count("broken.mrg:1: ") == 1
@@ -50,9 +47,8 @@ def test_cli_search_goes_on_after_a_file_that_cannot_be_read(trees, tmp_path):
     assert rows[-1].split("\t") == ["total", "DT", "2", "2", "4"]
 
 
-def test_cli_search_shortens_long_context(tmp_path):
-    path = tmp_path / "long.mrg"
-    path.write_text(f"(S {'(A aaa) ' * 20}(B b){' (A aaa)' * 20})", encoding="utf-8")
+def test_cli_search_shortens_long_context(new_file):
+    path = new_file("long.mrg", f"(S {'(A aaa) ' * 20}(B b){' (A aaa)' * 20})")
     (line,) = run("search", "B", path).stdout.splitlines()
     before, after = line.split(" [b] ")
     assert before == f"{1:>6}  ...{('aaa ' * 20).strip()[-37:]}"
@@ -91,9 +87,8 @@ def test_cli_search_of_docs_is_that_of_their_trees(tmp_path):
     assert piped == [str(docs), "DT", str(len(index.nodes("DT"))), piped[3], "100"]
 
 
-def test_cli_search_parses_text(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_text("The ferry sank. It left.\n\nThe old man stayed.\n", encoding="utf-8")
+def test_cli_search_parses_text(tmp_path, new_file):
+    path = new_file("text.txt", "The ferry sank. It left.\n\nThe old man stayed.\n")
     rows = [line.split("\t") for line in run("search", "VP < VBD=v", path, "--format", "tsv").stdout.splitlines()]
     assert [(row[3], row[12], row[13]) for row in rows[1:]] == [
         ("1", "sank", "sank"),
@@ -106,19 +101,17 @@ def test_cli_search_parses_text(tmp_path):
     assert (tmp_path / "out").read_text("utf-8").startswith("3\t(")
 
 
-def test_cli_search_loads_the_model_once(tmp_path, monkeypatch):
+def test_cli_search_loads_the_model_once(new_file, monkeypatch):
     loaded = []
     monkeypatch.setattr(tree_sources, "load_pipeline", lambda model: loaded.append(model) or load_pipeline(model))
-    path = tmp_path / "text.txt"
-    path.write_text("It left.", encoding="utf-8")
+    path = new_file("text.txt", "It left.")
     found = run("search", "NP <: PRP", path, "It sank.", path, "--format", "tsv").stdout.splitlines()[1:]
     assert [row.split("\t")[0] for row in found] == [str(path), "<text>", str(path)]
     assert loaded == ["en"]
 
 
-def test_cli_search_uses_head_rules_of_the_language(tmp_path):
-    trees = tmp_path / "nouns.mrg"
-    trees.write_text("(NP (DT The) (NN stone) (NN wall))\n", "utf-8")
+def test_cli_search_uses_head_rules_of_the_language(new_file):
+    trees = new_file("nouns.mrg", "(NP (DT The) (NN stone) (NN wall))\n")
 
     def heads(lang: str) -> list[str]:
         found = run("search", "__ !< __ >># NP", trees, "--format", "tsv", "--lang", lang).stdout

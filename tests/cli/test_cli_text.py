@@ -153,9 +153,8 @@ def test_cli_names_broken_trees_or_skips_and_counts_them(name, tmp_path):
     assert SKIP_HINT not in skipped
 
 
-def test_cli_suggests_to_skip_broken_trees_only_where_that_can_be(tmp_path):
-    broken = tmp_path / "broken.mrg"
-    broken.write_text(BROKEN, encoding="utf-8")
+def test_cli_suggests_to_skip_broken_trees_only_where_that_can_be(tmp_path, new_file):
+    broken = new_file("broken.mrg", BROKEN)
     for command in (("learn", "lpcfg", broken, "-o", tmp_path / "out"), ("convert", broken, tmp_path / "out.mrg")):
         assert SKIP_HINT not in run(*command, "--skip-bad", code=1).stderr
     assert SKIP_HINT not in run("evaluate", broken, broken, code=1).stderr
@@ -163,12 +162,11 @@ def test_cli_suggests_to_skip_broken_trees_only_where_that_can_be(tmp_path):
     assert SKIP_HINT not in run("learn", "lpcfg", broken, "-o", tmp_path / "out", code=1).stderr
 
 
-def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, monkeypatch, pcfg_model):
+def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, new_file, monkeypatch, pcfg_model):
     totals: list[int | None] = []
     command = sys.modules["spacy_lpcfg.components.cli.parse"]
     monkeypatch.setattr(command, "progress", lambda found, *_, total, **__: totals.append(total) or found)
-    text = tmp_path / "text"
-    text.write_text("It rained.\n\nIt stopped.\n", encoding="utf-8")
+    text = new_file("text", "It rained.\n\nIt stopped.\n")
     run("parse", pcfg_model, text)
     monkeypatch.setattr(inputs, "_is_watched", lambda: True)
     run("parse", pcfg_model, text, "-o", tmp_path / "out")

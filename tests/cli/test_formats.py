@@ -47,12 +47,11 @@ WITHOUT_FORMAT = ("convert", "edit")  # the ending alone decides
 
 
 @pytest.fixture
-def known(tmp_path, pcfg_model) -> dict[str, Path]:
+def known(tmp_path, new_file, pcfg_model) -> dict[str, Path]:
     trees, text = tmp_path / "trees.mrg", tmp_path / "text.txt"
     sample_part(trees, "dev", 3)
     text.write_text(TEXT, encoding="utf-8")
-    rules = tmp_path / "rules.tsurgeon"
-    rules.write_text("SBARQ=x\n\nrelabel x S\n", encoding="utf-8")
+    rules = new_file("rules.tsurgeon", "SBARQ=x\n\nrelabel x S\n")
     return {"trees": trees, "text": text, "rules": rules, "model": pcfg_model}
 
 
@@ -138,11 +137,10 @@ def test_formats_have_endings_of_their_own():
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_formats_replace_no_file_without_force(name, known, tmp_path):
+def test_formats_replace_no_file_without_force(name, known, new_file):
     endings = {"search": "mrg", "complexity": "csv", "surprisal": "csv", "search-counts": "csv"}
     endings |= dict.fromkeys(("render", "simplify"), "txt")
-    out = tmp_path / f"out.{endings.get(name, 'mrg')}"
-    out.write_text("mine", encoding="utf-8")
+    out = new_file(f"out.{endings.get(name, 'mrg')}", "mine")
     assert f"'{out}' exists: name another file, or use --force" in message_of(*arguments(name, known), out)
     assert out.read_text("utf-8") == "mine"
     run(*arguments(name, known), out, "--force")

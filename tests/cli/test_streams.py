@@ -147,13 +147,12 @@ def on_terminal(*command: object) -> str:
         "parse {model} {broken} --input trees",
     ],
 )
-def test_streams_a_terminal_gets_no_control_characters(command, known, tmp_path):
+def test_streams_a_terminal_gets_no_control_characters(command, known, tmp_path, new_file):
     """Neither in results nor in messages."""
     words, odd = tmp_path / "words", tmp_path / "odd.mrg"
     words.write_text(f"The red{ESCAPES} ferry\n", encoding="utf-8")
     odd.write_text(f"(S (NP{ESCAPES} (DT The) (NN red{ESCAPES})) (VP (VBD left)))\n", encoding="utf-8")
-    broken = tmp_path / f"{ESCAPES}.mrg"  # errors name it
-    broken.write_text("(S (NP", encoding="utf-8")
+    broken = new_file(f"{ESCAPES}.mrg", "(S (NP")  # errors name it
     names = {**known, "words": words, "odd": odd, "broken": f"'{broken}'"}
     shown = on_terminal("sh", "-c", f"{console_script()} {command.format(**names)}")
     assert not {"\x1b", "\x9b", "\x07"} & set(shown), shown

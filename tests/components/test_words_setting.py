@@ -19,10 +19,8 @@ def tags(nlp) -> list[str]:
 
 
 @pytest.fixture
-def file(tmp_path):
-    path = tmp_path / "words.txt"
-    path.write_text(WORDS)
-    return path
+def file(new_file):
+    return new_file("words.txt", WORDS)
 
 
 @pytest.fixture

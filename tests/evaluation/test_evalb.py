@@ -26,12 +26,12 @@ def test_params_from_file_reads_the_collins_file(shared_evalb):
     assert Params.from_file(shared_evalb / "COLLINS.prm") == COLLINS
 
 
-def test_params_from_file_reads_every_keyword(tmp_path):
-    path = tmp_path / "all.prm"
-    path.write_text(
+def test_params_from_file_reads_every_keyword(new_file):
+    path = new_file(
+        "all.prm",
         "## comment\nDEBUG 1\nMAX_ERROR 7\n\nCUTOFF_LEN 10  \nCUTOFF_LEN 20\nLABELED 0\n"
         "DELETE_LABEL #\nDELETE_LABEL .\nDELETE_LABEL_FOR_LENGTH -NONE-\nQUOTE_LABEL POS\n"
-        "EQ_LABEL ADVP PRT\nEQ_WORD This  this\n"
+        "EQ_LABEL ADVP PRT\nEQ_WORD This  this\n",
     )
     assert Params.from_file(path) == Params(
         deleted=frozenset("#."),
@@ -54,9 +54,8 @@ def test_params_from_file_reads_every_keyword(tmp_path):
         ("CUTOFF_LEN forty", r"bad\.prm:2: CUTOFF_LEN takes a whole number of at most 9 digits, got 'forty'"),
     ],
 )
-def test_params_from_file_names_the_place_of_a_bad_line(tmp_path, line, message):
-    path = tmp_path / "bad.prm"
-    path.write_text(f"# settings\n{line}\n")
+def test_params_from_file_names_the_place_of_a_bad_line(new_file, line, message):
+    path = new_file("bad.prm", f"# settings\n{line}\n")
     with pytest.raises(ValueError, match=message):
         Params.from_file(path)
 
@@ -239,9 +238,8 @@ def test_prf_of_no_items_is_zero():
     assert PRF(1, 2, 4).fmeasure == pytest.approx(100 / 3)
 
 
-def test_read_evalb_keeps_lines(tmp_path):
-    path = tmp_path / "lines.mrg"
-    path.write_text("(S (X a))\n\n(X a) (X b)\n(())\n")
+def test_read_evalb_keeps_lines(new_file):
+    path = new_file("lines.mrg", "(S (X a))\n\n(X a) (X b)\n(())\n")
     assert [len(trees) for trees in read_evalb(path)] == [1, 0, 2, 0]
     path.write_text("(S (X a))\n(S (X a)\n")
     with pytest.raises(TreebankError, match=r"lines\.mrg:2: "):

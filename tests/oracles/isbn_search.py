@@ -1,14 +1,16 @@
 """The oracle of the search: all derivations of a short sentence, one after the other, in plain numpy and float64.
 
-Slow and obvious on purpose: the networks' equations (5 to 15 of Henderson and Titov 2010) position by position, and
-every transition that is allowed, but for more than `unary_cap` nodes projected in a row.
+Slow and obvious on purpose: the networks' equations (5 to 15 of Henderson and Titov 2010) position by position, as in
+`isbn_reference`, and every transition that is allowed, but for more than `unary_cap` nodes projected in a row.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.optimize import fsolve
+from oracles.isbn_reference import UPDATES
+from scipy.special import expit
 
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.network import Network
@@ -16,10 +18,6 @@ from spacy_lpcfg.isbn.relations import NONE, ROOT, Cell, codes, related
 from spacy_lpcfg.isbn.transitions import ATTACH, ATTACHED, MODIFIED, MODIFY, PROJECT, SHIFT, Transition, tree_of
 from spacy_lpcfg.isbn.vocabulary import Candidates, mask_of
 from spacy_lpcfg.trees import Tree
-
-
-def sigmoid(theta):
-    return 1 / (1 + np.exp(-theta))
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ class Enumeration:
                 stack=(*state.stack[:-1], state.stack[-1]._replace(context=t), Cell(-1, NONE, NONE, NONE, t, t)),
                 last_shift=t,
                 n_words=state.n_words + 1,
-                means=(*state.means, [sigmoid(theta) for theta in after]),
+                means=(*state.means, [expit(theta) for theta in after]),
                 rows=(*state.rows, [SHIFT, chosen, outcome, *(signatures if own.has_signatures[c] else [])]),
                 transitions=(*state.transitions, Transition(SHIFT, vocabulary.tags[tag], self.words[state.n_words])),
                 log_probability=state.log_probability + log_probability,
@@ -134,7 +132,7 @@ class Enumeration:
             last_shift=state.last_shift,
             n_projected=state.n_projected + 1 if action >= PROJECT else 0,
             n_words=state.n_words,
-            means=(*state.means, [sigmoid(theta) for theta in thetas]),
+            means=(*state.means, [expit(theta) for theta in thetas]),
             rows=(*state.rows, [action]),
             transitions=(*state.transitions, transition or Transition(PROJECT, self.isbn.labels[action - PROJECT])),
             log_probability=state.log_probability + log_probability,
@@ -163,21 +161,15 @@ class Enumeration:
         return logs - np.logaddexp.reduce(logs)
 
     @staticmethod
-    def update(
-        network: Network, theta: np.ndarray, first: int, end: int, mask: np.ndarray | None, chosen: int
-    ) -> np.ndarray:
+    def update(network: Network, theta: np.ndarray, first: int, end: int, mask: Any, chosen: int) -> np.ndarray:
         """Return theta after a decision (equation 13)."""
-        if network.approximation == "feed-forward":
-            return theta
-        weights = network.outcome_weights[first:end].astype(float)
-        before = theta + weights[chosen - first]
-        if network.approximation == "mean-field-step":
-            return before - choose(network, theta, first, end, mask) @ weights
-        return fsolve(lambda x: x - before + choose(network, x, first, end, mask) @ weights, theta, xtol=1e-9)
+        allowed = np.ones(end - first, dtype=bool) if mask is None else mask
+        rows = network.outcome_weights[first:end][allowed].astype(float), network.outcome_bias[first:end][allowed]
+        return UPDATES[network.approximation](theta, *rows, allowed[: chosen - first].sum())
 
 
 def choose(network: Network, theta: np.ndarray, first: int, end: int, mask: np.ndarray | None) -> np.ndarray:
     """P of the outcomes of a range by one network."""
-    logits = network.outcome_weights[first:end].astype(float) @ sigmoid(theta) + network.outcome_bias[first:end]
+    logits = network.outcome_weights[first:end].astype(float) @ expit(theta) + network.outcome_bias[first:end]
     weights = np.exp(logits - logits.max()) * (1 if mask is None else mask)
     return weights / weights.sum()

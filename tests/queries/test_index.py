@@ -68,9 +68,10 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("text", [*BROKEN, "(S (A \ufffd\ufffd))"])
-def test_index_reads_what_is_strange_as_others_do(tmp_path, text):
-    path = tmp_path / "strange.mrg"
-    path.write_bytes(b"(S (A a))\n" + text.encode("utf-8").replace("\ufffd".encode(), b"\xff") + b"\n(S (A a))\n")
+def test_index_reads_what_is_strange_as_others_do(new_file, text):
+    path = new_file(
+        "strange.mrg", b"(S (A a))\n" + text.encode("utf-8").replace("\ufffd".encode(), b"\xff") + b"\n(S (A a))\n"
+    )
 
     def read(reader) -> tuple[list[Tree] | str, list[str]]:
         errors: list[TreebankError] = []

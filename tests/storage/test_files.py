@@ -85,15 +85,14 @@ def beside(path: Path) -> list[str]:
 
 
 @on_posix
-def test_files_kill_leaves_the_old_model_or_the_new_one(tmp_path):
+def test_files_kill_leaves_the_old_model_or_the_new_one(tmp_path, new_file):
     """A process saves two models in turn; whenever it is killed, one of them is there, and whole."""
     rng = random.Random(0)
     data = [model(kind).to_bytes() for kind in ("grammar", "factored")]
     sources = [tmp_path / f"source{i}" for i in range(2)]
     for source, each in zip(sources, data, strict=True):
         source.write_bytes(each)
-    path = tmp_path / "model"
-    path.write_bytes(data[0])
+    path = new_file("model", data[0])
     found, n_left = [], []
     for moment in MOMENTS:
         kill_at(moment, rng, SAVE_MODELS, path, *reversed(sources))

@@ -131,13 +131,14 @@ def test_manifest_does_without_a_working_folder(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/mountinfo").exists(), reason="Linux tells what is mounted")
-def test_manifest_keeps_where_disks_are_mounted(saved, tmp_path, monkeypatch):
+def test_manifest_keeps_where_disks_are_mounted(saved, tmp_path, new_file, monkeypatch):
     """A folder that is mounted on another of the same disk is known from the system's list alone."""
     assert "mounted" in reason_not_replaceable("/proc", force=True)
     below = tmp_path / "a b"
     (below / "disk").mkdir(parents=True)
-    listed = tmp_path / "mountinfo"
-    listed.write_text("".join(f"1 2 0:1 / {p} rw - ext4\n".replace("a b", r"a\040b") for p in (saved, below / "disk")))
+    listed = new_file(
+        "mountinfo", "".join(f"1 2 0:1 / {p} rw - ext4\n".replace("a b", r"a\040b") for p in (saved, below / "disk"))
+    )
     monkeypatch.setattr("spacy_lpcfg.storage.manifest._MOUNTS", str(listed))
     for folder in (saved, below, below / "disk"):
         assert "mounted" in reason_not_replaceable(folder, force=True)

@@ -346,10 +346,9 @@ def test_storage_refuses_what_might_not_end(kind, tmp_path):
             type(model(kind)).from_disk(tmp_path / name)
 
 
-def test_storage_limit_may_be_another(monkeypatch, tmp_path):
+def test_storage_limit_may_be_another(monkeypatch, new_file):
     data = model("grammar").to_bytes()
-    path = tmp_path / "grammar"
-    path.write_bytes(data)
+    path = new_file("grammar", data)
     read = KINDS["grammar"].read
     monkeypatch.setenv(LIMIT_NAME, "100000")
     with pytest.raises(ValueError, match=f"100,000 are allowed.*{LIMIT_NAME}"):

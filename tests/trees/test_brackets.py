@@ -195,9 +195,8 @@ def test_brackets_files_plain_zipped_and_with_byte_order_mark(tmp_path):
     assert [str(tree) for tree in read_trees(str(zipped))] == [DOG]
 
 
-def test_brackets_file_errors_name_the_file(tmp_path):
-    path = tmp_path / "a.mrg"
-    path.write_text(f"{CAT}\n(NP)\n{DOG}\n", encoding="utf-8")
+def test_brackets_file_errors_name_the_file(tmp_path, new_file):
+    path = new_file("a.mrg", f"{CAT}\n(NP)\n{DOG}\n")
     with pytest.raises(TreebankError, match=r"a\.mrg:2: Expected a word"):
         list(read_trees(path))
     errors: list[TreebankError] = []
@@ -207,17 +206,15 @@ def test_brackets_file_errors_name_the_file(tmp_path):
         list(read_trees(tmp_path / "absent.mrg"))
 
 
-def test_brackets_file_in_another_encoding_is_refused(tmp_path):
-    path = tmp_path / "latin.mrg"
-    path.write_bytes(f"{CAT}\n(NN Köln)\n".encode("latin-1"))
+def test_brackets_file_in_another_encoding_is_refused(new_file):
+    path = new_file("latin.mrg", f"{CAT}\n(NN Köln)\n".encode("latin-1"))
     with pytest.raises(TreebankError, match=r"latin\.mrg:2: Expected UTF-8, but got the byte 0xf6"):
         list(read_trees(path, on_error=lambda error: None))
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:20] + b"xx" * 20])
-def test_brackets_damaged_gzip_is_refused(tmp_path, damage):
-    path = tmp_path / "a.mrg.gz"
-    path.write_bytes(damage(gzip.compress((CAT * 50).encode())))
+def test_brackets_damaged_gzip_is_refused(new_file, damage):
+    path = new_file("a.mrg.gz", damage(gzip.compress((CAT * 50).encode())))
     with pytest.raises(TreebankError, match="damaged"):
         list(read_trees(path))
 
@@ -237,11 +234,10 @@ def test_brackets_tree_without_end_is_refused(text, skip, monkeypatch):
     assert not skip or "goes on" in str(error.value)
 
 
-def test_brackets_line_without_end_is_refused(tmp_path, monkeypatch):
+def test_brackets_line_without_end_is_refused(new_file, monkeypatch):
     """A small gzip file may hold more than there is memory for."""
     monkeypatch.setattr(brackets, "LONGEST_LINE", 100)
-    path = tmp_path / "a.mrg.gz"
-    path.write_bytes(gzip.compress(f"{CAT}\n".encode() + b" " * 10**6))
+    path = new_file("a.mrg.gz", gzip.compress(f"{CAT}\n".encode() + b" " * 10**6))
     with pytest.raises(TreebankError, match=r"a\.mrg\.gz:2: .*at most 100 bytes"):
         list(read_trees(path))
     path.write_bytes(gzip.compress(b" " * 98 + b"\n" + f"{CAT}\n".encode()))
@@ -268,9 +264,8 @@ X = Tree("NN", word="x")
     [*(Tree("NN", word=word) for word in ("ice cream", "(", "", "\ud800")), Tree("", word="x"), Tree("S NP", [X]),
      Tree("S", [Tree("", [X])])],
 )  # fmt: skip
-def test_brackets_write_refuses_what_cannot_be_read_and_leaves_the_file(tmp_path, tree):
-    path = tmp_path / "a.mrg"
-    path.write_text(CAT, encoding="utf-8")
+def test_brackets_write_refuses_what_cannot_be_read_and_leaves_the_file(tmp_path, new_file, tree):
+    path = new_file("a.mrg", CAT)
     with pytest.raises(ValueError, match="Labels and words in brackets"):
         write_trees(path, [X, tree])
     assert path.read_text(encoding="utf-8") == CAT

@@ -32,10 +32,9 @@ TEXT = f"""\
 
 
 @pytest.fixture
-def path(tmp_path):
+def path(new_file):
     def written(text, name="a.conllu"):
-        path = tmp_path / name
-        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        path = new_file(name, gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
         return path
 
     return written

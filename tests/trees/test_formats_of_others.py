@@ -176,9 +176,8 @@ def test_formats_of_others_are_converted_from_other_encodings_with_the_ids_of_se
     assert "Expected an encoding that keeps ASCII" in stderr_of(refused)
 
 
-def test_formats_of_others_are_searched_as_they_are_read(tmp_path):
-    path = tmp_path / "a.mrg"
-    path.write_text("(S (NP_SBJ (PRP It)) (VP (VBD left)))\n", encoding="utf-8")
+def test_formats_of_others_are_searched_as_they_are_read(new_file):
+    path = new_file("a.mrg", "(S (NP_SBJ (PRP It)) (VP (VBD left)))\n")
     found = run("search", "NP-SBJ", path, "--format", "brackets")
     assert found.stdout == "1\t(NP-SBJ (PRP It))\n"
     assert "read as penn: 1 functions after _ read as after -" in found.stderr

@@ -97,9 +97,8 @@ def test_functions_are_learned_by_evidence_and_networks():
 
 
 @pytest.mark.parametrize("config", ["grammar", "stepwise", "isbn"])
-def test_functions_and_tags_are_variables_of_the_configs(config, tmp_path):
-    path = tmp_path / "in.mrg"
-    path.write_text(TREES.replace("NN ", "NN-X ") * 4, "utf-8")
+def test_functions_and_tags_are_variables_of_the_configs(config, new_file):
+    path = new_file("in.mrg", TREES.replace("NN ", "NN-X ") * 4)
     given = {"paths.train": str(path), "paths.dev": str(path), "vars.functions": True, "vars.coarse_tags": True}
     nlp = init_nlp(load_config(ROOT / "configs" / f"{config}.cfg", overrides=given))
     learned = nlp.get_pipe(nlp.pipe_names[-1]).learned

@@ -75,10 +75,9 @@ def test_heads_of_tables(table, node):
     check_head(head_rules(table), node)
 
 
-def test_heads_are_read_from_files(tmp_path):
-    path = tmp_path / "own.heads"
-    path.write_text(
-        "# a comment\nside: right\ncoordinators: KON\nnext: KON\ncut: _ ^\nNP CNP: left N*|X, right D A\n", "utf-8"
+def test_heads_are_read_from_files(new_file):
+    path = new_file(
+        "own.heads", "# a comment\nside: right\ncoordinators: KON\nnext: KON\ncut: _ ^\nNP CNP: left N*|X, right D A\n"
     )
     rules = head_rules(str(path))
     assert (rules.side, rules.coordinators, rules.next, rules.cut) == ("right", {"KON"}, {"KON"}, "_^")
@@ -87,9 +86,8 @@ def test_heads_are_read_from_files(tmp_path):
 
 
 @pytest.mark.parametrize("line", ["NP left N", "NP: middle N", "NP: left N right", ": left N", "NP:"])
-def test_heads_of_broken_files_are_told_with_their_line(tmp_path, line):
-    path = tmp_path / "own.heads"
-    path.write_text(f"side: left\n{line}\n", "utf-8")
+def test_heads_of_broken_files_are_told_with_their_line(new_file, line):
+    path = new_file("own.heads", f"side: left\n{line}\n")
     with pytest.raises(ValueError, match=r"own\.heads:2: Expected categories, a colon, and sides"):
         head_rules(str(path))
 

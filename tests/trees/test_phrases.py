@@ -264,9 +264,8 @@ CONLLU = f"""\
 
 
 @pytest.mark.parametrize("name", ["a.conllu", "a.conllu.gz"])
-def test_files_are_read_by_their_looks(tmp_path, name):
-    path = tmp_path / name
-    path.write_bytes(gzip.compress(CONLLU.encode()) if name.endswith(".gz") else CONLLU.encode())
+def test_files_are_read_by_their_looks(new_file, name):
+    path = new_file(name, gzip.compress(CONLLU.encode()) if name.endswith(".gz") else CONLLU.encode())
     dropped = Counter()
     first, second = read_trees(path, dropped=dropped)
     assert str(first) == "(S (NP (PROPN Al)) (VP (VERB da) (NP (PRON -LRB-ya_lo))))"

@@ -28,10 +28,8 @@ BROKEN = "(S (NP (PRP It)) (VP (VBZ breaks)\n"
 
 
 @pytest.fixture
-def good(tmp_path):
-    path = tmp_path / "good.mrg"
-    path.write_text(GOOD, encoding="utf-8")
-    return path
+def good(new_file):
+    return new_file("good.mrg", GOOD)
 
 
 def test_corpus_normalizes_trees_and_unescapes_words(good):

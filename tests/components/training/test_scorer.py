@@ -95,9 +95,8 @@ def test_scorer_refuses_different_texts():
         make_constituency_scorer()([example("(VB Go)", "(VB Stop)")])
 
 
-def test_scorer_reads_parameter_files_and_can_be_pickled(tmp_path):
-    path = tmp_path / "all.prm"
-    path.write_text("LABELED 0\nDELETE_LABEL TOP\n", encoding="utf-8")
+def test_scorer_reads_parameter_files_and_can_be_pickled(new_file):
+    path = new_file("all.prm", "LABELED 0\nDELETE_LABEL TOP\n")
     scorer = pickle.loads(pickle.dumps(make_constituency_scorer(path)))
     relabelled = GOLD.replace("VP", "XP")
     assert scorer([example(GOLD, relabelled)])["evalb_f"] == 1.0

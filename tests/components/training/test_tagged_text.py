@@ -30,10 +30,8 @@ def nlp():
 
 
 @pytest.fixture
-def text(tmp_path):
-    path = tmp_path / "text.tagged"
-    path.write_text(LINES, encoding="utf-8")
-    return path
+def text(new_file):
+    return new_file("text.tagged", LINES)
 
 
 @pytest.fixture
@@ -69,9 +67,8 @@ def test_tagged_text_without_tags_names_the_attribute_and_who_sets_it(nlp):
     assert doc_sentences(tagged, [(0, 2)], "tag")[0].tagged.tags == ("VB", "")
 
 
-def test_tagged_text_reads_all_kinds_of_files(text, binary, tmp_path):
-    trees = tmp_path / "text.mrg"
-    trees.write_text("(S (VB Go) (PRN (-LRB- -LRB-) (NN home) (-RRB- -RRB-)))", encoding="utf-8")
+def test_tagged_text_reads_all_kinds_of_files(text, binary, new_file):
+    trees = new_file("text.mrg", "(S (VB Go) (PRN (-LRB- -LRB-) (NN home) (-RRB- -RRB-)))")
     assert list(read_sentences([text, str(binary), trees])) == [*SENTENCES, *SENTENCES, SENTENCES[1]]
     pos = [sentence.tags for sentence in read_sentences(binary, attr="pos")]
     assert pos == [("DET", "NOUN", "VERB", "PUNCT"), ("VERB", "PUNCT", "NOUN", "PUNCT")]
@@ -81,9 +78,8 @@ def test_tagged_text_reads_all_kinds_of_files(text, binary, tmp_path):
     assert list(reader()) == list(reader()) == SENTENCES * 2
 
 
-def test_tagged_text_names_files_that_it_cannot_read(tmp_path, nlp):
-    path = tmp_path / "bad.spacy"
-    path.write_bytes(b"not a DocBin")
+def test_tagged_text_names_files_that_it_cannot_read(tmp_path, new_file, nlp):
+    path = new_file("bad.spacy", b"not a DocBin")
     with pytest.raises(ValueError, match=r"bad\.spacy is no \.spacy file"):
         list(read_sentences(path))
     DocBin(docs=[nlp("Go home")]).to_disk(path)
@@ -115,13 +111,12 @@ def test_tagged_text_corpus_takes_nothing_but_tags_of_docs(binary, nlp):
     assert len(list(TaggedText([binary], limit=1)(nlp))) == 1
 
 
-def test_tagged_text_corpus_says_what_is_wrong(tmp_path, nlp, caplog):
+def test_tagged_text_corpus_says_what_is_wrong(new_file, nlp, caplog):
     with pytest.raises(ValueError, match="has no path"):
         next(TaggedText(None)(nlp))
     with pytest.raises(ValueError, match="has no path"):
         SentenceReader(None)()
-    path = tmp_path / "text"
-    path.write_text("", encoding="utf-8")
+    path = new_file("text", "")
     with pytest.raises(ValueError, match=r"No sentences in .*text"):
         list(TaggedText(path)(nlp))
     path.write_text("Go/VB\nhome\n", encoding="utf-8")
