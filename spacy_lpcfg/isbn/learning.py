@@ -15,7 +15,7 @@ takes the tags of a tagger, searches by a beam of 10, and takes the most probabl
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isnan
 from types import MappingProxyType
@@ -28,6 +28,7 @@ from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.relations import Relations
+from spacy_lpcfg.isbn.training import Epoch
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
 from spacy_lpcfg.learning.base import MANY_TREES, OnStep
 from spacy_lpcfg.learning.limits import learnable
@@ -156,23 +157,18 @@ class ISBNLearner(Variants):
         events = events_of(normalized, vocabulary, self.relations)
         dev = events_of(normalized_trees(held_out or (), functions=self.functions)[0], vocabulary, self.relations)
         n_words, n_dev_words = (count_words(some, vocabulary) for some in (events, dev))
-        history: list[LearningEpoch] = []
-
-        def note(network: int, epoch: int, log_likelihood: float, dev_now: float, seconds: float) -> None:
-            of_words = log_likelihood / n_words, dev_now / max(n_dev_words, 1)
-            history.append(LearningEpoch(network, epoch, *of_words, seconds))
-            if on_step is not None:
-                on_step(history[-1])
-
+        history = _History(n_words, n_dev_words, on_step)
         networks = []
         sizes = {"n_states": self.n_states_of(len(normalized)), "n_epochs": self.passes(events.n_sequences)}
         trainer = self.training.trainer(**sizes, n_trees=events.n_sequences, n_words=n_words, n_jobs=self.n_jobs)
         for number, seed in enumerate(range(self.seed, self.seed + self.n_networks), 1):
             start = start_network(self.approximation, vocabulary, self.relations, n_states=sizes["n_states"], seed=seed)
-            networks.append(replace(trainer, seed=seed).fit(start, events, dev=dev, on_epoch=partial(note, number)))
+            networks.append(
+                replace(trainer, seed=seed).fit(start, events, dev=dev, on_epoch=partial(history.add, number))
+            )
         by_size: dict[str, float] = {**sizes, "batch_size": trainer.batch_size, "min_count": min_count}
         by_size |= {"learn_rate": round(trainer.learn_rate, 6), "dropout": round(trainer.dropout, 6)}
-        meta = {**self._meta(by_size, events.n_sequences, history), "root_label": root_label}
+        meta = {**self._meta(by_size, events.n_sequences, history.epochs), "root_label": root_label}
         return ISBN(vocabulary, self.relations, tuple(networks), meta)
 
     def n_states_of(self, n_trees: int) -> int:
@@ -199,6 +195,26 @@ class ISBNLearner(Variants):
             for step in history
         ]
         return {"learner": {**settings, **by_size}, "n_trees": n_trees, "history": steps}
+
+
+@dataclass(frozen=True)
+class _History:
+    """The epochs of learning so far, each of which `on_step` is told.
+
+    n_words, n_dev_words (int): Words of the trees, and of the held-out trees.
+    """
+
+    n_words: int
+    n_dev_words: int
+    on_step: OnStep | None
+    epochs: list[LearningEpoch] = field(default_factory=list)
+
+    def add(self, network: int, epoch: Epoch) -> None:
+        """Add an epoch, whose log-likelihoods are of all words, of a network."""
+        of_words = epoch.log_likelihood / self.n_words, epoch.dev / max(self.n_dev_words, 1)
+        self.epochs.append(LearningEpoch(network, epoch.number, *of_words, epoch.seconds))
+        if self.on_step is not None:
+            self.on_step(self.epochs[-1])
 
 
 def _tau(isbn: ISBN, trees: Iterable[Tree], *, functions: bool) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,21 @@ from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, log_likelihoods
 from spacy_lpcfg.isbn.network import BIASES, Network
 
 _AT_HAND = 50  # batches that are selected together, since the time to select grows with what is selected from
+
+
+class Epoch(NamedTuple):
+    """One pass over the sequences.
+
+    number (int): Its number, from 1.
+    log_likelihood (float): Log-likelihood of all sequences in nats, under dropout and before the step of each batch.
+    dev (float): Log-likelihood of the held-out sequences under the averaged weights; nan if there are none.
+    seconds (float): CPU seconds of this process, without those on held-out sequences.
+    """
+
+    number: int
+    log_likelihood: float
+    dev: float
+    seconds: float
 
 
 class Training:
@@ -98,15 +114,13 @@ class Trainer:
         events: DecisionEvents,
         *,
         dev: DecisionEvents | None = None,
-        on_epoch: Callable[[int, float, float, float], None] = lambda number, log_likelihood, dev, seconds: None,
+        on_epoch: Callable[[Epoch], None] = lambda epoch: None,
     ) -> Network:
         """Train a network; return that of the best epoch on held-out sequences, or of the last epoch without any.
 
         network (Network): The initial network.
         events, dev (DecisionEvents): Training and held-out sequences.
-        on_epoch (callable): Called after each epoch with its number, from 1; the log-likelihood of all sequences during
-            it, under dropout, and that of the held-out ones under the averaged weights, in nats, nan if there are none;
-            and its CPU seconds without evaluation.
+        on_epoch (callable): Called after each epoch.
         RAISES (ValueError): If the events do not match the network.
         """
         check(events, network.parameters)
@@ -120,7 +134,7 @@ class Trainer:
                 dev_now = float(log_likelihoods(averaged, dev, n_jobs=self.n_jobs).sum())
                 if not dev_now <= best_dev:
                     best, best_dev = averaged, dev_now
-            on_epoch(number, log_likelihood, dev_now, seconds)
+            on_epoch(Epoch(number, log_likelihood, dev_now, seconds))
             clock = time.process_time()
         return training.network() if best_dev == -np.inf else best
 

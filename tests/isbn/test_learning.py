@@ -12,7 +12,7 @@ from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
 from spacy_lpcfg.isbn.learning_settings import ISBNLexical, ISBNTraining
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, Network
-from spacy_lpcfg.isbn.training import Trainer, Training
+from spacy_lpcfg.isbn.training import Epoch, Trainer, Training
 from spacy_lpcfg.trees import Tree, parse_trees
 
 TEXTS = [
@@ -118,12 +118,11 @@ def test_trainer_keeps_the_epoch_that_is_best_on_held_out_sequences():
     rng = np.random.default_rng(4)
     events, dev = random_events(rng, n_sequences=4), random_events(rng, n_sequences=4)
     start = Network("feed-forward", **random_parameters(rng, 7, scale=0.3))
-    seen: list[float] = []
-    found = Trainer(n_epochs=40, batch_size=2, learn_rate=0.05).fit(
-        start, events, dev=dev, on_epoch=lambda *epoch: seen.append(epoch[2])
-    )
-    best = max(seen)
-    assert seen[-1] < best
+    seen: list[Epoch] = []
+    trainer = Trainer(n_epochs=40, batch_size=2, learn_rate=0.05)
+    found = trainer.fit(start, events, dev=dev, on_epoch=seen.append)
+    best = max(epoch.dev for epoch in seen)
+    assert seen[-1].dev < best
     assert log_likelihoods(found, dev).sum() == pytest.approx(best)
 
 
