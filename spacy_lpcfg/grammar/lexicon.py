@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,19 @@ from spacy_lpcfg.words.signatures import UNKNOWN, backoff_of, is_signature
 NO_TAG = -1
 _NOT_RARE = -1
 _CACHE_SIZE = 100_000
+
+
+class Emitter(NamedTuple):
+    """What emits a word.
+
+    terminal (int): Id of the terminal: the word itself, or a signature.
+    rare (int): Index of the word among the rare words; of its signature if it is unknown; `_NOT_RARE` if neither.
+    is_unknown (bool): Whether the word is represented by a signature, and is not a rare word.
+    """
+
+    terminal: int
+    rare: int
+    is_unknown: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +83,7 @@ class Lexicon:
     _rare_index: dict[str, int] = field(init=False, repr=False)
     _tag_index: dict[str, int] = field(init=False, repr=False)
     _backoff: Callable[[str, bool], list[str]] = field(init=False, repr=False, compare=False)
-    _cache: WordCache[tuple[int, int, bool]] = field(init=False, repr=False, compare=False)
+    _cache: WordCache[Emitter] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_index", {name: i for i, name in enumerate(self.terminals)})
@@ -94,7 +108,7 @@ class Lexicon:
         word (str): The token.
         sentence_initial (bool): Whether the token opens its sentence.
         """
-        return self.emitter(word, sentence_initial)[0]
+        return self.emitter(word, sentence_initial).terminal
 
     def terminals_by_name(self, words: Sequence[str]) -> list[int]:
         """Return the ids of the terminals with exactly these names, and of `<form>` for all other words."""
@@ -112,10 +126,10 @@ class Lexicon:
         initial = [i == 0 or not trust_capitals for i in range(len(words))]
         emitters = [self.emitter(word, is_initial) for word, is_initial in zip(words, initial, strict=True)]
         factors = np.ones((len(words), len(self.tags)))
-        for i, (terminal, rare, is_unknown) in enumerate(emitters):
-            if initial[i] or rare != _NOT_RARE:
-                self._scale(factors[i], terminal, rare, is_unknown=is_unknown, sentence_initial=initial[i])
-        return np.array([terminal for terminal, _, _ in emitters], dtype=np.int32), factors
+        for i, emitter in enumerate(emitters):
+            if initial[i] or emitter.rare != _NOT_RARE:
+                self._scale(factors[i], emitter, initial[i])
+        return np.array([emitter.terminal for emitter in emitters], dtype=np.int32), factors
 
     def names_of(self, terminal: int, sentence_initial: bool) -> tuple[list[str], np.ndarray]:
         """Return the known words that a terminal emits, and the signatures, which stand for unknown words.
@@ -127,12 +141,8 @@ class Lexicon:
         names = self._names[sentence_initial].get(terminal, [])
         factors = np.ones((len(names), len(self.tags)))
         for row, name in zip(factors, names, strict=True):
-            self._scale(
-                row,
-                *self.emitter(name, sentence_initial)[:2],
-                is_unknown=is_signature(name),
-                sentence_initial=sentence_initial,
-            )
+            emitter = self.emitter(name, sentence_initial)._replace(is_unknown=is_signature(name))
+            self._scale(row, emitter, sentence_initial)
         return names, factors
 
     @cached_property
@@ -145,18 +155,16 @@ class Lexicon:
                 names_of_terminal[first].setdefault(self.terminal(name, first), []).append(name)
         return names_of_terminal
 
-    def _scale(
-        self, factors: np.ndarray, terminal: int, rare: int, *, is_unknown: bool, sentence_initial: bool
-    ) -> None:
-        """Change factors of 1, (n_tags,), in place to those of a word; arguments are from `emitter`."""
-        if rare != _NOT_RARE:
-            entries = slice(self.rare_offsets[rare], self.rare_offsets[rare + 1])
+    def _scale(self, factors: np.ndarray, emitter: Emitter, sentence_initial: bool) -> None:
+        """Change factors of 1, (n_tags,), in place to those of a word."""
+        if emitter.rare != _NOT_RARE:
+            entries = slice(self.rare_offsets[emitter.rare], self.rare_offsets[emitter.rare + 1])
             factors[self.rare_tags[entries]] = self.rare_factors[entries]
         if sentence_initial:
             n_capitals, factors_of_unknown = self._capitals
-            factors /= 1 + n_capitals[terminal]
-            if is_unknown:
-                factors += factors_of_unknown.get(terminal, 0.0)
+            factors /= 1 + n_capitals[emitter.terminal]
+            if emitter.is_unknown:
+                factors += factors_of_unknown.get(emitter.terminal, 0.0)
 
     @cached_property
     def _capitals(self) -> tuple[Counter[int], dict[int, np.ndarray]]:
@@ -170,12 +178,12 @@ class Lexicon:
             if lower is not None:
                 n_capitals[lower] += 1
                 factors = np.ones(len(self.tags))
-                self._scale(factors, form, rare, is_unknown=False, sentence_initial=False)
+                self._scale(factors, Emitter(form, rare, False), False)
                 factors_of_unknown[form] = factors_of_unknown.get(form, 0.0) + factors
         return n_capitals, factors_of_unknown
 
-    def emitter(self, word: str, sentence_initial: bool) -> tuple[int, int, bool]:
-        """Return the terminal of a word, its index among the rare words or `_NOT_RARE`, and whether it is unknown."""
+    def emitter(self, word: str, sentence_initial: bool) -> Emitter:
+        """Return what emits a word; the arguments are those of `terminal`."""
         emitter = self._cache.get((word, sentence_initial))
         if emitter is not None:
             return emitter
@@ -189,7 +197,7 @@ class Lexicon:
         if rare != _NOT_RARE:
             terminal = int(self.rare_terminals[rare])
         is_unknown = is_signature(self.terminals[terminal] if rare == _NOT_RARE else self.rare_words[rare])
-        return self._cache.add(word, sentence_initial, (terminal, rare, is_unknown))
+        return self._cache.add(word, sentence_initial, Emitter(terminal, rare, is_unknown))
 
     def words_per_row(self, tag_of: np.ndarray) -> np.ndarray:
         """Return the effective number of words that each row emits, the sum of their factors, float64 (n_rows,).

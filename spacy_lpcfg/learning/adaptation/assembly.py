@@ -178,7 +178,7 @@ def _rare_tokens(new: NewTrees) -> Counter[tuple[str, int, int]]:
     for leaf, terminal in zip(nodes.leaves.tolist(), new.emitted.terminals.tolist(), strict=True):
         if is_signature(lexicon.terminals[terminal]):
             word = nodes.words[nodes.word[leaf]]
-            _, rare, is_unknown = lexicon.emitter(word, bool(nodes.start[leaf] == 0))
-            name = word if is_unknown else lexicon.rare_words[rare]
+            emitter = lexicon.emitter(word, bool(nodes.start[leaf] == 0))
+            name = word if emitter.is_unknown else lexicon.rare_words[emitter.rare]
             counts[name, terminal, int(tag_of[nodes.symbol[leaf]])] += 1
     return counts
