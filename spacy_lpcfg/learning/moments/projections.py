@@ -8,6 +8,7 @@ Omega is summed over shards before it is scaled (`cooccurrence.py`).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -61,20 +62,15 @@ def project_bases(
     seed (int): Seed of the randomised singular value decompositions.
     n_jobs (int or None): See `in_order`.
     """
-    counts, templates, width = treebank.counts.symbols, features.templates, int(most.max())
+    counts, templates = treebank.counts.symbols, features.templates
     calls = ((part.nodes, part.terminal, templates) for part in treebank.parts())
     sums = pairwise_sum(in_order(_cooccurrence, calls, n_jobs=n_jobs), add)
-    sides = sums.inside, sums.outside
-    rows = list(zip(*(side.by_symbol(len(counts)) for side in sides), strict=True))
-    factors = [
-        tuple(scales(side.squares[ids], n, features.kappa) for side, ids in zip(sides, of_symbol, strict=True))
-        for of_symbol, n in zip(rows, counts, strict=True)
-    ]
-    calls_of_symbols = (
-        (_scaled_block(sums.products, *ids, *scaling) / n, m, seed)
-        for ids, scaling, n, m in zip(rows, factors, counts, most.tolist(), strict=True)
+    blocks = _blocks(sums, counts, features.kappa)
+    omegas = (
+        (block.omega(sums.products) / n, m, seed) for block, n, m in zip(blocks, counts, most.tolist(), strict=True)
     )
-    decompositions = list(in_order(singular_vectors, calls_of_symbols, n_jobs=n_jobs))
+    decompositions = list(in_order(singular_vectors, omegas, n_jobs=n_jobs))
+    width = int(most.max())
     bases = Bases(
         templates=templates,
         inside_names=sums.inside.names,
@@ -84,10 +80,9 @@ def project_bases(
         n_states=np.array([len(sigma) for _, sigma, _ in decompositions], dtype=np.int32),
         singular_values=np.zeros((len(counts), width)),
     )
-    parts = zip(rows, factors, decompositions, strict=True)
-    for symbol, ((inside, outside), (phi, psi), (u, sigma, v)) in enumerate(parts):
-        bases.inside[inside, : len(sigma)] = phi[:, None] * u
-        bases.outside[outside, : len(sigma)] = psi[:, None] * v / sigma
+    for symbol, (block, (u, sigma, v)) in enumerate(zip(blocks, decompositions, strict=True)):
+        bases.inside[block.inside, : len(sigma)] = block.inside_scales[:, None] * u
+        bases.outside[block.outside, : len(sigma)] = block.outside_scales[:, None] * v / sigma
         bases.singular_values[symbol, : len(sigma)] = sigma
     return bases
 
@@ -96,11 +91,28 @@ def _cooccurrence(nodes: Skeletons, terminal: np.ndarray, templates: Templates) 
     return Cooccurrence.of(NodeContext(nodes, terminal), templates)
 
 
-def _scaled_block(
-    products: csr_array, inside: np.ndarray, outside: np.ndarray, phi: np.ndarray, psi: np.ndarray
-) -> csr_array:
-    """Return some rows and columns of a matrix, times their factors."""
-    return csr_array(diags_array(phi) @ products[inside][:, outside] @ diags_array(psi))
+class _Block(NamedTuple):
+    """The features of one symbol's nodes, as rows and columns of the co-occurrences, and their scales."""
+
+    inside: np.ndarray
+    outside: np.ndarray
+    inside_scales: np.ndarray
+    outside_scales: np.ndarray
+
+    def omega(self, products: csr_array) -> csr_array:
+        """Return Phi' Psi, (d, d'), given the sums of the products of unscaled features."""
+        block = products[self.inside][:, self.outside]
+        return csr_array(diags_array(self.inside_scales) @ block @ diags_array(self.outside_scales))
+
+
+def _blocks(sums: Cooccurrence, counts: np.ndarray, kappa: float | None) -> list[_Block]:
+    """Return the block of each symbol, given the counts of their nodes."""
+    sides = sums.inside, sums.outside
+    rows = zip(*(side.by_symbol(len(counts)) for side in sides), strict=True)
+    return [
+        _Block(*ids, *(scales(side.squares[of_side], n, kappa) for side, of_side in zip(sides, ids, strict=True)))
+        for ids, n in zip(rows, counts, strict=True)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
