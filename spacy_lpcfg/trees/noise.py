@@ -11,6 +11,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from spacy_lpcfg.checks import SHARE
 from spacy_lpcfg.trees.tree import Tree
 
 _ESCAPE = re.compile(r"(-[LR][RSC]B-)")
@@ -77,8 +78,7 @@ def with_noise(trees: Iterable[Tree], *, share: float, seed: int = 0) -> Iterato
     YIELDS (Tree): Each tree, changed or not, and after it those of its copies that differ from it.
     RAISES (ValueError): If the share is not between 0 and 1.
     """
-    if not 0 <= share <= 1:
-        raise ValueError(f"The share of the trees to copy or change is between 0 and 1, but got {share}.")
+    SHARE(share=share)
     return _with_noise(trees, share, random.Random(seed).random)
 
 

@@ -36,12 +36,14 @@ def neighbours(ids: np.ndarray, offsets: np.ndarray, n_words: int, distance: int
     return coo_array((np.ones(len(pairs[0])), pairs), shape=(n_words + 1, n_words + 1)).tocsr()
 
 
-def cluster(counts: csr_array, n_clusters: int, n_sweeps: int = 10) -> tuple[np.ndarray, np.ndarray]:
+_N_SWEEPS = 10  # most passes over the vocabulary; they end when no word moves
+
+
+def cluster(counts: csr_array, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
     """Cluster words by the exchange algorithm; return the class of each word and the class bigram counts.
 
     counts (csr_array, (V + 1, V + 1)): Bigram counts; the last word is the sentence boundary.
     n_clusters (int): Number of classes C.
-    n_sweeps (int): Maximum number of passes over the vocabulary; they end when no word moves.
     RETURNS (int32 (V + 1,), int64 (C + 1, C + 1)): Classes, where the boundary has class C; class bigram counts.
     """
     n = counts.shape[0]
@@ -52,7 +54,7 @@ def cluster(counts: csr_array, n_clusters: int, n_sweeps: int = 10) -> tuple[np.
     pairs = np.zeros((n_clusters + 1, n_clusters + 1), dtype=np.int64)
     np.add.at(pairs, (classes[coo.row], classes[coo.col]), coo.data.astype(np.int64))
     first, second = pairs.sum(axis=1), pairs.sum(axis=0)
-    for _ in range(n_sweeps):
+    for _ in range(_N_SWEEPS):
         if not exchange(*_rows(counts), *_rows(counts.T.tocsr()), classes, pairs, first, second, n_clusters):
             break
     return classes, pairs

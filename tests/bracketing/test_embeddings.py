@@ -108,19 +108,21 @@ def class_pairs(counts: np.ndarray, classes: np.ndarray, n: int) -> np.ndarray:
     return pairs
 
 
-def test_embeddings_brown_exchange_climbs_to_where_no_word_gains():
+def test_embeddings_brown_exchange_climbs_to_where_no_word_gains(monkeypatch):
     rng = np.random.default_rng(0)
     counts = rng.poisson(0.7, size=(13, 13))
     counts[-1, -1] = 0
     values = []
     for sweeps in range(6):
-        classes, pairs = cluster(csr_array(counts), 3, sweeps)
+        monkeypatch.setattr("spacy_lpcfg.words.brown._N_SWEEPS", sweeps)
+        classes, pairs = cluster(csr_array(counts), 3)
         assert np.array_equal(pairs, class_pairs(counts, classes, 4))
         assert classes[-1] == 3
         values.append(log_likelihood(pairs))
     assert values == sorted(values)
     assert values[-1] > values[0]
-    classes, pairs = cluster(csr_array(counts), 3, 100)
+    monkeypatch.setattr("spacy_lpcfg.words.brown._N_SWEEPS", 100)
+    classes, pairs = cluster(csr_array(counts), 3)
     for word in range(12):
         for other in range(3):
             moved = classes.copy()

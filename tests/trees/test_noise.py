@@ -76,5 +76,5 @@ def test_noise_of_all_trees_copies_some_kinds_and_changes_by_the_others():
 
 @pytest.mark.parametrize("share", [-0.1, 1.5, float("nan")])
 def test_noise_refuses_a_share_that_is_none(share):
-    with pytest.raises(ValueError, match="share of the trees"):
+    with pytest.raises(ValueError, match="Expected share to be"):
         with_noise([], share=share)

@@ -16,7 +16,7 @@ import numpy as np
 
 from spacy_lpcfg.arrays import offsets, ranges
 from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.checks import COUNT, at_least
+from spacy_lpcfg.checks import at_least
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.adaptation.assembly import build_adapted
 from spacy_lpcfg.learning.adaptation.new_trees import NewTrees
@@ -30,6 +30,7 @@ _FLOOR = 1e-4
 """The share of the new trees' counts that the first parameters have where the grammar may have no probability."""
 _MIN_ENTRY = 1e-15  # of a tensor; smaller ones become 0, as denormal numbers are slow
 _SMOOTHING = StateSmoothing()
+_N_ITERATIONS = 2
 
 
 class StateCounts(NamedTuple):
@@ -61,16 +62,15 @@ class PriorEM:
     prior: Prior
     new: NewTrees
 
-    def fit(self, strength: float, n_iterations: int = 2) -> Grammar:
+    def fit(self, strength: float) -> Grammar:
         """Return the grammar after some iterations of EM.
 
         strength (float): The number of trees that the grammar of the prior stands for.
-        RAISES (ValueError): If a number is out of range.
+        RAISES (ValueError): If the strength is negative or not finite.
         """
         at_least(0)(strength=strength)
-        COUNT(n_iterations=n_iterations)
         latent = self.maximize(self.start())
-        for _ in range(n_iterations):
+        for _ in range(_N_ITERATIONS):
             counts = self.expect(latent).plus(self.prior_counts, max(strength, _LEAST))
             latent = self.maximize(counts)
         return build_adapted(self.prior, self.new, latent, max(strength, _LEAST))
