@@ -14,6 +14,12 @@ def test_tags_universal_ones_stand_for_themselves(tag):
     assert penn(tag) == tag
 
 
+def test_tags_universal_ones_keep_their_order():
+    """Saved bracketers have the positions of tags: another order gives them other tags without an error."""
+    order = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
+    assert " ".join(UNIVERSAL) == order
+
+
 OF_TREEBANKS = (
     "NN>NOUN NNP>PROPN VBD>VERB MD>AUX PRP$>PRON TO>PART HYPH>PUNCT $>PUNCT CONJ>CCONJ PRT>PART .>PUNCT np$-tl>PROPN "
     "ppss+bem>PRON md*>AUX fw-nn>NOUN bedz>VERB -->PUNCT ---hl>PUNCT *>ADV pp$$>PRON ADJA>X >X"
