@@ -242,11 +242,12 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def _not_learned(self) -> str:
-        languages = ", ".join(sorted({name.removesuffix(FAST) for name in pretrained_names()}))
-        return (
-            f"{super()._not_learned} Models that come with the package are of {languages}, and this pipeline is of "
-            f"{self._lang!r}."
-        )
+        if has_pretrained(self._lang):
+            hint = f"To parse by the model {self._lang!r} of the package, add an lpcfg_parser without `model`."
+        else:
+            languages = ", ".join(sorted({name.removesuffix(FAST) for name in pretrained_names()}))
+            hint = f"Models that come with the package are of {languages}, and this pipeline is of {self._lang!r}."
+        return f"{super()._not_learned} {hint}"
 
     @property
     def learned(self) -> ParsingModel | None:

@@ -31,6 +31,11 @@ from spacy_lpcfg.parsing.result import PARSED, SEGMENTED
 LABEL = "X"
 """The Penn Treebank's label for a constituent of unknown kind."""
 
+_NO_TAGS = (
+    "{!r} found no tags to learn from: no word of a reference Doc has token.{}_. Give nlp.initialize get_examples, a "
+    "function that returns Examples with tags, as the corpus reader spacy-lpcfg.TaggedText.v1 reads them; or set attr, "
+    "'pos' or 'tag', to the tags that they have."
+)
 _KEPT = "{!r} learns nothing from Docs without tags, and keeps the bracketer that it has."
 
 Sentences = Callable[[], Iterable[TaggedSentence]]
@@ -208,9 +213,9 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         """Return whether there is text to learn from; with a bracketer, untagged text is none, with a warning."""
         try:
             return any(sentence.words for sentence in text())
-        except Untagged:
+        except Untagged as error:
             if self.learned is None:
-                raise
+                raise Untagged(_NO_TAGS.format(self.name, self.attr)) from error
             self.warn_once(_KEPT)
             return False
 

@@ -17,7 +17,10 @@ WITH_TREES = (*PARSERS, "spectral_bracketer")
 NOTHING_LEARNED = {
     "lpcfg_parser": (r"found no trees.*Treebank\.v1", r"no model yet.*spacy train"),
     "isbn_parser": (r"found no trees.*Treebank\.v1", r"no network yet.*spacy train.*learn isbn"),
-    "spectral_bracketer": (r"'spectral_bracketer': Expected a Doc with token\.pos_", r"no bracketer yet.*spacy train"),
+    "spectral_bracketer": (
+        r"no tags to learn from.*Give nlp\.initialize get_examples",
+        r"no bracketer yet.*spacy train",
+    ),
 }
 """What a component says when it finds nothing to learn from, and when it is to parse all the same."""
 TEXT_KEPT = {
@@ -91,6 +94,10 @@ def test_pipe_refuses_a_pretrained_model_of_another_language_and_says_of_which_t
     german.add_pipe("lpcfg_parser")
     with pytest.raises(ValueError, match="that come with the package are of en, and this pipeline is of 'de'"):
         german("Das ist gut.")
+    english = spacy.blank("en")
+    english.add_pipe("lpcfg_parser").learned = None
+    with pytest.raises(ValueError, match=r"no model yet.* To parse by the model 'en' of the package, add"):
+        english("That is good.")
 
 
 @pytest.mark.parametrize("name", PARSERS)

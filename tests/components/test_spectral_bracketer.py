@@ -143,6 +143,8 @@ def test_bracketer_without_text_says_what_it_needs():
     nlp = pipeline()
     with pytest.raises(ValueError, match=r"found no text.*TaggedText\.v1"):
         nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["\n"]), Doc(nlp.vocab, words=["\n"]))])
+    with pytest.raises(ValueError, match=r"no tags to learn from.*token\.tag_\. Give nlp\.initialize get_examples"):
+        nlp.initialize()
     with pytest.raises(ValueError, match="no bracketer yet"):
         nlp.get_pipe("spectral_bracketer").bracket(["Go"], ["VB"])
     with pytest.raises(ValueError, match="Expected"):
