@@ -27,8 +27,7 @@ class NamedLearner:
 
     name (str): The name in commands and configs.
     sentence (str): What the learner learns, in one sentence.
-    load (callable): Imports and returns the frozen dataclass of settings: the learner, or a recipe whose `learner()`
-        makes it.
+    load (callable): Imports and returns the class of the learner, a frozen dataclass of settings.
     command (str): The command `spacy-lpcfg learn COMMAND` that learns by it.
     takes_evidence (bool): Whether evidence can be learned with its grammar, as the setting `evidence` says.
     has_evidence (bool): Whether evidence is learned with the default variant, unless the setting says otherwise.
@@ -36,7 +35,7 @@ class NamedLearner:
 
     name: str
     sentence: str
-    load: Callable[[], Callable[..., Any]]
+    load: Callable[[], type[Any]]
     command: Command = "lpcfg"
     takes_evidence: bool = False
     has_evidence: bool = False
@@ -50,32 +49,23 @@ class NamedLearner:
     @property
     def has_variants(self) -> bool:
         """Whether the learner has variants with the settings of papers (`Variants`)."""
-        made = self.load()
-        return isinstance(made, type) and issubclass(made, Variants)
+        return issubclass(self.load(), Variants)
 
     def defaults(self, variant: str | int = DEFAULT) -> Any:
-        """Return the learner with the settings of a variant; None if a recipe makes the learner.
+        """Return the learner with the settings of a variant.
 
         RAISES (ValueError): If the learner has no such variant.
         """
-        made: Any = self.load()
+        learner = self.load()
         if variant != DEFAULT and not self.has_variants:
             users = ", ".join(entry.name for entry in LEARNERS if entry.has_variants)
             raise ValueError(
                 f"Expected the variant 'default' of {self.name!r}, got {shown(variant)}; only {users} have others."
             )
-        if hasattr(made, "learner"):
-            return None
-        return made.variant(variant) if issubclass(made, Variants) else made()
+        return learner.variant(variant) if issubclass(learner, Variants) else learner()
 
 
-def _induction() -> Callable[..., Any]:
-    from spacy_lpcfg.learning.induction import PivotInduction
-
-    return PivotInduction
-
-
-def _networks() -> Callable[..., Any]:
+def _networks() -> type[Any]:
     from spacy_lpcfg.isbn.learning import ISBNLearner
 
     return ISBNLearner
@@ -99,7 +89,7 @@ LEARNERS = (
     NamedLearner(
         "pcfg", "The treebank's own rules, without states.", lambda: learning.TreebankPCFG, takes_evidence=True
     ),
-    NamedLearner("induction", "A grammar of trees that nobody annotated.", _induction),
+    NamedLearner("induction", "A grammar of trees that nobody annotated.", lambda: learning.Induction),
     NamedLearner("isbn", "A network that reads from left to right.", _networks, "isbn"),
     NamedLearner("bracketer", "Brackets from tagged text.", lambda: bracketing.SpectralBracketer, "bracketer"),
     NamedLearner("lm", "A language model of text.", lambda: language_model.LanguageModelLearner, "lm"),

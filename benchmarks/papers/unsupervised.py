@@ -31,6 +31,7 @@ from typing import NamedTuple
 from benchmarks import measure
 from benchmarks.papers.baselines import GoldSentence, baselines, gold_sentences
 from spacy_lpcfg.bracketing import SpectralBracketer
+from spacy_lpcfg.bracketing.bracketer import bracketed_tree
 from spacy_lpcfg.bracketing.extensions.induced_tags import TagLearner
 from spacy_lpcfg.bracketing.paper.binary_trees import best_tree
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
@@ -38,8 +39,7 @@ from spacy_lpcfg.bracketing.tags import is_punctuation, penn, split_compounds
 from spacy_lpcfg.evaluation.unlabelled import Bracket, UnlabelledScore, counted_brackets, unlabelled_totals
 from spacy_lpcfg.induced.learner import Unsupervised
 from spacy_lpcfg.induced.model import Induced
-from spacy_lpcfg.learning import Pivot
-from spacy_lpcfg.learning.induction import Induction, bracketed_tree
+from spacy_lpcfg.learning import Induction
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import read_trees
@@ -92,12 +92,8 @@ def learned(
     def brackets(sentence: TaggedSentence) -> Spans:
         return bracketer.bracket(*seen(sentence, views.of_bracketer)).spans
 
-    trees = [
-        bracketed_tree(s.words, views.of_grammar(s), bracketer.bracket(*seen(s, views.of_bracketer)))
-        for s in grammar_text
-        if 2 < len(s.words) <= 50
-    ]
-    parser = make_parser(Induction(Pivot(n_states=16, seed=seed)).fit(trees))
+    trees = [bracketed_tree(s.words, views.of_grammar(s), brackets(s)) for s in grammar_text if 2 < len(s.words) <= 50]
+    parser = make_parser(Induction(seed=seed).fit(trees))
 
     def parsed(sentence: TaggedSentence) -> Spans:
         tree = parser.parse(Query(sentence.words, views.of_grammar(sentence))).tree

@@ -185,9 +185,9 @@ def _parsed(
     model: str, component: str | None, golds: Sequence["Tree"], normalize: "Normalize", unlabelled: bool
 ) -> list["Tree | None"]:
     """Return a model's trees for the words of gold trees, and by a bracketer also for their tags, for scoring."""
+    from spacy_lpcfg.bracketing.bracketer import bracketed_tree
     from spacy_lpcfg.bracketing.tagged import TaggedSentence
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
-    from spacy_lpcfg.learning.induction import bracketed_tree
 
     nlp = load_pipeline(model)
     pipe = find_parser_or_bracketer(nlp, component)
@@ -197,7 +197,7 @@ def _parsed(
     if not unlabelled:
         raise typer.BadParameter("the brackets of this model have no labels: add --unlabelled", param_hint="GOLD")
     tagged = ((gold, TaggedSentence.of(gold)) for gold in progress(golds, "sentences"))
-    return [bracketed_tree(gold.words, gold.tags, pipe.bracket(*sentence)) for gold, sentence in tagged]
+    return [bracketed_tree(gold.words, gold.tags, pipe.bracket(*sentence).spans) for gold, sentence in tagged]
 
 
 def _read_treebank(path: Path, dialect: str | None, normalize: "Normalize") -> list["Tree"]:

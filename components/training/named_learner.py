@@ -50,24 +50,24 @@ def make_learner(
         heads that are given.
     """
     entry = learner_of(name)
-    base, parameters = entry.defaults(variant), entry.parameters
-    made = _checked_settings(entry, base, {**_lexical(parameters, settings, lang), **settings})
+    default, parameters = entry.defaults(variant), entry.parameters
+    values = _checked_settings(entry, default, {**_lexical(parameters, settings, lang), **settings})
     if heads and "lang" not in parameters:
         raise ValueError(f"Expected no heads, for which {name!r} has no use; got {shown(heads)}.")
     arguments: dict[str, Any] = {"seed": seed, "lang": heads or lang}
-    made |= {key: value for key, value in arguments.items() if key in parameters}
-    wanted = made.pop("evidence", None) if entry.takes_evidence else False
-    learner = entry.load()(**made).learner() if base is None else replace(base, **made)
-    if wanted is None:
-        wanted = encoder not in (AUTO, NONE) or (entry.has_evidence and variant == DEFAULT)
-    if not wanted:
-        return learner
-    is_there = encoder != NONE and (encoder != AUTO or has_pretrained(lang))
-    return (
-        NamedEvidenceLearner(learner, seed=seed, name=encoder, lang=lang)
-        if is_there
-        else EvidenceLearner(learner, seed=seed)
-    )
+    values |= {key: value for key, value in arguments.items() if key in parameters}
+    has_evidence = values.pop("evidence", None)
+    learner = replace(default, **values)
+    if has_evidence is None and entry.takes_evidence:
+        has_evidence = encoder not in (AUTO, NONE) or (entry.has_evidence and variant == DEFAULT)
+    return _with_evidence(learner, seed, lang, encoder) if has_evidence else learner
+
+
+def _with_evidence(learner: Learner, seed: int, lang: str, encoder: str) -> EvidenceLearner:
+    """Return the learner of a learner's grammar with evidence; the arguments are those of `make_learner`."""
+    if encoder == NONE or (encoder == AUTO and not has_pretrained(lang)):
+        return EvidenceLearner(learner, seed=seed)
+    return NamedEvidenceLearner(learner, seed=seed, name=encoder, lang=lang)
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,14 @@ def _lexical(parameters: Mapping[str, Parameter], settings: Mapping[str, Any], l
     return {"lexical": {"signatures": signatures_of(lang), **given}}
 
 
-def _checked_settings(entry: NamedLearner, base: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _checked_settings(entry: NamedLearner, default: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Check settings, which spaCy does not look into, and make the parts among them.
 
-    base: The learner whose settings they change; None for a learner that a recipe makes.
+    default: The learner whose settings they change.
     RAISES (ValueError): If the learner has no such setting, or one of another type.
     """
     parameters = {key: value for key, value in entry.parameters.items() if key not in _ARGUMENTS}
-    defaults = {key: getattr(base, key, value.default) for key, value in parameters.items()}
+    defaults = {key: getattr(default, key, value.default) for key, value in parameters.items()}
     made = {}
     for key, value in settings.items():
         check_one_of(f"a setting of the learner {entry.name!r}", key, defaults, defaults)

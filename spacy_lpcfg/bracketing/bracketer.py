@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,8 +16,11 @@ from spacy_lpcfg.bracketing.sentences import Plain, plain
 from spacy_lpcfg.bracketing.storage import BracketerError, pack_parts, unpack_parts
 from spacy_lpcfg.parsing.segmentation import cut_where
 from spacy_lpcfg.storage.container import Stored
+from spacy_lpcfg.trees.tree import Tree
 
-__all__ = ["Bracketer", "BracketerError", "Brackets"]
+__all__ = ["Bracketer", "BracketerError", "Brackets", "bracketed_tree"]
+
+SENTENCE, BRACKET = "S", "X"  # labels of trees of brackets
 
 MAX_WORDS = 400
 _LONGEST_BY_METRIC = 60
@@ -35,6 +38,16 @@ class Brackets(NamedTuple):
 
     spans: tuple[tuple[int, int], ...]
     scores: tuple[float, ...]
+
+
+def bracketed_tree(words: Sequence[str], tags: Sequence[str], spans: Iterable[tuple[int, int]]) -> Tree:
+    """Return the tree of a sentence and its brackets: S over the whole sentence, X over every other bracket.
+
+    spans (iterable of (start, end)): The brackets; that of the whole sentence may be missing.
+    RAISES (ValueError): If there are no words, or not as many tags.
+    """
+    inner = [(start, end, BRACKET) for start, end in spans if (start, end) != (0, len(words))]
+    return Tree.from_spans(words, tags, [(0, len(words), SENTENCE), *inner])
 
 
 @dataclass(frozen=True, eq=False)

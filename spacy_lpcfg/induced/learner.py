@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from spacy_lpcfg.bracketing.bracketer import Brackets
+from spacy_lpcfg.bracketing.bracketer import bracketed_tree
 from spacy_lpcfg.bracketing.extensions.induced_tags import InducedTags, TagLearner, is_mark
 from spacy_lpcfg.bracketing.learner import SpectralBracketer
 from spacy_lpcfg.bracketing.paper.binary_trees import Span, best_tree
@@ -15,8 +15,6 @@ from spacy_lpcfg.checks import COUNT, SEED, make_tuples
 from spacy_lpcfg.induced.model import Induced, InducedGrammar
 from spacy_lpcfg.induced.reestimation import Reestimation
 from spacy_lpcfg.learning.base import ModelLearned, OnStep
-from spacy_lpcfg.learning.induction import bracketed_tree
-from spacy_lpcfg.trees.tree import Tree
 
 Words = Sequence[str]
 _SAMPLE = 5_000  # maximum number of sentences from which grammars learn, if only one text is given
@@ -71,7 +69,7 @@ class Unsupervised:
             spans_of_all = None if model is None else [best_tree(spans) for spans in model.posteriors(sample)]
             members = []
             for tags, first in starts:
-                trees = map(_tree, sample, map(tags.fine, sample), spans_of_all or first)
+                trees = map(bracketed_tree, sample, map(tags.fine, sample), spans_of_all or first)
                 members.append(InducedGrammar(tags, reestimation.fit(list(trees))))
                 n_grammars += 1
                 if on_step:
@@ -98,10 +96,6 @@ class _Start(NamedTuple):
 
     tags: InducedTags
     spans: list[Sequence[Span]]
-
-
-def _tree(words: Words, tags: Sequence[str], spans: Sequence[Span]) -> Tree:
-    return bracketed_tree(words, tags, Brackets(tuple(spans), ()))
 
 
 def without_marks(text: Iterable[Words]) -> Iterator[tuple[str, ...]]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import srsly
 
+from spacy_lpcfg.bracketing.bracketer import BRACKET, SENTENCE
 from spacy_lpcfg.bracketing.extensions.induced_tags import InducedTags
 from spacy_lpcfg.induced.lexical import LexicalPCFG, Vocabulary
 from spacy_lpcfg.induced.simple_pcfg import SimplePCFG
@@ -17,7 +18,6 @@ from spacy_lpcfg.storage.container import read_meta, refuse_others
 from spacy_lpcfg.storage.validation import Consistency, are_texts, is_array
 from spacy_lpcfg.words.classes import OTHER, WordClasses
 
-SENTENCE, BRACKET = "S", "X"
 """The labels of a whole sentence, and of all brackets within it."""
 _require = Consistency("induced model", ModelError).require
 _TEXTS = ("words", "endings", "frequent", "tags")

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spacy_lpcfg.bracketing.bracketer import BRACKET, SENTENCE
 from spacy_lpcfg.bracketing.extensions.flat_brackets import without_flat
 from spacy_lpcfg.bracketing.extensions.induced_tags import is_mark
-from spacy_lpcfg.induced.model import BRACKET, SENTENCE, Induced
+from spacy_lpcfg.induced.model import Induced
 from spacy_lpcfg.parsing.decodings import MBR, Candidates, Decoding
 from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.protocol import Sentence, SentenceParser, SentenceReading

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.em import EM as EM
     from spacy_lpcfg.learning.em import EMFit as EMFit
     from spacy_lpcfg.learning.em import EMLearner as EMLearner
+    from spacy_lpcfg.learning.induction import Induction as Induction
     from spacy_lpcfg.learning.latent.statistics import Split as Split
     from spacy_lpcfg.learning.latent.statistics import StateSmoothing as StateSmoothing
     from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings as LexicalSettings
@@ -37,6 +38,7 @@ if not TYPE_CHECKING:  # else mypy would accept any name
         {
             "base": ["Learner", "Step"],
             "em": ["EM", "EMFit", "EMLearner"],
+            "induction": ["Induction"],
             "latent.statistics": ["Split", "StateSmoothing"],
             "lexicon.lexical": ["LexicalSettings"],
             "pivot": ["Pivot"],

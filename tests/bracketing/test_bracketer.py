@@ -11,16 +11,25 @@ from paths import SAMPLE
 
 from benchmarks.papers.baselines import gold_sentences
 from spacy_lpcfg.bracketing import CCA, Bracketer, BracketerError, SelfTraining, SpectralBracketer
+from spacy_lpcfg.bracketing.bracketer import bracketed_tree
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.evaluation.unlabelled import counted_brackets, unlabelled_totals
-from spacy_lpcfg.trees import read_trees
+from spacy_lpcfg.trees import parse_trees, read_trees
 
 TAGS = ["NN", "NNP", "DT", "JJ", "VBZ", "VBN", "IN", "CC", ",", ".", "``", "NOUN", "AUX", "PUNCT", "?!", ""]
 
 
 def sentences():
     return read_tagged(SAMPLE / "train.mrg")
+
+
+def test_brackets_make_trees():
+    tags = ["DT", "NN", ",", "PRP", "VBZ", "."]
+    tree = bracketed_tree(["the", "dog", ",", "it", "barks", "."], tags, ((0, 5), (0, 2), (3, 5)))
+    expected = "(S (X (X (DT the) (NN dog)) (, ,) (X (PRP it) (VBZ barks))) (. .))"
+    assert tree == next(iter(parse_trees(expected)))
+    assert str(bracketed_tree(["go"], ["VB"], ())) == "(S (VB go))"
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import SPARSE
 from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
 from spacy_lpcfg.learners import learners_of
-from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
+from spacy_lpcfg.learning import EM, EMLearner, Induction, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
 from spacy_lpcfg.learning.base import Learner, Step
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import MATCHINGS, PivotFeatures
@@ -36,11 +36,11 @@ def small(learner):
     return learner(**{each.name: SMALL[each.name] for each in fields(learner) if each.name in SMALL})
 
 
-OF_TABLE = [small(entry.load()) for entry in learners_of("lpcfg") if hasattr(entry.load(), "fit")]
+OF_TABLE = [small(entry.load()) for entry in learners_of("lpcfg")]
 EM_ = EM(**SMALL)
 NETWORK = ISBNLearner(n_states=4, n_epochs=2)
-NO_STEPS = [*(learner for learner in OF_TABLE if not hasattr(learner, "n_iterations")), StepwiseEM(EM_)]
-BY_EM = [*(learner for learner in OF_TABLE if hasattr(learner, "n_iterations"))]
+BY_EM = [learner for learner in OF_TABLE if isinstance(learner, EMLearner | Induction)]
+NO_STEPS = [*(learner for learner in OF_TABLE if learner not in BY_EM), StepwiseEM(EM_)]
 
 
 def name(learner):

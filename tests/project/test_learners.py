@@ -13,10 +13,8 @@ from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner
 from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.learners import LEARNERS, NamedLearner, learner_of, learners_of
 
-WITH_CLASSES = [entry for entry in LEARNERS if hasattr(entry.load(), "fit")]  # the others are recipes of learners
 
-
-@pytest.mark.parametrize("entry", WITH_CLASSES, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", LEARNERS, ids=lambda entry: entry.name)
 def test_config_can_describe_every_setting(entry):
     """Texts, numbers, None, lists, and parts of them make the learner whose values they are."""
     default = entry.load()()

@@ -10,8 +10,7 @@ from spacy.util import load_config, load_model_from_config
 
 from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.learners import LEARNERS
-from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
-from spacy_lpcfg.learning.induction import Induction
+from spacy_lpcfg.learning import EM, Induction, LexicalSettings, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import PivotFeatures
@@ -25,7 +24,7 @@ WANTED = {  # others may be added to the table
     "em": EM(**GRAMMAR),
     "split-merge": SplitMerge(**GRAMMAR),
     "pcfg": TreebankPCFG(lexical=LEARNED, lang="xx"),
-    "induction": Induction(Pivot(**GRAMMAR)),
+    "induction": Induction(**GRAMMAR),
 }
 make_learner = registry.misc.get("spacy-lpcfg.Learner.v1")
 
@@ -58,7 +57,7 @@ def test_settings_reach_the_learner():
     }
     assert made("pivot", **settings) == EvidenceLearner(pivot, seed=3)
     assert made("pivot", evidence=False) == Pivot(**GRAMMAR)
-    assert made("induction", n_states=4, n_rounds=1) == Induction(Pivot(n_states=4, **GRAMMAR), 1)
+    assert made("induction", n_states=4, n_rounds=1) == Induction(n_states=4, n_rounds=1, **GRAMMAR)
 
 
 REFUSED = [
