@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.induced._splits import add_up, pass_down
+
 
 class SimplePCFG(NamedTuple):
     """Probabilities of a simple PCFG with m states and v words.
@@ -70,15 +72,15 @@ def _normalized(values: np.ndarray) -> np.ndarray:
 
 
 class Inside(NamedTuple):
-    """Inside probabilities of sentences of n >= 2 words; each list has an entry for every width of spans from 0 to n.
+    """Inside probabilities of the spans of sentences of n >= 2 words; the rows of spans are those of `_splits.pyx`.
 
-    states (list of float64 (n_sentences, n - width + 1, m)): Those of spans by state; empty for widths below 2.
-    lefts, rights (lists of the same): Those of spans as left and right child of each state; empty for widths 0 and n.
+    states (float64, (n_spans, m)): Spans of two words or more by state; of no meaning for single words.
+    lefts, rights (float64, (n_spans, m)): Spans as left and right child of each state; of no meaning for sentences.
     """
 
-    states: list[np.ndarray]
-    lefts: list[np.ndarray]
-    rights: list[np.ndarray]
+    states: np.ndarray
+    lefts: np.ndarray
+    rights: np.ndarray
 
 
 def expect(grammar: SimplePCFG, words: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, Counts]:
@@ -93,7 +95,7 @@ def expect(grammar: SimplePCFG, words: np.ndarray, weights: np.ndarray) -> tuple
     leaves = grammar.left[:, n_states:].T[words], grammar.right[:, n_states:].T[words]
     scales = np.maximum(*leaves).max(axis=2, keepdims=True)  # keep products of many words within floats
     inside = _inside(grammar, leaves[0] / scales, leaves[1] / scales, weights)
-    totals = inside.states[n_words][:, 0] @ grammar.root
+    totals = inside.states[-len(words) :] @ grammar.root
     if not np.all(totals > 0):
         raise ValueError(f"Expected shorter sentences: the probability of one of {n_words} words underflows to 0.")
     posteriors, counts = _outside(grammar, inside, words, weights, totals)
@@ -101,19 +103,23 @@ def expect(grammar: SimplePCFG, words: np.ndarray, weights: np.ndarray) -> tuple
     return posteriors, Counts(*counts, log_likelihood)
 
 
+def _by_width(rows: np.ndarray, n_sentences: int, n_words: int) -> list[np.ndarray]:
+    """Return the rows of the spans of each width from 1 on, as views (n_sentences, n_words - width + 1, m)."""
+    first = np.cumsum(n_sentences * np.arange(n_words, 1, -1))
+    return [block.reshape(n_sentences, -1, rows.shape[1]) for block in np.split(rows, first)]
+
+
 def _inside(grammar: SimplePCFG, left_leaves: np.ndarray, right_leaves: np.ndarray, weights: np.ndarray) -> Inside:
-    n_words, n_states = left_leaves.shape[1:]
-    none = np.zeros((0, 0, 0))
-    inside = Inside([none, none], [none, left_leaves], [none, right_leaves])
-    for width in range(2, n_words + 1):
-        starts = np.arange(n_words - width + 1)
-        sums = np.zeros((len(weights), len(starts), n_states))
-        for split in range(1, width):
-            sums += inside.lefts[split][:, : len(starts)] * inside.rights[width - split][:, split:][:, : len(starts)]
-        sums *= weights[:, starts, starts + width, None]
-        inside.states.append(sums)
-        inside.lefts.append(sums @ grammar.left[:, :n_states].T)
-        inside.rights.append(sums @ grammar.right[:, :n_states].T)
+    n_sentences, n_words, n_states = left_leaves.shape
+    inside = Inside(*np.empty((3, n_sentences * n_words * (n_words + 1) // 2, n_states)))
+    blocks = zip(*(_by_width(rows, n_sentences, n_words) for rows in inside), strict=True)
+    _, lefts, rights = next(blocks)
+    lefts[:], rights[:] = left_leaves, right_leaves
+    for width, (states, lefts, rights) in enumerate(blocks, start=2):
+        add_up(inside.lefts, inside.rights, weights, width, inside.states)
+        if width < n_words:
+            np.matmul(states, grammar.left[:, :n_states].T, out=lefts)
+            np.matmul(states, grammar.right[:, :n_states].T, out=rights)
     return inside
 
 
@@ -127,29 +133,27 @@ def _outside(
     from scipy import sparse  # takes long to import, and parsers by other models import this module too
 
     (n_sentences, n_words), n_states = words.shape, len(grammar.root)
-    lefts, rights = ([np.zeros_like(values) for values in lists] for lists in inside[1:])
+    outside = np.zeros((2, *inside.lefts.shape))
+    of_states, lefts, rights = (_by_width(rows, n_sentences, n_words) for rows in (inside.states, *outside))
     left, right = (np.zeros_like(children) for children in grammar[1:])
     posteriors = np.zeros((n_sentences, n_words + 1, n_words + 1))
     states = (grammar.root / totals[:, None])[:, None]
-    root = (states * inside.states[n_words]).sum(axis=(0, 1))
+    root = (states * of_states[-1]).sum(axis=(0, 1))
     for width in range(n_words, 1, -1):
-        starts = np.arange(n_words - width + 1)
+        starts, below = np.arange(n_words - width + 1), of_states[width - 1]
         if width < n_words:
-            states = lefts[width] @ grammar.left[:, :n_states] + rights[width] @ grammar.right[:, :n_states]
-            below = inside.states[width].reshape(-1, n_states)
-            left[:, :n_states] += lefts[width].reshape(-1, n_states).T @ below
-            right[:, :n_states] += rights[width].reshape(-1, n_states).T @ below
-        posteriors[:, starts, starts + width] = (states * inside.states[width]).sum(axis=2)
-        states = states * weights[:, starts, starts + width, None]
-        for split in range(1, width):
-            lefts[split][:, : len(starts)] += states * inside.rights[width - split][:, split:][:, : len(starts)]
-            rights[width - split][:, split:][:, : len(starts)] += states * inside.lefts[split][:, : len(starts)]
+            to_left, to_right = lefts[width - 1], rights[width - 1]
+            states = to_left @ grammar.left[:, :n_states] + to_right @ grammar.right[:, :n_states]
+            left[:, :n_states] += to_left.reshape(-1, n_states).T @ below.reshape(-1, n_states)
+            right[:, :n_states] += to_right.reshape(-1, n_states).T @ below.reshape(-1, n_states)
+        posteriors[:, starts, starts + width] = (states * below).sum(axis=2)
+        pass_down(states, inside.lefts, inside.rights, weights, width, *outside)
     ids = words.ravel()
     indicator = sparse.csr_array((np.ones(ids.size), (ids, np.arange(ids.size))), (left.shape[1] - n_states, ids.size))
-    for counts, children, outside, values in (
-        (left, grammar.left, lefts[1], inside.lefts[1]),
-        (right, grammar.right, rights[1], inside.rights[1]),
+    for counts, children, of_leaves, values in (
+        (left, grammar.left, outside[0], inside.lefts),
+        (right, grammar.right, outside[1], inside.rights),
     ):
         counts[:, :n_states] *= children[:, :n_states]
-        counts[:, n_states:] = (indicator @ (outside * values).reshape(-1, n_states)).T
+        counts[:, n_states:] = (indicator @ (of_leaves[: ids.size] * values[: ids.size])).T
     return posteriors, (root, left, right)
