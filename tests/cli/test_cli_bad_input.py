@@ -33,6 +33,7 @@ READS_TREES = {
     "learn-bracketer": "learn bracketer {bad} --set variant=paper -o {out}",
     "evaluate-gold": "evaluate {bad} {trees}",
     "evaluate-test": "evaluate {trees} {bad}",
+    "evaluate-both": "evaluate {bad} {bad}",
     "convert": "convert {bad} {out}.spacy",
     "parse-trees": "parse {pcfg} {bad} --input trees -o {out}",
     "surprisal-trees": "surprisal {isbn} {bad} --input trees -o {out}",
