@@ -3,7 +3,7 @@
     python scripts/pictures.py
 
 Writes tree.svg, boundaries.svg and accuracy.svg to docs/pictures/. Tree and breaks are by the English model that comes
-with the package, the chart is that of the first table in docs/performance.md. Needs the extra `viz`.
+with the package, the chart is that of the first table in docs/performance.md.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import spacy
 
 from spacy_lpcfg.components.doc.boundaries import doc_boundaries
 from spacy_lpcfg.pictures.boundaries import boundaries_svg
-from spacy_lpcfg.pictures.figures import figure_svg, new_figure
+from spacy_lpcfg.pictures.drawing import draw_text, svg_element
+from spacy_lpcfg.pictures.plots import Axis, draw_points, draw_x_axis, draw_y_axis
 from spacy_lpcfg.storage.files import write_atomically
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from spacy.tokens import Doc
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,9 +29,6 @@ SENTENCE = "She bought the painting in the hall."
 PEER = "Berkeley Parser 1.7"
 SPOKEN = "He told me last night he was coming to London for several days."
 SHOWN = ("--method pivot", PEER)
-SANS_SERIF = "Helvetica, Arial, sans-serif"
-NAMESPACE = "http://www.w3.org/2000/svg"
-MARGIN = 12
 
 
 def main() -> None:
@@ -75,28 +72,29 @@ def figures() -> dict[str, dict[str, tuple[float, float]]]:
 
 def draw_accuracy() -> str:
     """Return F1 against speed as SVG, a panel for each treebank; its figures stand in its description."""
-    figure = new_figure(7.5, 3)
-    for axes, (treebank, points) in zip(figure.subplots(1, 2), figures().items(), strict=True):
-        draw_points(axes, points)
-        axes.set_title(treebank)
-    figure.axes[0].set_ylabel("F1")
-    return figure_svg(figure).replace(">", f"><desc>{figures()}</desc>", 1) + "\n"
+    panels = [draw_panel(60.0 + 340.0 * i, *panel) for i, panel in enumerate(figures().items())]
+    svg = svg_element(700.0, 270.0, "".join(panels), "F1 against speed")
+    return svg.replace(">", f"><desc>{figures()}</desc>", 1) + "\n"
 
 
-def draw_points(axes: Axes, points: dict[str, tuple[float, float]]) -> None:
-    """Put F1 against speed on axes, with a name at each point."""
+def draw_panel(left: float, treebank: str, points: dict[str, tuple[float, float]]) -> str:
+    """Return F1 against speed on a treebank as SVG, with a name at each point."""
+    top, bottom, right = 30.0, 220.0, left + 270.0
+    x = Axis(2.5, 1600.0, left, right, is_log=True)
+    y = Axis(min(f1 for _, f1 in points.values()) - 2.0, max(f1 for _, f1 in points.values()) + 2.0, bottom, top)
+    drawn = [
+        draw_text((left + right) / 2, top / 2, treebank),
+        draw_x_axis(x, top, bottom, "sentences per CPU second"),
+        draw_y_axis(y, left, right, "F1"),
+    ]
     for name, (speed, f1) in points.items():
         label, colour = ("Berkeley Parser", "#b5482f") if name == PEER else (name.split()[-1], "#2f6db5")
-        offset = (0, -14 if label == "pivot" else 6)
-        axes.plot(speed, f1, "o", color=colour)
-        axes.annotate(label, (speed, f1), offset, textcoords="offset points", ha="center", color=colour)
-    axes.set_xscale("log")
-    axes.set_xticks([10, 100, 1000], ["10", "100", "1,000"])
-    axes.minorticks_off()
-    axes.set_xlim(2.5, 1600)
-    axes.margins(y=0.18)
-    axes.set_xlabel("sentences per CPU second")
-    axes.spines[["top", "right"]].set_visible(False)
+        above = 12.0 if label == "pivot" else -12.0
+        drawn += [
+            draw_points(x, y, [(speed, f1)], colour),
+            draw_text(x.place(speed), y.place(f1) + above, label, f'font-size="12" style="fill: {colour}"'),
+        ]
+    return "".join(drawn)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from typing import Any
 
 
-def extra(module: str, what: str, *, name: str = "viz") -> Any:
+def extra(module: str, what: str, name: str) -> Any:
     """Import a module of an optional dependency.
 
-    module (str): The module, such as "matplotlib.figure".
+    module (str): The module, such as "nltk.tree".
     what (str): The feature that needs it, for the error message.
     name (str): The extra that installs it.
     RAISES (ImportError): If the module is not installed; the message says how to install it.

@@ -118,9 +118,9 @@ def _read_hub(folder: Path, *, is_tuned: bool) -> "HubEncoder":
     from spacy_lpcfg.evidence.pretrained.hub import read_hub
     from spacy_lpcfg.extras import extra
 
-    extra("onnx", "The export of an encoder", name="encoder")
+    extra("onnx", "The export of an encoder", "encoder")
     if is_tuned:
-        extra("torch", "The tuning of an encoder", name="encoder")
+        extra("torch", "The tuning of an encoder", "encoder")
     hub = read_hub(folder)
     tell(f"read {hub.card['name']}: {_megabytes(hub.weights.n_bytes)}, {len(hub.pieces.vocabulary):,} pieces")
     return hub

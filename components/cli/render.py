@@ -27,7 +27,6 @@ from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 from spacy_lpcfg.storage.files import is_device
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from spacy.language import Language
 
     from spacy_lpcfg.components.cli.shared.inputs import Pipe
@@ -49,7 +48,6 @@ class PictureFormat(str, Enum):
     ascii = "ascii"
     svg = "svg"
     html = "html"
-    png = "png"
     forest = "forest"
     qtree = "qtree"
 
@@ -58,14 +56,13 @@ class Drawable(NamedTuple):
     """A picture that is not drawn yet: its caption, and a function that draws it in a format."""
 
     caption: str
-    draw: Callable[[PictureFormat], Any]  # text, or bytes of a png
+    draw: Callable[[PictureFormat], str]
 
 
 _FORMATS: dict[Picture, tuple[PictureFormat, ...]] = {
-    picture: (PictureFormat.svg, PictureFormat.html, PictureFormat.png) for picture in Picture
+    picture: (PictureFormat.svg, PictureFormat.html) for picture in Picture
 }
 _FORMATS |= {Picture.tree: tuple(PictureFormat)}
-_SINGLE = (PictureFormat.svg, PictureFormat.png)  # a file of which holds one picture
 
 
 @reporting_errors
@@ -105,13 +102,12 @@ def render(
                            pipeline alone
 
     FILE has a document on each line, unless --input says otherwise, and trees for calibration. Trees can be drawn as
-    text, ascii, svg, html, png and LaTeX (.tex); all else as svg, html and png. An svg or png holds one picture. A png,
-    calibration and learning need matplotlib: pip install "spacy-lpcfg[viz]".
+    text, ascii, svg, html and LaTeX (.tex); all else as svg and html. An svg holds one picture.
 
     \b
     Example:
         spacy-lpcfg render en "The old ferry was sold."
-        spacy-lpcfg render en "The old ferry was sold." -o tree.png
+        spacy-lpcfg render en "The old ferry was sold." -o tree.svg
         spacy-lpcfg render dev.mrg --sentence 3
         spacy-lpcfg render model/ text.txt -o trees.html
         spacy-lpcfg render model/ "It rained." -p chart -o chart.svg
@@ -214,7 +210,7 @@ def _sentences(nlp: "Language", pipe: "Pipe", source: "Source", picture: Picture
 def _calibration(nlp: "Language", component: str | None, file: str, dialect: str | None) -> Iterator[Drawable]:
     from spacy_lpcfg.components.training.corpus import tree_to_doc
     from spacy_lpcfg.evaluation.calibration import outcomes, reliability
-    from spacy_lpcfg.pictures import calibration_figure
+    from spacy_lpcfg.pictures import calibration_svg
     from spacy_lpcfg.trees import clean
 
     pipe = find_parser(nlp, component)
@@ -228,21 +224,21 @@ def _calibration(nlp: "Language", component: str | None, file: str, dialect: str
         for parse in parsed.parses
         if parse is not None
     ]
-    figure = calibration_figure(reliability(*outcomes(parses, golds)))
-    yield Drawable(f"Calibration on {len(golds)} sentences", partial(_draw_figure, figure))
+    svg = calibration_svg(reliability(*outcomes(parses, golds)))
+    yield Drawable(f"Calibration on {len(golds)} sentences", partial(_in_format, svg))
 
 
 def _learning(nlp: "Language", source: str) -> Iterator[Drawable]:
-    from spacy_lpcfg.pictures import learning_figure
+    from spacy_lpcfg.pictures import learning_svg
 
-    figure = learning_figure({Path(source).name: nlp.meta.get("fit", [])})
-    yield Drawable(f"Learning of {source}", partial(_draw_figure, figure))
+    svg = learning_svg({Path(source).name: nlp.meta.get("fit", [])})
+    yield Drawable(f"Learning of {source}", partial(_in_format, svg))
 
 
 # How it is drawn ---------------------------------------------------------------------------------
 
 
-def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str | bytes:
+def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str:
     from spacy_lpcfg import pictures
     from spacy_lpcfg.trees import to_latex
 
@@ -253,44 +249,35 @@ def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str | bytes:
     return _in_format(pictures.tree_svg(tree, *scores), form)
 
 
-def _in_format(svg: str, form: PictureFormat) -> str | bytes:
-    from spacy_lpcfg.pictures import svg_png
+def _in_format(svg: str, form: PictureFormat) -> str:
     from spacy_lpcfg.pictures.drawing import scrolling
 
-    converters: dict[PictureFormat, Callable[[str], str | bytes]]
-    converters = {PictureFormat.png: svg_png, PictureFormat.html: scrolling}
-    return converters.get(form, str)(svg)
+    return scrolling(svg) if form == PictureFormat.html else svg
 
 
-def _draw_figure(figure: "Figure", form: PictureFormat) -> str | bytes:
-    from spacy_lpcfg.pictures.figures import figure_png, figure_svg
-
-    return figure_png(figure) if form == PictureFormat.png else figure_svg(figure)
-
-
-def _draw_parsed(sentence: "PicturedSentence", answer: None, form: PictureFormat) -> str | bytes:
+def _draw_parsed(sentence: "PicturedSentence", answer: None, form: PictureFormat) -> str:
     return _draw_tree(sentence.tree, form, *sentence.scores)
 
 
-def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str | bytes:
+def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str:
     from spacy_lpcfg.pictures import chart_svg
 
     return _in_format(chart_svg(sentence.words, posteriors), form)
 
 
-def _draw_spans(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str | bytes:
+def _draw_spans(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str:
     from spacy_lpcfg.pictures import spans_svg
 
     return _in_format(spans_svg(sentence.words, posteriors), form)
 
 
-def _draw_surprisal(sentence: "PicturedSentence", bits: Any, form: PictureFormat) -> str | bytes:
+def _draw_surprisal(sentence: "PicturedSentence", bits: Any, form: PictureFormat) -> str:
     from spacy_lpcfg.pictures import surprisal_svg
 
     return _in_format(surprisal_svg(sentence.words, bits), form)
 
 
-_OF_SENTENCES: dict[Picture, Callable[..., str | bytes]] = {
+_OF_SENTENCES: dict[Picture, Callable[..., str]] = {
     Picture.tree: _draw_parsed,
     Picture.chart: _draw_chart,
     Picture.spans: _draw_spans,
@@ -307,10 +294,8 @@ def _contents(drawables: Iterator[Drawable], form: PictureFormat, source: str) -
     first = next(drawables, None)
     if first is None:
         raise ValueError(f"there is no sentence to draw: expected {options.BRACKETED}, or text")
-    if form in _SINGLE and next(drawables, None) is not None:
-        raise ValueError(
-            f"there are several pictures, but {form.value} holds one: choose it by --sentence, or use html"
-        )
+    if form == PictureFormat.svg and next(drawables, None) is not None:
+        raise ValueError("there are several pictures, but svg holds one: choose it by --sentence, or use html")
     drawn = ((choice.caption, choice.draw(form)) for choice in progress(chain([first], drawables), "pictures"))
     if form == PictureFormat.html:
         from spacy_lpcfg.pictures.pages import html_page

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spacy_lpcfg.pictures.drawing import (
     BLUE,
+    COLOURS,
     draw_key,
     draw_text,
     draw_turned,
@@ -16,27 +18,27 @@ from spacy_lpcfg.pictures.drawing import (
     svg_element,
     text_width,
 )
-from spacy_lpcfg.pictures.figures import new_figure
-from spacy_lpcfg.visible import visible
+from spacy_lpcfg.pictures.plots import Axis, Point, draw_line, draw_points, draw_x_axis, draw_y_axis
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from spacy_lpcfg.evaluation.calibration import Reliability
 
 END = "(end)"
 _BAR, _TALLEST, _NUMBER = 42.0, 180.0, 20.0  # pixels: width of a bar with its gap, greatest height, room for a number
 _AXIS = 46.0  # pixels left of the bars, for the name and the numbers of the axis
 _LEAST_WIDTH = 240.0  # pixels, for the colour key
-_MOST_LINES = 6  # of the axis
 _QUANTITIES = {
     "log_likelihood": "log-likelihood (nats)",
     "f1": "F1 on held-out trees",
-    "dev": "held-out log-likelihood\na word (nats)",
+    "dev": "held-out nats a word",
 }
 _COUNTERS = ("iteration", "epoch")
+_LEFT, _WIDTH, _HEIGHT, _GAP = 100.0, 420.0, 180.0, 20.0  # pixels of a panel, its axis to the left, and what is between
+_KEY_ROW = 20.0  # pixels
+_PERFECT = 'stroke-dasharray="6 4" stroke-opacity=".6"'
 
 Steps = Sequence[Any]
+Curve = tuple[str, dict[str, list[Point]]]
 
 
 def surprisal_svg(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> str:
@@ -50,19 +52,19 @@ def surprisal_svg(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> s
     _check_bits(words, bits)
     names = [*words, END]
     finite = np.where(np.isfinite(bits), bits, 0.0)
-    most = max(finite.max(), 1.0)
+    axis = Axis(0.0, max(finite.max(), 1.0), _NUMBER + _TALLEST, _NUMBER)
     places = [_AXIS + (i + 0.5) * _BAR for i in range(len(names))]
     if is_right_to_left(words):
         places.reverse()
     bars = [
-        _draw_bar(x, value, _TALLEST * height / most, BLUE if i < len(words) else "currentColor")
+        _draw_bar(x, value, axis.start - axis.place(height), BLUE if i < len(words) else "currentColor")
         + draw_turned(x, _NUMBER + _TALLEST + 10.0, name, 45)
         for i, (x, name, value, height) in enumerate(zip(places, names, bits, finite, strict=True))
     ]
     slant = 0.71 * max(text_width(name, 15.0) for name in names) + 24.0
     width, height = _AXIS + len(names) * _BAR + slant, _NUMBER + _TALLEST + slant + 16.0
     key = draw_key(4.0, height - 8.0, (("word", BLUE, 0.8), ("end of the sentence", "currentColor", 0.8)))
-    drawn = "".join([_draw_axis(most, width - slant), *bars, key])
+    drawn = "".join([draw_y_axis(axis, _AXIS, width - slant, "surprisal (bits)"), *bars, key])
     return svg_element(max(width, _LEAST_WIDTH), height, drawn, f"Surprisal in bits: {' '.join(names)}")
 
 
@@ -76,32 +78,18 @@ def _draw_bar(x: float, value: float, height: float, colour: str) -> str:
     )
 
 
-def _draw_axis(most: float, right: float) -> str:
-    """Return the vertical axis: its name, and lines with numbers."""
-    step = next(step for step in (0.5 * 10**k * by for k in range(9) for by in (1, 2, 4)) if most <= _MOST_LINES * step)
-    drawn = [draw_turned(9.0, _NUMBER + _TALLEST / 2, "surprisal (bits)", -90, 'font-size="12"')]
-    for value in np.arange(0.0, most + step / 100, step):
-        y = _NUMBER + _TALLEST * (1 - value / most)
-        drawn.append(
-            f'<path d="M{_AXIS:.1f} {y:.1f}H{right:.1f}" stroke="currentColor" stroke-opacity=".2" fill="none"/>'
-            + draw_text(_AXIS - 4.0, y, f"{value:g}", 'font-size="11" text-anchor="end"')
-        )
-    return "".join(drawn)
-
-
 def _check_bits(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> None:
     if len(bits) != len(words) + 1:
         raise ValueError(f"Expected bits of {len(words)} words and of the sentence's end, got {len(bits)} numbers.")
 
 
-def learning_figure(fits: Mapping[str, Steps]) -> Figure:
-    """Plot log-likelihood and F1 by iteration: one panel for each quantity, and one curve for each fit.
+def learning_svg(fits: Mapping[str, Steps]) -> str:
+    """Draw log-likelihood and F1 by iteration as SVG: one panel for each quantity, and one curve for each fit.
 
     fits (mapping of str to steps): Steps of each fit by its name: the objects that learners pass to `on_step`, or the
         records that `spacy-lpcfg learn` stores under "fit" in a pipeline's meta. A fit of several networks has a curve
         for each.
-    RAISES (ImportError): If matplotlib is missing.
-        (ValueError): If no step has a known quantity.
+    RAISES (ValueError): If no step has a known quantity.
     """
     curves = [curve for name, steps in fits.items() for curve in _curves(name, list(map(_by_name, steps)))]
     drawn = [quantity for quantity in _QUANTITIES if any(quantity in points for _, points in curves)]
@@ -110,55 +98,79 @@ def learning_figure(fits: Mapping[str, Steps]) -> Figure:
             f"Nothing to draw: no step of {list(fits)} has a number for any of {list(_QUANTITIES)}. Steps are kept by "
             "learners by EM, such as pivot, and by belief networks."
         )
-    figure = new_figure(6.5, 0.6 + 2.6 * len(drawn))
-    for axes, quantity in zip(figure.subplots(len(drawn), sharex=True, squeeze=False)[:, 0], drawn, strict=True):
-        lines = {
-            visible(name): axes.plot(*zip(*points[quantity], strict=True), color=f"C{i}", marker="o", markersize=3)[0]
-            for i, (name, points) in enumerate(curves)
-            if quantity in points
-        }
-        numbers = map(str, range(len(lines)))  # names come later: some matplotlibs leave out those that begin with _
-        for name, text in zip(lines, axes.legend(lines.values(), numbers, framealpha=0.0).get_texts(), strict=True):
-            text.set_parse_math(False)
-            text.set_text(name)
-        axes.set_ylabel(_QUANTITIES[quantity])
-        axes.grid(alpha=0.3)
-    axes.set_xlabel("iteration")
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    return figure
+    x = _axis_of([at for _, points in curves for at, _ in chain(*points.values())], _LEFT, _LEFT + _WIDTH)
+    panels = [_draw_quantity(x, _GAP + i * (_HEIGHT + _GAP), quantity, curves) for i, quantity in enumerate(drawn)]
+    bottom = len(drawn) * (_HEIGHT + _GAP)
+    numbers = draw_x_axis(x, bottom, bottom, "iteration", only_whole=True)
+    bottom += 50.0
+    keys = [
+        draw_key(_LEFT, bottom + i * _KEY_ROW, [(name, colour, 1.0)])
+        for i, ((name, _), colour) in enumerate(zip(curves, cycle(COLOURS), strict=False))
+    ]
+    names = [name for name, _ in curves]
+    width = _LEFT + max(_WIDTH, *(30.0 + text_width(name, 11.0) for name in names)) + _GAP
+    content = "".join([*panels, numbers, *keys])
+    return svg_element(width, bottom + len(keys) * _KEY_ROW, content, f"Learning of {', '.join(names)}")
 
 
-def calibration_figure(curve: Reliability) -> Figure:
-    """Plot a reliability diagram: accuracy by posterior probability, above a histogram of the brackets.
+def _axis_of(values: Sequence[float], start: float, end: float) -> Axis:
+    """Return the axis of some values, with a margin at both ends."""
+    low, high = min(values), max(values)
+    margin = 0.04 * (high - low) or 0.5
+    return Axis(low - margin, high + margin, start, end)
+
+
+def _draw_quantity(x: Axis, top: float, quantity: str, curves: Sequence[Curve]) -> str:
+    """Return the panel of a quantity, without the numbers of its horizontal axis."""
+    of_quantity = [points.get(quantity, []) for _, points in curves]
+    y = _axis_of([value for points in of_quantity for _, value in points], top + _HEIGHT, top)
+    drawn = [draw_y_axis(y, x.start, x.end, _QUANTITIES[quantity])]
+    for points, colour in zip(of_quantity, cycle(COLOURS), strict=False):
+        drawn += [draw_line(x, y, points, colour), draw_points(x, y, points, colour)] if points else []
+    return "".join(drawn)
+
+
+def calibration_svg(curve: Reliability) -> str:
+    """Draw a reliability diagram as SVG: accuracy by posterior probability, above a histogram of the brackets.
 
     curve (Reliability): The result of `spacy_lpcfg.evaluation.calibration.reliability`.
-    RAISES (ImportError): If matplotlib is missing.
-        (ValueError): If there are no brackets.
+    RAISES (ValueError): If there are no brackets.
     """
     filled = curve.counts > 0
     if not filled.any():
         raise ValueError("Nothing to draw: there are no brackets. Give trees with constituents.")
-    figure = new_figure(5.0, 6.0)
-    above, below = figure.subplots(2, sharex=True, height_ratios=(3, 1))
-    above.plot([0, 1], [0, 1], color="C7", linestyle="--", label="perfect")
-    above.plot(curve.confidences[filled], curve.accuracies[filled], marker="o", label="observed")
-    above.set_title(f"{curve.counts.sum():,} brackets, calibration error {curve.expected_error:.3f}")
-    above.set_ylabel("share that is right")
-    above.legend(framealpha=0.0)
-    below.bar(curve.confidences[filled], curve.counts[filled], width=0.05)
-    below.set_yscale("log")
-    below.set_ylabel("brackets")
-    below.set_xlabel("posterior probability")
-    return figure
+    places, counts = curve.confidences[filled].tolist(), curve.counts[filled].tolist()
+    title, top, size = f"{curve.counts.sum():,} brackets, calibration error {curve.expected_error:.3f}", 30.0, 300.0
+    x, y = Axis(0.0, 1.0, _LEFT, _LEFT + size), Axis(0.0, 1.0, top + size, top)
+    points = list(zip(places, curve.accuracies[filled].tolist(), strict=True))
+    bottom = top + size + _GAP + 100.0
+    below = Axis(0.5, 1.1 * max(counts), bottom, top + size + _GAP, is_log=True)
+    bars = [
+        f'<rect x="{x.place(at) - 7.5:.1f}" y="{below.place(count):.1f}" width="15" '
+        f'height="{bottom - below.place(count):.1f}" fill="{BLUE}" fill-opacity=".8"/>'
+        for at, count in zip(places, counts, strict=True)
+    ]
+    drawn = [
+        draw_text(_LEFT + size / 2, 12.0, title, 'font-size="13"'),
+        draw_y_axis(y, x.start, x.end, "share that is right"),
+        draw_line(x, y, [(0.0, 0.0), (1.0, 1.0)], "currentColor", _PERFECT),
+        draw_line(x, y, points, BLUE),
+        draw_points(x, y, points, BLUE),
+        draw_y_axis(below, x.start, x.end, "brackets"),
+        *bars,
+        draw_x_axis(x, top, bottom, "posterior probability"),
+        draw_key(_LEFT, bottom + 55.0, [("observed", BLUE, 1.0), ("perfect (dashed)", "currentColor", 0.6)]),
+    ]
+    return svg_element(_LEFT + size + _GAP, bottom + 70.0, "".join(drawn), title)
 
 
 def _by_name(step: Any) -> Mapping[str, Any]:
     return step if isinstance(step, Mapping) else step._asdict()
 
 
-def _curves(name: str, steps: list[Mapping[str, Any]]) -> list[tuple[str, dict[str, list[tuple[float, float]]]]]:
+def _curves(name: str, steps: list[Mapping[str, Any]]) -> list[Curve]:
     """Return the known points of each quantity, separately for each network or grammar of a fit."""
-    curves: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    curves: dict[str, dict[str, list[Point]]] = {}
     several = [kind for kind in ("network", "grammar") if len({step.get(kind) for step in steps}) > 1]
     for step in steps:
         points = curves.setdefault(", ".join([name, *(f"{kind} {step.get(kind)}" for kind in several)]), {})

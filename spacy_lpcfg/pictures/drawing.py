@@ -24,6 +24,7 @@ _COLOURS = (  # a contrast of about 4 with white and with black
     (r"C?AP|(WH)?AD[JV]P|C?AVP|AdP", "#a07a1c"),  # adjectives and adverbs
     (r".*", "#76808a"),
 )
+COLOURS = tuple(colour for _, colour in _COLOURS)
 _STRONG = ("L", "R", "AL")  # classes of characters that have a direction
 _PAGE_WIDTHS = (360, 400, 480, 600, 800, 1000, 1200)  # pixels
 _PAGE_MARGINS = 32.0

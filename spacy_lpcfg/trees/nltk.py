@@ -19,7 +19,7 @@ def to_nltk(tree: Tree) -> Any:
 
     RAISES (ImportError): If NLTK is missing.
     """
-    nltk_tree = extra("nltk.tree", "to_nltk()").Tree
+    nltk_tree = extra("nltk.tree", "to_nltk()", "nltk").Tree
     return tree.fold(lambda node, below: nltk_tree(node.label, below or [node.word]))
 
 

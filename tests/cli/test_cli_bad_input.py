@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -39,6 +38,7 @@ READS_TREES = {
     "surprisal-trees": "surprisal {isbn} {bad} --input trees -o {out}",
     "sample-trees": "sample {pcfg} {bad} --input trees -o {out}",
     "calibrate": "calibrate {pcfg} {bad} -o {out}",
+    "render": "render {bad} -o {out}",
     "render-trees": "render {bad} --format html -o {out}",
     "render-calibration": "render {pcfg} {bad} -p calibration -o {out}",
 }
@@ -79,9 +79,6 @@ WRITES_FOLDER = {
     "learn-bracketer": "learn bracketer {trees} --set variant=paper -o {bad}",
     "learn-lm": "learn lm {text} --set n_states=2 -o {bad}",
 }
-if find_spec("matplotlib"):  # without which nothing is drawn
-    READS["render"] = READS_TREES["render"] = "render {bad} -o {out}"
-    TAKES_MODEL |= {"render": "render {bad} {text} -o {out}", "serve": "serve {bad} --port 0"}
 
 
 @pytest.fixture(scope="module")

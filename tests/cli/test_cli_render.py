@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -12,9 +11,6 @@ from commands import run, sample_part, stderr_of
 
 from spacy_lpcfg.pictures import tree_text
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees, to_latex
-
-for library in ("nltk", "matplotlib"):
-    pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
 
 TREES = "(S (NP (DT The) (NN ferry)) (VP (VBD left)))\n( (S (NP (PRP It)) (VP (VBZ <script>))))\n"
 TEXT = "The ferry left. It was <script>late</script>."
@@ -160,7 +156,7 @@ def test_cli_render_how_a_model_was_learned(model, folder):
         (("trees.mrg", "text.txt"), "name a pipeline first"),
         (
             ("em", "text.txt", "-p", "surprisal", "--format", "text"),
-            "a picture of surprisal is svg or html or png, not text",
+            "a picture of surprisal is svg or html, not text",
         ),
         (("em",), "a picture of tree by a pipeline takes a FILE"),
         (("em", "text.txt", "-p", "learning"), "takes no FILE"),
@@ -174,37 +170,13 @@ def test_cli_render_wrong_usage_is_code_2(model, folder, monkeypatch, arguments,
     assert message in stderr_of(run("render", *arguments, code=2))
 
 
-def test_cli_render_says_what_to_install(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "nltk.tree", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert "┴" in run("render", folder / "trees.mrg", "--format", "text").stdout
-    assert (
-        'pip install "spacy-lpcfg[viz]"'
-        in run("render", folder / "trees.mrg", "--format", "png", "--sentence", 1, code=1).stderr
-    )
-
-
-def test_cli_render_writes_png(model, folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    for picture in ("tree", "chart", "surprisal"):
-        run("render", model, "It rained.", "--picture", picture, "-o", f"{picture}.png")
-        assert (folder / f"{picture}.png").read_bytes().startswith(b"\x89PNG\r\n")
-    (folder / "bare.mrg").write_text(run("parse", model, "It rained.").stdout, encoding="utf-8")
-    run("render", "bare.mrg", "-o", "bare.png")
-    assert (folder / "bare.png").read_bytes() != (folder / "tree.png").read_bytes()  # which has probabilities
-    error = run("render", "trees.mrg", "-o", "trees.png", code=1).stderr
-    assert "there are several pictures, but png holds one" in error
-    assert not (folder / "trees.png").exists()
-    run("render", "trees.mrg", "--sentence", 1, "-o", "trees.png")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("-o", "x.jpg"), "should end in .txt, .svg, .html, .htm, .png or .tex, or --format say what it is"),
-        (("-o", "x.png", "--format", "svg"), "is no name for svg"),
+        (("-o", "x.jpg"), "should end in .txt, .svg, .html, .htm or .tex, or --format say what it is"),
+        (("-o", "x.html", "--format", "svg"), "is no name for svg"),
         (("-o", "x.svg", "--format", "ascii"), "is no name for ascii"),
-        (("-o", "x.txt", "-p", "spans"), "should end in .svg, .html, .htm or .png"),
+        (("-o", "x.txt", "-p", "spans"), "should end in .svg, .html or .htm"),
     ],
 )
 def test_cli_render_refuses_endings_of_other_formats(model, folder, monkeypatch, options, message):

@@ -38,7 +38,7 @@ ENDINGS = {
     "search-counts": ".tsv or .csv, or --format",
     "complexity": ".tsv or .csv, or --format",
     "simplify": ".txt, .tsv, .csv or .jsonl, or --format",
-    "render": ".txt, .svg, .html, .htm, .png or .tex, or --format",
+    "render": ".txt, .svg, .html, .htm or .tex, or --format",
     "edit": ".mrg, .parsed, .ptb, .fid, .tree, .spacy, .jsonl, .json, .conllu or .tex",
 }
 *_FIRST, _LAST = dict.fromkeys(suffix for form in TREE_FORMATS.values() if form.write for suffix in form.suffixes)

@@ -74,7 +74,7 @@ def test_benepar_raises_for_what_is_no_constituent(doc):
 
 def test_benepar_nltk_interface(nlp):
     """`benepar.Parser` takes words, and their tags where they are known; it gives an `nltk.Tree` below TOP."""
-    pytest.importorskip("nltk", reason="NLTK is not here: pip install 'spacy-lpcfg[viz]'")
+    pytest.importorskip("nltk", reason="NLTK is not here: pip install 'spacy-lpcfg[nltk]'")
     parser = nlp.get_pipe("lpcfg_parser")
     words, tags = ['"', "Fly", "safely", ".", '"'], ["``", "VB", "RB", ".", "''"]
     assert str(parser.parse(words, tags).tree) == FLY

@@ -202,7 +202,6 @@ def test_docs_threshold_of_the_tutorial_leaves_out_the_bracket_that_the_page_nam
 @pytest.mark.slow
 def test_docs_notebook_runs(tmp_path, monkeypatch):
     """Cell by cell in one namespace; it is stored without what it printed."""
-    pytest.importorskip("matplotlib", reason="the extra `viz` is not installed")
     shutil.copytree(ROOT / "assets", tmp_path / "assets")
     monkeypatch.chdir(tmp_path)
     notebook = json.loads((ROOT / "examples" / "tour.ipynb").read_text("utf-8"))
@@ -516,7 +515,6 @@ def test_docs_site_takes_tables_from_the_package(site):
 
 def test_docs_pictures_are_those_that_the_script_draws(tmp_path, monkeypatch):
     """Their words, labels and figures: lines may fall otherwise with other versions of the libraries."""
-    pytest.importorskip("matplotlib", reason="the extra `viz` is not installed")
     monkeypatch.setattr(sys, "argv", ["pictures.py", "--output", str(tmp_path)])
     runpy.run_path(str(ROOT / "scripts" / "pictures.py"), run_name="__main__")
     for name in ("tree.svg", "boundaries.svg", "accuracy.svg"):

@@ -71,7 +71,7 @@ def test_house_core_does_not_load_spacy(tmp_path):
 def requirements() -> set[str]:
     """The modules of the packages that setup.cfg requires, with those of the extras for users."""
     wanted = lines("options", "install_requires")
-    for extra in ("viz", "cluster", "encoder"):
+    for extra in ("nltk", "cluster", "encoder"):
         wanted += lines("options.extras_require", extra)
     names = {re.match(r"[\w-]+", line)[0] for line in wanted if not line.startswith("#")}
     return (names - {"scikit-learn", "dask"}) | {"sklearn", "distributed"}

@@ -111,7 +111,6 @@ def test_offline_in_python(folder):
 
 
 def test_offline_commands(folder):
-    pytest.importorskip("matplotlib", reason="matplotlib is not here: pip install 'spacy-lpcfg[viz]'")
     done, tried = alone(folder, COMMANDS)
     assert (done.returncode, tried) == (0, []), done.stderr
 

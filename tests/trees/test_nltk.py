@@ -8,7 +8,7 @@ from oracles.strategies import trees as random_trees
 
 from spacy_lpcfg.trees import Tree, from_nltk, parse_trees, to_nltk
 
-nltk_tree = pytest.importorskip("nltk.tree", reason="NLTK is not here: pip install 'spacy-lpcfg[viz]'")
+nltk_tree = pytest.importorskip("nltk.tree", reason="NLTK is not here: pip install 'spacy-lpcfg[nltk]'")
 
 
 @given(random_trees())

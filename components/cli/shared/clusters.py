@@ -21,7 +21,7 @@ def on_cluster(address: str | None, sent: Sequence[Any] = ()) -> Iterator[None]:
 
     from joblib import parallel_config
 
-    client = extra("distributed", "--scheduler", name="cluster").Client
+    client = extra("distributed", "--scheduler", "cluster").Client
     try:
         with client(address), parallel_config(backend="dask", scatter=list(sent)):
             yield

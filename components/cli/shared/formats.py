@@ -34,7 +34,7 @@ class OutputFormat(NamedTuple):
     """A format of output: the endings of its files, and how items are written.
 
     suffixes (tuple of str): Endings of files in this format, the usual one first.
-    write (callable): Writes items to an open file: lines, rows of cells, objects of JSON, Docs, or bytes.
+    write (callable): Writes items to an open file: lines, rows of cells, objects of JSON, or Docs.
     is_binary (bool): Whether the file takes bytes; a text may be compressed, with `.gz` after its ending.
     """
 
@@ -137,10 +137,6 @@ def _write_docs(out: IO[bytes], docs: Iterable[Any]) -> None:
     out.write(DocBin(docs=docs).to_bytes())
 
 
-def _write_bytes(out: IO[bytes], parts: Iterable[bytes]) -> None:
-    out.writelines(parts)
-
-
 _FORMATS = {
     "jsonl": OutputFormat((".jsonl",), _write_jsonl),
     "json": OutputFormat((".json",), _write_json),
@@ -154,7 +150,6 @@ _FORMATS = {
     "ascii": OutputFormat((".txt",), _write_lines),
     "svg": OutputFormat((".svg",), _write_lines),
     "html": OutputFormat((".html", ".htm"), _write_lines),
-    "png": OutputFormat((".png",), _write_bytes, is_binary=True),
 }
 """Formats of more than trees, by their names."""
 

@@ -75,7 +75,7 @@ def exported(hub: HubEncoder, *, quantized: bool = True) -> Encoder:
 
     RAISES (ImportError): If onnx is not installed.
     """
-    extra("onnx", "The export of an encoder", name="encoder")
+    extra("onnx", "The export of an encoder", "encoder")
     from spacy_lpcfg.evidence.pretrained.graph import encoder_model
 
     return Encoder(encoder_model(hub.weights, quantized=quantized), hub.pieces, hub.card)

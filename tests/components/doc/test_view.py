@@ -347,7 +347,7 @@ def test_constituency_of_a_sentence_of_2000_words():
 
 
 def test_constituency_is_drawn():
-    pytest.importorskip("nltk", reason="nltk is not here: pip install 'spacy-lpcfg[viz]'")
+    pytest.importorskip("nltk", reason="nltk is not here: pip install 'spacy-lpcfg[nltk]'")
     (root,) = doc_of(FLIES)._.constituency
     subject, predicate = root.children
     assert predicate.svg() == tree_svg(predicate.tree)
