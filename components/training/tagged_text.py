@@ -15,8 +15,9 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.doc.sentences import sentence_bounds
 from spacy_lpcfg.components.training.corpus import BINARY, NO_PATH, FileCorpus, Paths, read_docs
 from spacy_lpcfg.trees import TreebankError
-from spacy_lpcfg.trees.brackets import OnError, read_lines
+from spacy_lpcfg.trees.errors import OnError
 from spacy_lpcfg.trees.files import treebank_files
+from spacy_lpcfg.trees.lines import read_lines
 
 Attr = Literal["pos", "tag"]
 

@@ -10,9 +10,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.trees import Tree, TreebankError
-from spacy_lpcfg.trees.brackets import OnError, PathLike, raise_or_report, read_lines
+from spacy_lpcfg.trees.errors import OnError, raise_or_report
 from spacy_lpcfg.trees.formats.table import first_lines, looks_like
+from spacy_lpcfg.trees.lines import read_lines
 from spacy_lpcfg.trees.reading import read_dialect
 from spacy_lpcfg.trees.transforms import remove_empty, unescape_token
 

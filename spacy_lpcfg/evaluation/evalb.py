@@ -32,7 +32,9 @@ from spacy_lpcfg.evaluation.evalb_sentence import (
     score_sentence,
 )
 from spacy_lpcfg.evaluation.evalb_totals import Totals
-from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_lines
+from spacy_lpcfg.trees.brackets import parse_trees
+from spacy_lpcfg.trees.errors import TreebankError
+from spacy_lpcfg.trees.lines import read_lines
 from spacy_lpcfg.trees.tree import Tree
 
 __all__ = [

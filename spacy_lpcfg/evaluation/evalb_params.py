@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.trees.brackets import read_lines
+from spacy_lpcfg.trees.lines import read_lines
 
 _FIELDS: dict[str, tuple[str, type]] = {  # keywords of files: the field of `Params`, and the type of its values
     "DEBUG": ("debug", int),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -214,12 +214,6 @@ def bracket_counts(golds: Sequence[Tree], parses: Sequence[Tree]) -> np.ndarray:
     Gold tags say what is punctuation: else a sentence in which a model tags a word as punctuation would count for
     nothing, and models would be compared on different sentences.
     """
-    retagged = [_with_leaves(parse, gold.leaves()) for gold, parse in zip(golds, parses, strict=True)]
+    retagged = [parse.with_leaves(gold.leaves()) for gold, parse in zip(golds, parses, strict=True)]
     brackets = [score.brackets for score in evaluate(golds, retagged).sentences]
     return np.array([(each.matched, each.n_gold, each.n_test) for each in brackets], dtype=np.int64).reshape(-1, 3)
-
-
-def _with_leaves(tree: Tree, leaves: Iterable[Tree]) -> Tree:
-    """Replace the leaves of a tree."""
-    following = iter(leaves)
-    return tree.fold(lambda node, below: next(following) if node.is_leaf else Tree(node.label, below))

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spacy_lpcfg.trees.brackets import PathLike, read_lines
+from spacy_lpcfg.storage.files import PathLike
+from spacy_lpcfg.trees.lines import read_lines
 
 UNKNOWN = "<unk>"
 EDGE = "<s>"

@@ -13,7 +13,7 @@ from spacy_lpcfg.queries.operations import FOOT, OPERATIONS, NewLabel, Node, Pla
 from spacy_lpcfg.queries.pattern import PatternError, TreePattern
 from spacy_lpcfg.queries.regexes import compile_regex
 from spacy_lpcfg.storage.files import PathLike
-from spacy_lpcfg.trees.brackets import read_lines
+from spacy_lpcfg.trees.lines import read_lines
 
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _TOKENS = re.compile(

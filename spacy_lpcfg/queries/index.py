@@ -15,7 +15,7 @@ from spacy_lpcfg.queries.pattern import ROOT_LABEL, LabelTest, TreePattern
 from spacy_lpcfg.queries.reading import Sources, Strings, codes_of_file, codes_of_trees
 from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.trees import HeadRules, Tree
-from spacy_lpcfg.trees.brackets import OnError
+from spacy_lpcfg.trees.errors import OnError
 from spacy_lpcfg.trees.files import files_of
 from spacy_lpcfg.trees.heads import ENGLISH
 from spacy_lpcfg.trees.transforms import ROOT_LABELS

@@ -11,9 +11,11 @@ import numpy as np
 
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.trees import Tree, read_trees
-from spacy_lpcfg.trees.brackets import LONGEST_LINE, MAX_NODES, TREE_NAMES, OnError, opened
+from spacy_lpcfg.trees.errors import OnError
 from spacy_lpcfg.trees.formats.penn import IS_IRREGULAR, function_mark
+from spacy_lpcfg.trees.lines import LONGEST_LINE, opened
 from spacy_lpcfg.trees.source import SentenceSource
+from spacy_lpcfg.trees.tree_builder import MAX_NODES, TREE_NAMES
 
 Sources: TypeAlias = list[SentenceSource | None]
 

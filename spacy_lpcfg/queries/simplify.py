@@ -94,13 +94,8 @@ def split_clauses(
 
 def _numbered(tree: Tree, positions: Iterator[int]) -> Tree:
     """Put a tree below ROOT, with words in lower case, their positions after the tags, and no function at the top."""
-
-    def numbered(node: Tree, below: list[Tree]) -> Tree:
-        if node.word is None:
-            return Tree(node.label, below)
-        return Tree(f"{node.label}-{next(positions)}", (), node.word.lower())
-
-    _, top = strip_root(tree.fold(numbered))
+    leaves = [Tree(f"{leaf.label}-{next(positions)}", word=(leaf.word or "").lower()) for leaf in tree.leaves()]
+    _, top = strip_root(tree.with_leaves(leaves))
     label = "" if top.is_leaf else basic_category(top.label)
     return Tree(ROOT_LABEL, [Tree(label or "X", [top] if top.is_leaf else top.children)])
 

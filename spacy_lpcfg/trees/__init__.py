@@ -1,7 +1,8 @@
 """Constituency trees: the data structure, treebank files, invertible transforms, head rules and dependencies."""
 
-from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, write_trees
+from spacy_lpcfg.trees.brackets import parse_trees, write_trees
 from spacy_lpcfg.trees.dependencies import Dependency, conllu, dependencies
+from spacy_lpcfg.trees.errors import TreebankError
 from spacy_lpcfg.trees.files import TreeFiles
 from spacy_lpcfg.trees.heads import HeadRules, head_rules
 from spacy_lpcfg.trees.latex import to_latex

@@ -10,8 +10,9 @@ from itertools import groupby
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.storage.files import PathLike
-from spacy_lpcfg.trees.brackets import OnError, TreebankError, raise_or_report, read_lines
 from spacy_lpcfg.trees.dependencies import NO_HEAD, NO_SPACE
+from spacy_lpcfg.trees.errors import OnError, TreebankError, raise_or_report
+from spacy_lpcfg.trees.lines import read_lines
 from spacy_lpcfg.trees.source import CONTINUED, SentenceSource, SourceText
 
 

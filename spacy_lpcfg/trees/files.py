@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from spacy_lpcfg.checks import counted
-from spacy_lpcfg.trees.brackets import UTF_8, BrokenFileError, OnError, PathLike, TreebankError, read_lines
+from spacy_lpcfg.storage.files import PathLike
+from spacy_lpcfg.trees.errors import BrokenFileError, OnError, TreebankError
 from spacy_lpcfg.trees.formats.table import DIALECTS, PENN, first_lines, looks_like
+from spacy_lpcfg.trees.lines import UTF_8, read_lines
 from spacy_lpcfg.trees.reading import checked_dialect, dialect_of, read_trees
 from spacy_lpcfg.trees.tree import Tree
 

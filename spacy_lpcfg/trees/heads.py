@@ -11,7 +11,7 @@ from importlib.resources import files
 from itertools import islice
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.trees.brackets import read_lines
+from spacy_lpcfg.trees.lines import read_lines
 from spacy_lpcfg.trees.transforms import NEW_NODE, split_chain
 
 Step = tuple[str, frozenset[str]]

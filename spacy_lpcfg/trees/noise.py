@@ -94,12 +94,7 @@ def _with_noise(trees: Iterable[Tree], share: float, draw: Callable[[], float]) 
 
 def _spelled(tree: Tree, spell: Callable[[Tree, int], str]) -> Tree:
     """Replace the words of a tree by `spell(leaf, position)`."""
-    words = iter([spell(leaf, i) for i, leaf in enumerate(tree.leaves())])
-
-    def rebuild(node: Tree, children: list[Tree]) -> Tree:
-        return Tree(node.label, children, next(words) if node.is_leaf else None)
-
-    return tree.fold(rebuild)
+    return tree.with_leaves(Tree(leaf.label, word=spell(leaf, i)) for i, leaf in enumerate(tree.leaves()))
 
 
 def _cased(word: str, change: Callable[[str], str]) -> str:

@@ -9,8 +9,9 @@ from itertools import chain
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.storage.files import PathLike
-from spacy_lpcfg.trees.brackets import UTF_8, BrokenFileError, OnError, read_lines
+from spacy_lpcfg.trees.errors import BrokenFileError, OnError
 from spacy_lpcfg.trees.formats.table import DIALECTS, PENN, first_lines, looks_like
+from spacy_lpcfg.trees.lines import UTF_8, read_lines
 from spacy_lpcfg.trees.tags import with_coarse_tags
 from spacy_lpcfg.trees.tree import Tree
 

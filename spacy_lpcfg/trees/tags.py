@@ -26,7 +26,5 @@ def coarse_tag(tag: str) -> str:
 
 def with_coarse_tags(tree: Tree) -> Tree:
     """Replace the tags of a tree by `coarse_tag`; phrase labels are kept."""
-    coarse = tree.fold(
-        lambda node, below: Tree(coarse_tag(node.label), word=node.word) if node.is_leaf else Tree(node.label, below)
-    )
+    coarse = tree.with_leaves(Tree(coarse_tag(leaf.label), word=leaf.word) for leaf in tree.leaves())
     return coarse.with_source(tree.source)

@@ -148,6 +148,11 @@ class Tree:
                 results.append(function(node, []))
         return results[0]
 
+    def with_leaves(self, leaves: Iterable[Tree]) -> Tree:
+        """Return the tree with other leaves, one in the place of each, and without a source."""
+        following = iter(leaves)
+        return self.fold(lambda node, below: next(following) if node.is_leaf else Tree(node.label, below))
+
     @classmethod
     def from_spans(cls, words: Sequence[str], tags: Sequence[str], spans: Iterable[Span]) -> Tree:
         """Build the tree that has the given brackets: the inverse of `words`, `tags` and `spans()`.

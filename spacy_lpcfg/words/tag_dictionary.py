@@ -10,7 +10,7 @@ from os import fspath
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.storage.files import PathLike
-from spacy_lpcfg.trees.brackets import read_lines
+from spacy_lpcfg.trees.lines import read_lines
 from spacy_lpcfg.trees.transforms import unescape_token
 
 _ITEM = re.compile(r"\S+", re.ASCII)  # other white space may be part of a word

@@ -11,7 +11,8 @@ from oracles.strategies import trees as random_trees
 
 from spacy_lpcfg.evaluation.evalb import COLLINS, PRF, Params, Status, evaluate, read_evalb, score_sentence
 from spacy_lpcfg.evaluation.evalb_report import reference_table, summary_table
-from spacy_lpcfg.trees.brackets import TreebankError, parse_trees
+from spacy_lpcfg.trees.brackets import parse_trees
+from spacy_lpcfg.trees.errors import TreebankError
 from spacy_lpcfg.trees.tree import Tree
 
 CAT = "(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT a) (NN dog))))"

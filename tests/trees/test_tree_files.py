@@ -12,9 +12,9 @@ from commands import run
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.queries import TreeIndex
 from spacy_lpcfg.trees import TreebankError, TreeFiles, read_trees, write_trees
-from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.trees.files import files_of
 from spacy_lpcfg.trees.heads import head_rules
+from spacy_lpcfg.trees.lines import read_lines
 from spacy_lpcfg.trees.reading import dialect_of
 
 SAMPLE = FOLDER / "train.mrg"

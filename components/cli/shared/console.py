@@ -76,7 +76,7 @@ def message_of(error: BaseException, *, skip_bad: bool | None) -> str:
 
 def _is_broken_tree(error: BaseException) -> bool:
     """Return whether an error is of one broken tree, which --skip-bad leaves out."""
-    from spacy_lpcfg.trees.brackets import BrokenFileError, TreebankError
+    from spacy_lpcfg.trees.errors import BrokenFileError, TreebankError
 
     return isinstance(error, TreebankError) and not isinstance(error, BrokenFileError)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
     from spacy_lpcfg.trees import Tree
-    from spacy_lpcfg.trees.brackets import OnError
+    from spacy_lpcfg.trees.errors import OnError
     from spacy_lpcfg.trees.source import SentenceSource
 
     Pipe: TypeAlias = ParsingPipe | SpectralBracketerPipe | LanguageModelPipe

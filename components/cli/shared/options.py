@@ -164,7 +164,7 @@ def _parse_encoding(name: str) -> str:
 
     RAISES (BadParameter): If there is none of that name, or it does not keep ASCII.
     """
-    from spacy_lpcfg.trees.brackets import checked_encoding
+    from spacy_lpcfg.trees.lines import checked_encoding
 
     with usage_errors("--encoding"):
         return checked_encoding(name)

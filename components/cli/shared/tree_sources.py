@@ -88,7 +88,7 @@ def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
     A line whose tree is null, for a sentence without words, is skipped.
     """
     from spacy_lpcfg.trees import TreebankError, parse_trees
-    from spacy_lpcfg.trees.brackets import BrokenFileError
+    from spacy_lpcfg.trees.errors import BrokenFileError
 
     for number, line in enumerate(read_lines(path), start=1):
         if len(line) > LONGEST_JSON:

@@ -10,7 +10,7 @@ from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.learning.limits import is_learnable, learnable, log_left_out
 from spacy_lpcfg.learning.treebank.skeletons import AS_ENGLISH, Reading, Skeletons, join, skeletons
 from spacy_lpcfg.parallel import in_order
-from spacy_lpcfg.trees.brackets import TreebankError
+from spacy_lpcfg.trees.errors import TreebankError
 from spacy_lpcfg.trees.files import TreeFiles
 from spacy_lpcfg.trees.reading import read_trees
 from spacy_lpcfg.trees.tree import Tree

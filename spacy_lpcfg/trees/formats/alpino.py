@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.trees.brackets import OnError
+from spacy_lpcfg.trees.errors import OnError
 from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word
 from spacy_lpcfg.trees.formats.tiger import read_graphs
 from spacy_lpcfg.trees.tree import Tree

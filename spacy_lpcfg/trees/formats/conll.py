@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.trees.brackets import OnError, TreebankError, parse_trees, raise_or_report
+from spacy_lpcfg.trees.brackets import parse_trees
+from spacy_lpcfg.trees.errors import OnError, TreebankError, raise_or_report
 from spacy_lpcfg.trees.transforms import escape_token
 from spacy_lpcfg.trees.tree import Tree
 

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
-from spacy_lpcfg.trees.brackets import TREE_NAMES, TreeBuilder, sent_id_of
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.trees.tree_builder import TREE_NAMES, TreeBuilder, sent_id_of
 
 CODES = frozenset({"CODE", "COM", "COMMENT", "REF"})
 _SPLICED = frozenset({"CODE", "META"})  # headings and names of speakers, which may hold phrases
@@ -72,13 +72,11 @@ class CorpusSearchBuilder(TreeBuilder):
     """A builder of trees that leaves out codes, empty categories and lemmas, and joins words that were cut in two.
 
     with_lemmas (bool): Whether words have lemmas, which are cut off; punctuation may have them in any case.
-    dropped (Counter): Receives the counts of what was left out or joined, by name.
     """
 
-    def __init__(self, path: str, with_lemmas: bool, dropped: Counter[str]) -> None:
-        super().__init__(path)
+    def __init__(self, path: str, dropped: Counter[str], *, with_lemmas: bool) -> None:
+        super().__init__(path, dropped)
         self.with_lemmas = with_lemmas
-        self.dropped = dropped
 
     def finished(self, tree: Tree) -> Tree | None:
         parts = parts_with_words(tree, self._kept, self.dropped)
@@ -130,10 +128,7 @@ class CorpusSearchBuilder(TreeBuilder):
         self.dropped["cut words of two phrases kept apart"] += len(cuts)
         for i in cuts:
             words[i], words[i + 1] = words[i][:-1], words[i + 1][1:]
-        forms = iter(words)
-        return tree.fold(
-            lambda node, below: Tree(node.label, word=next(forms)) if node.is_leaf else Tree(node.label, below)
-        )
+        return tree.with_leaves(Tree(leaf.label, word=word) for leaf, word in zip(tree.leaves(), words, strict=True))
 
 
 def _are_cut(left: str | None, right: str | None) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
-from spacy_lpcfg.trees.brackets import TreeBuilder
 from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, make_continuous
 from spacy_lpcfg.trees.formats.negra import count_raised
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.trees.tree_builder import TreeBuilder
 
 _ROOT = "the root"
 _WORD = re.compile(r"([0-9]{1,9})=(\S+)")
@@ -17,11 +16,7 @@ _ESCAPES = {"#LRB#": "(", "#RRB#": ")"}
 
 
 class DiscBracketBuilder(TreeBuilder):
-    """A builder of trees for such brackets; `dropped` (Counter) receives the counts of what was moved."""
-
-    def __init__(self, path: str, dropped: Counter[str]) -> None:
-        super().__init__(path)
-        self.dropped = dropped
+    """A builder of trees for such brackets."""
 
     def finished(self, tree: Tree) -> Tree | None:
         continuous = make_continuous(_graph(tree))

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from spacy_lpcfg.trees.brackets import TREE_NAMES, OpenNode, TreeBuilder
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.trees.tree_builder import TREE_NAMES, OpenNode, TreeBuilder
 
 _NAMES = TREE_NAMES | {"META"}
 _ROOTS = ("S0", "S0-X")
 
 
 class GreynirBuilder(TreeBuilder):
-    """A builder of trees for GreynirCorpus; `dropped` (Counter) receives the counts of what was left out.
-
-    A leaf of several words becomes as many leaves with its tag.
-    """
-
-    def __init__(self, path: str, dropped: Counter[str]) -> None:
-        super().__init__(path)
-        self.dropped = dropped
+    """A builder of trees for GreynirCorpus, in which a leaf of several words becomes as many leaves with its tag."""
 
     def finished(self, tree: Tree) -> Tree | None:
         children = tree.children if tree.label == "" else (tree,)

@@ -8,11 +8,10 @@ word.
 from __future__ import annotations
 
 import re
-from collections import Counter
 
-from spacy_lpcfg.trees.brackets import TreeBuilder, sent_id_of
 from spacy_lpcfg.trees.formats.corpussearch import CODES, is_empty_category, parts_with_words
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.trees.tree_builder import TreeBuilder, sent_id_of
 
 _ROLE = re.compile(r";\*?([^*{}]*)\*?")
 _REFERENCE = re.compile(r"\{[^{}]*\}")
@@ -20,11 +19,7 @@ _WITHHELD = "⛔"
 
 
 class KeyakiBuilder(TreeBuilder):
-    """A builder of trees for such a treebank; `dropped` (Counter) receives the counts of what was left out."""
-
-    def __init__(self, path: str, dropped: Counter[str]) -> None:
-        super().__init__(path)
-        self.dropped = dropped
+    """A builder of trees for such a treebank."""
 
     def finished(self, tree: Tree) -> Tree | None:
         parts = parts_with_words(tree, self._kept, self.dropped)
@@ -37,9 +32,8 @@ class KeyakiBuilder(TreeBuilder):
 
     def _kept(self, node: Tree, parts: list[list[Tree]]) -> list[Tree]:
         if node.word is not None:
-            name = "codes" if node.label in CODES else "empty categories"
             if node.label in CODES or is_empty_category(node.label, node.word):
-                self.dropped[name] += 1
+                self.dropped["codes" if node.label in CODES else "empty categories"] += 1
                 return []
             return [Tree(_label(node.label), word=node.word)]
         children = [child for part in parts for child in part]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.trees.brackets import OnError, TreebankError, raise_or_report
+from spacy_lpcfg.trees.errors import OnError, TreebankError, raise_or_report
 from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Raised, Word, make_continuous
 from spacy_lpcfg.trees.tree import Tree
 

@@ -13,9 +13,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from spacy_lpcfg.trees.brackets import OpenNode, TreeBuilder
 from spacy_lpcfg.trees.source import SentenceSource
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.trees.tree_builder import OpenNode, TreeBuilder
 
 IS_IRREGULAR = re.compile(rb"##|\((?:-DFL-|CODE)\s|\*x\*|\sE_S|\s\\[\[\]+]\)")
 """What the files have that this module reads in another way than as labels and words."""
@@ -49,13 +49,11 @@ class PennBuilder(TreeBuilder):
     """A builder of trees without codes and marks of disfluency, and with functions after hyphens.
 
     mark (str): The mark before functions in the labels of phrases; "" for the hyphen.
-    dropped (Counter): Receives the counts of what was left out or renamed, by name.
     """
 
-    def __init__(self, path: str, mark: str, dropped: Counter[str]) -> None:
-        super().__init__(path)
+    def __init__(self, path: str, dropped: Counter[str], *, mark: str) -> None:
+        super().__init__(path, dropped)
         self.mark = mark
-        self.dropped = dropped
         self._sent_id = ""
 
     def finished(self, tree: Tree) -> Tree | None:

@@ -9,9 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from spacy_lpcfg.trees.brackets import OnError, OpenNode, TreeBuilder, build_trees
+from spacy_lpcfg.trees.brackets import build_trees
+from spacy_lpcfg.trees.errors import OnError
 from spacy_lpcfg.trees.transforms import escape_token
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.trees.tree_builder import OpenNode, TreeBuilder
 
 _BRACKET = re.compile(r"[()](?=/[A-Z])")  # a morpheme
 _FUNCTION = re.compile(r"(?<=[A-Z])_(?=[A-Z])")
@@ -22,12 +24,11 @@ class SejongBuilder(TreeBuilder):
 
     forms (list of str): The words of the text; those of the morphemes if they are not as many.
     joined (bool): Whether a word is one leaf, and not each morpheme.
-    dropped (Counter): Receives the count of words whose form is that of their morphemes.
     """
 
-    def __init__(self, path: str, forms: list[str], joined: bool, dropped: Counter[str]) -> None:
-        super().__init__(path)
-        self.forms, self.joined, self.dropped = forms, joined, dropped
+    def __init__(self, path: str, dropped: Counter[str], *, forms: list[str], joined: bool) -> None:
+        super().__init__(path, dropped)
+        self.forms, self.joined = forms, joined
 
     def finished(self, tree: Tree) -> Tree | None:
         forms = self.forms if len(self.forms) == len(tree) else [""] * len(tree)
@@ -57,7 +58,7 @@ def read_sejong(
 ) -> Iterator[Tree]:
     """Yield the trees of lines; other arguments and errors are those of `TreeFormat.read`."""
     for first, text, part in _texts(lines):
-        builder = SejongBuilder(path, text.split(), joined, dropped)
+        builder = SejongBuilder(path, dropped, forms=text.split(), joined=joined)
         yield from build_trees(part, builder, on_error=on_error, first_line=first)
 
 

@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from spacy_lpcfg.trees.brackets import OnError, TreebankError, parse_trees, raise_or_report
+from spacy_lpcfg.trees.brackets import parse_trees
+from spacy_lpcfg.trees.errors import OnError, TreebankError, raise_or_report
 from spacy_lpcfg.trees.tree import Tree
 
 _LINE = re.compile(r"#(\S+)\s+(?P<tree>.*?\))(?:#(?P<mark>[^#()]*)\((?P<tag>[A-Z]+)\))?#?\s*")

@@ -5,22 +5,17 @@ A bracket with a label alone is a word, `[N [rain]]`. Words beside each other, `
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from spacy_lpcfg.trees.brackets import OpenNode, TreeBuilder
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.trees.tree_builder import OpenNode, TreeBuilder
 
 _TO_ROUND = str.maketrans("[]", "()")
 _UNTAGGED = "X"
 
 
 class SquareBuilder(TreeBuilder):
-    """A builder of trees in square brackets; `dropped` (Counter) receives the count of words without a tag."""
-
-    def __init__(self, path: str, dropped: Counter[str]) -> None:
-        super().__init__(path)
-        self.dropped = dropped
+    """A builder of trees in square brackets."""
 
     def _text(self, token: str, number: int) -> None:
         if self._stack and self._stack[-1].label is not None:

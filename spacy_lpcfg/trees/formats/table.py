@@ -14,9 +14,10 @@ from functools import partial
 from itertools import chain
 
 from spacy_lpcfg.storage.files import PathLike
-from spacy_lpcfg.trees.brackets import OnError, bracket_lines, build_trees
+from spacy_lpcfg.trees.brackets import bracket_lines, build_trees
 from spacy_lpcfg.trees.dependencies import conllu
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu
+from spacy_lpcfg.trees.errors import OnError
 from spacy_lpcfg.trees.formats.alpino import read_alpino
 from spacy_lpcfg.trees.formats.conll import read_conll
 from spacy_lpcfg.trees.formats.corpussearch import CorpusSearchBuilder, has_lemmas, without_comments
@@ -33,6 +34,7 @@ from spacy_lpcfg.trees.heads import rules_of_tags
 from spacy_lpcfg.trees.latex import to_latex
 from spacy_lpcfg.trees.phrases import read_phrases
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.trees.tree_builder import TreeBuilder
 
 _OPENING = 2**16  # characters by which a file is judged
 
@@ -85,33 +87,21 @@ def first_lines(stream: Iterator[str]) -> list[str]:
 def _read_penn(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
     stream = iter(lines)
     opening = first_lines(stream)
-    builder = PennBuilder(path, function_mark("".join(opening)), dropped)
+    builder = PennBuilder(path, dropped, mark=function_mark("".join(opening)))
     return build_trees(builder.lines(chain(opening, stream)), builder, on_error=on_error)
-
-
-def _read_square(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
-    return build_trees(to_round(lines), SquareBuilder(path, dropped), on_error=on_error)
 
 
 def _read_corpussearch(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
     stream = iter(lines)
     opening = first_lines(stream)
-    builder = CorpusSearchBuilder(path, has_lemmas("".join(opening)), dropped)
+    builder = CorpusSearchBuilder(path, dropped, with_lemmas=has_lemmas("".join(opening)))
     return build_trees(without_comments(chain(opening, stream)), builder, on_error=on_error)
 
 
 def _read_built(
-    builder: type[KeyakiBuilder] | type[GreynirBuilder] | type[DiscBracketBuilder],
-    lines: Iterable[str],
-    path: str,
-    on_error: OnError,
-    dropped: Counter[str],
+    builder: type[TreeBuilder], lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]
 ) -> Iterator[Tree]:
     return build_trees(lines, builder(path, dropped), on_error=on_error)
-
-
-def _write_penn(trees: Iterable[Tree], lang: str) -> Iterator[str]:
-    return bracket_lines(trees)
 
 
 def _write_conllu(trees: Iterable[Tree], lang: str) -> Iterator[str]:
@@ -144,10 +134,6 @@ _SINICA = re.compile(r"\A\s*#\S+\s+\S*\([A-Za-z]+:")
 _SQUARE = re.compile(r"\A\s*\[[^\s\[\]]*\s*\[")
 _XML = re.compile(r"\s*<[?!A-Za-z]")
 _MARKUP_LINES = re.compile(r"\A(?:\s*<[^()\n]*>[^\S\n]*\n|\s*\*x\*.*\n)*")
-
-
-def _is_penn(opening: str) -> bool:
-    return opening.lstrip().startswith("(")
 
 
 def _brackets_in_markup(opening: str) -> str:
@@ -196,9 +182,9 @@ FORMATS = {
             suffixes=(".mrg", ".parsed", ".ptb", ".fid", ".tree"),
             in_folders=(".mrg", ".fid"),
             family="brackets",
-            recognises=_is_penn,
+            recognises=lambda opening: opening.lstrip().startswith("("),
             read=_read_penn,
-            write=_write_penn,
+            write=lambda trees, lang: bracket_lines(trees),
         ),
         TreeFormat(
             name="square",
@@ -207,7 +193,7 @@ FORMATS = {
             in_folders=(".square",),
             family="square brackets",
             recognises=partial(_has, _SQUARE),
-            read=_read_square,
+            read=lambda lines, *others: _read_built(SquareBuilder, to_round(lines), *others),
         ),
         TreeFormat(
             name="discbracket",

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from xml.etree import ElementTree
 
-from spacy_lpcfg.trees.brackets import BrokenFileError, OnError, TreebankError, raise_or_report
+from spacy_lpcfg.trees.errors import BrokenFileError, OnError, TreebankError, raise_or_report
 from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, make_continuous
 from spacy_lpcfg.trees.formats.negra import count_raised
 from spacy_lpcfg.trees.tree import Tree

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from spacy_lpcfg.trees.brackets import OnError
 from spacy_lpcfg.trees.dependencies import NO_HEAD
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_sentences
+from spacy_lpcfg.trees.errors import OnError
 from spacy_lpcfg.trees.phrases.projection import project
 from spacy_lpcfg.trees.phrases.projective import projectivize
 from spacy_lpcfg.trees.phrases.punctuation import (

@@ -1,0 +1,37 @@
+"""Errors in treebank files, and what is done with a broken tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class TreebankError(ValueError):
+    """An error in a treebank file or text, with its position.
+
+    path (str): The file, or the name that `parse_trees` was given for the text.
+    line (int): The line to look at, from 1; of a malformed tree in brackets the one where it begins.
+    """
+
+    def __init__(self, message: str, path: str, line: int) -> None:
+        super().__init__(message, path, line)
+        self.message = message
+        self.path = path
+        self.line = line
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+OnError = Callable[[TreebankError], None] | None
+"""The function to call with the error of a broken tree, which is then skipped; None to raise the error."""
+
+
+def raise_or_report(error: TreebankError, on_error: OnError) -> None:
+    """Raise the error of a broken tree, or call `on_error` with it."""
+    if on_error is None:
+        raise error
+    on_error(error)
+
+
+class BrokenFileError(TreebankError):
+    """A treebank file that cannot be read at all, so that skipping a tree does not help."""
