@@ -42,7 +42,7 @@ from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.words.tag_dictionary import TagDictionary
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.components.training.span_classifier import Gold
+    from spacy_lpcfg.components.training.span_classifier import ClassifierTraining
 
 TagUse = Literal["model", "given", "prior"]
 _LIMITS = Limits(max_words=150, max_memory=ChartSettings.max_applications * APPLICATION_BYTES / 1e6)
@@ -187,19 +187,18 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @decoding.setter
     def decoding(self, decoding: str | None) -> None:
-        if decoding is not None and not self._is_unread and self.learned is not None:
-            self._check(decoding, self.learned)
-        elif decoding is not None:
-            check_decoding(decoding)
+        self._check_decoding(decoding)
         self._decoding = decoding
 
-    def _check_decoding(self) -> None:
-        """Raise ValueError if the model, as far as it is read, cannot decode as the setting says."""
-        if self.decoding is not None and not self._is_unread and self.learned is not None:
-            self._check(self.decoding, self.learned)
-
-    def _check(self, decoding: str, model: ParsingModel) -> None:
-        (model if self.evidence else model.without_evidence).check_decoding(decoding)
+    def _check_decoding(self, decoding: str | None) -> None:
+        """Raise ValueError if the model cannot decode so, or while it is not read, if no model can."""
+        if decoding is None:
+            return
+        model = self._read_model
+        if model is None:
+            check_decoding(decoding)
+        else:
+            (model if self.evidence else model.without_evidence).check_decoding(decoding)
 
     @property
     def words(self) -> TagDictionary | None:
@@ -210,9 +209,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @words.setter
     def words(self, words: TagDictionary | str | Path | None) -> None:
-        if words is not None and not self._is_unread and self.learned is not None:
+        if words is not None and self._read_model is not None:
             words = words if isinstance(words, TagDictionary) else TagDictionary.read(words)
-            words.check(self.learned.tags)
+            words.check(self._read_model.tags)
         self._words = words
 
     @property
@@ -261,9 +260,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         self._is_loaded = False
 
     @property
-    def _is_unread(self) -> bool:
-        """Whether the model is a pretrained one that was not read yet."""
-        return self._fit is None and not self.model.is_read
+    def _read_model(self) -> ParsingModel | None:
+        """The model; None before training, and for a pretrained one that was not read yet."""
+        return None if self._fit is None and not self.model.is_read else self.learned
 
     @property
     def model_name(self) -> str:
@@ -278,9 +277,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
         spaCy asks for them before it loads the model that a pipeline was saved with.
         """
-        if self._is_unread or self.learned is None:
-            return ()
-        return self.learned.labels
+        return () if self._read_model is None else self._read_model.labels
 
     @property
     def parser(self) -> SegmentingParser | None:
@@ -305,43 +302,36 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         """
         self._fit = None
         super().initialize(get_examples, nlp=nlp, labels=labels, model=model, held_out=held_out)
-        if self._trains_classifier:
-            self._begin_classifier(list(get_examples()))
-        self._check_decoding()
+        if training := self._classifier_training:
+            training.begin(list(get_examples()))
+        self._check_decoding(self.decoding)
 
-    def _begin_classifier(self, examples: Sequence[Example]) -> None:
-        from spacy_lpcfg.components.training.span_classifier import begin_classifier  # which parsing does without
+    @property
+    def _classifier_training(self) -> "ClassifierTraining | None":
+        """The training of a span classifier; None if there is none to train."""
+        if not self._trains_classifier:
+            return None
+        from spacy_lpcfg.components.training.span_classifier import ClassifierTraining  # which parsing does without
 
-        golds = [gold for of_doc in self._golds(examples) for gold in of_doc]
-        if golds or self.model.classifier is None:  # without trees a model that is there stays
-            begin_classifier(self.model, golds, [eg.predicted for eg in examples])
+        return ClassifierTraining(self.model, self.learner, self.gold_key)
 
     @property
     def _model_learner(self) -> Any:
         """The learner of the model; of the grammar alone if a span classifier is trained as its evidence."""
-        from spacy_lpcfg.evidence.learner import EvidenceLearner  # which parsing does without
-
-        learner = self.learner
-        return learner.learner if self._trains_classifier and isinstance(learner, EvidenceLearner) else learner
-
-    def _golds(self, examples: Iterable[Example]) -> "list[list[Gold]]":
-        """Return the gold sentences of each Example, as the learner takes them."""
-        from spacy_lpcfg.components.training.span_classifier import golds_of
-
-        functions = getattr(self.learner, "functions", False)
-        return [list(golds_of(eg, self.gold_key, functions=functions)) for eg in examples]
+        training = self._classifier_training
+        return self.learner if training is None else training.grammar_learner
 
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None, held_out: list[Tree] | None) -> None:
-        if isinstance(self.learner, OnlineLearner) and self._trains_classifier:
+        if not isinstance(self.learner, OnlineLearner):
+            super()._learn(treebank, nlp, held_out)
+            return
+        if self._trains_classifier:
             raise ValueError(
                 "Expected a learner that learns all in `initialize`, beside a `model` that learns in `update`; got the "
                 f"online learner {shown(self.learner)}."
             )
-        if isinstance(self.learner, OnlineLearner):
-            self._fit = self.learner.online(treebank)
-            self.model.read_by(self._fit.grammar)
-        else:
-            super()._learn(treebank, nlp, held_out)
+        self._fit = self.learner.online(treebank)
+        self.model.read_by(self._fit.grammar)
 
     def update(
         self,
@@ -362,8 +352,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         """
         examples = list(examples)
         losses = super().update(examples, losses=losses)
-        if self._trains_classifier:
-            losses[self.name] += self._update_classifier(examples, drop)
+        if training := self._classifier_training:
+            loss, n_unknown = training.add_batch(examples, drop)
+            losses[self.name] += loss
+            if n_unknown:
+                self.warn_once(_OTHER_LABELS)
             if sgd is not None:
                 self.finish_update(sgd)
             return losses
@@ -374,18 +367,6 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         elif isinstance(self.learner, OnlineLearner) and trees:
             self.warn_once(_NO_START)
         return losses
-
-    def _update_classifier(self, examples: Sequence[Example], drop: float) -> float:
-        """Learn from the trees with labels and tags that the classifier has, and return the loss."""
-        from spacy_lpcfg.components.training.span_classifier import add_batch
-
-        if self.model.classifier is None or not any(len(eg.predicted) for eg in examples):
-            return 0.0
-        docs = [eg.predicted for eg in examples]
-        loss, n_unknown = add_batch(self.model, docs, self._golds(examples), drop=drop)
-        if n_unknown:
-            self.warn_once(_OTHER_LABELS)
-        return loss
 
     # Storage
 
@@ -434,7 +415,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         before, words = self.model.held, self._words
         try:
             yield
-            self._check_decoding()
+            self._check_decoding(self.decoding)
         except ValueError as error:
             self.model.held, self._words = before, words
             if isinstance(error, ModelError):

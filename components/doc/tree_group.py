@@ -1,15 +1,6 @@
 """Spans of trees that stay with their Doc: when tokens are merged or split, and when Docs are put together.
 
-spaCy's retokenizer leaves groups of spans as they are, with positions of tokens that have changed. A `TreeGroup`
-follows when it is next read, by the characters of the text, which stay as they were:
-
-- A bracket over a merged token and others, or over just this token, is over it still.
-- A bracket within a merged token is left out: the token is one leaf of the tree.
-- A bracket that begins or ends within a merged token, and is not all within it, crosses it. It is left out too, with a
-  warning, and the status of its sentence is "retokenized": its tree has no probability.
-- Scores follow their brackets. A merged token has the tag of its last word, or the tag that spaCy keeps for it if that
-  is the parser's, no score of it, the spelling of its text, and the sum of its words' surprisals; parts of a token that
-  was split have its tag, and none of the others.
+A `TreeGroup` follows its tokens when it is next read (`retokenization.py`).
 
 `Doc.from_docs` takes the spans of a group and leaves its attributes, but takes `doc.user_data` of spans. The attributes
 are found there, and put together.
@@ -17,17 +8,15 @@ are found there, and put together.
 
 from __future__ import annotations
 
-import struct
 import warnings
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-import srsly
 from spacy.tokens import Doc, Span, SpanGroup
 
+from spacy_lpcfg.components.doc.retokenization import OFFSETS, fit, is_fitted, offsets_of
 from spacy_lpcfg.trees.heads import HeadRules, rules_of_tags
 
 KEY = "constituents"
@@ -36,20 +25,12 @@ BRACKETS_KEY = "brackets"
 LANGUAGE_MODEL_KEY = "language_model"  # of a group without spans, whose attributes are surprisals
 KEYS = (KEY, ISBN_KEY, BRACKETS_KEY)
 """The keys of this project's components; `doc._.constituency` shows the first that a Doc has."""
-RETOKENIZED = "retokenized"
 FORMAT = 2
 LEFT_OUT = "_left_out"
 """Suffix of a key of `doc.spans` that makes the key of the spans that a threshold left out."""
 PER_TOKEN = ("tags", "given_tags", "spellings", "multiwords", "tag_scores", "surprisal")
 """The attributes that have a value for each token."""
-_OFFSETS = "offsets"
-_LAYOUT = ">QQQllll"  # of a span in the bytes of a group, as spaCy has it
 _ATTRS: Any = SpanGroup.attrs
-_PER_SENTENCE = ("log_probabilities", "tree_probabilities", "end_surprisal")
-_CROSSED = (
-    "Merged tokens cross brackets of doc.spans[{!r}], such as the one over {!r}, which are left out ({} in all): "
-    "merge tokens before parsing, or only those that are constituents."
-)
 _APART = (
     "doc.spans[{!r}] has no scores: those of the Docs that were put together do not fit it. Look at the trees of each "
     "(doc._.constituency) before Doc.from_docs, or parse this Doc again."
@@ -131,7 +112,7 @@ def set_group(doc: Doc, key: str, spans: Sequence[Span], **attrs: Any) -> None:
     attrs: The attributes by their names in `Attributes`; None for one that the group does not have.
     """
     values = {name: value for name, value in attrs.items() if value is not None}
-    group = TreeGroup(doc, name=key, spans=spans, attrs={**values, _OFFSETS: _offsets(doc)})
+    group = TreeGroup(doc, name=key, spans=spans, attrs={**values, OFFSETS: offsets_of(doc)})
     doc.spans[key] = group
     _remember(doc, key, group.attrs)
 
@@ -162,171 +143,20 @@ def key_of(doc: Doc) -> str:
     return next(iter(keys_of(doc)), KEY)
 
 
-# Tokens that change ------------------------------------------------------------------------------
-
-
 def follow(group: Any, start: int = 0, end: int | None = 0) -> None:
     """Fit spans and attributes to the tokens of the Doc, if these have changed.
 
     group (SpanGroup): A group of any kind.
-    start, end (int, or None for the last): Tokens whose offsets are compared. Their number is compared in any case, but
-        a merge and a split may leave it as it was.
+    start, end (int, or None for the last): Tokens that are compared, see `is_fitted`.
     """
     attrs = _ATTRS.__get__(group)
-    offsets = attrs.get(_OFFSETS)
-    if not _are_places(offsets):
-        return
     try:
         doc = group.doc
     except RuntimeError:  # the Doc is gone
         return
-    is_same = len(offsets) == len(doc)
-    if is_same and start != end:
-        is_same = [token.idx for token in doc[start:end]] == offsets[start:end].tolist()
-    if not is_same:
-        _fit(group, doc, attrs)
-
-
-def _are_places(offsets: Any) -> bool:
-    """Return whether an attribute has the form of `_offsets`, and is not missing or damaged."""
-    return isinstance(offsets, np.ndarray) and offsets.ndim == 1 and offsets.dtype.kind == "i"
-
-
-def _offsets(doc: Doc) -> np.ndarray:
-    """Return the characters at which tokens begin, int32 (n_tokens,)."""
-    return doc.to_array("IDX").astype(np.int32).reshape(len(doc))
-
-
-class _Raw(NamedTuple):
-    """A span as spaCy packs it in bytes.
-
-    spaCy makes no Span of positions beyond the tokens that are left, and `del group[i]` deletes another span.
-    """
-
-    id: int
-    kb_id: int
-    label: int
-    start: int
-    end: int
-    start_char: int
-    end_char: int
-
-
-def _fit(group: SpanGroup, doc: Doc, attrs: dict[str, Any]) -> None:
-    packed = srsly.msgpack_loads(SpanGroup.to_bytes(group))["spans"]
-    raw = [_Raw(*struct.unpack(_LAYOUT, record)) for record in packed]
-    old = attrs[_OFFSETS].tolist()
-    if any(span.start >= len(old) or old[span.start] != span.start_char for span in raw):
-        return  # the attributes are those of another Doc
-    words = _Words(doc)
-    fitting = [i for i, span in enumerate(raw) if words.has(span)]
-    spans = [struct.pack(_LAYOUT, *words.place(raw[i])) for i in fitting]
-    SpanGroup.from_bytes(group, srsly.msgpack_dumps({"name": group.name, "attrs": {}, "spans": spans}))
-    if "scores" in attrs:
-        attrs["scores"] = attrs["scores"][fitting]
-    _fit_tokens(doc, attrs, old)
-    _fit_sentences(doc, attrs, group.name, [span for span in raw if words.cross(span)])
-    attrs[_OFFSETS] = _offsets(doc)
-    _ATTRS.__set__(group, attrs)
-    _remember(doc, group.name, attrs)
-
-
-class _Words:
-    """The first and last characters of a Doc's words, without white space at their edges."""
-
-    def __init__(self, doc: Doc) -> None:
-        tokens = [(token, token.text) for token in doc if token.text.strip()]
-        self.tokens = [token for token, _ in tokens]
-        self.starts = [token.idx + len(text) - len(text.lstrip()) for token, text in tokens]
-        self.ends = [token.idx + len(text.rstrip()) for token, text in tokens]
-
-    def below(self, span: _Raw) -> tuple[int, int]:
-        """Return the first and last of the words that a span has a part of."""
-        return bisect_right(self.ends, span.start_char), bisect_left(self.starts, span.end_char) - 1
-
-    def has(self, span: _Raw) -> bool:
-        """Return whether a span is over whole words."""
-        first, last = self.below(span)
-        return first <= last and span.start_char <= self.starts[first] and self.ends[last] <= span.end_char
-
-    def cross(self, span: _Raw) -> bool:
-        """Return whether a span is neither over whole words nor within one."""
-        first, last = self.below(span)
-        return first < last and not self.has(span)
-
-    def place(self, span: _Raw) -> _Raw:
-        """Return a span over whole words, of the tokens as they are."""
-        first, last = (self.tokens[i] for i in self.below(span))
-        return span._replace(start=first.i, end=last.i + 1, start_char=first.idx, end_char=last.idx + len(last))
-
-
-def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
-    """Fit the attributes of tokens to the tokens as they are.
-
-    old (list of int): The characters at which the tokens of the attributes began.
-    """
-    text, new = doc.text, [token.idx for token in doc]
-    first = {start: i for i, start in enumerate(old)}
-    last = {end: i for i, end in enumerate([*old[1:], len(text)])}
-    is_word = [bool(text[start:end].strip()) for start, end in zip(old, [*old[1:], len(text)], strict=True)]
-    parts = [
-        [i for i in range(first[start], last[end] + 1) if is_word[i]] if start in first and end in last else []
-        for start, end in zip(new, [*new[1:], len(text)], strict=True)
-    ]
-    _fit_tags(doc, attrs, old, parts)
-    if "spellings" in attrs:
-        attrs["spellings"] = [attrs["spellings"][words[0]] if len(words) == 1 else "" for words in parts]
-    if "multiwords" in attrs:
-        attrs["multiwords"] = [attrs["multiwords"][words[0]] if words else "" for words in parts]
-    if "tag_scores" in attrs:
-        scores = [attrs["tag_scores"][words[0]] if len(words) == 1 else np.nan for words in parts]
-        attrs["tag_scores"] = np.array(scores, np.float32)
-    if "surprisal" in attrs:
-        attrs["surprisal"] = np.array([attrs["surprisal"][words].sum() if words else np.nan for words in parts])
-
-
-def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[int]]) -> None:
-    """Fit the tags to the tokens as they are.
-
-    parts (list of list of int): The words that each token was made of, if it was not split.
-    """
-    letters = [token.idx + max(len(token.text.rstrip()), 1) - 1 for token in doc]
-    last = [bisect_right(old, letter) - 1 for letter in letters]
-    tags, given = attrs.get("tags"), attrs.get("given_tags")
-    if tags is not None:
-        attrs["tags"] = [tags[i] for i in last]
-    if tags is None or given is None:
-        return
-    attrs["given_tags"] = [given[i] for i in last]
-    for i, (token, words) in enumerate(zip(doc, parts, strict=True)):
-        if len(words) > 1 and token.tag_:
-            is_parsers = any(tags[j] == token.tag_ != given[j] for j in words)
-            if is_parsers:
-                attrs["tags"][i] = token.tag_
-            attrs["given_tags"][i] = "" if is_parsers else token.tag_
-
-
-def _fit_sentences(doc: Doc, attrs: dict[str, Any], key: str, crossed: list[_Raw]) -> None:
-    """Fit the attributes of sentences to the tokens as they are.
-
-    crossed (list of _Raw): Spans that are left out since merged tokens cross them.
-    """
-    starts = [token.idx for token in doc if token.i == 0 or token.is_sent_start]
-    status = list(attrs.get("status", starts))
-    if len(status) != len(starts):  # a merged token reaches from a sentence into the next
-        status = [RETOKENIZED] * len(starts)
-        attrs.update({name: np.full(len(starts), np.nan) for name in _PER_SENTENCE if name in attrs})
-    cut = sorted({bisect_right(starts, span.start_char) - 1 for span in crossed})
-    for sentence in cut:
-        status[sentence] = RETOKENIZED
-    if "tree_probabilities" in attrs:
-        is_cut = np.isin(np.arange(len(starts)), cut)
-        attrs["tree_probabilities"] = np.where(is_cut, np.nan, attrs["tree_probabilities"])
-    if "status" in attrs:
-        attrs["status"] = status
-    if crossed:
-        shown = doc.text[crossed[0].start_char : crossed[0].end_char]
-        warnings.warn(_CROSSED.format(key, shown, len(crossed)), stacklevel=2)
+    if not is_fitted(attrs, doc, start, end) and fit(group, doc, attrs):
+        _ATTRS.__set__(group, attrs)
+        _remember(doc, group.name, attrs)
 
 
 # Docs that are put together ----------------------------------------------------------------------
@@ -372,7 +202,7 @@ def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
         return
     parts = [(start, data["._.", _name(key), start, end]) for start, end in inside]
     joined = _joined(parts)
-    if not np.array_equal(joined[_OFFSETS], _offsets(doc)) or len(joined.get("scores", group)) != len(group):
+    if not np.array_equal(joined[OFFSETS], offsets_of(doc)) or len(joined.get("scores", group)) != len(group):
         warnings.warn(_APART.format(key), stacklevel=2)
         return
     group.attrs.update(joined)
@@ -386,10 +216,10 @@ def _joined(parts: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
     joined: dict[str, Any] = {}
     for name in ("spellings", "multiwords"):
         if any(name in attrs for _, attrs in parts):
-            parts = [(start, {name: [""] * len(attrs[_OFFSETS]), **attrs}) for start, attrs in parts]
+            parts = [(start, {name: [""] * len(attrs[OFFSETS]), **attrs}) for start, attrs in parts]
     for name in set.intersection(*(set(attrs) for _, attrs in parts)):
         values = [attrs[name] for _, attrs in parts]
-        if name == _OFFSETS:
+        if name == OFFSETS:
             values = [offsets + start for (start, _), offsets in zip(parts, values, strict=True)]
         if isinstance(values[0], np.ndarray):
             joined[name] = np.concatenate(values)

@@ -6,7 +6,7 @@ word stands in `attrs["tags"]`, or is its `token.tag_` where there are none. The
 group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker processes:
 
     format (int): 2.
-    offsets (int32 array (n_tokens,)): Character at which each token begins, see `tree_group.py`.
+    offsets (int32 array (n_tokens,)): Character at which each token begins, see `retokenization.py`.
     root (str): Label of the artificial root of the treebank's trees, if they have one.
     sent_ids (list of str): The ID of each sentence, "" for none, if there are IDs.
     multiwords (list of str): Multiword tokens of the text, such as "du" for the tokens de and le, as `SourceText` has
@@ -36,7 +36,7 @@ root label "".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
@@ -146,59 +146,51 @@ def set_parses(
     set_tags ("missing" or bool): Which tags are written to `token.tag_` too, see `Output`.
     RAISES (ValueError): Unless there is a parse for each sentence and a tag for each word.
     """
-    spans, scores, tags = [], [np.zeros(0, np.float32)], [""] * len(doc)
-    left_out: list[tuple[Span, float]] = []
-    tag_scores = np.full(len(doc), np.nan, np.float32)
     if sentences is not None and sentences.starts is not None:
         set_sentence_starts(doc, sentences.starts)
-    for parse, positions in zip(
-        parses, sentences.words if sentences else _words_per_sentence(doc, parses), strict=True
-    ):
-        if parse is not None:
-            (kept, kept_scores), (others, other_scores) = _by_threshold(doc, positions, parse, threshold)
-            spans += kept
-            scores.append(kept_scores)
-            left_out += zip(others, other_scores.tolist(), strict=True)
-            _scatter(tags, positions, parse.tags)
-            tag_scores[positions] = parse.tag_scores
+    words = sentences.words if sentences else _words_per_sentence(doc, parses)
     given = sentences.given_tags if sentences else given_tags_of(doc, key)
+    spans, scores, tags, tag_scores = _scored(doc, parses, words)
+    is_likely = scores >= threshold
     before = _attributes_before(doc)
     write_tags(doc, _chosen_tags(tags, given, set_tags=set_tags))
     set_group(
         doc,
         key,
-        spans,
+        [*compress(spans, is_likely.tolist())],
         format=FORMAT,
         tags=tags,
         given_tags=given,
-        scores=np.concatenate(scores),
+        scores=scores[is_likely],
         tag_scores=tag_scores,
         log_probabilities=np.array([p.log_probability if p else np.nan for p in parses]),
         tree_probabilities=np.array([p.probability if p else np.nan for p in parses]),
         status=[parse.status if parse else EMPTY for parse in parses],
         **before,
     )
-    _set_left_out(doc, key, left_out)
+    doc.spans.pop(key + LEFT_OUT, None)  # of an earlier parse
+    if not is_likely.all():
+        set_group(doc, key + LEFT_OUT, [*compress(spans, (~is_likely).tolist())], scores=scores[~is_likely])
     offer_noun_chunks(doc.vocab, doc)
 
 
-def _by_threshold(
-    doc: Doc, positions: Sequence[int], parse: Parse, threshold: float
-) -> Iterator[tuple[list[Span], np.ndarray]]:
-    """Yield the spans of a parse with their scores: first those of at least the threshold, then those below it."""
-    first = _n_roots(parse.spans)
-    brackets, scores = parse.spans[first:], parse.span_scores[first:]
-    is_likely = scores >= threshold
-    for mask in (is_likely, ~is_likely):
-        yield _spans(doc, positions, compress(brackets, mask.tolist())), scores[mask]
+def _scored(
+    doc: Doc, parses: Sequence[Parse | None], words: Sequence[Sequence[int]]
+) -> tuple[list[Span], np.ndarray, list[str], np.ndarray]:
+    """Return the spans of all parses with their scores, and the tags of all tokens with theirs.
 
-
-def _set_left_out(doc: Doc, key: str, left_out: Sequence[tuple[Span, float]]) -> None:
-    """Write the spans that a threshold left out, or remove those of an earlier parse."""
-    doc.spans.pop(key + LEFT_OUT, None)
-    if left_out:
-        scores = np.array([probability for _, probability in left_out], np.float32)
-        set_group(doc, key + LEFT_OUT, [span for span, _ in left_out], scores=scores)
+    words (sequence of sequence of int): Positions of the words of each sentence.
+    """
+    spans, scores, tags = list[Span](), [np.zeros(0, np.float32)], [""] * len(doc)
+    tag_scores = np.full(len(doc), np.nan, np.float32)
+    for parse, positions in zip(parses, words, strict=True):
+        if parse is not None:
+            first = _n_roots(parse.spans)
+            spans += _spans(doc, positions, parse.spans[first:])
+            scores.append(parse.span_scores[first:])
+            _scatter(tags, positions, parse.tags)
+            tag_scores[positions] = parse.tag_scores
+    return spans, np.concatenate(scores), tags, tag_scores
 
 
 def _words_per_sentence(doc: Doc, trees: Sequence[Any]) -> list[list[int]]:

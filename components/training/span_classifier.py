@@ -17,6 +17,7 @@ from spacy_lpcfg.components.doc.read import rooted_trees
 from spacy_lpcfg.components.doc.sentences import sentence_bounds, words_of
 from spacy_lpcfg.evidence.gradients import Example, Weights, add_gradients, vector_gradients
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
+from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.evidence.learning import ClassifierSettings, Labels, first_weights
 from spacy_lpcfg.evidence.pipeline import PipelineEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -27,6 +28,41 @@ from spacy_lpcfg.trees.tree import Tree
 _POWERS = 0.3, 0.5  # of evidence that is learned from the treebank alone; a pretrained tok2vec loses little by them
 _SAMPLE = 10  # Docs that a tok2vec of its own is initialized by
 _NO_VECTORS = np.empty((0, 0))
+
+
+class ClassifierTraining(NamedTuple):
+    """Training of the span classifier of a component on Examples.
+
+    model (ClassifierHolder): The classifier, above a tok2vec and beside a grammar.
+    learner (Learner): The setting `learner` of the component.
+    key (str): Key of the trees in `Doc.spans` of the references.
+    """
+
+    model: ClassifierHolder
+    learner: Any
+    key: str
+
+    @property
+    def grammar_learner(self) -> Any:
+        """The learner of the grammar alone, beside which the classifier is the evidence."""
+        return self.learner.learner if isinstance(self.learner, EvidenceLearner) else self.learner
+
+    def begin(self, examples: Sequence[DocExample]) -> None:
+        """Begin with random weights, as `begin_classifier` does; without trees a model that is there stays."""
+        golds = [gold for of_doc in self._golds(examples) for gold in of_doc]
+        if golds or self.model.classifier is None:
+            begin_classifier(self.model, golds, [eg.predicted for eg in examples])
+
+    def add_batch(self, examples: Sequence[DocExample], drop: float) -> tuple[float, int]:
+        """Add the gradients of a batch, and return its loss and the number of sentences with other labels or tags."""
+        docs = [eg.predicted for eg in examples]
+        if self.model.classifier is None or not any(map(len, docs)):
+            return 0.0, 0
+        return add_batch(self.model, docs, self._golds(examples), drop=drop)
+
+    def _golds(self, examples: Sequence[DocExample]) -> list[list[Gold]]:
+        functions = getattr(self.learner, "functions", False)  # which a learner of one's own need not have
+        return [list(golds_of(eg, self.key, functions=functions)) for eg in examples]
 
 
 class Gold(NamedTuple):

@@ -7,13 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.chart._fine import Marginals
 from spacy_lpcfg.chart._forest import LabelTable, best_tree, bracket_scores, posteriors, tree_brackets
 from spacy_lpcfg.chart._projection import Projection
 from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.parsing.decodings import Candidates
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import MIN_POSTERIOR, Parse, Posteriors, with_given
@@ -137,19 +135,3 @@ class TreeCandidates(Candidates[Parse]):
 
 def _as_probabilities(scores: np.ndarray) -> np.ndarray:
     return np.clip(scores, 0.0, 1.0).astype(np.float32)
-
-
-def label_table(grammar: Grammar) -> LabelTable:
-    """Return the labels and tags of a grammar's symbols."""
-    ids = {label: i for i, label in enumerate(grammar.labels)}
-    chains = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
-    tag_of = np.full(grammar.n_symbols, NO_TAG, dtype=np.int32)
-    tag_of[: grammar.n_preterminals] = grammar.tag_of
-    return LabelTable(
-        offsets(np.array([len(chain) for chain in chains])).astype(np.int32),
-        np.array([ids[label] for chain in chains for label in chain], dtype=np.int32),
-        np.array([label in chain[:i] for chain in chains for i, label in enumerate(chain)], dtype=np.int8),
-        tag_of,
-        grammar.labels,
-        grammar.tags,
-    )

@@ -32,7 +32,7 @@ class SymbolSets:
         self.nothing = read_only(np.zeros(grammar.n_symbols, dtype=np.int8))
         self.everything = read_only(np.ones(grammar.n_symbols, dtype=np.int8))
         self.intermediate = read_only(np.array(is_open, dtype=np.int8))
-        self._labels = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
+        self._labels = grammar.label_chains
         self._leaves = {name: a for a, name in enumerate(grammar.symbols[: grammar.n_preterminals])}
         self._nodes = {name: a for a, name in enumerate(grammar.symbols) if a >= grammar.n_preterminals}
 

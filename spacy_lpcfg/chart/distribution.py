@@ -54,11 +54,9 @@ class ForestTrees:
         spans: list[Span] = []
         tags = []
         for start, end, symbol, row in self.items[nodes].tolist():
-            chain = self._grammar.chains[symbol]
             if row >= 0:
-                tags.append(chain[-1])
-                chain = chain[:-1]
-            spans += [(start, end, label) for label in chain]
+                tags.append(self._grammar.chains[symbol][-1])
+            spans += [(start, end, label) for label in self._grammar.label_chains[symbol]]
         return tuple(spans), tuple(tags)
 
     def tree(self, key: TreeKey) -> Tree:

@@ -52,10 +52,8 @@ class FactorTable:
         self._powers = span_power, tag_power
         ids = {chain: i for i, chain in enumerate(chains)}
         n = len(chains)
-        labels = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
-        self._columns = read_only(
-            np.array([n if not chain else ids.get(chain, ids.get(chain[:1], n + 1)) for chain in labels], np.int32)
-        )
+        columns = [ids.get(chain, ids.get(chain[:1], n + 1)) if chain else n for chain in grammar.label_chains]
+        self._columns = read_only(np.array(columns, np.int32))
         tag_ids = {tag: i for i, tag in enumerate(tags)}
         self._tag_columns = read_only(np.array([tag_ids.get(tag, len(tags)) for tag in grammar.tags]))
         self._tag_of = grammar.tag_of

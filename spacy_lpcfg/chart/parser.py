@@ -15,12 +15,13 @@ from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest, posteriors
 from spacy_lpcfg.chart._projection import Projection
-from spacy_lpcfg.chart.candidates import ForestScores, NodeCandidates, TreeCandidates, label_table
+from spacy_lpcfg.chart.candidates import ForestScores, NodeCandidates, TreeCandidates
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, constraint_mask, tree_mask
 from spacy_lpcfg.chart.context import ContextModel, SentenceContext
 from spacy_lpcfg.chart.distribution import ForestDistribution, ForestTrees, LatentDistribution, ProjectedDistribution
 from spacy_lpcfg.chart.factors import Factors
 from spacy_lpcfg.chart.fallbacks import first_fallback
+from spacy_lpcfg.chart.label_table import label_table
 from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, EXHAUSTIVE, MOST_CELL_BYTES, ChartSettings
 from spacy_lpcfg.chart.states import states_of
@@ -347,8 +348,7 @@ class Parser(SentenceParser):
     def top_label(self) -> str:
         """The most frequent label of whole trees."""
         roots = np.argsort(-self.grammar.root_weights, kind="stable")
-        chains = (self.grammar.chains[root][: None if root >= self.grammar.n_preterminals else -1] for root in roots)
-        return next((chain[0] for chain in chains if chain), "S")
+        return next((chain[0] for root in roots if (chain := self.grammar.label_chains[root])), "S")
 
     # Decoding
 

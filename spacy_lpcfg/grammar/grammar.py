@@ -47,8 +47,13 @@ class Grammar(GrammarParameters, ParsingModel):
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Categories of constituents, sorted."""
+        return tuple(sorted({label for chain in self.label_chains for label in chain}))
+
+    @cached_property
+    def label_chains(self) -> tuple[tuple[str, ...], ...]:
+        """The labels of each symbol's constituents, top first: its chain, of a preterminal without the tag."""
         of_words = (chain[:-1] for chain in self.chains[: self.n_preterminals])
-        return tuple(sorted({label for chain in (*of_words, *self.chains[self.n_preterminals :]) for label in chain}))
+        return (*of_words, *self.chains[self.n_preterminals :])
 
     @property
     def summary(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from spacy_lpcfg.queries.chunks import COORDINATORS, ClauseTree, Node, is_mark, is_opening
-from spacy_lpcfg.queries.levels import levels
+from spacy_lpcfg.queries.levels import boundary_levels
 from spacy_lpcfg.queries.prosody import PhonologicalPhrase, saliences
 from spacy_lpcfg.trees import HeadRules, Tree
 from spacy_lpcfg.trees.heads import ENGLISH
@@ -52,11 +52,11 @@ def boundaries(tree: Tree, rules: HeadRules = ENGLISH) -> list[Boundary]:
     by_leaf = [Boundary()] * len(leaves)
     if clauses is None:
         return by_leaf
-    strengths = levels(clauses)
+    levels = boundary_levels(clauses)
     nodes, closing, opening = _counts(clauses)
-    salience = _salience(clauses, strengths)
+    salience = _salience(clauses, levels)
     for i, position in enumerate(_places(leaves)):
-        level = strengths[i] if i < len(strengths) else SENTENCE_END
+        level = levels[i] if i < len(levels) else SENTENCE_END
         by_leaf[position] = Boundary(level, salience[i], nodes[i], closing[i], opening[i])
     return by_leaf
 
@@ -82,9 +82,9 @@ def _counts(clauses: ClauseTree) -> tuple[list[int], list[int], list[int]]:
     return nodes, [closing[i] for i in words], [opening[i] for i in words]
 
 
-def _salience(clauses: ClauseTree, strengths: Sequence[int]) -> list[int]:
+def _salience(clauses: ClauseTree, levels: Sequence[int]) -> list[int]:
     """Return the salience of the boundary after each word: phonological phrases end where levels are above 0."""
-    starts = [0, *(i + 1 for i, level in enumerate(strengths) if level)]
+    starts = [0, *(i + 1 for i, level in enumerate(levels) if level)]
     ends = [*starts[1:], clauses.root.end]
     phrases = [_phrase(clauses, start, end) for start, end in zip(starts, ends, strict=True)]
     units = {start: i for i, start in enumerate(starts)}

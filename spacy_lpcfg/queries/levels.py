@@ -1,4 +1,4 @@
-"""The strength of the boundary between two words, by chunks and dependencies.
+"""The level of the boundary between two words, by chunks and dependencies.
 
 Abney (1992), "Prosodic structure, performance structure and phrase structure", Speech and Natural Language: Proceedings
 of a Workshop, section 3: 3 between clauses, 2 between chunks, and less where a verb or noun licenses what follows it,
@@ -24,8 +24,8 @@ _WEAK = _PRONOUNS | _PARTICLES | _RELATIVES | COORDINATORS | {"ADP", "IN", "MD",
 _NOMINAL = frozenset({"NP", "WHNP", "NX", "NAC"})
 
 
-def levels(sentence: ClauseTree) -> list[int]:
-    """Return the strength of the boundary in each gap of a sentence, 0 to 3."""
+def boundary_levels(sentence: ClauseTree) -> list[int]:
+    """Return the level of the boundary in each gap of a sentence, 0 to 3."""
     clauses = [node for node in sentence.nodes if node.is_clause]
     inner = {child for node in clauses if node.label in ("SBAR", "SBARQ") for child in node.children}
     starts = {node.start for node in clauses if node not in inner}
@@ -33,7 +33,7 @@ def levels(sentence: ClauseTree) -> list[int]:
 
 
 def _level(sentence: ClauseTree, i: int, begins_clause: bool) -> int:
-    """Return the strength of the boundary after word number `i`."""
+    """Return the level of the boundary after word number `i`."""
     left, right, gap = sentence.chunks[i], sentence.chunks[i + 1], sentence.gaps[i]
     ends_clause = i + 1 in sentence.clause_ends
     unweakened = 3 if begins_clause or ends_clause else 2
