@@ -7,6 +7,7 @@ learned.
 
 from __future__ import annotations
 
+from spacy_lpcfg.trees.tags import PENN
 from spacy_lpcfg.words.remembered import remembered
 
 COARSE = {
@@ -21,28 +22,9 @@ COARSE = {
 }
 """The tag of Petrov, Das and McDonald (2012) for each universal tag that has another name there."""
 
-_PENN = {
-    "ADJ": "AFX JJ JJR JJS",
-    "ADP": "IN RP",
-    "ADV": "EX RB RBR RBS WRB",
-    "AUX": "MD",
-    "CCONJ": "CC",
-    "DET": "DT PDT WDT",
-    "INTJ": "UH",
-    "NOUN": "NN NNS",
-    "NUM": "CD",
-    "PART": "POS TO",
-    "PRON": "PRP PRP$ WP WP$",
-    "PROPN": "NNP NNPS",
-    "PUNCT": "# $ '' `` , . : -LRB- -RRB- HYPH NFP SYM-PUNCT _SP SPACE \" ( )",
-    "SCONJ": "",
-    "SYM": "SYM",
-    "VERB": "VB VBD VBG VBN VBP VBZ",
-    "X": "ADD FW GW LS XX",
-}
-UNIVERSAL = tuple(_PENN)  # saved bracketers have their indices
+UNIVERSAL = tuple(PENN)  # saved bracketers have their indices
 _PETROV = {"CONJ": "CCONJ", "PRT": "PART", ".": "PUNCT"}
-_TABLE = {tag: name for name, tags in _PENN.items() for tag in tags.split()}
+_TABLE = {tag: name for name, tags in PENN.items() for tag in tags.split()}
 _TABLE |= _PETROV | {name: name for name in UNIVERSAL}
 
 _BROWN = {

@@ -27,12 +27,14 @@ _POSITION = re.compile(r"(.*)-([0-9]+)")
 _NEED_LEFT, _NEED_RIGHT = {",", ":", "-RRB-"}, {",", ":", "-LRB-"}
 _CLOSING = {"''", "-RRB-"}
 _NAMES = {"NNP", "NNPS", "PROPN"}
+_INDEFINITE = {"a", "an"}
+_AMOUNTS = set("bit couple deal few good great handful little lot majority minority number".split())  # noqa: SIM905
 
 
 class ClauseWord(NamedTuple):
     """A word of a clause.
 
-    text (str): The word, with or without a capital as its place in the clause asks for.
+    text (str): The word, with or without a capital as its place in the clause asks for; "the" for a copied "a".
     position (int or None): Its position among the words of all sentences; None for a word that was added.
     is_copy (bool): Whether it was copied, so that an earlier clause has the word itself.
     """
@@ -192,6 +194,7 @@ def _words(
     leaves = _without_loose_marks(leaves) if is_split else leaves
     for i, (added, tag, position) in enumerate(leaves):
         text = added if position is None else unescape_token(texts[position])
+        text = "the" if _is_introduced(leaves, i, taken) else text
         is_name = tag in _NAMES or text == "I" or (len(text) > 1 and text.isupper())
         if is_split and i == 0:
             text = text[:1].upper() + text[1:]
@@ -200,6 +203,16 @@ def _words(
         yield ClauseWord(text, position, position in taken)
     if is_split and "." not in [leaf.tag for leaf in leaves if leaf.tag not in _CLOSING][-1:]:
         yield ClauseWord(".", None, False)
+
+
+def _is_introduced(leaves: Sequence[_Leaf], i: int, taken: set[int]) -> bool:
+    """Return whether a leaf is "a" or "an" at the beginning of a copied phrase, which an earlier clause has introduced.
+
+    The phrases of amounts, as in "a lot of people", stay as they are.
+    """
+    is_first = i == 0 or leaves[i - 1].position not in taken
+    is_indefinite = leaves[i].position in taken and leaves[i].text in _INDEFINITE
+    return is_first and is_indefinite and not _AMOUNTS.intersection(leaf.text for leaf in leaves[i + 1 : i + 2])
 
 
 def _without_loose_marks(leaves: list[_Leaf]) -> list[_Leaf]:

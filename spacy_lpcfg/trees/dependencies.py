@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from spacy_lpcfg.trees.heads import ENGLISH, UNIVERSAL, HeadRules, are_universal
+from spacy_lpcfg.trees.heads import ENGLISH, HeadRules, are_universal
 from spacy_lpcfg.trees.source import SourceText
+from spacy_lpcfg.trees.tags import UNIVERSAL, universal_tag
 from spacy_lpcfg.trees.transforms import unescape_token
 from spacy_lpcfg.trees.tree import Tree
 
@@ -67,7 +68,8 @@ def dependencies(tree: Tree, rules: HeadRules = ENGLISH) -> list[Dependency]:
 def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
     """Return a sentence in CoNLL-U: its ID and text, words, tags, and dependencies; other columns are "_".
 
-    Tags are UPOS if they are universal parts of speech, and else XPOS.
+    Tags are UPOS if they are universal parts of speech, and else XPOS. Tags of the Penn Treebank have their UPOS beside
+    them, by the tag alone: auxiliaries but modal verbs are VERB, and conjunctions with the tag IN are ADP.
 
     tree (Tree): Any tree; its `source` may have the ID and the text, with blanks and multiword tokens.
     rules (HeadRules): The head rules of its language.
@@ -94,10 +96,11 @@ def _spaced(words: Iterable[str]) -> SourceText:
 
 
 def _tag_columns(tags: list[str]) -> list[tuple[str, str]]:
-    """Return the universal part of speech and the language's own tag of each word, one of which is "_"."""
+    """Return the universal part of speech and the language's own tag of each word, "_" for one that is not known."""
     if are_universal(tags):
         return [(tag if tag in UNIVERSAL else "PUNCT", _NOTHING) for tag in tags]
-    return [(_NOTHING, tag) for tag in tags]
+    is_penn = all(map(universal_tag, tags))
+    return [((is_penn and universal_tag(tag)) or _NOTHING, tag) for tag in tags]
 
 
 def _row(

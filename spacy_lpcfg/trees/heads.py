@@ -12,6 +12,7 @@ from itertools import islice
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.lines import read_lines
+from spacy_lpcfg.trees.tags import UNIVERSAL
 from spacy_lpcfg.trees.transforms import NEW_NODE, split_chain
 
 Step = tuple[str, frozenset[str]]
@@ -197,10 +198,6 @@ def are_universal(tags: Iterable[str]) -> bool:
     return any(is_universal for is_universal, _ in known) and all(map(any, known))
 
 
-UNIVERSAL = frozenset(
-    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
-)
-"""The universal parts of speech."""
 _TAGS_LOOKED_AT = 50
 _LONGEST_CODE = 3
 _table = lru_cache(maxsize=None)(_packaged)

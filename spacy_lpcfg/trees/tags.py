@@ -1,4 +1,4 @@
-"""Reduction of morphological tags to parts of speech, since treebanks have hundreds of them, most of them rare."""
+"""Universal parts of speech of Penn tags, and coarse tags for morphological ones, of which treebanks have hundreds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,30 @@ import re
 
 from spacy_lpcfg.trees.tree import Tree
 
+PENN = {
+    "ADJ": "AFX JJ JJR JJS",
+    "ADP": "IN RP",
+    "ADV": "EX RB RBR RBS WRB",
+    "AUX": "MD",
+    "CCONJ": "CC",
+    "DET": "DT PDT WDT",
+    "INTJ": "UH",
+    "NOUN": "NN NNS",
+    "NUM": "CD",
+    "PART": "POS TO",
+    "PRON": "PRP PRP$ WP WP$",
+    "PROPN": "NNP NNPS",
+    "PUNCT": "# $ '' `` , . : -LRB- -RRB- HYPH NFP SYM-PUNCT _SP SPACE \" ( )",
+    "SCONJ": "",
+    "SYM": "SYM",
+    "VERB": "VB VBD VBG VBN VBP VBZ",
+    "X": "ADD FW GW LS XX",
+}
+"""The tags of the Penn Treebank and its relatives (OntoNotes, GUM) for each universal part of speech."""
+UNIVERSAL = frozenset(PENN)
+"""The universal parts of speech."""
+_OF_PENN = {tag: name for name, tags in PENN.items() for tag in tags.split()}
+_OF_PENN |= {"$": "SYM", "#": "SYM", "EX": "PRON"}  # as treebanks of Universal Dependencies have them
 _SIGNS = "-=^_:"
 _MORPHOLOGY = re.compile(f"(?<=.)[{re.escape(_SIGNS)}].*", re.DOTALL)
 _MOOD = re.compile(r"^((?:AX|BE|DO|HV|LB|MD|RD|UT|VB)[DP])[IS]$")
@@ -28,3 +52,8 @@ def with_coarse_tags(tree: Tree) -> Tree:
     """Replace the tags of a tree by `coarse_tag`; phrase labels are kept."""
     coarse = tree.with_leaves(Tree(coarse_tag(leaf.label), word=leaf.word) for leaf in tree.leaves())
     return coarse.with_source(tree.source)
+
+
+def universal_tag(tag: str) -> str | None:
+    """Return the universal part of speech of a tag of the Penn Treebank; None for a tag that it does not have."""
+    return _OF_PENN.get(tag)

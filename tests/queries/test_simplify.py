@@ -65,6 +65,15 @@ SPLIT = [
         "(, ,)) (VP (VBZ sleeps)) (. .))",
         ["participle: Ann is tired of rain .", "main: Ann sleeps .", "apposition: Ann is a nurse ."],
     ),
+    (  # what is known by now, and an amount
+        "(S (NP (DT A) (NN dog)) (VP (VP (VBD hit) (NP (NP (DT a) (NN wall)) (, ,) (SBAR (WHNP (WDT which)) (S (VP "
+        "(VBD fell)))))) (CC and) (VP (VBD ran))) (. .))",
+        ["main: A dog hit a wall .", "relative: The wall fell .", "and: The dog ran ."],
+    ),
+    (
+        "(S (NP (NP (DT A) (NN lot)) (PP (IN of) (NP (NNS men)))) (VP (VP (VBD came)) (CC and) (VP (VBD sat))) (. .))",
+        ["main: A lot of men came .", "and: A lot of men sat ."],
+    ),
     (  # a quotation
         "(S (S (`` ``) (NP (PRP I)) (VP (VP (VBD came)) (CC and) (VP (VBD saw))) ('' '')) (, ,) (NP (NNP Ann)) (VP "
         "(VBD said)) (. .))",

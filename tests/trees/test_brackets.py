@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
 
-from spacy_lpcfg.trees import Tree, TreebankError, brackets, parse_trees, read_trees, write_trees
+from spacy_lpcfg.trees import Tree, TreebankError, brackets, lines, parse_trees, read_trees, tree_builder, write_trees
 
 CAT = "(S (NP (DT the) (NN cat)) (VP (VBD slept)))"
 DOG = "(S (NP (DT the) (NN dog)) (VP (VBD ran)))"
@@ -223,7 +223,7 @@ def test_brackets_damaged_gzip_is_refused(new_file, damage):
 @pytest.mark.parametrize("text", ["(S\n" + "(A b)\n" * 40, "(S " + "(A b) " * 40, "(" * 40, "(A b c\n" + "d\n" * 400])
 def test_brackets_tree_without_end_is_refused(text, skip, monkeypatch):
     """Also where broken trees are skipped: what is kept to go back to would have no end."""
-    monkeypatch.setattr(brackets, "MAX_NODES", 30)
+    monkeypatch.setattr(tree_builder, "MAX_NODES", 30)
     monkeypatch.setattr(brackets, "LONGEST_LINE", 300)
     few = "(S (A b) (A b))"
     trees = parse_trees(f"{few}\n" * 50 + text, on_error=[].append if skip else None)
@@ -236,7 +236,7 @@ def test_brackets_tree_without_end_is_refused(text, skip, monkeypatch):
 
 def test_brackets_line_without_end_is_refused(new_file, monkeypatch):
     """A small gzip file may hold more than there is memory for."""
-    monkeypatch.setattr(brackets, "LONGEST_LINE", 100)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 100)
     path = new_file("a.mrg.gz", gzip.compress(f"{CAT}\n".encode() + b" " * 10**6))
     with pytest.raises(TreebankError, match=r"a\.mrg\.gz:2: .*at most 100 bytes"):
         list(read_trees(path))

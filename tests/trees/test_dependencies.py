@@ -51,8 +51,17 @@ def test_dependencies_of_conjunctions_are_those_of_universal_dependencies():
 
 def test_dependencies_in_conllu():
     rows = [line.split("\t") for line in conllu(SALES).splitlines()[1:]]
-    assert conllu(SALES).startswith("# text = Sales of tea may rise 3/4 .\n1\tSales\t_\t_\tNNS\t_\t4\tS>NP-SBJ\t_\t_\n")
+    assert conllu(SALES).startswith(
+        "# text = Sales of tea may rise 3/4 .\n1\tSales\t_\tNOUN\tNNS\t_\t4\tS>NP-SBJ\t_\t_\n"
+    )
     assert {len(row) for row in rows} == {10}
     assert [row[0] for row in rows] == list("1234567")
     assert [row[6] for row in rows] == list("4120454")
+    assert [row[3] for row in rows] == ["NOUN", "ADP", "NOUN", "AUX", "VERB", "NUM", "PUNCT"]
+    (german,) = parse_trees("(S (PPER Es) (VVFIN regnet) ($. .))")
+    assert [line.split("\t")[3:5] for line in conllu(german).splitlines()[1:]] == [
+        ["_", "PPER"],
+        ["_", "VVFIN"],
+        ["_", "$."],
+    ]
     assert rows[5][1] == "3/4"

@@ -55,10 +55,9 @@ def read_lines(path: str) -> Iterator[str]:
 
     RAISES (TreebankError): With file and line, where it is not UTF-8, or damaged.
     """
-    from spacy_lpcfg.trees import brackets
+    from spacy_lpcfg.trees import lines
 
-    lines = brackets.decode_lines(stdin(), path) if path == STDIN else brackets.read_lines(path)
-    for line in lines:
+    for line in lines.decode_lines(stdin(), path) if path == STDIN else lines.read_lines(path):
         yield line.rstrip("\r\n")
 
 
