@@ -290,9 +290,7 @@ cdef class _Chart:
         for symbol in self.listed:
             self.cell_factors[symbol] = self.span_factor(start, end, symbol)
             self.sums[symbol] *= self.cell_factors[symbol]
-            self.merits[symbol] = (
-                self.sums[symbol] * self.grammar.priors[symbol] * left_fit[symbol] * right_fit[symbol]
-            )
+            self.merits[symbol] = self.sums[symbol] * self.grammar.priors[symbol] * left_fit[symbol] * right_fit[symbol]
             if not self.allowed[self.cells[start, end], symbol]:
                 self.merits[symbol] = self.sums[symbol] = 0
             best = max(best, self.merits[symbol])
@@ -401,12 +399,10 @@ cdef class _Chart:
 
     cdef int keep_edges(self, Forest forest, double total, double threshold) except -1 nogil:
         """Applications of likely edges between the items that were kept, with their marginals as weights."""
-        cdef size_t k
         cdef double posterior
         cdef Application application
         self.kept.clear()
-        for k in range(self.applications.size()):
-            application = self.applications[k]
+        for application in self.applications:
             if self.new_item[application.target] < 0 or (
                     self.new_item[application.left] < 0 or self.new_item[application.right] < 0):
                 continue
@@ -423,29 +419,28 @@ cdef class _Chart:
 
     cdef int sort_edges(self, Forest forest) except -1 nogil:
         """Lay out the kept edges by target, then rule: the former by counting, as they nearly are in that order."""
-        cdef size_t e, k, n = forest.items.size()
+        cdef size_t k, n = forest.items.size()
         cdef int32_t place
         cdef Edge edge
+        cdef Application application
         fill(forest.first_edge, n + 1, 0)
-        for e in range(self.kept.size()):
-            forest.first_edge[self.kept[e].target + 1] += 1
+        for application in self.kept:
+            forest.first_edge[application.target + 1] += 1
         for k in range(n):
             forest.first_edge[k + 1] += forest.first_edge[k]
         self.next_edge.assign(forest.first_edge.begin(), forest.first_edge.end())
         self.sorted.resize(self.kept.size())
-        for e in range(self.kept.size()):
-            place = self.next_edge[self.kept[e].target]
-            self.next_edge[self.kept[e].target] = place + 1
-            self.sorted[place] = self.kept[e]
+        for application in self.kept:
+            place = self.next_edge[application.target]
+            self.next_edge[application.target] = place + 1
+            self.sorted[place] = application
         for k in range(n):
-            sort(
-                self.sorted.begin() + forest.first_edge[k], self.sorted.begin() + forest.first_edge[k + 1], &by_rule
-            )
-        for e in range(self.sorted.size()):
-            edge.target, edge.left = self.sorted[e].target, self.sorted[e].left
-            edge.right, edge.rule = self.sorted[e].right, self.sorted[e].rule
+            sort(self.sorted.begin() + forest.first_edge[k], self.sorted.begin() + forest.first_edge[k + 1], &by_rule)
+        for application in self.sorted:
+            edge.target, edge.left = application.target, application.left
+            edge.right, edge.rule = application.right, application.rule
             forest.edges.push_back(edge)
-            forest.edge_posteriors_.push_back(self.sorted[e].weight)
+            forest.edge_posteriors_.push_back(application.weight)
 
 
 def build_forest(

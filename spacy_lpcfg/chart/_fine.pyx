@@ -215,11 +215,9 @@ cdef class Marginals:
         """The root and its state."""
         cdef double point = uniform * self.total
         cdef double weight
-        cdef size_t k
         cdef int root, h, symbol
         item[0] = -1
-        for k in range(self.forest.roots.size()):
-            root = self.forest.roots[k]
+        for root in self.forest.roots:
             symbol = self.forest.items[root].symbol
             for h in range(self.grammar.n_states[symbol]):
                 weight = <double>self.inside[self.offsets[root] + h] * self.outside[self.offsets[root] + h]
@@ -330,8 +328,7 @@ cdef class Marginals:
         cdef int h
         cdef const float* weights = &self.grammar.row_vectors[self.grammar.row_offsets[leaf.row]]
         for h in range(self.grammar.n_states[leaf.symbol]):
-            self.inside[self.offsets[item] + h] = <float>(
-                weights[h] * self.forest.scales[item] * self.factor(item))
+            self.inside[self.offsets[item] + h] = <float>(weights[h] * self.forest.scales[item] * self.factor(item))
         self.normalize(item, 0)
 
     cdef double factor(self, int item) noexcept nogil:
@@ -393,28 +390,22 @@ cdef class Marginals:
 
     cdef void sum_roots(self) noexcept nogil:
         """The total over the roots, and their outside vectors."""
-        cdef size_t k
         cdef int item, h, symbol
         cdef double product
         self.total = 0
         self.total_exponent = NOTHING
-        for k in range(self.forest.roots.size()):
-            self.total_exponent = max(self.total_exponent, self.exponents[self.forest.roots[k]])
-        for k in range(self.forest.roots.size()):
-            item = self.forest.roots[k]
+        for item in self.forest.roots:
+            self.total_exponent = max(self.total_exponent, self.exponents[item])
+        for item in self.forest.roots:
             if self.exponents[item] == NOTHING:
                 continue
             symbol = self.forest.items[item].symbol
             product = 0
             for h in range(self.grammar.n_states[symbol]):
-                self.outside[self.offsets[item] + h] = self.grammar.root_vectors[
-                    self.grammar.state_offsets[symbol] + h]
-                product += (
-                    <double>self.outside[self.offsets[item] + h] * self.inside[self.offsets[item] + h]
-                )
+                self.outside[self.offsets[item] + h] = self.grammar.root_vectors[self.grammar.state_offsets[symbol] + h]
+                product += <double>self.outside[self.offsets[item] + h] * self.inside[self.offsets[item] + h]
             self.total += product * ldexp(1.0, self.exponents[item] - self.total_exponent)
-        for k in range(self.forest.roots.size()):
-            item = self.forest.roots[k]
+        for item in self.forest.roots:
             for h in range(self.grammar.n_states[self.forest.items[item].symbol]):
                 self.outside[self.offsets[item] + h] *= self.power(self.exponents[item] - self.total_exponent)
 

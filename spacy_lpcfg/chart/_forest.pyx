@@ -31,14 +31,13 @@ cdef class Forest:
         """Whether the edges hold a tree over the whole sentence."""
         cdef vector[char] stands
         cdef int item, e
-        cdef size_t k
         fill(stands, self.items.size(), False)
         for item in range(<int>self.items.size()):
             stands[item] = self.items[item].row >= 0
             for e in range(self.first_edge[item], self.first_edge[item + 1]):
                 stands[item] |= stands[self.edges[e].left] and stands[self.edges[e].right]
-        for k in range(self.roots.size()):
-            if stands[self.roots[k]]:
+        for item in self.roots:
+            if stands[item]:
                 return True
         return False
 
@@ -48,7 +47,6 @@ cdef class Forest:
         cdef vector[int32_t] place
         cdef Edge edge
         cdef int item, e
-        cdef size_t r
         part.n_words, part.log_probability, part.is_complete = self.n_words, self.log_probability, self.is_complete
         with nogil:
             fill(place, self.items.size(), -1)
@@ -68,9 +66,9 @@ cdef class Forest:
                         part.edges.push_back(edge)
                         part.edge_posteriors_.push_back(self.edge_posteriors_[e])
                 part.first_edge.push_back(<int32_t>part.edges.size())
-            for r in range(self.roots.size()):
-                if place[self.roots[r]] >= 0:
-                    part.roots.push_back(place[self.roots[r]])
+            for item in self.roots:
+                if place[item] >= 0:
+                    part.roots.push_back(place[item])
         return part
 
     cdef void clear(self) noexcept nogil:
@@ -120,7 +118,7 @@ def best_tree(Forest forest, const double[::1] edge_scores, const double[::1] it
     """
     cdef vector[double] best
     cdef vector[int32_t] choice, stack, nodes
-    cdef int item, e, root = -1, k
+    cdef int item, e, root = -1
     cdef double score
     cdef Edge edge
     with nogil:
@@ -135,8 +133,7 @@ def best_tree(Forest forest, const double[::1] edge_scores, const double[::1] it
                 if score > best[item]:
                     best[item] = score
                     choice[item] = e
-        for k in range(<int>forest.roots.size()):
-            item = forest.roots[k]
+        for item in forest.roots:
             if best[item] > -INFINITY and (root < 0 or best[item] > best[root]):
                 root = item
         if root >= 0:

@@ -297,19 +297,17 @@ cdef class PrefixChart:
     cdef double pair_up(self, int lhs, int left) noexcept nogil:
         """Make `pairs` the joint weights of a predicted parent's states and those of its first child; their sum."""
         cdef int start, n_left = self.grammar.n_states[left], n_lhs = self.grammar.n_states[lhs]
-        cdef size_t k
         cdef double total = 0, predicted
-        cdef vector[Complete]* cell
+        cdef Complete constituent
         for start in range(self.n):
             predicted = self.predicted_symbols[start * self.index.n_symbols + lhs]
-            cell = self.cell(start, self.n)
-            for k in range(cell.size()):
-                if cell[0][k].symbol == left and predicted > 0:
+            for constituent in self.cell(start, self.n)[0]:
+                if constituent.symbol == left and predicted > 0:
                     (outer if total == 0 else add_outer)(
-                        self.pairs.data(), self.predicted_of(start, lhs), &self.inside[cell[0][k].offset], 1,
+                        self.pairs.data(), self.predicted_of(start, lhs), &self.inside[constituent.offset], 1,
                         n_lhs, n_left,
                     )
-                    total += predicted * cell[0][k].coarse
+                    total += predicted * constituent.coarse
         return total
 
     cdef void add_last(self, const Tensor& tensor, float* sums) noexcept nogil:
@@ -324,14 +322,13 @@ cdef class PrefixChart:
 
     def whole(self):
         """Return the probability that the sentence ends here, given the words so far."""
-        cdef vector[Complete]* cell = self.cell(0, self.n)
-        cdef size_t k
+        cdef Complete root
         cdef int h
         cdef double total = 0
-        for k in range(cell.size()):
-            for h in range(self.grammar.n_states[cell[0][k].symbol]):
-                total += <double>self.inside[cell[0][k].offset + h] * self.grammar.root_vectors[
-                    self.grammar.state_offsets[cell[0][k].symbol] + h]
+        for root in self.cell(0, self.n)[0]:
+            for h in range(self.grammar.n_states[root.symbol]):
+                total += <double>self.inside[root.offset + h] * self.grammar.root_vectors[
+                    self.grammar.state_offsets[root.symbol] + h]
         return total
 
 

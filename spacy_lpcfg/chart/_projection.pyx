@@ -41,7 +41,6 @@ cdef class Projection:
 
     cdef int weigh(self, const double* edges, const double* items, double tau) except -1 nogil:
         """Logs of the weights of edges and roots."""
-        cdef size_t k
         cdef int item, e
         cdef double total
         fill(self.logs, self.forest.edges.size(), -INFINITY)
@@ -54,10 +53,9 @@ cdef class Projection:
                 if edges[e] > 0:
                     self.logs[e] = tau * log(edges[e] / total)
         total = 0
-        for k in range(self.forest.roots.size()):
-            total += items[self.forest.roots[k]]
-        for k in range(self.forest.roots.size()):
-            item = self.forest.roots[k]
+        for item in self.forest.roots:
+            total += items[item]
+        for item in self.forest.roots:
             if items[item] > 0:
                 self.root_logs[item] = tau * log(items[item] / total)
 
@@ -89,23 +87,19 @@ cdef class Projection:
             self.inside[item] = largest + log(total)
 
     cdef int outside_pass(self) except -1 nogil:
-        cdef size_t k
         cdef int item, e
         cdef double largest = -INFINITY, total = 0
         fill(self.item_marginals, self.forest.items.size(), 0)
         fill(self.edge_marginals, self.forest.edges.size(), 0)
         self.log_total = -INFINITY
-        for k in range(self.forest.roots.size()):
-            item = self.forest.roots[k]
+        for item in self.forest.roots:
             largest = max(largest, self.root_logs[item] + self.inside[item])
         if largest == -INFINITY:
             return 0
-        for k in range(self.forest.roots.size()):
-            item = self.forest.roots[k]
+        for item in self.forest.roots:
             total += exp(self.root_logs[item] + self.inside[item] - largest)
         self.log_total = largest + log(total)
-        for k in range(self.forest.roots.size()):
-            item = self.forest.roots[k]
+        for item in self.forest.roots:
             self.item_marginals[item] = exp(self.root_logs[item] + self.inside[item] - self.log_total)
         for item in range(<int>self.forest.items.size() - 1, -1, -1):
             if self.item_marginals[item] == 0:
@@ -157,12 +151,11 @@ cdef class Projection:
         uniforms (float64, (n_words,)): independent, from [0, 1).
         """
         cdef vector[int32_t] stack, nodes
-        cdef size_t k
-        cdef int item = -1, e, chosen, n_drawn = 1
+        cdef int item = -1, e, root, chosen, n_drawn = 1
         cdef double point = uniforms[0]
-        for k in range(self.forest.roots.size()):
-            if self.item_marginals[self.forest.roots[k]] > 0 and (point >= 0 or item < 0):
-                item = self.forest.roots[k]
+        for root in self.forest.roots:
+            if self.item_marginals[root] > 0 and (point >= 0 or item < 0):
+                item = root
                 point -= self.item_marginals[item]
         stack.push_back(item)
         while not stack.empty():
