@@ -21,7 +21,7 @@ from benchmarks import measure
 from spacy_lpcfg.evaluation.bootstrap import f1_of
 from spacy_lpcfg.evaluation.doubt import most_in_doubt
 from spacy_lpcfg.evidence.adaptation import adapt
-from spacy_lpcfg.evidence.folds import Adaptable, Choice, Continuation, bracket_counts, parser_of, weights_of
+from spacy_lpcfg.evidence.folds import Adaptable, Adaptation, AdaptationSettings, bracket_counts, parser_of, weights_of
 from spacy_lpcfg.learning.adaptation.prior import Prior
 from spacy_lpcfg.models.loading import load
 from spacy_lpcfg.parsing.query import Query
@@ -59,10 +59,10 @@ def main() -> None:
 
 
 def fixed(model: Adaptable, trees: list[Tree], seed: int) -> Adaptable:
-    """Go on by a choice that is made beforehand."""
+    """Go on by settings that are chosen beforehand."""
     grammar: Any = model.without_evidence
-    choice = Choice(10.0 * len(trees), 0.5, weights_of(model))
-    return Continuation(model, Prior.of(grammar), trees, seed).model(choice)
+    settings = AdaptationSettings(10.0 * len(trees), 0.5, weights_of(model))
+    return Adaptation(model, Prior.of(grammar), trees, seed).model(settings)
 
 
 def doubtful(model: Adaptable, trees: list[Tree], n: int) -> list[Tree]:

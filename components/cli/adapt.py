@@ -60,7 +60,7 @@ def adapt(
         if isinstance(report, Conventions):
             _tell_differences(report)
         elif isinstance(report, Trial):
-            log(f"{report.choice.summary}: F1 {report.f1:.2f}")
+            log(f"{report.settings.summary}: F1 {report.f1:.2f}")
 
     with busy("adapting"):
         adapted = adapt_model(learned, treebank, seed=seed, on_step=on_step)

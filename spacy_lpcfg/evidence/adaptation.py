@@ -22,8 +22,8 @@ from spacy_lpcfg.evaluation.conventions import Difference, local_differences, un
 from spacy_lpcfg.evidence.encoder import Encoder, RememberingEncoder
 from spacy_lpcfg.evidence.folds import (
     Adaptable,
-    Choice,
-    Continuation,
+    Adaptation,
+    AdaptationSettings,
     CrossValidation,
     folds_of,
     weights_of,
@@ -53,9 +53,9 @@ _SURE = 0.9  # share of the samples in which an adapted model has to be better
 
 
 class Trial(NamedTuple):
-    """The F1 of a choice in cross-validation, in percent."""
+    """The F1 of some settings in cross-validation, in percent."""
 
-    choice: Choice
+    settings: AdaptationSettings
     f1: float
 
 
@@ -73,7 +73,7 @@ class Adapted(NamedTuple):
     n_trees, n_tested (int): Numbers of trees, and of those that were parsed in cross-validation.
     base_f1, f1 (float): F1 of the model as it was, and of the adapted one, in percent, by cross-validation.
     gain (tuple[float, float]): The 2.5th and 97.5th percentile of the difference, by a paired bootstrap of sentences.
-    choice (Choice): How far the model went.
+    settings (AdaptationSettings): How far the model went.
     """
 
     model: Adaptable
@@ -83,7 +83,7 @@ class Adapted(NamedTuple):
     base_f1: float
     f1: float
     gain: tuple[float, float]
-    choice: Choice
+    settings: AdaptationSettings
 
     @property
     def summary(self) -> str:
@@ -97,8 +97,8 @@ class Adapted(NamedTuple):
         )
         if not self.is_adapted:
             return f"{scores}\nThe model is kept as it was: no gain is sure enough."
-        tau = "" if self.choice.weights is None else f", tau {self.choice.weights.tau:g}"
-        return f"{scores}\nAdapted: {self.choice.summary}{tau}."
+        tau = "" if self.settings.weights is None else f", tau {self.settings.weights.tau:g}"
+        return f"{scores}\nAdapted: {self.settings.summary}{tau}."
 
 
 def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step: OnStep | None = None) -> Adapted:
@@ -108,33 +108,33 @@ def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step:
         a grammar that is not proper.
     trees (iterable of Tree): At least `FEWEST_TREES`, raw or normalised.
     seed (int): Seed of the learner of the classifier, and of the bootstrap.
-    on_step (callable or None): Called with the `Conventions`, then with the `Trial` of each choice.
+    on_step (callable or None): Called with the `Conventions`, then with the `Trial` of all settings that are tried.
     RAISES (ValueError): If there are too few trees, or the model is of another kind.
     """
     SEED(seed=seed)
     report = on_step or (lambda _: None)
     base, raw = _checked(model), list(learnable(trees))
     golds = _golds(base, raw)
-    whole = Continuation(_with_encoder(base, RememberingEncoder), _prior(base), golds, seed)
-    folds = CrossValidation(folds_of(whole), Choice(weights=weights_of(base)))
+    adaptation = Adaptation(_with_encoder(base, RememberingEncoder), _prior(base), golds, seed)
+    folds = CrossValidation(folds_of(adaptation), AdaptationSettings(weights=weights_of(base)))
     report(Conventions(_differences(base, raw, golds, folds)))
-    choice = _chosen(folds, whole, report)
-    return _adapted(base, whole, folds, choice)
+    settings = _chosen(folds, adaptation, report)
+    return _adapted(base, adaptation, folds, settings)
 
 
-def _adapted(base: Adaptable, whole: Continuation, folds: CrossValidation, choice: Choice) -> Adapted:
-    """Return the model by a choice after learning from all trees, or the base unless the choice surely gains."""
+def _adapted(base: Adaptable, adaptation: Adaptation, folds: CrossValidation, settings: AdaptationSettings) -> Adapted:
+    """Return the model by some settings after learning from all trees, or the base unless they surely gain."""
     before, after = folds.counts()
-    gains = bootstrap_gains(before, after, whole.seed)
-    is_adapted = choice != folds.start and float((gains > 0).mean()) >= _SURE
+    gains = bootstrap_gains(before, after, adaptation.seed)
+    is_adapted = settings != folds.start and float((gains > 0).mean()) >= _SURE
     model = base
     if is_adapted:
-        if choice.weights is not None:
-            choice = replace(choice, weights=replace(choice.weights, tau=folds.tau(choice)))
-        model = _with_encoder(whole.model(choice), _without_memory)
+        if settings.weights is not None:
+            settings = replace(settings, weights=replace(settings.weights, tau=folds.tau(settings)))
+        model = _with_encoder(adaptation.model(settings), _without_memory)
     base_f1, f1 = (float(f1_of(counts.sum(axis=0))) for counts in (before, after))
     low, high = np.percentile(gains, (2.5, 97.5)).tolist()
-    return Adapted(model, is_adapted, len(whole.trees), len(before), base_f1, f1, (low, high), choice)
+    return Adapted(model, is_adapted, len(adaptation.trees), len(before), base_f1, f1, (low, high), settings)
 
 
 def _checked(model: ParsingModel) -> Adaptable:
@@ -160,36 +160,36 @@ def bootstrap_gains(before: np.ndarray, after: np.ndarray, seed: int) -> np.ndar
     return f1_of(times @ after) - f1_of(times @ before)
 
 
-def _chosen(folds: CrossValidation, whole: Continuation, report: Callable[[Any], None]) -> Choice:
-    """Return the best choice, found one part after the other."""
+def _chosen(folds: CrossValidation, adaptation: Adaptation, report: Callable[[Any], None]) -> AdaptationSettings:
+    """Return the best settings, found one part after the other."""
     best = folds.start
     report(Trial(best, folds.f1(best)))
-    for alternatives in _rounds(whole):
+    for alternatives in _rounds(adaptation):
         others = alternatives(best)
         best = folds.best([best, *others])
-        for choice in others:
-            report(Trial(choice, folds.f1(choice)))
+        for settings in others:
+            report(Trial(settings, folds.f1(settings)))
     return best
 
 
-def _rounds(whole: Continuation) -> Iterator[Callable[[Choice], list[Choice]]]:
-    """Yield functions that return the alternatives to a choice, for each part of the model in turn."""
-    base, n_trees = whole.base, len(whole.trees)
+def _rounds(adaptation: Adaptation) -> Iterator[Callable[[AdaptationSettings], list[AdaptationSettings]]]:
+    """Yield functions that return the alternatives to some settings, for each part of the model in turn."""
+    base, n_trees = adaptation.base, len(adaptation.trees)
     if isinstance(base, EvidenceGrammar) and isinstance(base.evidence, EncoderEvidence):
-        yield lambda choice: [replace(choice, share=share) for share in _SHARES]
-    if whole.prior is not None:
+        yield lambda settings: [replace(settings, share=share) for share in _SHARES]
+    if adaptation.prior is not None:
         strengths = dict.fromkeys(max(factor * n_trees, _LEAST_STRENGTH) for factor in _STRENGTHS)
-        yield lambda choice: [replace(choice, strength=strength) for strength in strengths]
+        yield lambda settings: [replace(settings, strength=strength) for strength in strengths]
     if isinstance(base, EvidenceGrammar):
         yield partial(_scaled, name="span_power", factors=_SPAN_FACTORS)
         yield partial(_scaled, name="tag_power", factors=_TAG_FACTORS)
 
 
-def _scaled(choice: Choice, *, name: str, factors: Sequence[float]) -> list[Choice]:
-    """Return the choice with one of the powers of evidence times each of some factors."""
-    assert choice.weights is not None
-    power = getattr(choice.weights, name)
-    return [replace(choice, weights=replace(choice.weights, **{name: factor * power})) for factor in factors]
+def _scaled(settings: AdaptationSettings, *, name: str, factors: Sequence[float]) -> list[AdaptationSettings]:
+    """Return the settings with one of the powers of evidence times each of some factors."""
+    assert settings.weights is not None
+    power = getattr(settings.weights, name)
+    return [replace(settings, weights=replace(settings.weights, **{name: factor * power})) for factor in factors]
 
 
 def _golds(base: Adaptable, trees: Iterable[Tree]) -> list[Tree]:

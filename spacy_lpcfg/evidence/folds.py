@@ -1,4 +1,4 @@
-"""Cross-validation of how a model goes on learning: each choice is tried on trees that it has not learned from."""
+"""Cross-validation of how a model goes on learning: settings are tried on trees that the model has not learned from."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Adaptable: TypeAlias = Grammar | EvidenceGrammar
 CLASSIFIER = ClassifierSettings(n_epochs=5, rate=3e-3)
 """How the classifier goes on: the rate is half of that by which it has learned."""
 N_FOLDS = 5
-_MOST_TESTED = 500  # trees that are parsed for each choice
+_MOST_TESTED = 500  # trees that are parsed for each candidate
 _MOST_CALIBRATED = 200  # trees that tau is fitted on
 
 
 @dataclass(frozen=True)
-class Choice:
+class AdaptationSettings:
     """How far a model goes from where it is; the default is to stay.
 
     strength (float or None): The number of trees that the grammar stands for, see `PriorEM`; None to keep it.
@@ -58,8 +58,8 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Continuation:
-    """A model that goes on learning from some trees; what different choices share is learned once.
+class Adaptation:
+    """A model that goes on learning from some trees; what different settings share is learned once.
 
     base (Adaptable): The model.
     prior (Prior or None): The expected counts of its grammar; None if the grammar has to stay.
@@ -73,23 +73,23 @@ class Continuation:
     seed: int = 0
     _grammars: dict[float | None, Grammar] = field(default_factory=dict)
 
-    def with_trees(self, trees: Sequence[Tree]) -> Continuation:
+    def with_trees(self, trees: Sequence[Tree]) -> Adaptation:
         """Return a continuation of the same model with other trees."""
-        return Continuation(self.base, self.prior, trees, self.seed)
+        return Adaptation(self.base, self.prior, trees, self.seed)
 
-    def model(self, choice: Choice) -> Adaptable:
-        """Return the model by a choice; the model itself for the choice to stay."""
-        if choice.strength is None and not choice.share and choice.weights in (None, weights_of(self.base)):
+    def model(self, settings: AdaptationSettings) -> Adaptable:
+        """Return the model by some settings; the model itself for those to stay."""
+        if settings.strength is None and not settings.share and settings.weights in (None, weights_of(self.base)):
             return self.base
-        grammar = self._grammar(choice.strength)
+        grammar = self._grammar(settings.strength)
         if isinstance(self.base, Grammar):
             return grammar
         evidence = self.base.evidence
-        if choice.share:
+        if settings.share:
             assert isinstance(evidence, EncoderEvidence)
-            near = held_near(evidence.classifier, self._classifier, choice.share)
+            near = held_near(evidence.classifier, self._classifier, settings.share)
             evidence = EncoderEvidence(evidence.encoder, near)
-        return EvidenceGrammar(grammar, evidence, choice.weights or self.base.weights)
+        return EvidenceGrammar(grammar, evidence, settings.weights or self.base.weights)
 
     def _grammar(self, strength: float | None) -> Grammar:
         if strength is None or self.prior is None:
@@ -129,10 +129,10 @@ class Fold(NamedTuple):
     """Trees to test on, and the model that goes on with those of all other folds."""
 
     tested: Sequence[Tree]
-    others: Continuation
+    others: Adaptation
 
 
-def folds_of(whole: Continuation) -> list[Fold]:
+def folds_of(whole: Adaptation) -> list[Fold]:
     """Divide trees into consecutive folds, so that trees of a text are tested by models of other texts."""
     trees = whole.trees
     bounds = np.linspace(0, len(trees), N_FOLDS + 1).astype(int).tolist()
@@ -143,63 +143,63 @@ def folds_of(whole: Continuation) -> list[Fold]:
 
 
 class CrossValidation:
-    """The scores of choices, each over the trees of all folds.
+    """The scores of settings, each over the trees of all folds.
 
     folds (sequence of Fold): The folds.
-    start (Choice): The choice to stay.
+    start (AdaptationSettings): The settings by which the model stays as it is.
 
     golds, parses (list of Tree): The tested trees, and those of the model as it is for their words.
     """
 
-    def __init__(self, folds: Sequence[Fold], start: Choice) -> None:
+    def __init__(self, folds: Sequence[Fold], start: AdaptationSettings) -> None:
         self.folds = folds
         self.start = start
         self.golds = [tree for fold in folds for tree in fold.tested]
         self._fold_of = np.repeat(np.arange(len(folds)), [len(fold.tested) for fold in folds])
-        self._counts: dict[Choice, np.ndarray] = {}
+        self._counts: dict[AdaptationSettings, np.ndarray] = {}
         self.parses = self._parses(start)
         self._counts[start] = bracket_counts(self.golds, self.parses)
 
-    def f1(self, choice: Choice) -> float:
-        """Return the F1 of a choice in percent, each fold parsed by the model that goes on with the others."""
-        if choice not in self._counts:
-            self._counts[choice] = bracket_counts(self.golds, self._parses(choice))
-        return float(f1_of(self._counts[choice].sum(axis=0)))
+    def f1(self, settings: AdaptationSettings) -> float:
+        """Return the F1 of some settings in percent, each fold parsed by the model that goes on with the others."""
+        if settings not in self._counts:
+            self._counts[settings] = bracket_counts(self.golds, self._parses(settings))
+        return float(f1_of(self._counts[settings].sum(axis=0)))
 
-    def best(self, choices: Sequence[Choice]) -> Choice:
-        """Return the choice with the best F1, the first one of equals."""
-        return max(choices, key=self.f1)
+    def best(self, candidates: Sequence[AdaptationSettings]) -> AdaptationSettings:
+        """Return the settings with the best F1, the first one of equals."""
+        return max(candidates, key=self.f1)
 
     def counts(self) -> tuple[np.ndarray, np.ndarray]:
         """Return bracket counts (n_tested, 3) of the model as it is, and of the one that goes on.
 
-        The choice for a fold is the best on the other folds, since the best on its own would be too good.
+        The settings for a fold are the best on the other folds, since the best on its own would be too good.
         """
         tried = list(self._counts)
         chosen = np.empty_like(self._counts[self.start])
         for fold in range(len(self.folds)):
             here = self._fold_of == fold
-            scores = [f1_of(self._counts[choice][~here].sum(axis=0)) for choice in tried]
+            scores = [f1_of(self._counts[settings][~here].sum(axis=0)) for settings in tried]
             chosen[here] = self._counts[tried[int(np.argmax(scores))]][here]
         return self._counts[self.start], chosen
 
-    def tau(self, choice: Choice) -> float:
+    def tau(self, settings: AdaptationSettings) -> float:
         """Return the power of the probabilities of trees with the best likelihood of brackets."""
         losses = np.zeros(len(TAUS))
         step = -(-len(self.golds) // _MOST_CALIBRATED)
         for fold in self.folds:
             golds = [tree for tree in fold.tested[::step] if tree.spans()]
             if golds:
-                parser = parser_of(fold.others.model(choice))
+                parser = parser_of(fold.others.model(settings))
                 queries = parser.prepare([Query(tree.words) for tree in golds])
                 losses += bracket_losses(parser, queries, golds) * sum(len(tree.spans()) for tree in golds)
         return TAUS[int(np.argmin(losses))]
 
-    def _parses(self, choice: Choice) -> list[Tree]:
+    def _parses(self, settings: AdaptationSettings) -> list[Tree]:
         parses: list[Tree] = []
         before = None
         for fold in self.folds:
-            model = fold.others.model(choice)
+            model = fold.others.model(settings)
             if model is not before:
                 parser, before = parser_of(model), model
             parses += (

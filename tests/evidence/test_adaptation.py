@@ -24,7 +24,7 @@ from spacy_lpcfg.evaluation.calibration import TAUS
 from spacy_lpcfg.evidence import adaptation
 from spacy_lpcfg.evidence.adaptation import Conventions, Trial, bootstrap_gains
 from spacy_lpcfg.evidence.encoder import Encoder
-from spacy_lpcfg.evidence.folds import Choice
+from spacy_lpcfg.evidence.folds import AdaptationSettings
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learning import ClassifierSettings, continue_classifier, held_near, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
@@ -75,7 +75,7 @@ def test_adapted_model_has_the_conventions_of_the_trees(base, others):
     assert reports[0].differences[0].what == "label NX, which the model lacks"
     assert not any("root" in difference.what for difference in reports[0].differences)
     assert {type(report) for report in reports[1:]} == {Trial}
-    assert len({report.choice for report in reports[1:]}) == len(reports[1:])
+    assert len({report.settings for report in reports[1:]}) == len(reports[1:])
     assert adapt(base, others).model.to_bytes() == adapted.model.to_bytes()
 
 
@@ -131,7 +131,7 @@ def test_adaptation_refuses_few_trees_and_other_models(base):
         adapt(base, sample_trees("dev", 3))
     with pytest.raises(ValueError, match="a grammar to go on from"):
         adapt(model("isbn"), [])
-    assert Choice(300.0).summary == "grammar as 300 trees beside yours"
+    assert AdaptationSettings(300.0).summary == "grammar as 300 trees beside yours"
 
 
 # Doors -------------------------------------------------------------------------------------------
