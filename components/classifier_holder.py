@@ -68,10 +68,6 @@ class ClassifierHolder(ModelHolder[ParsingModel]):
         return pack(_KIND, _VERSION, {"model": super().to_bytes(), "weights": Model.to_bytes(self)})
 
     def from_bytes(self, bytes_data: bytes) -> Model:
-        """Load the Model.
-
-        RAISES (ValueError): For damaged or foreign bytes; this Model stays as it was.
-        """
         values = unpack(_KIND, _VERSION, bytes_data)
         refuse_others(values, _PARTS)
         held, weights = self.held, Model.to_bytes(self)

@@ -120,12 +120,10 @@ class ISBNParser(ParsingPipe[ISBN]):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The categories that trees may have."""
         return self.learned.labels if self.learned else ()
 
     @property
     def parser(self) -> SegmentingParser | None:
-        """The parser by the networks, within the limits of the component; None before training."""
         settings = self.decoding, self.pruning, self.limits, self.output.tau
         return self.model.made(settings, lambda isbn: _bounded_parser(isbn, *settings))
 

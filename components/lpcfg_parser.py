@@ -281,7 +281,6 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def parser(self) -> SegmentingParser | None:
-        """The parser by the model, within the limits of the component; None before training."""
         settings = self.decoding, self.pruning, self.limits, self.evidence, self.output.tau, self.words
         return self.model.made(settings, lambda model: _bounded_parser(model, *settings))
 
@@ -428,7 +427,6 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def tag_weight(self) -> float:
-        """The weight of given tags, by the setting `tags`."""
         return _TAG_WEIGHTS[self.tags]
 
     def evidence_of(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:

@@ -59,12 +59,10 @@ class NodeCandidates(Candidates[np.ndarray]):
     bracket_cost = 0.45
 
     def least_risk(self, bracket_cost: float) -> np.ndarray:
-        """Return the tree of least expected loss among those of the forest."""
         forest = self.scores.marginals.forest
         return best_tree(forest, *bracket_scores(forest, self.labels, self.scores.items, bracket_cost))
 
     def max_rule(self) -> np.ndarray:
-        """Return the tree with the largest sum of the marginals of its edges and items."""
         return best_tree(self.scores.marginals.forest, self.scores.edges, self.scores.items)
 
     def most_probable(self) -> np.ndarray:
@@ -92,11 +90,9 @@ class TreeCandidates(Candidates[Parse]):
     bracket_cost = NodeCandidates.bracket_cost
 
     def least_risk(self, bracket_cost: float) -> Parse:
-        """Return the tree of least expected loss."""
         return self._parse(self.nodes.least_risk(bracket_cost))
 
     def max_rule(self) -> Parse:
-        """Return the tree with the largest sum of marginals."""
         return self._parse(self.nodes.max_rule())
 
     def most_probable(self) -> Parse:

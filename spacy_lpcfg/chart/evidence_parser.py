@@ -88,7 +88,6 @@ class EvidenceParser(Parser):
 
     @property
     def is_proper(self) -> bool:
-        """Whether the grammar is a probability distribution, so that sentences have log-probabilities."""
         return self._alone.is_proper
 
     @property
@@ -106,7 +105,6 @@ class EvidenceParser(Parser):
         return forest.n_items > 2 * forest.n_words - 1
 
     def factors(self, query: Query) -> Factors:
-        """Return the factors of a sentence's evidence."""
         return self._table.factors(self._evidence_of([query])[0])
 
     def _evidence_of(self, queries: Sequence[Query]) -> list[Evidence]:
@@ -115,12 +113,10 @@ class EvidenceParser(Parser):
         return [next(of_model) if query.evidence is None else query.evidence.computed() for query in queries]
 
     def tree_log_probability(self, tree: Tree) -> float:
-        """Return ln P(tree, words) by the grammar alone."""
         return self._alone.tree_log_probability(tree)
 
     @property
     def prefixes(self) -> Prefixes:
-        """The probabilities of words by the grammar alone."""
         return self._alone.prefixes
 
     def _log_probability(self, marginals: Marginals) -> float:

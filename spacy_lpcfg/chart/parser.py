@@ -117,7 +117,6 @@ class Parser(SentenceParser):
         return self.decode(query, forest) if forest.n_items else first_fallback(self, query, forest)
 
     def read(self, query: Sentence) -> SentenceReading:
-        """Return the posteriors of a sentence."""
         query = Query.of(query)
         forest = self.forest(query)
         if not forest.n_items:
@@ -231,7 +230,6 @@ class Parser(SentenceParser):
     # The chart
 
     def prepare(self, queries: Sequence[Query]) -> list[Query]:
-        """Return the queries with the tags that are listed for their words."""
         if not self.words.tags:
             return list(queries)
         return [
@@ -249,7 +247,9 @@ class Parser(SentenceParser):
         forest = self._build(query, mask, self.settings)
         if self._has_enough(forest) or not forest.is_complete or self.settings.retry_beam is None:
             return forest
-        wider = self._build(query, mask, self._wider(self.settings.retry_beam))
+        beam = self.settings.beam * self.settings.retry_beam
+        unpruned = replace(self.settings, beam=beam, tag_threshold=0.0, boundary_threshold=0.0)
+        wider = self._build(query, mask, unpruned)
         return wider if wider.n_items else forest
 
     def _has_enough(self, forest: Forest) -> bool:
@@ -318,10 +318,6 @@ class Parser(SentenceParser):
             ids = self.grammar.lexicon.tags_of(tags)
             row[ids[ids != NO_TAG]] = True
         return is_listed
-
-    def _wider(self, factor: float) -> ChartSettings:
-        """Return the settings of a second attempt: the beam times a factor, and no pruning by context."""
-        return replace(self.settings, beam=self.settings.beam * factor, tag_threshold=0.0, boundary_threshold=0.0)
 
     def marginals(self, forest: Forest) -> Marginals:
         """Compute the marginals of a forest under the latent grammar."""

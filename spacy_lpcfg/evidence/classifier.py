@@ -114,9 +114,8 @@ class SpanClassifier(Stored):
     def _log_tags(self, vectors: np.ndarray) -> np.ndarray:
         weights = self._floats
         hidden = product(vectors, weights["tag_hidden"]) + weights["tag_bias"]
-        logits = product(activations(hidden, weights, "tag"), weights["tag_outputs"]) + weights["tag_output_bias"]
-        logits -= logits.max(1, keepdims=True, initial=-np.inf)
-        return logits - np.log(np.exp(logits).sum(1, keepdims=True))
+        outputs = product(activations(hidden, weights, "tag"), weights["tag_outputs"])
+        return log_softmax(outputs + weights["tag_output_bias"])
 
     @cached_property
     def _floats(self) -> dict[str, np.ndarray]:
@@ -183,6 +182,12 @@ def activations(hidden: np.ndarray, weights: Mapping[str, np.ndarray], head: str
     hidden *= weights[f"{head}_gain"]
     hidden += weights[f"{head}_shift"]
     return np.maximum(hidden, 0, out=hidden)
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Return the log-probabilities of the classes by the logits of each row."""
+    logits = logits - logits.max(1, keepdims=True, initial=-np.inf)
+    return logits - np.log(np.exp(logits).sum(1, keepdims=True))
 
 
 def normalize(hidden: np.ndarray) -> np.ndarray:

@@ -16,7 +16,8 @@ import numpy as np
 from spacy_lpcfg.checks import COUNT
 from spacy_lpcfg.evidence._features import descend, feature_keys, sum_rows
 from spacy_lpcfg.evidence.atoms import Lexicon, post_atoms, span_atoms
-from spacy_lpcfg.evidence.features import FeatureEvidence, FeatureTable, log_softmax
+from spacy_lpcfg.evidence.classifier import log_softmax
+from spacy_lpcfg.evidence.features import FeatureEvidence, FeatureTable
 from spacy_lpcfg.evidence.learning import Labels
 from spacy_lpcfg.evidence.templates import END_TABLE, SPAN_TABLE, START_TABLE, WORD_TABLE
 from spacy_lpcfg.parsing.evidence import span_bounds

@@ -12,7 +12,7 @@ from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.evidence._features import feature_keys, find_rows, hash_table, sum_rows
 from spacy_lpcfg.evidence.atoms import Lexicon, post_atoms, span_atoms
-from spacy_lpcfg.evidence.classifier import Chain
+from spacy_lpcfg.evidence.classifier import Chain, log_softmax
 from spacy_lpcfg.evidence.templates import END_TABLE, SPAN_TABLE, START_TABLE, WORD_TABLE
 from spacy_lpcfg.parsing.evidence import LARGEST_LOG_ODDS, Evidence, span_bounds
 from spacy_lpcfg.parsing.model import ModelError
@@ -163,9 +163,3 @@ class FeatureEvidence:
             FeatureTable.from_values(of_words, len(tags)),
             FeatureTable.from_values(of_spans, len(chains)),
         )
-
-
-def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Return the log-probabilities of the classes by the logits of each row."""
-    logits = logits - logits.max(1, keepdims=True, initial=-np.inf)
-    return logits - np.log(np.exp(logits).sum(1, keepdims=True))

@@ -44,27 +44,22 @@ class EvidenceGrammar(ParsingModel):
 
     @property
     def without_evidence(self) -> Grammar:
-        """The grammar alone."""
         return self.model
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Categories of constituents."""
         return self.model.labels
 
     @property
     def root_label(self) -> str:
-        """The artificial root of the trees that the grammar learned from; "" if they had none."""
         return self.model.root_label
 
     @property
     def words(self) -> frozenset[str]:
-        """All names under which the grammar knows words."""
         return self.model.words
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Part-of-speech tags of the grammar."""
         return self.model.tags
 
     @property
@@ -74,7 +69,6 @@ class EvidenceGrammar(ParsingModel):
 
     @property
     def parser_bytes(self) -> float:
-        """Approximate bytes of memory that its parser takes, besides those for sentences."""
         return 2 * self.model.parser_bytes + backoff_bytes(self.model) + self.evidence.n_bytes
 
     def to_values(self) -> dict[str, Any]:
@@ -84,10 +78,6 @@ class EvidenceGrammar(ParsingModel):
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> EvidenceGrammar:
-        """Create the model from the fields that `to_values` returned.
-
-        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
-        """
         names = ("span_power", "tag_power", "tau")
         (evidence,) = without_prefixes(values, ["evidence"], ("model", "evidence", *names))
         for name in names:

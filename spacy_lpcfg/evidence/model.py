@@ -28,12 +28,10 @@ class EncoderEvidence:
 
     @property
     def chains(self) -> tuple[Chain, ...]:
-        """The unary chains of the columns of `Evidence.spans`."""
         return self.classifier.chains
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of the columns of `Evidence.tags`."""
         return self.classifier.tags
 
     @property

@@ -91,7 +91,6 @@ class MinimumRisk(Decoding):
         SHARE.optional(bracket_cost=self.bracket_cost)
 
     def choose(self, candidates: Candidates[Chosen]) -> Chosen:
-        """Return the tree of least expected loss."""
         return candidates.least_risk(candidates.bracket_cost if self.bracket_cost is None else self.bracket_cost)
 
 
@@ -104,11 +103,9 @@ class MaxRule(Decoding):
     needs = "Only grammars have marginals of rules."
 
     def is_for(self, model: Decodable) -> bool:
-        """Return whether the model has marginals of rules."""
         return model.has_rule_marginals
 
     def choose(self, candidates: Candidates[Chosen]) -> Chosen:
-        """Return the tree with the largest sum of the marginals of its rules."""
         return candidates.max_rule()
 
 
@@ -121,11 +118,9 @@ class MostProbable(Decoding):
     needs = "The most probable tree needs a proper grammar (any but a spectral one), evidence, or an ISBN."
 
     def is_for(self, model: Decodable) -> bool:
-        """Return whether the model lists its most probable trees."""
         return model.has_n_best
 
     def choose(self, candidates: Candidates[Chosen]) -> Chosen:
-        """Return the most probable tree."""
         return candidates.most_probable()
 
 

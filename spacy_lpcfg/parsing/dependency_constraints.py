@@ -25,6 +25,7 @@ _LOOSE = frozenset(
 """Relations of dependents that a treebank may attach higher than to the phrase of their head."""
 _NOMINAL = frozenset(("nsubj", "obj", "iobj", "obl", "nmod", "conj", "appos"))
 _CLAUSAL = frozenset(("ccomp", "acl", "advcl", "csubj"))
+_SUBJECTS = frozenset(("nsubj", "csubj", "expl"))
 _NOUNS = frozenset(("NOUN", "PROPN"))
 _BEFORE_NOUN_PHRASES = frozenset(("case", "cc", "advmod", "mark", "punct"))
 
@@ -108,19 +109,16 @@ def _clause(
 def _verb_phrase(
     sentence: DependencySentence, verb: int, below: Sequence[int], span: tuple[int, int]
 ) -> Iterator[Span]:
-    subject = max((child for child in below if child < verb and _is_subject(sentence.relations[child])), default=None)
-    if subject is None:
+    subjects = [child for child in below if child < verb and _base(sentence.relations[child]) in _SUBJECTS]
+    if not subjects:
         return
+    subject = max(subjects)
     between = [child for child in below if subject < child < verb]
     if any(_base(sentence.relations[child]) not in ("aux", "punct") for child in between):
         return
     start = next((child for child in between if _base(sentence.relations[child]) == "aux"), verb)
     if span[1] > verb + 1:
         yield start, span[1], "VP"
-
-
-def _is_subject(relation: str) -> bool:
-    return _base(relation) in ("nsubj", "csubj", "expl")
 
 
 class DependencyAnnotator:

@@ -131,7 +131,6 @@ class SegmentingParser(SentenceParser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """The questions that the parser of the pieces can answer."""
         return self.parser.answers
 
     def _fits(self, query: Query) -> bool:
@@ -198,35 +197,29 @@ class SegmentingParser(SentenceParser):
         return [Posteriors.of(self.parse(query))] * len(taus)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Look up a likely tag of each word, by the parser of the pieces."""
         return self.parser.likely_tags(words)
 
     def distribution(self, query: Sentence) -> Distribution:
-        """Return the distribution P(tree | words)."""
         self.require("distribution")
         query = Query.of(query)
         return self.parser.distribution(query) if self._fits(query) else ListedDistribution(())
 
     def n_best(self, query: Sentence, n: int) -> list[Analysis]:
-        """Return the n most probable trees."""
         self.require("distribution")
         query = Query.of(query)
         return self.parser.n_best(query, n) if self._fits(query) else []
 
     def states(self, query: Sentence) -> list[StateVectors]:
-        """Return the state vectors of the constituents of the tree."""
         self.require("states")
         query = Query.of(query)
         return self.parser.states(query) if self._fits(query) else []
 
     def surprisal(self, query: Sentence) -> np.ndarray:
-        """Return the surprisal of each word and of the end, in bits, float64 (n_words + 1,)."""
         self.require("surprisal")
         query = Query.of(query)
         return self.parser.surprisal(query) if self._fits(query) else np.full(len(query.words) + 1, np.nan)
 
     def log_probability(self, query: Sentence) -> float:
-        """Return ln P(words) in nats."""
         self.require("log_probability")
         query = Query.of(query)
         return self.parser.log_probability(query) if self._fits(query) else np.nan

@@ -90,7 +90,7 @@ def _draw_columns(
     """Return the lower end of the words and tags below the columns, and their SVG."""
     drawn, longest = [], 0.0
     for x, word, tags in zip(centres, words, posteriors.tags, strict=True):
-        y, tag = top + _MARGIN / 2, _likeliest(tags)
+        y, tag = top + _MARGIN / 2, max(tags, key=tags.__getitem__, default="")
         drawn += [draw_turned(x, y, word, 90), draw_turned(x, y + text_width(f"{word} ", 15.0), tag, 90)]
         longest = max(longest, text_width(f"{word} {tag}", 15.0))
     return top + longest + _MARGIN, drawn
@@ -146,7 +146,3 @@ def _names(posteriors: Posteriors) -> dict[tuple[int, int], list[str]]:
         if p >= _LEAST_NAMED:
             names.setdefault((start, end), []).append(f"{visible(label)} {f'{p:.2f}'.lstrip('0')}")
     return names
-
-
-def _likeliest(tags: dict[str, float]) -> str:
-    return max(tags, key=tags.__getitem__, default="")

@@ -49,7 +49,8 @@ def surprisal_svg(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> s
         where it is unknown (nan) or infinite (the prefix has no probability).
     RAISES (ValueError): If the number of bits is not n_words + 1.
     """
-    _check_bits(words, bits)
+    if len(bits) != len(words) + 1:
+        raise ValueError(f"Expected bits of {len(words)} words and of the sentence's end, got {len(bits)} numbers.")
     names = [*words, END]
     finite = np.where(np.isfinite(bits), bits, 0.0)
     axis = Axis(0.0, max(finite.max(), 1.0), _NUMBER + _TALLEST, _NUMBER)
@@ -76,11 +77,6 @@ def _draw_bar(x: float, value: float, height: float, colour: str) -> str:
         f'<rect x="{x - _BAR * 0.4:.1f}" y="{top:.1f}" width="{_BAR * 0.8:.1f}" '
         f'height="{height:.1f}" fill="{colour}" fill-opacity=".8"/>' + draw_text(x, top - 8.0, number, 'font-size="11"')
     )
-
-
-def _check_bits(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> None:
-    if len(bits) != len(words) + 1:
-        raise ValueError(f"Expected bits of {len(words)} words and of the sentence's end, got {len(bits)} numbers.")
 
 
 def learning_svg(fits: Mapping[str, Steps]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from spacy_lpcfg.trees.heads import ENGLISH, HeadRules, are_universal
@@ -74,7 +73,8 @@ def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
     tree (Tree): Any tree; its `source` may have the ID and the text, with blanks and multiword tokens.
     rules (HeadRules): The head rules of its language.
     """
-    text = (tree.source and tree.source.text) or _spaced(map(unescape_token, tree.words))
+    words = tuple(map(unescape_token, tree.words))
+    text = (tree.source and tree.source.text) or SourceText(words, (True,) * len(words))
     lines = [f"# sent_id = {_BLANKS.sub(' ', tree.sent_id)}"] if tree.sent_id else []
     lines.append(f"# text = {_BLANKS.sub(' ', text.text)}")
     tags, arcs = _tag_columns(tree.tags), dependencies(tree, rules)
@@ -87,12 +87,6 @@ def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
             word, misc = (form, space) if is_token else (text.words[i], _NOTHING)
             lines.append(_row(str(i + 1), word, *tags[i], str(arcs[i].head + 1), arcs[i].label, misc))
     return "\n".join(lines) + "\n"
-
-
-def _spaced(words: Iterable[str]) -> SourceText:
-    """Return the text of words with blanks between them."""
-    forms = tuple(words)
-    return SourceText(forms, (True,) * len(forms))
 
 
 def _tag_columns(tags: list[str]) -> list[tuple[str, str]]:

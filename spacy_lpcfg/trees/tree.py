@@ -214,7 +214,8 @@ class Tree:
             if node is None:
                 pieces.append(")")
             elif node.word is not None:
-                pieces.append(f" ({node.label} {node.word}{_blank_after(node.word)})")
+                blank = " " if node.word.endswith("\\") else ""
+                pieces.append(f" ({node.label} {node.word}{blank})")
             else:
                 pieces.append(f" ({node.label}")
                 stack.append(None)
@@ -241,10 +242,6 @@ class Tree:
             flat.append(node.label)
             flat.append(len(node.children) if node.word is None else node.word)
         return tuple(flat)
-
-
-def _blank_after(word: str) -> str:
-    return " " if word.endswith("\\") else ""
 
 
 # Setters of the slots, which bypass `Tree.__setattr__`.

@@ -80,8 +80,8 @@ def encoder_weights(config: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
     n_layers, n_heads = _size(config, "num_hidden_layers", "n_layers"), _size(config, "num_attention_heads", "n_heads")
     if not n_heads or width % n_heads:
         raise ModelError(f"Expected a width that the heads share, got {width} and {n_heads} heads: {_AGAIN}")
-    if config.get("model_type") in _OFFSET_FAMILIES:
-        named = _without_first(named, _size(config, "pad_token_id") + 1)
+    if config.get("model_type") in _OFFSET_FAMILIES and POSITIONS in named:
+        named[POSITIONS] = named[POSITIONS][_size(config, "pad_token_id") + 1 :]  # the first ones are of no text
     named = _with_types(named)
     shapes = _shapes(n_layers, is_projected=is_projected)
     for name, shape in shapes.items():
@@ -125,11 +125,6 @@ def _renamed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
                 new = new.replace(old, other)
             named[new] = array
     return named
-
-
-def _without_first(named: Mapping[str, np.ndarray], n: int) -> dict[str, np.ndarray]:
-    """Return the arrays without the first n embeddings of positions, which no text has."""
-    return {name: array[n:] if name == POSITIONS else array for name, array in named.items()}
 
 
 def _with_types(named: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -36,7 +36,8 @@ def _graph(element: ElementTree.Element, dropped: Counter[str]) -> Graph:
         relation = node.get("rel", "--")
         edge = "" if relation in _NO_EDGE else relation
         if "word" in node.attrib:
-            words.append((_begin(node), Word(node.get("word", ""), _tag(node), parent, edge.upper())))
+            tag = node.get("pt") or node.get("pos") or ""
+            words.append((_begin(node), Word(node.get("word", ""), tag, parent, edge.upper())))
         elif "cat" not in node.attrib:
             dropped["empty categories"] += 1
         else:
@@ -53,7 +54,3 @@ def _begin(node: ElementTree.Element) -> int:
     if not begin.isdecimal():
         raise ValueError(f"Expected a number as the begin of a word, but got {shown(begin)}. Mend the node.")
     return int(begin)
-
-
-def _tag(node: ElementTree.Element) -> str:
-    return node.get("pt") or node.get("pos") or ""

@@ -113,7 +113,8 @@ class CorpusSearchBuilder(TreeBuilder):
         for child in children:
             before = joined[-1] if joined else None
             if before is not None and _are_cut(before.word, child.word):
-                joined[-1] = Tree(_joined_tag(before.label, child.label), word=_joined_word(before, child))
+                word = "".join(before.words)[:-1] + "".join(child.words)[1:]
+                joined[-1] = Tree(_joined_tag(before.label, child.label), word=word)
                 self.dropped["cut words joined"] += 1
             else:
                 joined.append(child)
@@ -136,10 +137,6 @@ def _are_cut(left: str | None, right: str | None) -> bool:
     if left is None or right is None or min(len(left), len(right)) < 2:
         return False
     return left.endswith("$") and right.startswith("$")
-
-
-def _joined_word(left: Tree, right: Tree) -> str:
-    return "".join(left.words)[:-1] + "".join(right.words)[1:]
 
 
 def _joined_tag(left: str, right: str) -> str:

@@ -46,9 +46,9 @@ class TreeFormat:
     name (str): What `--dialect` and error messages call it.
     contents (str): What is in its files: a noun phrase that can follow "this looks like".
     suffixes (tuple of str): Ends of the names of its files, without `.gz`, the usual one first.
-    in_folders (tuple of str): The suffixes by which files are found when a folder is given.
-    family (str): Formats of one family hold the same words, so that a file that looks like one of them may be read as
-        another. Only formats of the family "xml" are looked for in XML.
+    in_folders (tuple of str): The suffixes by which files are found when a folder is given; () for all of `suffixes`.
+    family (str): The name of a family of formats that hold the same words, so that a file that looks like one of them
+        may be read as another; "" for none. Only formats of the family "xml" are looked for in XML.
     recognises (callable or None): Returns whether the first lines of a file, some 65,536 characters, look like it.
         Formats further down in the table are asked first. None if it cannot be read.
     read (callable or None): Yields the trees of lines; its other arguments are what to call the lines, a function as
@@ -68,6 +68,10 @@ class TreeFormat:
     read: Callable[[Iterable[str], str, OnError, Counter[str]], Iterator[Tree]] | None = None
     read_sentences: Callable[[PathLike, OnError], Iterator[DependencySentence]] | None = None
     write: Callable[[Iterable[Tree], str], Iterator[str]] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "in_folders", self.in_folders or self.suffixes)
+        object.__setattr__(self, "family", self.family or self.name)
 
 
 # Reading and writing -----------------------------------------------------------------------------
@@ -190,8 +194,6 @@ FORMATS = {
             name="square",
             contents="trees in square brackets",
             suffixes=(".square",),
-            in_folders=(".square",),
-            family="square brackets",
             recognises=partial(_has, _SQUARE),
             read=lambda lines, *others: _read_built(SquareBuilder, to_round(lines), *others),
         ),
@@ -199,8 +201,6 @@ FORMATS = {
             name="discbracket",
             contents="brackets of discontinuous trees, as disco-dop writes them",
             suffixes=(".discbracket", ".dbr"),
-            in_folders=(".discbracket", ".dbr"),
-            family="numbered words",
             recognises=partial(_has_leaves, _NUMBERED),
             read=partial(_read_built, DiscBracketBuilder),
         ),
@@ -223,8 +223,6 @@ FORMATS = {
             name="sinica",
             contents="the Sinica Treebank",
             suffixes=(".sinica",),
-            in_folders=(".sinica",),
-            family="sinica",
             recognises=partial(_has, _SINICA),
             read=read_sinica,
         ),
@@ -232,7 +230,6 @@ FORMATS = {
             name="corpussearch",
             contents="brackets with codes, empty categories and lemmas, as in historical corpora",
             suffixes=(".psd", ".tree"),
-            in_folders=(".psd", ".tree"),
             family="brackets",
             recognises=_is_corpussearch,
             read=_read_corpussearch,
@@ -241,7 +238,6 @@ FORMATS = {
             name="keyaki",
             contents="the Keyaki Treebank",
             suffixes=(".psd",),
-            in_folders=(".psd",),
             family="brackets",
             recognises=partial(_has, _KEYAKI),
             read=partial(_read_built, KeyakiBuilder),
@@ -250,8 +246,6 @@ FORMATS = {
             name="greynir",
             contents="GreynirCorpus",
             suffixes=(".gld", ".psd"),
-            in_folders=(".gld", ".psd"),
-            family="brackets with notes",
             recognises=partial(_has, _GREYNIR),
             read=partial(_read_built, GreynirBuilder),
         ),
@@ -259,8 +253,6 @@ FORMATS = {
             name="negra",
             contents="the export format of NEGRA",
             suffixes=(".export", ".negra"),
-            in_folders=(".export", ".negra"),
-            family="export",
             recognises=partial(_has, _EXPORT),
             read=read_export,
         ),
@@ -268,7 +260,6 @@ FORMATS = {
             name="tiger",
             contents="TIGER-XML",
             suffixes=(".xml",),
-            in_folders=(".xml",),
             family="xml",
             recognises=partial(_has, _TIGER),
             read=read_tiger,
@@ -277,7 +268,6 @@ FORMATS = {
             name="alpino",
             contents="the XML of Alpino",
             suffixes=(".xml",),
-            in_folders=(".xml",),
             family="xml",
             recognises=partial(_has, _ALPINO),
             read=read_alpino,
@@ -287,7 +277,6 @@ FORMATS = {
             contents="columns of CoNLL-2012 with parts of trees",
             suffixes=(".gold_conll", "_gold_conll", ".auto_conll", "_auto_conll", ".conll"),
             in_folders=(".gold_conll", "_gold_conll"),
-            family="columns of brackets",
             recognises=partial(_has, _CONLL),
             read=read_conll,
         ),
@@ -295,8 +284,6 @@ FORMATS = {
             name="conllu",
             contents="sentences with dependencies, as in Universal Dependencies",
             suffixes=(".conllu",),
-            in_folders=(".conllu",),
-            family="columns",
             recognises=partial(_has, _CONLLU),
             read=read_phrases,
             read_sentences=read_conllu,
