@@ -211,7 +211,7 @@ def test_long_sentences_are_bounded(nlp):
     set_trees(reference, [long])
     golds = [*examples(other, 5), Example(Doc(other.vocab, words=["word"] * 1_000), reference)]
     optimizer = other.initialize(lambda: golds)
-    assert [len(of_doc) for of_doc in parser._golds(golds)] == [1] * 5 + [0]
+    assert [len(of_doc) for of_doc in parser._classifier_training._golds(golds)] == [1] * 5 + [0]
     assert other.update(golds[5:], sgd=optimizer)["lpcfg_parser"] == 0
     assert len(trees(other("word " * 1_000))[0]) == 1_000
 
