@@ -114,8 +114,7 @@ def some_isbn() -> ISBN:
 def some_bracketer() -> Bracketer:
     rng = np.random.default_rng(0)
     groups = np.arange(N_UNIVERSAL, dtype=np.int32) % 3
-    sequence = bytes(range(4))
-    metric = MetricModel(groups, rng.random((3, 3, 5)), 0.5, {sequence: rng.random((4, 4))})
+    metric = MetricModel(groups, rng.random((3, 3, 5)), 0.5)
     keys = rng.integers(-(2**20), 2**20, 30)
     top = TopScores(rng.random(2 * N_SYMBOLS).astype(np.float32), 1.0)
     symbols = Symbols(("DET the", "NOUN ship"))

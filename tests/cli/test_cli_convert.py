@@ -23,7 +23,7 @@ def test_cli_convert_makes_trees_of_dependencies_by_a_model(pcfg_model, tmp_path
         done = run("convert", spoken, tmp_path / "liked.mrg", *by, "--like", like, "--force", code=n_unknown)
         assert f"left out {n_unknown} with local trees" in done.stderr
     run("convert", tmp_path / "corpus", tmp_path / "out.conllu", *by)
-    assert "ferry\t_\t_\tNN\t_\t3" in (tmp_path / "out.conllu").read_text()
+    assert "ferry\t_\tNOUN\tNN\t_\t3" in (tmp_path / "out.conllu").read_text()
     refused = run("convert", SAMPLE / "train.mrg", tmp_path / "b.mrg", *by, code=1).stderr
     assert "Expected .conllu files for --by" in refused
     refused = run("convert", pcfg_model, tmp_path / "b.mrg", *by, code=1).stderr
