@@ -15,32 +15,6 @@ MOST_STATES = 8
 """Units of the largest network that this is done for: tables have 4**N entries for every label and input."""
 
 
-class Tables:
-    """The distributions of a network over its S = 2**N states, L labels and X inputs, as logarithms.
-
-    log_initial (float64, (S,)): Of the first state.
-    log_transition (float64, (L, X, S, S)): Of the next state (last axis) by label, input and state.
-    log_emission (float64, (S, L, X)): Of the label and the input of a state.
-    RAISES (ValueError): If the network has more than `MOST_STATES` units.
-    """
-
-    def __init__(self, model: DynamicSBN):
-        if model.n_states > MOST_STATES:
-            raise ValueError(f"Expected at most {MOST_STATES} units for exact inference, got {model.n_states}.")
-        bits = all_states(model.n_states)
-        eta = model.bias + bits @ model.latent.T + model.from_label[:, None, None] + model.from_input[:, None]
-        log_labels = log_softmax(bits @ model.to_label.T + model.to_label_bias, axis=1)
-        log_inputs = log_softmax(np.einsum("sj,lxj->slx", bits, model.to_input) + model.to_input_bias, axis=2)
-        self.log_initial = _log_bernoulli(model.bias, bits)
-        self.log_transition = _log_bernoulli(eta, bits)
-        self.log_emission = log_labels[:, :, None] + log_inputs
-
-
-def all_states(n: int) -> np.ndarray:
-    """The values of a vector of binary units, float64 (2**n, n)."""
-    return (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(float)
-
-
 def _log_bernoulli(eta: np.ndarray, bits: np.ndarray) -> np.ndarray:
     """log P(s) of every state by the log-odds (..., N) of its units: (..., S)."""
     return eta @ bits.T - np.logaddexp(0, eta).sum(axis=-1, keepdims=True)
@@ -49,14 +23,24 @@ def _log_bernoulli(eta: np.ndarray, bits: np.ndarray) -> np.ndarray:
 class ExactFilter:
     """The exact distribution of the next element given all earlier ones; a `labelling.Filter`.
 
-    A belief is P(state | earlier labels and inputs), float64 (S,).
+    A belief is P(state | earlier labels and inputs), float64 (S,), of the S = 2**N states.
+
+    initial (float64, (S,)): Probabilities of the first state.
+    transition (float64, (L, X, S, S)): Of the next state (last axis) by label, input and state.
+    emission (float64, (S, L, X)): Of the label and the input of a state.
+    RAISES (ValueError): If the network has more than `MOST_STATES` units.
     """
 
     def __init__(self, model: DynamicSBN):
-        tables = Tables(model)
-        self.initial = np.exp(tables.log_initial)
-        self.transition = np.exp(tables.log_transition)
-        self.emission = np.exp(tables.log_emission)
+        if model.n_states > MOST_STATES:
+            raise ValueError(f"Expected at most {MOST_STATES} units for exact inference, got {model.n_states}.")
+        bits = (np.arange(2**model.n_states)[:, None] >> np.arange(model.n_states) & 1).astype(float)
+        eta = model.bias + bits @ model.latent.T + model.from_label[:, None, None] + model.from_input[:, None]
+        log_labels = log_softmax(bits @ model.to_label.T + model.to_label_bias, axis=1)
+        log_inputs = log_softmax(np.einsum("sj,lxj->slx", bits, model.to_input) + model.to_input_bias, axis=2)
+        self.initial = np.exp(_log_bernoulli(model.bias, bits))
+        self.transition = np.exp(_log_bernoulli(eta, bits))
+        self.emission = np.exp(log_labels[:, :, None] + log_inputs)
 
     def start(self, n: int) -> np.ndarray:
         """Beliefs before the first elements of n sequences, (n, S)."""
