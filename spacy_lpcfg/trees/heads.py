@@ -31,6 +31,9 @@ class HeadRules:
         conjunct before it becomes the head.
     next (frozenset of str): Categories that depend on the child after them if they follow the
         head, as a conjunction on the next conjunct in Universal Dependencies.
+    fixed (pair of frozenset of str): Categories of function words that begin a fixed expression
+        after another child, and of its further words, as in Japanese "ni yotte". Further words
+        never head a node, and depend on the first one, as in Universal Dependencies.
     cut (str): Characters that end a category in a label, in addition to "-", "=" and "|".
     """
 
@@ -38,6 +41,7 @@ class HeadRules:
     side: str = "left"
     coordinators: frozenset[str] = frozenset()
     next: frozenset[str] = frozenset()
+    fixed: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
     cut: str = ""
 
     def head(self, label: str, child_labels: Sequence[str]) -> int:
@@ -56,7 +60,9 @@ class HeadRules:
             raise ValueError(f"A head is one of the children, but {shown(label)} has none.")
         parent = self._category(label, -1)
         children = [self._category(child, 0) for child in child_labels]
-        head = self._find(parent, children)
+        parts = self._parts_of_fixed(children)
+        others = [i for i in range(len(children)) if i not in parts]
+        head = others[self._find(parent, [children[i] for i in others])]
         while head >= 2 and children[head - 1] in self.coordinators:
             before = [i for i in range(head - 1) if not _is_punctuation(children[i])]
             head = before[-1] if before else head - 2
@@ -70,13 +76,31 @@ class HeadRules:
         head = self.head(label, child_labels)
         result = [head] * len(child_labels)
         following = head
+        categories = [self._category(child, 0) for child in child_labels]
+        parts = self._parts_of_fixed(categories)
         for i in range(len(child_labels) - 1, head, -1):
-            category = self._category(child_labels[i], 0)
-            if category in self.next:
+            category = categories[i]
+            if parts.get(i, head) > head:
+                result[i] = parts[i]
+            elif category in self.next:
                 result[i] = following
             elif not _is_punctuation(category):
                 following = i
         return result
+
+    def _parts_of_fixed(self, children: Sequence[str]) -> dict[int, int]:
+        """Return the position of the first word of a fixed expression for each further word of one."""
+        starts, others = self.fixed
+        parts: dict[int, int] = {}
+        first = None
+        for i, category in enumerate(children):
+            if first is not None and category in others:
+                parts[i] = first
+            elif category not in starts or i == 0:
+                first = None
+            elif first is None:
+                first = i
+        return parts
 
     def _find(self, parent: str, children: list[str]) -> int:
         """Return the position of the head, regardless of coordination."""
@@ -104,15 +128,15 @@ def read_head_rules(lines: Iterable[str], path: str) -> HeadRules:
     """Read head rules: lines of categories with their search steps, `NP NX: right NN|NNS, left NP, right CD JJ`.
 
     Categories that are joined by "|" are looked for at once, others one after the other. "*" in a category matches any
-    characters. Four more lines may give settings for all categories: `side: right`, `coordinators: CC CONJP`,
-    `next: CC` and `cut: ^ _` (see `HeadRules`). A line that begins with "#" is a comment.
+    characters. Five more lines may give settings for all categories: `side: right`, `coordinators: CC CONJP`,
+    `next: CC`, `fixed: ADP SCONJ, VERB` and `cut: ^ _` (see `HeadRules`). A line that begins with "#" is a comment.
 
     lines (iterable of str): The lines of the table.
     path (str): The name of the table in errors.
     RAISES (ValueError): If a line is malformed; the message has path and line.
     """
     table: dict[str, tuple[Step, ...]] = {}
-    settings = {"side": "left", "coordinators": "", "next": "", "cut": ""}
+    settings = {"side": "left", "coordinators": "", "next": "", "fixed": "", "cut": ""}
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -130,7 +154,9 @@ def read_head_rules(lines: Iterable[str], path: str) -> HeadRules:
     if settings["side"] not in _SIDES:
         raise ValueError(f"{path}: Expected the side left or right, but got {shown(settings['side'])}.")
     coordinators, following = (frozenset(settings[name].split()) for name in ("coordinators", "next"))
-    return HeadRules(table, settings["side"], coordinators, following, "".join(settings["cut"].split()))
+    starts, _, others = settings["fixed"].partition(",")
+    fixed = frozenset(starts.split()), frozenset(others.split())
+    return HeadRules(table, settings["side"], coordinators, following, fixed, "".join(settings["cut"].split()))
 
 
 def _steps(rule: str) -> tuple[Step, ...]:

@@ -49,6 +49,15 @@ def test_dependencies_of_conjunctions_are_those_of_universal_dependencies():
     assert heads == [6, 6, 5, 5, 1, 1, NO_HEAD]
 
 
+def test_dependencies_of_fixed_expressions_are_on_their_first_word():
+    """As in Universal Dependencies: Japanese "ni yotte" has three words, and "de aru" two."""
+    (tree,) = parse_trees(
+        "(S (PP (NP (NOUN 法)) (ADP に) (VERB よっ) (SCONJ て)) (VP (VP (NP (NOUN 罪)) (AUX で) (VERB あっ)) (AUX た)))"
+    )
+    heads = [each.head for each in dependencies(tree, head_rules("dependencies"))]
+    assert heads == [4, 0, 1, 1, NO_HEAD, 4, 5, 4]
+
+
 def test_dependencies_in_conllu():
     rows = [line.split("\t") for line in conllu(SALES).splitlines()[1:]]
     assert conllu(SALES).startswith(

@@ -66,6 +66,7 @@ sn: *espec.ms grup.nom / S: sn-SUJ *S Fp / S: $, $( *VVFIN
 VP: AUX *VERB NP / VP: *VERB CCONJ VERB NP / NP: DET ADJ *NOUN PP / NP: PRON *NOUN PROPN PROPN / PP: ADP *NP
 SBAR: WHNP *S / S: NP AUX *VP . / S: NP *NP / ADJP: ADV *ADJ / S: NP *PP . / PP: ADVP ADP *NP / QP: *NUM NUM
 NP: *NP PRON PP / NP: NP *NUM / NP: NP *ADJ / NP: *NP ADJP / VP: VP *VERB / S: S , NP *ADJP / S: *S CCONJ S
+PP: *NP ADP VERB SCONJ / VP: *NP AUX VERB / VP: *VERB SCONJ VERB / VP: SCONJ *VERB
 """,
 }
 
@@ -77,10 +78,12 @@ def test_heads_of_tables(table, node):
 
 def test_heads_are_read_from_files(new_file):
     path = new_file(
-        "own.heads", "# a comment\nside: right\ncoordinators: KON\nnext: KON\ncut: _ ^\nNP CNP: left N*|X, right D A\n"
+        "own.heads",
+        "# a comment\nside: right\ncoordinators: KON\nnext: KON\nfixed: P, V\ncut: _ ^\nNP CNP: left N*|X, right D A\n",
     )
     rules = head_rules(str(path))
     assert (rules.side, rules.coordinators, rules.next, rules.cut) == ("right", {"KON"}, {"KON"}, "_^")
+    assert rules.fixed == ({"P"}, {"V"})
     assert [rules.head("NP", row.split()) for row in ("D X_a^b NN", "A D A", "N KON N", "X")] == [1, 1, 0, 0]
     assert rules.head("FOO", ["A", "B", "."]) == 1
 
