@@ -32,7 +32,7 @@ from benchmarks import measure
 from benchmarks.papers.baselines import GoldSentence, baselines, gold_sentences
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.bracketer import bracketed_tree
-from spacy_lpcfg.bracketing.extensions.induced_tags import TagLearner
+from spacy_lpcfg.bracketing.extensions.induced_tags import learn_tags
 from spacy_lpcfg.bracketing.paper.binary_trees import best_tree
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation, penn, split_compounds
@@ -125,7 +125,7 @@ def binary_tree(model: Induced, sentence: TaggedSentence) -> Spans:
 
 def induced(text: Sequence[TaggedSentence], seed: int) -> Views:
     """Tags of our own. Nothing in them is random: each seed but 0 leaves out another tenth of the text."""
-    tags = TagLearner().fit(s.words for number, s in enumerate(text) if not seed or number % 10 != seed % 10)
+    tags = learn_tags(s.words for number, s in enumerate(text) if not seed or number % 10 != seed % 10)
     return Views(lambda sentence: tags.tags(sentence.words), lambda sentence: tags.fine(sentence.words))
 
 

@@ -141,7 +141,8 @@ class SpectralBracketer(Variants):
                 "or a larger `max_length`."
             )
         symbols = Symbols.learn(sentences_in_sample, settings.n_words)
-        encoded = [(sentence, symbols.encode(words, sentence)) for words, sentence in _plain_words(sentences_in_sample)]
+        plain_sentences = [(words, plain(words, tags)) for words, tags in sentences_in_sample]
+        encoded = [(sentence, symbols.encode(words, sentence)) for words, sentence in plain_sentences]
         text = _text(encoded)
         trees = tree_mask(
             text.lengths, [_tree(metric, s, split) for (s, _), split in zip(encoded, text.splits, strict=True)]
@@ -149,10 +150,6 @@ class SpectralBracketer(Variants):
         table = train(text, trees, settings, lambda done: say("rounds", done))
         top = None if settings.first_verb is None else learn_top(encoded, first=settings.first_verb)
         return SpanModel(symbols, *table, top, settings.is_flat), len(sentences_in_sample)
-
-
-def _plain_words(sentences: Iterable[Sentence]) -> Iterator[tuple[Any, Plain]]:
-    return ((words, plain(words, tags)) for words, tags in sentences)
 
 
 def _text(encoded: list[tuple[Plain, bytes]]) -> Text:

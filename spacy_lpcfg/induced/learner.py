@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from spacy_lpcfg.bracketing.bracketer import bracketed_tree
-from spacy_lpcfg.bracketing.extensions.induced_tags import InducedTags, TagLearner, is_mark
+from spacy_lpcfg.bracketing.extensions.induced_tags import InducedTags, is_mark, learn_tags
 from spacy_lpcfg.bracketing.learner import SpectralBracketer
 from spacy_lpcfg.bracketing.paper.binary_trees import Span, best_tree
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
@@ -57,7 +57,7 @@ class Unsupervised:
         grammar_text (iterable of sequence of str or None): Sentences for grammars, some thousand like those to parse.
             None for a sample of `text`.
         on_step (callable or None): Called with a `ModelLearned` after each grammar of each round.
-        RAISES (ValueError): If there is too little text, see `TagLearner` and `Reestimation`.
+        RAISES (ValueError): If there is too little text, see `learn_tags` and `Reestimation`.
         """
         sentences = list(text)
         sample = sentences[:: 1 + len(sentences) // _SAMPLE] if grammar_text is None else grammar_text
@@ -81,7 +81,7 @@ class Unsupervised:
     def _start(self, n_classes: int, text: Sequence[Words], sample: Sequence[Words]) -> _Start:
         """Learn tags and a bracketer from a text; return the tags, and the bracketer's spans of the sample."""
         tag_text = (words for number, words in enumerate(text) if not self.seed or number % 10 != self.seed % 10)
-        tags = TagLearner(n_classes).fit(tag_text)
+        tags = learn_tags(tag_text, n_classes)
         tagged = [TaggedSentence(tuple(words), tags.tags(words)) for words in text]
         bracketer = SpectralBracketer().fit(lambda: tagged, seed=self.seed)
         return _Start(tags, [bracketer.bracket(words, tags.tags(words)).spans for words in sample])

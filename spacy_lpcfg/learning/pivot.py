@@ -31,9 +31,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacy_lpcfg.checks import SEED, SHARE, at_least, make_tuples, shown, whole
+from spacy_lpcfg.checks import SEED, at_least, make_tuples, one_of, whole
 from spacy_lpcfg.learning.em import EMFit, EMLearner
-from spacy_lpcfg.learning.latent.merging import merge_states
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions
@@ -72,8 +71,6 @@ class PivotFeatures:
     precision (float): Tolerance of the simplex regression, as a share of the anchors' largest squared distance.
     prior (float): Pseudo-occurrences of each rule whose three states are independent.
     em (ConvexEM): When to stop the convex EM; on a finite treebank, early: the exact optimum fits its noise.
-    merge (float): Share of the surplus states (all but one of each symbol) that are merged before EM, 0 for none: those
-        that the trees hardly tell apart (`merging.py`). F1 falls by 0.2 to 0.4 where 30% of 16 are merged.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -84,14 +81,11 @@ class PivotFeatures:
     precision: float = 1e-4
     prior: float = 1.0
     em: ConvexEM = ConvexEM()
-    merge: float = 0.0
 
     def __post_init__(self) -> None:
         make_tuples(self, "more_inside", "more_outside")
         at_least(0)(shrink=self.shrink, prior=self.prior, precision=self.precision)
-        SHARE(merge=self.merge)
-        if self.matching not in MATCHINGS:
-            raise ValueError(f"Expected matching to be one of {MATCHINGS}, got {shown(self.matching)}.")
+        one_of(*MATCHINGS)(matching=self.matching)
 
 
 @dataclass(frozen=True)
@@ -140,15 +134,11 @@ class Pivot(EMLearner, TreebankSettings, Variants):
         return self.start_at(treebank, self.parameters(treebank))
 
     def start_at(self, treebank: IndexedTreebank, parameters: Parameters) -> EMFit:
-        """Start EM from given parameters, after the merges that `pivots.merge` asks for."""
+        """Start EM from given parameters."""
         split = Split(treebank, parameters.n_states)
         start = split.expect_parameters(parameters)
         if not self.smoothing.ensures_trees:
             start = split.floored(start)
-        if self.pivots.merge:
-            n_merges = round(self.pivots.merge * (split.n_states - 1).sum())
-            merged = merge_states(split, start, self.smoothing, n_merges, self.n_jobs)
-            return EMFit(*merged, self.smoothing, self.n_jobs)
         make_grammar = partial(build_grammar, treebank, parameters)
         return EMFit(split, start, self.smoothing, self.n_jobs, start_grammar=make_grammar)
 

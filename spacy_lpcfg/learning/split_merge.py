@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spacy_lpcfg.checks import SEED, SHARE, at_least, whole
+from spacy_lpcfg.checks import SEED, whole
 from spacy_lpcfg.learning.em import EMFit, EMLearner, random_factors, random_start
 from spacy_lpcfg.learning.latent.merging import merge_states
 from spacy_lpcfg.learning.latent.state_flows import flow
@@ -28,25 +28,8 @@ logger = logging.getLogger(__name__)
 # Iterations of EM in a round, after the splits and after the merges. Few are best: by twice as many, or much noise, EM
 # comes nearer to a maximum of the likelihood, and the grammar parses worse.
 _SPLIT_ITERATIONS, _MERGE_ITERATIONS = 8, 3
-
-
-@dataclass(frozen=True)
-class Rounds:
-    """The rounds of splitting and merging.
-
-    merge (float): Share of the splits of a round that is undone by as many merges.
-    noise (float): The counts of the two halves of a state differ by factors e^u, u uniform in [-noise, noise].
-    RAISES (ValueError): If a setting is out of range.
-    """
-
-    merge: float = 0.5
-    noise: float = 0.1
-
-    def __post_init__(self) -> None:
-        SHARE(merge=self.merge)
-        at_least(0)(noise=self.noise)
-        if self.noise == 0:
-            raise ValueError("Expected a noise above 0, without which EM never tells halves apart, got 0.")
+_MERGED = 0.5  # share of the splits of a round that is undone by as many merges
+_NOISE = 0.1  # counts of the two halves of a state differ by factors e^u, u uniform in [-noise, noise]
 
 
 @dataclass(frozen=True)
@@ -61,7 +44,6 @@ class SplitMerge(EMLearner, TreebankSettings):
     seed (int): Seed of the noise.
     smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other.
     tokens_per_state (float): A state is split if it is expected at least twice this many times.
-    rounds (Rounds): How states are split and merged.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -70,7 +52,6 @@ class SplitMerge(EMLearner, TreebankSettings):
     seed: int = 0
     smoothing: StateSmoothing = StateSmoothing()
     tokens_per_state: float = 10.0
-    rounds: Rounds = Rounds()
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
@@ -92,12 +73,10 @@ class SplitMerge(EMLearner, TreebankSettings):
     def _round(self, fit: EMFit, rng: np.random.Generator, number: int) -> EMFit:
         """Run a round of split, EM, merge, EM, and log its result."""
         n_before = int(fit.split.n_states.sum())
-        fit = self._fit(
-            *split_states(fit.split, fit.expected, self.n_states, self.tokens_per_state, self.rounds.noise, rng)
-        )
+        fit = self._fit(*split_states(fit.split, fit.expected, self.n_states, self.tokens_per_state, _NOISE, rng))
         _iterate(fit, _SPLIT_ITERATIONS)
         n_split = int(fit.split.n_states.sum())
-        n_merges = round(self.rounds.merge * (n_split - n_before))
+        n_merges = round(_MERGED * (n_split - n_before))
         fit = self._fit(*merge_states(fit.split, fit.expected, self.smoothing, n_merges, self.n_jobs))
         log_likelihood = _iterate(fit, _MERGE_ITERATIONS)
         progress = number, n_before, n_split, fit.split.n_states.sum(), log_likelihood
@@ -120,7 +99,8 @@ def split_states(
 
     expected (Expected): Counts of `split`.
     max_states (int): The maximum number of states of a symbol, whose most frequent states are split first.
-    tokens_per_state, noise (float): As in `SplitMerge` and `Rounds`.
+    tokens_per_state (float): As in `SplitMerge`.
+    noise (float): The two halves of a state differ by factors e^u, u uniform in [-noise, noise].
     """
     flows = [
         split_flow(counts[:m] >= 2 * tokens_per_state, counts[:m], max_states)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from spacy_lpcfg.bracketing.extensions.induced_tags import InducedTags, TagLearner, finite_verbs, is_mark
+from spacy_lpcfg.bracketing.extensions.induced_tags import InducedTags, finite_verbs, is_mark, learn_tags
 from spacy_lpcfg.bracketing.tags import UNIVERSAL
 
 NOUNS = [f"noun{letter}" for letter in "abcdefghijklmnop"]
@@ -41,7 +41,9 @@ def text() -> list[tuple[list[str], list[str]]]:
 
 @pytest.fixture(scope="module")
 def induced(text) -> InducedTags:
-    return TagLearner(n_classes=8, n_groups=5).fit([words for words, _ in text])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spacy_lpcfg.bracketing.extensions.induced_tags._N_GROUPS", 5)
+        return learn_tags([words for words, _ in text], n_classes=8)
 
 
 def test_induced_tags_give_each_class_its_part(text, induced):
@@ -76,11 +78,11 @@ def test_induced_tags_know_punctuation_by_its_form(word, expected):
 def test_induced_tags_finite_verbs_stand_once_and_inside():
     """C1 is in every sentence once, but at its end; C2 once and inside; C3 is in half of them, C4 in the others."""
     rows = [["C5", "C2", "C5", "C1"], ["C5", "C3", "C5", "C1"], ["C5", "C4", "C6", "C1"]] * 5
-    assert finite_verbs(rows, 8) == ["C2", "C3", "C4"]
+    assert finite_verbs(rows) == ["C2", "C3", "C4"]
     divided = [["C5", "PUNCT", "C7", "C5", "C1"]] * 50
-    assert finite_verbs([*rows, *divided], 8) == ["C2", "C3", "C4"]
-    long = [["C5", "C7", "C5", "C6", "C1"]] * 50
-    assert finite_verbs([*rows, *long], 4) == ["C2", "C3", "C4"]
+    assert finite_verbs([*rows, *divided]) == ["C2", "C3", "C4"]
+    long = [["C5", "C7", *["C5"] * 6, "C1"]] * 50
+    assert finite_verbs([*rows, *long]) == ["C2", "C3", "C4"]
 
 
 def test_induced_tags_finite_verbs_are_found_behind_a_class_that_more_sentences_have():
@@ -88,4 +90,4 @@ def test_induced_tags_finite_verbs_are_found_behind_a_class_that_more_sentences_
     rows = [
         ["C9", "C1", verb, "C9"] if k % 5 < 3 else ["C9", "U", verb, "C9"] for verb in ("C2", "C3") for k in range(5)
     ]
-    assert finite_verbs(rows, 8) == ["C2", "C3"]
+    assert finite_verbs(rows) == ["C2", "C3"]

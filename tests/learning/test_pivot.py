@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles.enumeration import Model, language, model_of_parameters, sums_of_states, tree_weight, weight
+from oracles.enumeration import Model, language, model_of_parameters, tree_weight, weight
 from oracles.latent import PLAIN
 from scipy.optimize import linear_sum_assignment
 
@@ -250,18 +250,6 @@ def test_the_floor_of_the_start_is_a_thousandth_of_an_occurrence(sample):
     np.testing.assert_allclose(floored.words.sum(axis=1), start.words.sum(axis=1), rtol=1e-3)
     is_root = counts.roots > 0
     np.testing.assert_allclose(floored.roots.sum(axis=1), counts.roots + 1e-3 * is_root, rtol=1e-6)
-
-
-def test_states_are_merged_before_em(sample):
-    """A share of those that can be, and what is left is as proper as before."""
-    pivot = Pivot(n_states=4, tokens_per_state=10)
-    learners = [replace(pivot, pivots=PivotFeatures(merge=share)) for share in (0.0, 0.5, 1.0)]
-    full, half, none = (learner.fit(sample[:50]) for learner in learners)
-    assert (half.n_states <= full.n_states).all()
-    assert (half.n_states - 1).sum() == pytest.approx(0.5 * (full.n_states - 1).sum(), abs=1)
-    assert (none.n_states == 1).all()
-    for found in sums_of_states(half):
-        np.testing.assert_allclose(found, 1.0, atol=1e-5)
 
 
 def test_unknown_features_are_refused(sample):

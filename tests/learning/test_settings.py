@@ -9,7 +9,6 @@ from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, SplitMer
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import PivotFeatures
-from spacy_lpcfg.learning.split_merge import Rounds
 from spacy_lpcfg.learning.treebank.settings import RuleSettings
 
 BAD = [
@@ -32,17 +31,12 @@ BAD = [
     (EM, {"noise": inf}),
     (EM, {"noise": "0.1"}),
     (EM, {"tokens_per_state": nan}),
-    (Rounds, {"noise": nan}),
-    (Rounds, {"noise": 0}),
-    (Rounds, {"merge": 1.5}),
-    (Rounds, {"merge": nan}),
     (RuleSettings, {"markov": -1}),
     (Features, {"kappa": -5}),
     (Features, {"leaf": ()}),
     (PivotFeatures, {"precision": -1}),
     (PivotFeatures, {"prior": nan}),
     (PivotFeatures, {"shrink": -1}),
-    (PivotFeatures, {"merge": 2.0}),
     (PivotFeatures, {"matching": "guess"}),
 ]
 

@@ -14,7 +14,7 @@ from spacy_lpcfg.learning import LexicalSettings, SplitMerge
 from spacy_lpcfg.learning.latent.merging import Merge, _cheapest, greedy_merges, merge_flow, merge_losses
 from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split
-from spacy_lpcfg.learning.split_merge import Rounds, split_flow, split_states
+from spacy_lpcfg.learning.split_merge import split_flow, split_states
 from spacy_lpcfg.trees import Tree, parse_trees
 
 # No symbol stands twice in a tree.
@@ -238,12 +238,14 @@ def test_symbols_get_numbers_of_states_of_their_own(sample):
 
 
 @pytest.mark.slow
-def test_merges_undo_a_share_of_the_splits(sample):
+def test_merges_undo_a_share_of_the_splits(sample, monkeypatch):
     """Without merges every frequent symbol has all states, and with all splits undone every one has one."""
-    all_split, half, none = (
-        SplitMerge(n_states=4, tokens_per_state=5, rounds=Rounds(merge=share)).fit(sample).n_states
-        for share in (0.0, 0.5, 1.0)
-    )
+
+    def n_states(share: float):
+        monkeypatch.setattr("spacy_lpcfg.learning.split_merge._MERGED", share)
+        return SplitMerge(n_states=4, tokens_per_state=5).fit(sample).n_states
+
+    all_split, half, none = map(n_states, (0.0, 0.5, 1.0))
     assert all_split.sum() > half.sum() > none.sum() == len(none)
 
 

@@ -30,7 +30,6 @@ from spacy_lpcfg.bracketing.sentences import chunks
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.components.cli.shared.clusters import on_cluster
 from spacy_lpcfg.learning import EM, Pivot, Spectral, SplitMerge, TreebankPCFG
-from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.parallel import as_completed
 from spacy_lpcfg.trees import TreeFiles, read_trees, write_trees
 
@@ -44,7 +43,7 @@ N_FILES = 3
 LEARNERS = [
     TreebankPCFG(),
     Spectral(n_states=3),
-    Pivot(n_states=3, n_iterations=1, pivots=PivotFeatures(merge=0.2)),
+    Pivot(n_states=3, n_iterations=1),
     SplitMerge(n_states=2, n_iterations=1),
 ]
 

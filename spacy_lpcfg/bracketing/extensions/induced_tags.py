@@ -33,7 +33,8 @@ _BRACKETS = frozenset({"-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"})
 _WORDS = frozenset("%&@+=*/")
 _MODIFIERS, _OTHERS = ("ADJ", "DET", "NUM", "PROPN"), ("ADP", "PART", "SCONJ", "ADV", "X")
 _LEAST_OF_ENDING = 200  # words without a class that have a shape with an ending
-_LEAST_WORDS = 4  # of the sentences that identify finite verbs
+_LEAST_WORDS, _MOST_WORDS = 4, 8  # of the sentences that identify finite verbs, final punctuation not counted
+_N_GROUPS = 8  # of classes, finite verbs and the coordinator not counted
 _LEAST_TOKENS = 100  # by which the shares of a candidate for the coordinator are divided, if it has fewer
 
 
@@ -64,35 +65,23 @@ class InducedTags:
         return tuple(self.names.get(name, "X") for name in self.fine(words))
 
 
-@dataclass(frozen=True)
-class TagLearner:
-    """Learner of tags from raw text.
+def learn_tags(text: Iterable[Sequence[str]], n_classes: int = 64) -> InducedTags:
+    """Learn tags from the words of sentences.
 
     n_classes (int): Number of classes of frequent words.
-    n_groups (int): Number of groups of classes, finite verbs and the coordinator not counted.
-    max_words (int): Maximum length, without final punctuation, of the sentences that identify finite verbs.
+    RAISES (ValueError): If the text is too small, see `learn_classes`.
     """
-
-    n_classes: int = 64
-    n_groups: int = 8
-    max_words: int = 8
-
-    def fit(self, text: Iterable[Sequence[str]]) -> InducedTags:
-        """Learn from the words of sentences.
-
-        RAISES (ValueError): If the text is too small, see `learn_classes`.
-        """
-        sentences = tuple(tuple(words) for words in text)
-        classes = learn_classes(sentences, self.n_classes)
-        endings = _endings(sentences, classes)
-        tagged = [list(_fine(words, classes, endings)) for words in sentences]
-        pairs, names = _pairs(tagged)
-        verbs = finite_verbs(tagged, self.max_words)
-        groups = merge_groups(pairs, [k for k in range(2, len(names)) if names[k] not in verbs], self.n_groups)
-        of_class = _named(pairs, groups, [names.index(verb) for verb in verbs])
-        of_class[_coordinator(tagged, names, groups)] = "CCONJ"
-        by_name = {names[k]: tag for k, tag in of_class.items()} | dict.fromkeys(verbs, "VERB")
-        return InducedTags(classes, endings, by_name | {PUNCTUATION: PUNCTUATION})
+    sentences = tuple(tuple(words) for words in text)
+    classes = learn_classes(sentences, n_classes)
+    endings = _endings(sentences, classes)
+    tagged = [list(_fine(words, classes, endings)) for words in sentences]
+    pairs, names = _pairs(tagged)
+    verbs = finite_verbs(tagged)
+    groups = merge_groups(pairs, [k for k in range(2, len(names)) if names[k] not in verbs], _N_GROUPS)
+    of_class = _named(pairs, groups, [names.index(verb) for verb in verbs])
+    of_class[_coordinator(tagged, names, groups)] = "CCONJ"
+    by_name = {names[k]: tag for k, tag in of_class.items()} | dict.fromkeys(verbs, "VERB")
+    return InducedTags(classes, endings, by_name | {PUNCTUATION: PUNCTUATION})
 
 
 def _fine(words: Sequence[str], classes: WordClasses, endings: frozenset[str]) -> Iterator[str]:
@@ -147,13 +136,13 @@ def _pairs(tagged: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[str]]:
     return pairs, names
 
 
-def finite_verbs(tagged: Iterable[Sequence[str]], max_words: int) -> list[str]:
+def finite_verbs(tagged: Iterable[Sequence[str]]) -> list[str]:
     """Return the classes of which most short sentences have exactly one word, neither the first nor the last.
 
     The set is found by hill climbing from each class: a step adds or removes the class that maximizes the number of
     sentences with exactly one word.
     """
-    rows = [row for row in map(_simple, tagged) if _LEAST_WORDS <= len(row) <= max_words]
+    rows = [row for row in map(_simple, tagged) if _LEAST_WORDS <= len(row) <= _MOST_WORDS]
     names = sorted({name for row in rows for name in row if name.startswith("C")})
     position = {name: k for k, name in enumerate(names)}
     inside, edge = (np.zeros((len(rows), len(names)), np.int16) for _ in range(2))
@@ -161,7 +150,7 @@ def finite_verbs(tagged: Iterable[Sequence[str]], max_words: int) -> list[str]:
         for k, name in enumerate(row):
             if name in position:
                 (edge if k in (0, len(row) - 1) else inside)[number, position[name]] += 1
-    counts = inside + edge * (max_words + 1)  # makes a word at the edge count as too many
+    counts = inside + edge * (_MOST_WORDS + 1)  # makes a word at the edge count as too many
     climbs = [_climb(counts, k) for k in range(len(names))]
     is_verb = max(climbs, key=lambda climb: climb[0], default=(0, np.zeros(0, bool)))[1]
     return [name for name, is_finite in zip(names, is_verb, strict=True) if is_finite]

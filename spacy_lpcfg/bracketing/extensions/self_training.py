@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.bracketing._spans import best_trees, span_keys
+from spacy_lpcfg.checks import COUNT, POSITIVE, whole
 
 MAX_SENTENCES = 30_000  # of the sample that is trained on
 _IN_TREES = 0.5  # pseudo-count of every yield and context in brackets
@@ -39,11 +40,9 @@ class SelfTraining:
     is_flat: bool = True
 
     def __post_init__(self) -> None:
-        if self.n_rounds < 1 or self.max_length < 3 or not self.elsewhere > 0:
-            raise ValueError(
-                "Expected n_rounds of 1 or more, max_length of 3 or more, and elsewhere above 0; got "
-                f"{self.n_rounds}, {self.max_length} and {self.elsewhere}."
-            )
+        COUNT(n_rounds=self.n_rounds)
+        whole(3)(max_length=self.max_length)
+        POSITIVE(elsewhere=self.elsewhere)
 
 
 class Text(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,13 @@ from spacy_lpcfg.trees.transforms import split_chain
 
 _RATE = 0.2  # of AdaGrad, whose squared gradients begin at 1
 _DROPOUT = 0.3  # share of a word's features that each pass leaves out
+_N_EPOCHS = 6  # passes over the words
+_MIN_COUNT = 3  # features that fewer words have are left out altogether
+_MIN_WEIGHT = 0.05  # weights of a smaller absolute value are set to 0
+# Words are drawn at random from a larger treebank. More would make parses no better, and cost more than their share, as
+# the weights of their features outgrow the cache.
+_MAX_EXAMPLES = 500_000
+_SEED = 0
 
 
 class Words(NamedTuple):
@@ -33,63 +39,35 @@ class Words(NamedTuple):
     boundaries: np.ndarray
 
 
-@dataclass(frozen=True)
-class LogLinear:
-    """Learner of a classifier: multinomial over the symbols that emit a word, logistic for beginnings and ends.
+def fit_classifier(words: Words, lexicon: Lexicon, n_symbols: int) -> Classifier:
+    """Learn a classifier: multinomial over the symbols that emit a word, logistic for beginnings and ends.
 
-    n_epochs (int): Passes over the words.
-    min_count (int): Features that fewer words have are left out altogether.
-    min_weight (float): Weights of a smaller absolute value are set to 0.
-    max_examples (int): The maximum number of words, drawn at random from a larger treebank. More would make parses no
-        better, and cost more than their share, as the weights of their features outgrow the cache.
-    seed (int): Seed of the words that are drawn, of their order, and of the dropout.
+    lexicon (Lexicon): Says which symbols emit a terminal.
+    n_symbols (int): Number of preterminals.
     """
+    if len(words.keys) > _MAX_EXAMPLES:
+        drawn = np.random.default_rng(_SEED).choice(len(words.keys), _MAX_EXAMPLES, replace=False)
+        words = Words(*(part[drawn] for part in words))
+    keys, features, counts = np.unique(words.keys, return_inverse=True, return_counts=True)
+    is_frequent = counts >= _MIN_COUNT
+    ids = np.where(is_frequent, np.cumsum(is_frequent) - 1, NONE).astype(np.int32)
+    weights = _weights(words, ids[features].reshape(words.keys.shape), lexicon, is_frequent.sum(), n_symbols)
+    weights[np.abs(weights) < _MIN_WEIGHT] = 0.0
+    return Classifier.of(keys[is_frequent], weights)
 
-    n_epochs: int = 6
-    min_count: int = 3
-    min_weight: float = 0.05
-    max_examples: int = 500_000
-    seed: int = 0
 
-    def fit(self, words: Words, lexicon: Lexicon, n_symbols: int) -> Classifier:
-        """Learn from words.
-
-        lexicon (Lexicon): Says which symbols emit a terminal.
-        n_symbols (int): Number of preterminals.
-        """
-        if len(words.keys) > self.max_examples:
-            drawn = np.random.default_rng(self.seed).choice(len(words.keys), self.max_examples, replace=False)
-            words = Words(*(part[drawn] for part in words))
-        keys, features, counts = np.unique(words.keys, return_inverse=True, return_counts=True)
-        is_frequent = counts >= self.min_count
-        ids = np.where(is_frequent, np.cumsum(is_frequent) - 1, NONE).astype(np.int32)
-        weights = self._weights(words, ids[features].reshape(words.keys.shape), lexicon, is_frequent.sum(), n_symbols)
-        weights[np.abs(weights) < self.min_weight] = 0.0
-        return Classifier.of(keys[is_frequent], weights)
-
-    def _weights(
-        self, words: Words, features: np.ndarray, lexicon: Lexicon, n_features: int, n_symbols: int
-    ) -> np.ndarray:
-        """Return weights of the features for each output, float32 (n_features, n_symbols + 2)."""
-        rng = np.random.default_rng(self.seed)
-        weights = np.zeros((n_features, n_symbols + 2), dtype=np.float32)
-        squares = np.ones_like(weights)
-        for _ in range(self.n_epochs):
-            order = rng.permutation(len(features))
-            shown = features[order]
-            shown[rng.random(shown.shape, dtype=np.float32) < _DROPOUT] = NONE
-            adagrad_epoch(
-                shown,
-                words.terminals[order],
-                words.symbols[order],
-                words.boundaries[order],
-                lexicon.offsets,
-                lexicon.symbols,
-                weights,
-                squares,
-                _RATE,
-            )
-        return weights * np.float32(1 - _DROPOUT)
+def _weights(words: Words, features: np.ndarray, lexicon: Lexicon, n_features: int, n_symbols: int) -> np.ndarray:
+    """Return weights of the features for each output, float32 (n_features, n_symbols + 2)."""
+    rng = np.random.default_rng(_SEED)
+    weights = np.zeros((n_features, n_symbols + 2), dtype=np.float32)
+    squares = np.ones_like(weights)
+    for _ in range(_N_EPOCHS):
+        order = rng.permutation(len(features))
+        shown = features[order]
+        shown[rng.random(shown.shape, dtype=np.float32) < _DROPOUT] = NONE
+        examples = words.terminals[order], words.symbols[order], words.boundaries[order]
+        adagrad_epoch(shown, *examples, lexicon.offsets, lexicon.symbols, weights, squares, _RATE)
+    return weights * np.float32(1 - _DROPOUT)
 
 
 def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_weights: np.ndarray) -> Words:

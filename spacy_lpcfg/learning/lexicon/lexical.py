@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from spacy_lpcfg.arrays import offsets
-from spacy_lpcfg.checks import SHARE, at_least, shown
+from spacy_lpcfg.checks import SHARE, at_least, one_of
 from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
 from spacy_lpcfg.learning.lexicon.affixes import chosen_affixes
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
@@ -47,8 +47,7 @@ class LexicalSettings:
     def __post_init__(self) -> None:
         at_least(0)(rare=self.rare, signature_weight=self.signature_weight, chain_weight=self.chain_weight)
         SHARE(min_posterior=self.min_posterior)
-        if self.signatures not in SIGNATURES:
-            raise ValueError(f"Expected signatures to be one of {SIGNATURES}, got {shown(self.signatures)}.")
+        one_of(*SIGNATURES)(signatures=self.signatures)
 
 
 PLAIN_LEXICON = LexicalSettings(signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)

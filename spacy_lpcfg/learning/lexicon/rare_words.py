@@ -53,11 +53,6 @@ def with_rare_words(
     return rare.shared_out(tag_of)
 
 
-def _leaves_of_signatures(lexicon: Lexicon, nodes: Skeletons, terminal: np.ndarray) -> np.ndarray:
-    are_signatures = np.array([is_signature(name) for name in lexicon.terminals])
-    return nodes.leaves[are_signatures[terminal[nodes.leaves]]]
-
-
 def _rare_counts(
     lexicon: Lexicon, vocabulary: TreebankVocabulary, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
 ) -> tuple[csr_array, tuple[str, ...], np.ndarray]:
@@ -66,7 +61,8 @@ def _rare_counts(
     RETURNS (tuple[csr_array, tuple[str, ...], ndarray]): Counts (n_rare, n_tags), names of the words and signatures,
         sorted, and the signature that emits each, int32 (n_rare,).
     """
-    leaves = _leaves_of_signatures(lexicon, nodes, terminal)
+    are_signatures = np.array([is_signature(name) for name in lexicon.terminals])
+    leaves = nodes.leaves[are_signatures[terminal[nodes.leaves]]]
     words, first, word_of = np.unique(nodes.word[leaves], return_index=True, return_inverse=True)
     terminals_of_leaves = terminal[leaves[first]]
     signatures, of_signature = np.unique(terminals_of_leaves, return_inverse=True)

@@ -12,7 +12,7 @@ from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import Tensors
-from spacy_lpcfg.learning.lexicon.classifier import LogLinear, read_words
+from spacy_lpcfg.learning.lexicon.classifier import fit_classifier, read_words
 from spacy_lpcfg.learning.lexicon.lexical import (
     SIGNATURES,
     EmissionEvents,
@@ -156,7 +156,7 @@ class IndexedTreebank:
         one_state = np.ones(len(names), dtype=np.int32)
         lexicon = build_lexicon(self.emissions, self.vocabulary, names, one_state, self.lexical)
         words = read_words(self.nodes, self.terminal, lexicon, self.symbol_weights)
-        return LogLinear().fit(words, lexicon, len(names))
+        return fit_classifier(words, lexicon, len(names))
 
 
 @dataclass(frozen=True, eq=False)

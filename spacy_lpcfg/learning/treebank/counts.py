@@ -65,17 +65,12 @@ def boundary_tags(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np
 
     tag_of (int, (n_preterminals,)): Tag of each preterminal.
     """
-    tables = []
+    tables, tag_of_leaf = [], np.append(tag_of, n_tags)
     for position in (nodes.start - 1, nodes.end):
         counts = np.zeros((len(nodes.symbols), n_tags + 1))
-        np.add.at(counts, (nodes.symbol, _tags_at(nodes, position, tag_of, n_tags)), 1)
+        np.add.at(counts, (nodes.symbol, tag_of_leaf[nodes.leaf_symbol_at(position)]), 1)
         tables.append(_smoothed(counts))
     return tables[0], tables[1]
-
-
-def _tags_at(nodes: Skeletons, position: np.ndarray, tag_of: np.ndarray, n_tags: int) -> np.ndarray:
-    """Return the tag at a position of each node's sentence, `n_tags` beyond its ends."""
-    return np.append(tag_of, n_tags)[nodes.leaf_symbol_at(position)]
 
 
 def _smoothed(counts: np.ndarray) -> np.ndarray:

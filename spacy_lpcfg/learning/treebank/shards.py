@@ -33,7 +33,7 @@ def read_skeletons(
     if isinstance(trees, TreeFiles) and len(trees.paths) > 1:
         return join(list(_tables_of_files(trees, reading, n_jobs)))
     shards = ((shard, reading) for shard in in_batches(learnable(trees), SHARD_SIZE))
-    return join(list(in_order(_table, shards, n_jobs=n_jobs)))
+    return join(list(in_order(skeletons, shards, n_jobs=n_jobs)))
 
 
 def _tables_of_files(files: TreeFiles, reading: Reading, n_jobs: int | None) -> Iterator[Skeletons]:
@@ -69,9 +69,5 @@ def _read_file(
     n_trees, tables = 0, []
     for shard in in_batches(trees, SHARD_SIZE):
         n_trees += len(shard)
-        tables.append(_table((tree for tree in shard if is_learnable(tree, left_out)), reading))
+        tables.append(skeletons((tree for tree in shard if is_learnable(tree, left_out)), reading))
     return join(tables), n_trees, errors, dropped, left_out
-
-
-def _table(trees: Iterable[Tree], reading: Reading) -> Skeletons:
-    return skeletons(trees, **reading._asdict())

@@ -179,13 +179,12 @@ class _Builder:
         )
 
 
-def skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, functions: bool = False) -> Skeletons:
+def skeletons(trees: Iterable[Tree], reading: Reading = AS_ENGLISH) -> Skeletons:
     """Return the skeletal trees of a treebank.
 
     trees (Iterable[Tree]): Raw or normalised; trees of nothing but empty elements are left out.
-    lang, markov, functions: as in `Reading`.
     """
-    builder = _Builder(Reading(lang, markov, functions))
+    builder = _Builder(reading)
     for tree in trees:
         builder.add(tree)
     return builder.build()

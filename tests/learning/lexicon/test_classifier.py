@@ -19,7 +19,7 @@ from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.windows import TAG, TEMPLATES, Windows, shape
 from spacy_lpcfg.learning import LexicalSettings
-from spacy_lpcfg.learning.lexicon.classifier import LogLinear, boundaries, read_words
+from spacy_lpcfg.learning.lexicon.classifier import boundaries, fit_classifier, read_words
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, build_lexicon
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import skeletons
@@ -174,32 +174,41 @@ def test_boundaries_of_a_tree():
     assert boundaries(nodes).tolist() == [[1, 0], [0, 0], [0, 1], [1, 0], [0, 1]]
 
 
-def test_learner_repeats_itself_and_leaves_out_what_is_rare(treebank):
+def constants(monkeypatch, **values: float) -> None:
+    for name, value in values.items():
+        monkeypatch.setattr(f"spacy_lpcfg.learning.lexicon.classifier._{name}", value)
+
+
+def test_learner_repeats_itself_and_leaves_out_what_is_rare(treebank, monkeypatch):
     lexicon = one_state_lexicon(treebank)
     words = read_words(treebank.nodes, treebank.terminal, lexicon, treebank.symbol_weights)
     n_symbols = len(treebank.nodes.preterminals)
-    one, two = (LogLinear(n_epochs=2).fit(words, lexicon, n_symbols) for _ in range(2))
+    constants(monkeypatch, N_EPOCHS=2)
+    one, two = (fit_classifier(words, lexicon, n_symbols) for _ in range(2))
     for name in ("features", "offsets", "outputs", "weights"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-    small = LogLinear(n_epochs=2, min_count=20, min_weight=0.5).fit(words, lexicon, n_symbols)
+    constants(monkeypatch, MIN_COUNT=20, MIN_WEIGHT=0.5)
+    small = fit_classifier(words, lexicon, n_symbols)
     assert np.abs(small.weights).min() >= 0.499
     keys, counts = np.unique(words.keys, return_counts=True)
     assert set(small.features) <= set(keys[counts >= 20])
 
 
-def test_fit_learns_from_some_of_many_words(treebank):
+def test_fit_learns_from_some_of_many_words(treebank, monkeypatch):
     """The feature that every word has is seen as often as there are words to learn from, and no other so often."""
     lexicon = one_state_lexicon(treebank)
     words = read_words(treebank.nodes, treebank.terminal, lexicon, treebank.symbol_weights)
-    n_symbols, learner = len(treebank.nodes.preterminals), LogLinear(n_epochs=1, min_weight=0.0)
+    n_symbols = len(treebank.nodes.preterminals)
+    constants(monkeypatch, N_EPOCHS=1, MIN_WEIGHT=0.0)
     always = words.keys[0, TEMPLATES.index(())]
     for n in (100, len(words.keys)):
-        few = replace(learner, max_examples=n, min_count=n).fit(words, lexicon, n_symbols)
-        assert few.features.tolist() == [always]
-    all_words, no_more = (
-        replace(learner, max_examples=n).fit(words, lexicon, n_symbols) for n in (10**9, len(words.keys))
-    )
-    np.testing.assert_array_equal(all_words.weights, no_more.weights)
+        constants(monkeypatch, MAX_EXAMPLES=n, MIN_COUNT=n)
+        assert fit_classifier(words, lexicon, n_symbols).features.tolist() == [always]
+    weights = []
+    for n in (10**9, len(words.keys)):
+        constants(monkeypatch, MAX_EXAMPLES=n, MIN_COUNT=3)
+        weights.append(fit_classifier(words, lexicon, n_symbols).weights)
+    np.testing.assert_array_equal(*weights)
 
 
 def one_state_lexicon(treebank):

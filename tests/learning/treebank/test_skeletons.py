@@ -13,7 +13,7 @@ from paths import SAMPLE
 
 from spacy_lpcfg.learning.treebank.counts import boundary_tags, count, smoothed_roots
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
-from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons, join, skeletons
+from spacy_lpcfg.learning.treebank.skeletons import NONE, Reading, Skeletons, join, skeletons
 from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.heads import ENGLISH
 from spacy_lpcfg.trees.transforms import binarize, collapse_unaries
@@ -155,9 +155,9 @@ def test_root_label_is_the_commonest(brackets, label):
 def test_markov_order_and_language_reach_the_table():
     brackets = ["(VP (V a) (NP b) (PP c) (X d))"]
     assert set(skeletons(parse_trees(brackets)).interminals) == {"@VP", "VP"}
-    assert set(skeletons(parse_trees(brackets), markov=1).interminals) == {"@VP->_PP", "@VP->_X", "VP"}
+    assert set(skeletons(parse_trees(brackets), Reading(markov=1)).interminals) == {"@VP->_PP", "@VP->_X", "VP"}
     noun = ["(NP (RB not) (RB dog))"]
-    assert [skeletons(parse_trees(noun), lang=lang).head[2] for lang in ("en", "head-final", "xx")] == [1, 1, 0]
+    assert [skeletons(parse_trees(noun), Reading(lang)).head[2] for lang in ("en", "head-final", "xx")] == [1, 1, 0]
 
 
 def test_deep_trees_do_not_recurse():
