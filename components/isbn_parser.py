@@ -71,7 +71,7 @@ class ISBNParser(ParsingPipe[ISBN]):
     decoding: str
     error = ModelError
     what = "network"
-    command = "isbn TREES"
+    command = "parser TREES --method isbn"
     checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
         "learner": Check(

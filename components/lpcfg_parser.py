@@ -120,7 +120,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     error = ModelError
     _words: TagDictionary | str | Path | None
     what = "model"
-    command = "lpcfg TREES"
+    command = "parser TREES"
     checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
         "learner": instance_of("a learner, such as spacy-lpcfg.Learner.v1, or its name", Learner, OnlineLearner, str),

@@ -78,10 +78,10 @@ def decodings() -> str:
 
 
 def learners() -> str:
-    """Return the table of the methods of `learn lpcfg`."""
+    """Return the table of the methods of `learn parser`."""
     from spacy_lpcfg.learners import LEARNERS
 
-    rows = [(f"`--method {entry.name}`", entry.sentence) for entry in LEARNERS if entry.command == "lpcfg"]
+    rows = [(f"`--method {entry.name}`", entry.sentence) for entry in LEARNERS if entry.command == "parser"]
     return table(("Option", "What is learned"), rows)
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import cache
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -41,11 +41,11 @@ _FILES = {
     "binary.jsonl": "\udcff\x00",
 }
 _MADE = (
-    "convert trees.mrg trees.jsonl",
-    "convert trees.mrg trees.spacy",
-    "learn lpcfg trees.mrg --method pcfg -o pcfg",
-    "learn lpcfg trees.mrg --method em --set n_states=2 -o em",
-    "learn isbn trees.mrg --set n_states=2 --set n_epochs=1 -o isbn",
+    "convert trees.mrg -o trees.jsonl",
+    "convert trees.mrg -o trees.spacy",
+    "learn parser trees.mrg --method pcfg -o pcfg",
+    "learn parser trees.mrg --method em --set n_states=2 -o em",
+    "learn parser trees.mrg --method isbn --set n_states=2 --set n_epochs=1 -o isbn",
     "learn lm text.txt --set n_states=2 --set rare=0 -o lm",
 )
 _SPELLED = ["missing", "pcfg", "em", "isbn", "lm", "trees.jsonl", "trees.spacy", "result.json", ".", "-", *_FILES]
@@ -106,7 +106,6 @@ _USUAL = {
     "text": ["text.txt", *_SPELLED],
     "lang": ["en", "de", "xx", "zz", ""],
     "symbol": ["NP", "S", "no such label"],
-    "component": ["lpcfg_parser", "isbn_parser", "x"],
 }
 """What arguments and options take by their names; of those in several processes or large ones, few."""
 _SERVERS = {"serve", "corenlp", "correct"}
@@ -136,7 +135,9 @@ def _choices() -> list[str]:
 def _values_of(command: Any) -> Iterator[str]:
     for parameter in signature(command.callback).parameters.values():
         for part in (parameter.annotation, *getattr(parameter.annotation, "__args__", ())):
-            yield from (each.value for each in getattr(part, "__members__", {}).values())
+            yield from (
+                value for literal in (part, *get_args(part)) for value in get_args(literal) if type(value) is str
+            )
 
 
 def case(choices: Choices) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from spacy_lpcfg.variants import DEFAULT, Variants
 
 AUTO, NONE = "auto", "none"
 """The pretrained encoder that comes with the package for a language, and none, as `find_encoder` takes them."""
-Command = Literal["lpcfg", "isbn", "bracketer", "lm"]
+Command = Literal["parser", "bracketer", "unsupervised", "lm"]
 """The commands `spacy-lpcfg learn ...`."""
 
 
@@ -29,6 +29,7 @@ class NamedLearner:
     sentence (str): What the learner learns, in one sentence.
     load (callable): Imports and returns the class of the learner, a frozen dataclass of settings.
     command (str): The command `spacy-lpcfg learn COMMAND` that learns by it.
+    component (str): The component of a pipeline that holds what it learns.
     takes_evidence (bool): Whether evidence can be learned with its grammar, as the setting `evidence` says.
     has_evidence (bool): Whether evidence is learned with the default variant, unless the setting says otherwise.
     """
@@ -36,7 +37,8 @@ class NamedLearner:
     name: str
     sentence: str
     load: Callable[[], type[Any]]
-    command: Command = "lpcfg"
+    command: Command = "parser"
+    component: str = "lpcfg_parser"
     takes_evidence: bool = False
     has_evidence: bool = False
 
@@ -71,6 +73,12 @@ def _networks() -> type[Any]:
     return ISBNLearner
 
 
+def _unsupervised() -> type[Any]:
+    from spacy_lpcfg.induced.learner import Unsupervised
+
+    return Unsupervised
+
+
 _EVIDENCE = Parameter("evidence", Parameter.KEYWORD_ONLY, default=None, annotation=bool | None)
 
 LEARNERS = (
@@ -90,9 +98,22 @@ LEARNERS = (
         "pcfg", "The treebank's own rules, without states.", lambda: learning.TreebankPCFG, takes_evidence=True
     ),
     NamedLearner("induction", "A grammar of trees that nobody annotated.", lambda: learning.Induction),
-    NamedLearner("isbn", "A network that reads from left to right.", _networks, "isbn"),
-    NamedLearner("bracketer", "Brackets from tagged text.", lambda: bracketing.SpectralBracketer, "bracketer"),
-    NamedLearner("lm", "A language model of text.", lambda: language_model.LanguageModelLearner, "lm"),
+    NamedLearner("isbn", "A network that reads from left to right.", _networks, component="isbn_parser"),
+    NamedLearner(
+        "bracketer",
+        "Brackets from tagged text.",
+        lambda: bracketing.SpectralBracketer,
+        "bracketer",
+        component="spectral_bracketer",
+    ),
+    NamedLearner("unsupervised", "Grammars of raw text, which teach each other.", _unsupervised, "unsupervised"),
+    NamedLearner(
+        "lm",
+        "A language model of text.",
+        lambda: language_model.LanguageModelLearner,
+        "lm",
+        component="language_model",
+    ),
 )
 
 

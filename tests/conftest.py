@@ -10,6 +10,7 @@ import pytest
 from commands import SAMPLE, run, sample_part, sets
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
+from thinc.api import Config
 
 from spacy_lpcfg.trees import read_trees
 
@@ -157,21 +158,26 @@ def learned(folder: Path, name: str, *command: object) -> Path:
 @pytest.fixture(scope="session")
 def pcfg_model(sample_folder):
     """A pipeline with a treebank PCFG."""
-    return learned(sample_folder, "pcfg", "learn", "lpcfg", sample_folder / "train.mrg", "--method", "pcfg")
+    return learned(sample_folder, "pcfg", "learn", "parser", sample_folder / "train.mrg", "--method", "pcfg")
 
 
 @pytest.fixture(scope="session")
 def spectral_model(sample_folder):
     """A pipeline with a spectral grammar of two states."""
     options = "--method", "spectral", "--set", "n_states=2"
-    return learned(sample_folder, "spectral", "learn", "lpcfg", sample_folder / "train.mrg", *options)
+    return learned(sample_folder, "spectral", "learn", "parser", sample_folder / "train.mrg", *options)
 
 
 @pytest.fixture(scope="session")
 def isbn_model(sample_folder):
     """A pipeline with a belief network of four units."""
-    options = *sets("n_states=4", "n_epochs=2"), "--beam", 4
-    return learned(sample_folder, "isbn", "learn", "isbn", sample_folder / "hundred.mrg", *options)
+    options = "--method", "isbn", *sets("n_states=4", "n_epochs=2")
+    folder = learned(sample_folder, "isbn", "learn", "parser", sample_folder / "hundred.mrg", *options)
+    config = Config().from_disk(folder / "config.cfg", interpolate=False)
+    if config["components"]["isbn_parser"]["pruning"]["beam"] != 4:
+        config["components"]["isbn_parser"]["pruning"]["beam"] = 4
+        config.to_disk(folder / "config.cfg")
+    return folder
 
 
 @pytest.fixture(scope="session")

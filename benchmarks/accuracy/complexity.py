@@ -22,7 +22,7 @@ def main() -> None:
     arguments = measure.model_and_trees(__doc__)
     args = arguments.parse_args()
     nlp = load_pipeline(args.model)
-    parser = find_parser(nlp, None).ready_parser()
+    parser = find_parser(nlp).ready_parser()
     gold, parsed = [], []
     for path in args.trees:
         measure.progress(path.name)

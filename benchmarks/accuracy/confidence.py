@@ -61,13 +61,13 @@ class Rated(NamedTuple):
 
     @classmethod
     def of_model(cls, model: str, held_out: list[Tree]) -> Rated:
-        pipe = find_parser(load_pipeline(model), None)
+        pipe = find_parser(load_pipeline(model))
         rated = cls(Path(model).name, partial(parses_of, pipe))
         if not held_out:
             return rated
         parser = pipe.ready_parser()
         queries = parser.prepare([Query(gold.words) for gold in held_out])
-        fitted = find_parser(load_pipeline(model), None)
+        fitted = find_parser(load_pipeline(model))
         fitted.output = replace(fitted.output, tau=fit_tau(parser, queries, held_out))
         return rated._replace(fitted=partial(parses_of, fitted))
 

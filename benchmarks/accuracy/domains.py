@@ -45,7 +45,7 @@ def main() -> None:
         arguments.error("expected --trees or --gum, got neither")
     rows = []
     for model in args.models:
-        pipe = find_parser(load_pipeline(model), None)
+        pipe = find_parser(load_pipeline(model))
         for weights in args.weights:
             parser = pipe.ready_parser()
             if weights != "own":

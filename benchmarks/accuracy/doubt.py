@@ -32,7 +32,7 @@ def main() -> None:
     arguments = measure.model_and_trees(__doc__)
     arguments.add_argument("-n", type=int, default=50, help="sentences to choose; default: 50")
     args = arguments.parse_args()
-    pipe = find_parser(load_pipeline(args.model), None)
+    pipe = find_parser(load_pipeline(args.model))
     tables = {str(path): rows_of(pipe, measure.read_gold(path), args.n) for path in args.trees}
     measure.report(tables, args.json)
 

@@ -1,10 +1,10 @@
 """The commands `spacy-lpcfg ...`, which are also `python -m spacy lpcfg ...` (see `register.py`).
 
 Each command is in the file of its name, and `shared/` has what they are made of: `options.py` their common options,
-`inputs.py` and `treebanks.py` what they read, `formats.py` what they write, `pipelines.py` models, `console.py`
-messages. Here and at the top of the commands' own files stands only what imports fast: everything else is imported by
-the command that needs it. typer evaluates the annotations of commands, so that their files do without `from __future__
-import annotations`.
+`inputs.py` files and texts, `readers.py` how they are read, `runs.py` a pipeline over one of them, `treebanks.py` and
+`tree_sources.py` trees, `formats.py` what they write, `pipelines.py` models, `console.py` messages. Here and at the top
+of the commands' own files stands only what imports fast: everything else is imported by the command that needs it.
+typer evaluates the annotations of commands, so that their files do without `from __future__ import annotations`.
 """
 
 import sys
@@ -24,9 +24,8 @@ from spacy_lpcfg.components.cli.encoder import encoder
 from spacy_lpcfg.components.cli.evaluate import evaluate
 from spacy_lpcfg.components.cli.inspect import inspect
 from spacy_lpcfg.components.cli.learn_bracketer import learn_bracketer
-from spacy_lpcfg.components.cli.learn_isbn import learn_isbn
 from spacy_lpcfg.components.cli.learn_lm import learn_lm
-from spacy_lpcfg.components.cli.learn_lpcfg import learn_lpcfg
+from spacy_lpcfg.components.cli.learn_parser import learn_parser
 from spacy_lpcfg.components.cli.learn_unsupervised import learn_unsupervised
 from spacy_lpcfg.components.cli.parse import parse
 from spacy_lpcfg.components.cli.render import render
@@ -65,31 +64,14 @@ learn_cli = typer.Typer(
     help="Learn a parser or a language model.",
     no_args_is_help=True,
 )
-learn_cli.command("lpcfg")(learn_lpcfg)
-learn_cli.command("isbn")(learn_isbn)
+learn_cli.command("parser")(learn_parser)
 learn_cli.command("bracketer")(learn_bracketer)
 learn_cli.command("unsupervised")(learn_unsupervised)
 learn_cli.command("lm")(learn_lm)
 lpcfg_cli.add_typer(learn_cli)
 for command in (
-    parse,
-    evaluate,
-    calibrate,
-    doubt,
-    correct,
-    adapt,
-    convert,
-    surprisal,
-    sample,
-    inspect,
-    search,
-    edit,
-    simplify,
-    complexity,
-    render,
-    serve,
-    corenlp,
-    encoder,
+    *(parse, evaluate, calibrate, doubt, correct, adapt, convert, surprisal, sample),
+    *(inspect, search, edit, simplify, complexity, render, serve, corenlp, encoder),
 ):
     lpcfg_cli.command()(command)
 

@@ -5,14 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.shared.pipelines import (
-    check_folder,
-    find_lpcfg_parser,
-    load_pipeline,
-    save_pipeline,
-    set_words,
-)
+from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell, usage_errors
+from spacy_lpcfg.components.cli.shared.pipelines import check_folder, find_lpcfg_parser, load_pipeline, save_pipeline
 from spacy_lpcfg.components.cli.shared.treebanks import read_treebank
 
 if TYPE_CHECKING:
@@ -53,7 +47,9 @@ def adapt(
     nlp = load_pipeline(model)
     pipe, learned = find_lpcfg_parser(nlp)
     if words is not None:
-        set_words(pipe, words)
+        with usage_errors("--words"):
+            pipe.words = words
+            pipe.ready_parser()
     treebank = list(read_treebank(trees, skip_bad, dialect))
 
     def on_step(report: object) -> None:
@@ -70,7 +66,6 @@ def adapt(
         pipe.output = replace(pipe.output, tau=None)
         nlp.get_pipe_config(pipe.name)["output"]["tau"] = None
     save_pipeline(nlp, output, force=force)
-    log(f"saved to {output}")
 
 
 def _tell_differences(conventions: "Conventions") -> None:

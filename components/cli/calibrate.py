@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.console import log, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors, skipping_broken
 from spacy_lpcfg.components.cli.shared.pipelines import (
     check_folder,
     find_parser,
@@ -15,7 +15,7 @@ from spacy_lpcfg.components.cli.shared.pipelines import (
     queries_of,
     save_pipeline,
 )
-from spacy_lpcfg.components.cli.shared.treebanks import read_treebank
+from spacy_lpcfg.components.cli.shared.tree_sources import trees_of_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,6 @@ def calibrate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", file_okay=False, help="Folder to save the calibrated pipeline to.")
     ] = None,
-    component: options.Component = None,
     dialect: options.Dialect = None,
     skip_bad: options.SkipBad = False,
     force: options.Force = False,
@@ -61,7 +60,7 @@ def calibrate(
     if output is not None:
         output = check_folder(output, inputs=[model, *trees], force=force)
     nlp = load_pipeline(model)
-    pipe = find_parser(nlp, component)
+    pipe = find_parser(nlp)
     domains = [_Domain.read(nlp, pipe, path, skip_bad, dialect) for path in trees]
     parser = pipe.ready_parser()
     losses = [bracket_losses(parser, domain.queries, domain.golds) for domain in domains]
@@ -72,7 +71,6 @@ def calibrate(
     if output is not None:
         nlp.get_pipe_config(pipe.name)["output"]["tau"] = tau
         save_pipeline(nlp, output, force=force)
-        log(f"saved to {output}")
     for name, found in (("as it is", before), (f"with tau {tau:g}, fitted to these trees", after)):
         print(f"{name}:")
         _print_errors(trees, [outcomes.expected_errors() for outcomes in found])
@@ -90,7 +88,9 @@ class _Domain(NamedTuple):
     def read(cls, nlp: "Language", pipe: "ParsingPipe", path: Path, skip_bad: bool, dialect: str | None) -> "_Domain":
         from spacy_lpcfg.trees import clean
 
-        golds = [tree for tree in map(clean, read_treebank([path], skip_bad, dialect)) if tree is not None]
+        with skipping_broken(skip_bad) as on_error:
+            read = progress(trees_of_path(str(path), on_error, dialect), "trees")
+            golds = [tree for tree in map(clean, read) if tree is not None]
         queries = queries_of(nlp, pipe, [gold.words for gold in golds])
         return cls(path.name, golds, pipe.ready_parser().prepare(queries))
 

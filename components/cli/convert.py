@@ -1,7 +1,6 @@
 """`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each; to CoNLL-U and LaTeX."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -11,21 +10,17 @@ import typer
 
 from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.console import OnError, log, progress, reporting_errors, skipping_broken
-from spacy_lpcfg.components.cli.shared.files import ZIPPED, check_output
-from spacy_lpcfg.components.cli.shared.formats import format_of, formats_of_trees, trees_as, write_output
+from spacy_lpcfg.components.cli.shared.console import log, progress, reporting_errors, skipping_broken
+from spacy_lpcfg.components.cli.shared.files import ZIPPED
+from spacy_lpcfg.components.cli.shared.formats import checked_target, formats_of_trees, trees_as
 from spacy_lpcfg.components.cli.shared.pipelines import find_lpcfg_parser, load_pipeline
 from spacy_lpcfg.components.cli.shared.tree_sources import files_below, trees_of_path
-from spacy_lpcfg.components.cli.shared.treebanks import no_trees, with_tags
+from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
     from spacy_lpcfg.trees.dependency_sentences import DependencySentence
-
-
-class LatexStyle(str, Enum):
-    forest = "forest"
-    qtree = "qtree"
+    from spacy_lpcfg.trees.errors import OnError
 
 
 _Trees = Annotated[
@@ -34,14 +29,6 @@ _Trees = Annotated[
         metavar="TREES...",
         exists=True,
         help="Files of trees, folders, .spacy, .jsonl or .json; .gz or not.",
-    ),
-]
-_Output = Annotated[
-    Path,
-    typer.Argument(
-        metavar="OUTPUT",
-        dir_okay=False,
-        help="A file; its ending decides the format, and an unknown one lists all.",
     ),
 ]
 _NSents = Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Number of trees in each Doc of a .spacy file.")]
@@ -66,14 +53,21 @@ _Like = Annotated[
     list[Path] | None,
     options.file_option("With --by: leave out trees with a local tree that these trees never have."),
 ]
-_Style = Annotated[LatexStyle, typer.Option(help="LaTeX package of a .tex file.")]
-_Force = Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if it exists.")]
+_Form = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Format to write; an unknown name lists all. [default: by the ending of --output, or penn]",
+    ),
+]
 
 
 @reporting_errors
 def convert(
     trees: _Trees,
-    output: _Output,
+    output: options.OutputFile = None,
+    form: _Form = None,
     n_sents: _NSents = 1,
     noise: _Noise = 0.0,
     by: _By = None,
@@ -81,19 +75,19 @@ def convert(
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
     lang: options.Lang = "en",
-    style: _Style = LatexStyle.forest,
     dialect: options.Dialect = None,
     encoding: options.Encoding = "utf-8",
-    functions: options.TreeFunctions = options.Functions.cut,
-    tags: options.TreeTags = options.TagDetail.fine,
+    functions: options.TreeFunctions = "strip",
+    tags: options.TreeTags = "fine",
     skip_bad: options.SkipBad = False,
-    force: _Force = False,
+    force: options.Replace = False,
 ) -> None:
     """Convert trees to Docs, brackets or JSON.
 
-    The ending of OUTPUT decides the format; .gz after it compresses. Empty elements and function labels are removed,
+    The ending of --output decides the format; .gz after it compresses. Empty elements and function labels are removed,
     and trees without words left out. JSON has the fields of `spacy-lpcfg parse --format jsonl`. CoNLL-U has
-    dependencies by the head rules of --lang. A .tex file has drawings for \\input.
+    dependencies by the head rules of --lang. A .tex file has drawings for \\input, by the LaTeX package forest, or by
+    qtree with --format qtree.
 
     --noise makes trees from which a parser also learns capitals, lower case and missing punctuation.
 
@@ -103,47 +97,37 @@ def convert(
 
     \b
     Example:
-        spacy-lpcfg convert train.mrg train.spacy
-        spacy-lpcfg convert train.mrg train.spacy --noise 0.05
-        spacy-lpcfg convert train.spacy train.mrg
-        spacy-lpcfg convert train-1.mrg train-2.mrg.gz train.jsonl
-        spacy-lpcfg convert train.mrg train.conllu
-        spacy-lpcfg convert en_ewt-ud-train.conllu ewt.mrg --by model/ --like train.mrg
+        spacy-lpcfg convert train.mrg -o train.spacy
+        spacy-lpcfg convert train.mrg --noise 0.05 -o train.spacy
+        spacy-lpcfg convert train.spacy -o train.mrg
+        spacy-lpcfg convert train-1.mrg train-2.mrg.gz -o train.jsonl
+        spacy-lpcfg convert train.mrg -o train.conllu
+        spacy-lpcfg convert en_ewt-ud-train.conllu --by model/ --like train.mrg -o ewt.mrg
     """
     from spacy_lpcfg.trees.noise import with_noise
+    from spacy_lpcfg.trees.tags import with_coarse_tags
 
-    name = _format_of(output, style)
-    files = _files(trees, dialect) if by is None else list(_sentence_files(trees))
-    check_output(output, "OUTPUT", inputs=files, force=force)
+    if by is None:
+        files = [file for path in trees for file in files_below(str(path), dialect)]
+    else:
+        files = list(_sentence_files(trees))
+    target = checked_target(output, form, formats_of_trees(), inputs=files, force=force)
     with skipping_broken(skip_bad) as on_error:
         if by is None:
             parts = (trees_of_path(str(path), on_error, dialect, encoding) for path in trees)
-            read = _normalized(parts, functions=functions == options.Functions.keep)
+            read = _normalized(parts, functions=functions == "keep")
         else:
             read = _read_dependencies(files, by, like or (), jobs, on_error)
-        converted = iter(progress(with_noise(with_tags(read, tags), share=noise, seed=seed), "trees"))
+        read = map(with_coarse_tags, read) if tags == "coarse" else read
+        converted = iter(progress(with_noise(read, share=noise, seed=seed), "trees"))
         first = list(islice(converted, 1))
         if first:
-            items = trees_as(name, chain(first, converted), lang=lang, n_sents=n_sents)
-            write_output(output, name, items, force=force)
+            target.write(trees_as(target.form, chain(first, converted), lang=lang, n_sents=n_sents))
     if not first:
         raise no_trees(trees)
 
 
-def _format_of(output: Path, style: LatexStyle) -> str:
-    """Return the name of the format by the ending of a file.
-
-    RAISES (BadParameter): For an ending that no format has.
-    """
-    name = format_of(output, None, formats_of_trees(), hint="OUTPUT", needs_ending=True)
-    return style.value if name in list(LatexStyle) else name
-
-
 # Reading -----------------------------------------------------------------------------------------
-
-
-def _files(paths: Iterable[Path], dialect: str | None) -> list[str]:
-    return [file for path in paths for file in files_below(str(path), dialect)]
 
 
 def _normalized(parts: "Iterable[Iterable[Tree]]", *, functions: bool) -> "Iterator[Tree]":
@@ -178,13 +162,8 @@ def _readers_of_sentences() -> "dict[str, Callable[[str, OnError], Iterator[Depe
     }
 
 
-def _sentences_of(file: str, on_error: OnError) -> "Iterator[DependencySentence]":
-    name = file.removesuffix(ZIPPED)
-    return next(read(file, on_error) for suffix, read in _readers_of_sentences().items() if name.endswith(suffix))
-
-
 def _read_dependencies(
-    files: Iterable[str], by: str, like: Sequence[Path], n_jobs: int, on_error: OnError
+    files: Iterable[str], by: str, like: Sequence[Path], n_jobs: int, on_error: "OnError"
 ) -> Iterator["Tree"]:
     """Yield a model's trees for sentences with dependencies, without those that have local trees unlike `like`."""
     from spacy_lpcfg.models.kinds import make_parser
@@ -196,7 +175,8 @@ def _read_dependencies(
     annotator = DependencyAnnotator(model, make_parser(model))
     known = LocalTrees.of_trees(filter(None, map(normalize, read_trees(like)))) if like else None
     n_kept = n_unknown = n_none = 0
-    sentences = chain.from_iterable(_sentences_of(file, on_error) for file in files)
+    readers = _readers_of_sentences()
+    sentences = chain.from_iterable(readers[Path(file.removesuffix(ZIPPED)).suffix](file, on_error) for file in files)
     for tree in annotator.trees(sentences, n_jobs=n_jobs):
         if tree is None:
             n_none += 1

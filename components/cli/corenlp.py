@@ -13,7 +13,6 @@ from spacy_lpcfg.components.cli.shared.serving import listening, serve_until_int
 @reporting_errors
 def corenlp(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder or name of a pipeline.")] = "en",
-    component: options.Component = None,
     port: options.Port = 9000,
     host: Annotated[str, typer.Option(help="The address to listen at, 0.0.0.0 for all.")] = "127.0.0.1",
     workers: Annotated[int, typer.Option(min=1, max=1024, help="Number of processes that answer.")] = 1,
@@ -34,7 +33,7 @@ def corenlp(
     from spacy_lpcfg.components.serve.corenlp_server import CoreNLPServer
 
     nlp = load_pipeline(model)
-    answers = CoreNLP(nlp, find_parser(nlp, component))
+    answers = CoreNLP(nlp, find_parser(nlp))
     server = listening(port, lambda: CoreNLPServer(port, answers, host))
     with busy("preparing the answers"):
         answers.annotate("It rained.", {})

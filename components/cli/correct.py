@@ -1,9 +1,8 @@
 """`spacy-lpcfg correct`: a page on this machine to correct trees by hand."""
 
-from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,23 +10,15 @@ from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import check_input, check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of
-from spacy_lpcfg.components.cli.shared.inputs import Source, run_pipeline, source_of, trees_of
+from spacy_lpcfg.components.cli.shared.inputs import Source
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.readers import trees_of
+from spacy_lpcfg.components.cli.shared.runs import Run
 from spacy_lpcfg.components.cli.shared.serving import listening, serve_until_interrupted
 from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
-
-
-class Ordering(str, Enum):
-    doubt = "doubt"
-    text = "text"
-
-
-class Start(str, Enum):
-    parsed = "parsed"
-    given = "given"
 
 
 @reporting_errors
@@ -38,15 +29,15 @@ def correct(
         Path, typer.Option("--output", "-o", dir_okay=False, help="A new file for the trees, such as trees.mrg.")
     ],
     start: Annotated[
-        Start, typer.Option("--trees", help="Begin with the trees of the parser, or with those given in FILE.")
-    ] = Start.parsed,
+        Literal["parsed", "given"],
+        typer.Option("--trees", help="Begin with the trees of the parser, or with those given in FILE."),
+    ] = "parsed",
     order: Annotated[
-        Ordering, typer.Option(help="The most doubtful sentences first, or as in the file.")
-    ] = Ordering.doubt,
+        Literal["doubt", "text"], typer.Option(help="The most doubtful sentences first, or as in the file.")
+    ] = "doubt",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the file of --output.")] = False,
     kind: options.Kind = None,
     dialect: options.Dialect = None,
-    component: options.Component = None,
     port: options.Port = 8000,
 ) -> None:
     """Serve a page to correct trees by hand.
@@ -71,22 +62,22 @@ def correct(
     from spacy_lpcfg.components.serve.corrections import Corrections
     from spacy_lpcfg.components.training.corpus import tree_to_doc
 
-    if start == Start.given and kind not in (None, options.Input.trees):
-        raise typer.BadParameter(f"{kind.value} has no trees to begin with", param_hint="--trees")
+    if start == "given" and kind not in (None, "trees"):
+        raise typer.BadParameter(f"{kind} has no trees to begin with", param_hint="--trees")
     check_input(file)
     format_of(output, None, ["brackets"])
     check_output(output, inputs=[file, model], force=True)
     if output.exists() and not resume:
         raise typer.BadParameter(f"'{output}' exists: name another file, or use --resume", param_hint="--output")
     nlp = load_pipeline(model)
-    parser = find_parser(nlp, component)
-    trees = _trees(file, dialect) if start == Start.given else None
+    parser = find_parser(nlp)
+    trees = _trees(file, dialect) if start == "given" else None
     if trees is None:
-        docs = (parsed.doc for parsed in run_pipeline(nlp, parser, source_of(nlp, parser, file, kind, None, dialect)))
+        docs = (parsed.doc for parsed in Run.of(nlp, parser, file, kind, dialect).parsed())
     else:
         docs = (tree_to_doc(nlp.vocab, [tree], parser.spans_key) for tree in trees)
     corrected = CorrectedTrees(output, given=trees or (), resume=resume)
-    corrections = Corrections(parser, progress(docs, "documents"), corrected, by_doubt=order == Ordering.doubt)
+    corrections = Corrections(parser, progress(docs, "documents"), corrected, by_doubt=order == "doubt")
     serve_until_interrupted(listening(port, lambda: CorrectionServer(port, corrections)), "The page is")
 
 
@@ -94,7 +85,7 @@ def _trees(file: str, dialect: str | None) -> "list[Tree]":
     """Return the trees of a file; ValueError if it has none."""
     from spacy_lpcfg.trees import normalize
 
-    read = trees_of(Source(file, options.Input.trees, dialect=dialect, is_told=True))
+    read = trees_of(Source(file, "trees", dialect=dialect))
     trees = [tree for tree in map(partial(normalize, functions=True), read) if tree]
     if not trees:
         raise no_trees([file])

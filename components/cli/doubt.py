@@ -1,33 +1,25 @@
 """`spacy-lpcfg doubt`: the sentences of a text that are most worth correcting."""
 
 from collections.abc import Iterable, Iterator
-from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 import typer
 
 from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.citations import EXTENT, PLACE, cells
+from spacy_lpcfg.components.cli.shared.citations import EXTENT, PLACE
 from spacy_lpcfg.components.cli.shared.console import log, progress, reporting_errors
-from spacy_lpcfg.components.cli.shared.files import check_output
-from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
-from spacy_lpcfg.components.cli.shared.inputs import Parsed, check_usage, n_documents, run_pipeline, source_of
+from spacy_lpcfg.components.cli.shared.formats import checked_target
 from spacy_lpcfg.components.cli.shared.outputs import answers_of, bracket_lines, sentences_of
-from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline, n_jobs
+from spacy_lpcfg.components.cli.shared.pipelines import n_jobs
+from spacy_lpcfg.components.cli.shared.runs import Parsed, loaded_run
 
 if TYPE_CHECKING:
     from spacy_lpcfg.components.cli.shared.outputs import Answer, ParsedSentence
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
 _COLUMNS = (*PLACE, "bits_per_word", "bits", "words", *EXTENT)
-
-
-class DoubtFormat(str, Enum):
-    tsv = "tsv"
-    csv = "csv"
-    text = "text"
-    brackets = "brackets"
+DoubtFormat = Literal["tsv", "csv", "text", "brackets"]
 
 
 class _Candidate(NamedTuple):
@@ -51,16 +43,15 @@ class _Candidate(NamedTuple):
 @reporting_errors
 def doubt(
     model: options.ParserModel,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for stdin.")],
+    file: options.File,
     n: Annotated[int, typer.Option("--number", "-n", min=1, help="Number of sentences to choose.")] = 50,
     kind: options.Kind = None,
     dialect: options.Dialect = None,
     form: Annotated[
         DoubtFormat | None,
-        typer.Option("--format", help="A table, the sentences, or their trees. [default: by --output, or tsv]"),
+        options.format_option("A table, the sentences, or their trees. [default: by --output, or tsv]"),
     ] = None,
     output: options.OutputFile = None,
-    component: options.Component = None,
     n_process: options.NProcess = 1,
     force: options.Replace = False,
 ) -> None:
@@ -81,19 +72,15 @@ def doubt(
         spacy-lpcfg doubt en text.txt --output doubt.mrg
         spacy-lpcfg correct en doubt.mrg --trees given --output corrected.mrg
     """
-    name = format_of(output, form, DoubtFormat)
-    check_usage(file, kind, None)
-    check_output(output, inputs=[file, model], force=force)
+    target = checked_target(output, form, get_args(DoubtFormat), inputs=[file, model], force=force)
     n_process = n_jobs(n_process, "--n-process")
-    nlp = load_pipeline(model)
-    pipe = find_parser(nlp, component)
-    source = source_of(nlp, pipe, file, kind, None, dialect)
-    documents = run_pipeline(nlp, pipe, source, questions={"entropies": {}}, with_trees=False, n_process=n_process)
-    bar = progress(documents, "documents", total=n_documents(nlp, source))
+    run = loaded_run(model, file, kind, dialect)
+    documents = run.parsed(questions={"entropies": {}}, with_trees=False, n_process=n_process)
+    bar = progress(documents, "documents", total=run.n_documents())
     sentences = [
         _Candidate(parsed, i, answer) for parsed in bar for i, answer in enumerate(answers_of(parsed, "entropies"))
     ]
-    write_output(output, name, _contents(name, pipe, sentences, n), force=force)
+    target.write(_contents(target.form, run.component, sentences, n))
 
 
 def _contents(name: str, pipe: "ParsingPipe", sentences: list[_Candidate], n: int) -> Iterable[Any]:
@@ -103,9 +90,9 @@ def _contents(name: str, pipe: "ParsingPipe", sentences: list[_Candidate], n: in
     answers = [sentence.answer for sentence in sentences]
     chosen = most_in_doubt([answer.words for answer in answers], [answer.answer for answer in answers], n)
     log(f"{len(chosen)} of {counted(len(sentences), 'sentence')}")
-    if name == DoubtFormat.text:
+    if name == "text":
         return [sentences[i].text for i in chosen]
-    if name == DoubtFormat.brackets:
+    if name == "brackets":
         return bracket_lines(_parsed(pipe, [sentences[i] for i in chosen]))
     return [_COLUMNS, *(_row(i + 1, answers[i]) for i in chosen)]
 
@@ -113,8 +100,7 @@ def _contents(name: str, pipe: "ParsingPipe", sentences: list[_Candidate], n: in
 def _row(number: int, answer: "Answer") -> tuple[Any, ...]:
     """Return the row of the sentence with this number in its file."""
     n_words, bits = len(answer.words), answer.answer
-    doubt = f"{bits / n_words:.3f}", f"{bits:.2f}", str(n_words)
-    return *cells(answer.citation.place(number)), *doubt, *cells(answer.citation.extent())
+    return answer.citation.row(number, f"{bits / n_words:.3f}", f"{bits:.2f}", n_words)
 
 
 def _parsed(pipe: "ParsingPipe", sentences: Iterable[_Candidate]) -> "Iterator[ParsedSentence]":

@@ -3,9 +3,9 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
+from difflib import unified_diff
 from functools import partial
-from itertools import tee, zip_longest
+from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,15 +13,16 @@ import typer
 
 from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.console import OnError, begun, log, progress, reporting_errors, skipping_broken
-from spacy_lpcfg.components.cli.shared.files import STDIN, check_input, check_output
-from spacy_lpcfg.components.cli.shared.formats import format_of, formats_of_trees, trees_as, write_output
+from spacy_lpcfg.components.cli.shared.console import begun, log, progress, reporting_errors, skipping_broken
+from spacy_lpcfg.components.cli.shared.files import STDIN, check_input
+from spacy_lpcfg.components.cli.shared.formats import Target, checked_target, formats_of_trees, trees_as
 from spacy_lpcfg.components.cli.shared.tree_sources import DOCS, files_below, trees_of_path
 from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries import EditRule
     from spacy_lpcfg.trees import Tree
+    from spacy_lpcfg.trees.errors import OnError
 
 _N_SHOWN = 10  # changes of a dry run
 _N_AROUND = 2  # lines that are shown around a change
@@ -38,7 +39,7 @@ def edit(
     ],
     rules: Annotated[Path, options.file_argument("RULES", "A file of rules in Tsurgeon's format.")],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the first ten changes side by side, and write nothing.")
+        bool, typer.Option("--dry-run", help="Show the first ten changes as a diff, and write nothing.")
     ] = False,
     lang: options.Lang = "en",
     dialect: options.Dialect = None,
@@ -62,23 +63,25 @@ def edit(
     """
     from spacy_lpcfg.queries import edit_trees, read_rules
     from spacy_lpcfg.trees import head_rules
-    from spacy_lpcfg.trees.formats import PENN
 
-    name = format_of(output, None, dict.fromkeys([PENN, *formats_of_trees()]))
-    check_output(None if dry_run else output, inputs=[*files, rules], force=force)
+    target = (
+        Target(None, "text", force)
+        if dry_run
+        else checked_target(output, None, formats_of_trees(), inputs=[*files, rules], force=force)
+    )
     edit_rules, counts = read_rules(rules), Counter["EditRule"]()
     editing = partial(edit_trees, rules=edit_rules, heads=head_rules(lang), counts=counts)
     with skipping_broken(skip_bad) as on_error:
         read = progress(_places_and_trees(files, on_error, dialect), "trees")
         if dry_run:
-            write_output(None, "text", _changes(read, editing), force=False)
+            target.write(_changes(read, editing))
         else:
-            _write(output, name, editing(tree for _, tree in read), lang, force)
+            _write(target, editing(tree for _, tree in read), lang)
     for rule in edit_rules:
         log(f"{rule.path}:{rule.line}: fired {counted(counts[rule], 'time')}: {' '.join(rule.pattern.text.split())}")
 
 
-def _places_and_trees(paths: Sequence[str], on_error: OnError, dialect: str | None) -> "Iterator[tuple[str, Tree]]":
+def _places_and_trees(paths: Sequence[str], on_error: "OnError", dialect: str | None) -> "Iterator[tuple[str, Tree]]":
     """Yield the trees of files with their places, such as dev.mrg:3 for the third tree.
 
     RAISES (BadParameter): For a file that there is not. (FileNotFoundError): For a folder without any.
@@ -96,7 +99,7 @@ def _places_and_trees(paths: Sequence[str], on_error: OnError, dialect: str | No
         raise no_trees(paths)
 
 
-def _write(output: Path | None, name: str, edited: "Iterator[Tree | None]", lang: str, force: bool) -> None:
+def _write(target: Target, edited: "Iterator[Tree | None]", lang: str) -> None:
     from spacy_lpcfg.trees.formats import PENN
     from spacy_lpcfg.trees.transforms import normalize_rooted
 
@@ -106,17 +109,17 @@ def _write(output: Path | None, name: str, edited: "Iterator[Tree | None]", lang
         nonlocal n_deleted
         normalized = partial(normalize_rooted, functions=True)
         for tree in edited:
-            result = tree if tree is None or name == PENN else normalized(tree)
+            result = tree if tree is None or target.form == PENN else normalized(tree)
             n_deleted += result is None
             if result is not None:
                 yield result
 
-    write_output(output, name, trees_as(name, begun(remaining()), lang=lang), force=force)
+    target.write(trees_as(target.form, begun(remaining()), lang=lang))
     if n_deleted:
         log(f"{counted(n_deleted, 'tree was', 'trees were')} deleted as a whole, and left out")
 
 
-# Changes side by side ----------------------------------------------------------------------------
+# Changes -----------------------------------------------------------------------------------------
 
 
 def _changes(
@@ -130,19 +133,11 @@ def _changes(
             continue
         n_changed += 1
         if n_changed <= _N_SHOWN:
-            yield source
-            yield from (f"  {line}" for line in _side_by_side(old, new))
-            yield ""
+            yield from unified_diff(_indented(old), _indented(new), source, "edited", n=_N_AROUND, lineterm="")
     yield f"{counted(n_changed, 'tree')} would change"
 
 
-def _side_by_side(old: "Tree", new: "Tree | None") -> Iterator[str]:
-    """Yield the lines around the differences in two columns, with | between lines that differ."""
+def _indented(tree: "Tree | None") -> list[str]:
     from spacy_lpcfg.trees.indented import indented
 
-    left, right = ((["(deleted)"] if tree is None else indented(tree).splitlines()) for tree in (old, new))
-    for group in SequenceMatcher(None, left, right, autojunk=False).get_grouped_opcodes(_N_AROUND):
-        width = max(len(line) for _, start, end, _, _ in group for line in left[start:end])
-        for kind, i, i_end, j, j_end in group:
-            for one, other in zip_longest(left[i:i_end], right[j:j_end], fillvalue=""):
-                yield f"{one:<{width}} {' ' if kind == 'equal' else '|'} {other}".rstrip()
+    return [] if tree is None else indented(tree).splitlines()

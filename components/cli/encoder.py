@@ -1,7 +1,8 @@
-"""`spacy-lpcfg encoder`: from a pretrained encoder as hubs have it to a file that `learn lpcfg --encoder` takes."""
+"""`spacy-lpcfg encoder`: from a pretrained encoder as hubs have it to a file that `learn parser --encoder` takes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,8 @@ from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import check_output, read_lines, replacing
 from spacy_lpcfg.components.cli.shared.inputs import kind_by_name
 from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline
-from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, read_training, trees_of_files
+from spacy_lpcfg.components.cli.shared.tree_sources import trees_of_path
+from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, read_treebank
 
 if TYPE_CHECKING:
     from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder
@@ -58,12 +60,12 @@ def encoder(
     epochs: _Epochs = None,
     seed: options.Seed = 0,
     lang: options.TokenizerLang = "xx",
-    tags: options.TreeTags = options.TagDetail.fine,
+    tags: options.TreeTags = "fine",
     dialect: options.Dialect = None,
     skip_bad: options.SkipBad = False,
     force: options.Replace = False,
 ) -> None:
-    """Make a file of a pretrained encoder for `learn lpcfg`.
+    """Make a file of a pretrained encoder for `learn parser`.
 
     FOLDER has config.json, model.safetensors, and tokenizer.json, vocab.txt or a SentencePiece model, of BERT's family:
     BERT, MiniLM, multilingual-e5, XLM-R, DistilBERT, ELECTRA. Or it has an encoder in ONNX, which is taken as it is.
@@ -77,7 +79,7 @@ def encoder(
     \b
     Example:
         spacy-lpcfg encoder multilingual-e5-small/ --text es.txt -o es.encoder
-        spacy-lpcfg learn lpcfg es.mrg --lang es --encoder es.encoder -o model/
+        spacy-lpcfg learn parser es.mrg --lang es --encoder es.encoder -o model/
     """
     from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder, exported
 
@@ -86,7 +88,7 @@ def encoder(
     if _is_onnx(folder, text, tune):
         return _save(PretrainedEncoder.from_folder(folder), output, force=force)
     hub = _read_hub(folder, is_tuned=bool(tune))
-    train = list(_normalized(read_training(tune or (), skip_bad, dialect, tags)))
+    train = list(_normalized(read_treebank(tune or (), skip_bad, dialect, tags)))
     golds = list(_normalized(read_held_out(dev, skip_bad, dialect, tags)))
     cut = hub
     if text:
@@ -142,7 +144,7 @@ def _megabytes(n_bytes: int) -> str:
     return f"{n_bytes / 1e6:.1f} MB"
 
 
-def _normalized(trees: "Iterator[Tree] | Sequence[Tree]") -> "Iterator[Tree]":
+def _normalized(trees: "Iterable[Tree]") -> "Iterator[Tree]":
     from spacy_lpcfg.trees import normalize
 
     return (tree for tree in map(normalize, trees) if tree is not None)
@@ -150,14 +152,14 @@ def _normalized(trees: "Iterator[Tree] | Sequence[Tree]") -> "Iterator[Tree]":
 
 def _words(paths: Sequence[Path], lang: str, skip_bad: bool, dialect: str | None) -> Iterator[str]:
     """Yield the words of files: of trees, as they have them, or of text, as spaCy's tokenizer of the language does."""
-    for path in paths:
-        if kind_by_name(str(path)) == options.Input.trees:
-            on_error = (lambda _: None) if skip_bad else None
-            yield from (word for tree in _normalized(trees_of_files([path], on_error, dialect)) for word in tree.words)
+    tokenizer = cache(lambda: blank_pipeline(lang).tokenizer)  # made once, and not where all files hold trees
+    on_error = (lambda _: None) if skip_bad else None
+    for path in map(str, paths):
+        if kind_by_name(path) == "trees":
+            yield from (word for tree in _normalized(trees_of_path(path, on_error, dialect)) for word in tree.words)
         else:
-            tokenizer = blank_pipeline(lang).tokenizer
-            for line in progress(read_lines(str(path)), "lines"):
-                yield from (token.text for token in tokenizer(line) if not token.is_space)
+            for line in progress(read_lines(path), "lines"):
+                yield from (token.text for token in tokenizer()(line) if not token.is_space)
 
 
 def _cut(hub: "HubEncoder", words: Sequence[str], n_pieces: int, paths: Sequence[Path]) -> "HubEncoder":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, log, progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import looks_like_path
@@ -30,12 +31,6 @@ _Reference = Annotated[bool, typer.Option("--reference", help="Print the report 
 _Unlabelled = Annotated[
     bool, typer.Option("--unlabelled", help="Score brackets without labels, except those over whole sentences.")
 ]
-_Sentences = Annotated[
-    bool,
-    typer.Option(
-        "--sentences", help="With --unlabelled: take the mean F1 of sentences instead of that of all brackets."
-    ),
-]
 _Align = Annotated[bool, typer.Option("--align", help="Compare brackets by the characters in them: tokens may differ.")]
 
 
@@ -47,12 +42,10 @@ def evaluate(
     as_json: options.AsJson = False,
     reference: _Reference = False,
     unlabelled: _Unlabelled = False,
-    sentences: _Sentences = False,
     align: _Align = False,
     dialect: options.Dialect = None,
-    functions: options.TreeFunctions = options.Functions.cut,
-    tags: options.TreeTags = options.TagDetail.fine,
-    component: options.Component = None,
+    functions: options.TreeFunctions = "strip",
+    tags: options.TreeTags = "fine",
 ) -> None:
     """Score parsed trees, or a model, by EVALB.
 
@@ -65,8 +58,9 @@ def evaluate(
     With a MODEL instead of GOLD, TEST has the gold trees, whose words the model parses. A bracketer takes their tags
     too, and needs --unlabelled.
 
-    --unlabelled is the measure of unsupervised parsing: it ignores labels, punctuation, single words and brackets over
-    whole sentences. TEST may have any labels, tags and spelling of words, and lack punctuation.
+    --unlabelled is the measure of unsupervised parsing: F1 of all brackets, and the mean of the F1 of sentences. It
+    ignores labels, punctuation, single words and brackets over whole sentences. TEST may have any labels, tags and
+    spelling of words, and lack punctuation.
 
     --align scores trees over other tokens (ca n't, can't) or sentences: words are split where the other side splits
     them, and sentences are joined.
@@ -83,8 +77,9 @@ def evaluate(
     """
     from spacy_lpcfg.evaluation import alignment, evalb, evalb_report
 
-    _check_usage(as_json, reference, unlabelled, sentences)
-    is_model, keeps = _is_model(source), functions == options.Functions.keep
+    if reference and (as_json or unlabelled):
+        raise typer.BadParameter("--reference is a form of output of its own: leave out --json and --unlabelled")
+    is_model, keeps = _is_model(source), functions == "keep"
     normalize = partial(_normalized, functions=keeps, tags=tags)
     gold = test if is_model else Path(source)
     with busy("reading"):
@@ -92,15 +87,11 @@ def evaluate(
     if not golds:
         raise no_trees([gold])
     settings = replace(evalb.Params.from_file(params) if params else evalb.COLLINS, functions=keeps)
-    parses = (
-        _parsed(source, component, golds, normalize, unlabelled)
-        if is_model
-        else _read_parses(test, len(golds), normalize)
-    )
+    parses = _parsed(source, golds, normalize, unlabelled) if is_model else _read_parses(test, len(golds), normalize)
     if align:
         golds, parses = alignment.align(golds, parses)
     if unlabelled:
-        _print_unlabelled(golds, parses, sentences, as_json)
+        _print_unlabelled(golds, parses, as_json)
         return
     with busy("scoring"):
         evaluation = evalb.evaluate(golds, parses, settings)
@@ -111,20 +102,9 @@ def evaluate(
         print(evalb_report.reference_table(evaluation) if reference else evalb_report.summary_table(evaluation))
 
 
-def _check_usage(as_json: bool, reference: bool, unlabelled: bool, sentences: bool) -> None:
-    """Raise BadParameter for options that do not go together."""
-    if reference and (as_json or unlabelled):
-        raise typer.BadParameter("--reference is a form of output of its own: leave out --json and --unlabelled")
-    if sentences and not unlabelled:
-        raise typer.BadParameter("--sentences is for --unlabelled", param_hint="--sentences")
-
-
-def _print_unlabelled(
-    golds: Sequence["Tree"], parses: Sequence["SentenceTrees"], by_sentences: bool, as_json: bool
-) -> None:
+def _print_unlabelled(golds: Sequence["Tree"], parses: Sequence["SentenceTrees"], as_json: bool) -> None:
     """Print unlabelled F1, and log the number of sentences that are in no score.
 
-    by_sentences (bool): Whether it is the mean of the sentences' F1.
     RAISES (ValueError): If there are not as many trees as gold has, or no sentence can be scored.
     """
     from spacy_lpcfg.bracketing.tags import is_punctuation
@@ -139,19 +119,20 @@ def _print_unlabelled(
         )
         for gold, tree in zip(golds, trees, strict=True)
     ]
-    wrong = [i for i, score in enumerate(scores) if score is None]
-    if wrong:
-        numbers = f"{len(trees[wrong[0]] or ())} words and gold {len(golds[wrong[0]])}"
-        told = (
-            f"{len(wrong)} of {len(golds)} sentences are in no score, such as number {wrong[0] + 1}: it has {numbers}"
-        )
-        if len(wrong) == len(golds):
+    reasons = [
+        f"it has {len(tree or ())} words and gold {len(gold)}" if score is None else ""
+        for gold, tree, score in zip(golds, trees, scores, strict=True)
+    ]
+    if told := _told_of_unscored(reasons):
+        if all(reasons):
             raise ValueError(told)
         log(told)
     totals = unlabelled_totals(filter(None, scores))
-    f1 = totals.sentence_f if by_sentences else totals.f
-    name = "sentence F1" if by_sentences else "F1"
-    print(json.dumps(totals.as_dict()) if as_json else f"unlabelled {name} {f1:.2f} on {totals.n_sentences} sentences")
+    if as_json:
+        print(json.dumps(totals.as_dict()))
+    else:
+        means = f"unlabelled F1 {totals.f:.2f}, mean of sentences {totals.sentence_f:.2f}"
+        print(f"{means}, on {counted(totals.n_sentences, 'sentence')}")
 
 
 def _one_tree(parse: "SentenceTrees") -> "Tree | None":
@@ -178,19 +159,17 @@ def _normalized(tree: "Tree", functions: bool, tags: options.TagDetail) -> "Tree
     from spacy_lpcfg.trees.tags import with_coarse_tags
 
     cleaned = clean(tree, functions=functions)
-    return with_coarse_tags(cleaned) if cleaned is not None and tags == options.TagDetail.coarse else cleaned
+    return with_coarse_tags(cleaned) if cleaned is not None and tags == "coarse" else cleaned
 
 
-def _parsed(
-    model: str, component: str | None, golds: Sequence["Tree"], normalize: "Normalize", unlabelled: bool
-) -> list["Tree | None"]:
+def _parsed(model: str, golds: Sequence["Tree"], normalize: "Normalize", unlabelled: bool) -> list["Tree | None"]:
     """Return a model's trees for the words of gold trees, and by a bracketer also for their tags, for scoring."""
     from spacy_lpcfg.bracketing.bracketer import bracketed_tree
     from spacy_lpcfg.bracketing.tagged import TaggedSentence
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
     nlp = load_pipeline(model)
-    pipe = find_parser_or_bracketer(nlp, component)
+    pipe = find_parser_or_bracketer(nlp)
     if not isinstance(pipe, SpectralBracketerPipe):
         parser, queries = pipe.ready_parser(), queries_of(nlp, pipe, [gold.words for gold in golds])
         return [normalize(parser.parse(query).tree) for query in progress(queries, "sentences")]
@@ -224,17 +203,23 @@ def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["
 
 def _check_words(gold: Path, test: Path, evaluation: "Evaluation") -> None:
     """Log the number of sentences that are in no score; raise ValueError if all are."""
-    total = evaluation.total()
-    wrong = [(i, score) for i, score in enumerate(evaluation.sentences, start=1) if score.reason]
-    if not wrong:
-        return
-    number, first = wrong[0]
-    if not total.n_valid:
+    reasons = [score.reason or "" for score in evaluation.sentences]
+    if reasons and all(reasons):
         raise ValueError(
-            f"no sentence of {test} has the words of {gold}; of sentence {number} {first.reason}. Expected parses of "
-            "these very sentences, in their order."
+            f"no sentence of {test} has the words of {gold}; of sentence 1 {reasons[0]}. Expected parses of these very "
+            "sentences, in their order."
         )
-    log(f"{len(wrong)} of {total.n_sentences} sentences are in no score, such as number {number}: {first.reason}")
+    if told := _told_of_unscored(reasons):
+        log(told)
+
+
+def _told_of_unscored(reasons: Sequence[str]) -> str:
+    """Return a message for the sentences that have a reason why they are in no score; "" if there are none."""
+    numbers = [number for number, reason in enumerate(reasons, start=1) if reason]
+    if not numbers:
+        return ""
+    first = f"such as number {numbers[0]}: {reasons[numbers[0] - 1]}"
+    return f"{len(numbers)} of {len(reasons)} sentences are in no score, {first}"
 
 
 # As JSON -----------------------------------------------------------------------------------------
@@ -251,13 +236,8 @@ def as_dict(evaluation: "Evaluation") -> dict[str, Any]:
 
 
 def _prf(counts: "PRF") -> dict[str, float]:
-    return {
-        "p": counts.precision,
-        "r": counts.recall,
-        "f": counts.fmeasure,
-        "n_gold": counts.n_gold,
-        "n_test": counts.n_test,
-    }
+    scores = {"p": counts.precision, "r": counts.recall, "f": counts.fmeasure}
+    return {**scores, "n_gold": counts.n_gold, "n_test": counts.n_test}
 
 
 def _of_length(total: "Totals") -> dict[str, float]:

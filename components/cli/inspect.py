@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
@@ -10,6 +10,7 @@ import typer
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.cli.shared import options
+from spacy_lpcfg.components.cli.shared.citations import cells
 from spacy_lpcfg.components.cli.shared.console import reporting_errors
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 
@@ -35,7 +36,6 @@ def inspect(
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Number of rules or words to show for each state.")] = 5,
     as_json: options.AsJson = False,
-    component: options.Component = None,
 ) -> None:
     """Show what a parser has learned.
 
@@ -52,7 +52,7 @@ def inspect(
         spacy-lpcfg inspect model/ --symbol all --json > model.json
     """
     nlp = load_pipeline(model)
-    pipe = find_parser(nlp, component)
+    pipe = find_parser(nlp)
     learned = cast("ParsingModel", pipe.learned).without_evidence
     details: Details = {
         "component": pipe.name,
@@ -160,15 +160,9 @@ def _names(grammar: "Grammar", wanted: list[str] | None) -> list[str]:
 
 
 def _nearest(name: str, order: list[str]) -> list[str]:
-    """Return the three symbols nearest to a name, the frequent first: labels and tags, unless it is no such name."""
+    """Return the three symbols nearest to a name: labels and tags, unless it is no such name."""
     plain = [symbol for symbol in order if not set(symbol) & set("|@")]
-    matcher = SequenceMatcher(None, name)
-
-    def similarity(symbol: str) -> float:
-        matcher.set_seq2(symbol)
-        return matcher.ratio()
-
-    return sorted(order if set(name) & set("|@") else plain or order, key=similarity, reverse=True)[:3]
+    return get_close_matches(name, order if set(name) & set("|@") else plain or order, 3, cutoff=0)
 
 
 # As text -----------------------------------------------------------------------------------------
@@ -177,7 +171,7 @@ def _nearest(name: str, order: list[str]) -> list[str]:
 def _lines(details: Details) -> Iterator[str]:
     sizes = details["model"]
     yield f"{details['component']}: {sizes['kind']}"
-    yield from {"grammar": _grammar_lines, "networks": _network_lines}.get(sizes["kind"], _summary_lines)(sizes)
+    yield from _size_lines(sizes)
     yield ""
     for name, of_symbol in details["symbols"].items():
         yield from _state_lines(name, of_symbol)
@@ -187,31 +181,20 @@ def _lines(details: Details) -> Iterator[str]:
         yield from _fit_lines(details["fit"])
 
 
-def _grammar_lines(sizes: Details) -> Iterator[str]:
-    yield f"{sizes['n_labels']} categories, {sizes['n_tags']} tags, root label {sizes['root_label'] or 'none'}"
-    yield f"{sizes['n_symbols']} symbols, {sizes['n_preterminals']} of them over words; {sizes['n_rules']} binary rules"
-    yield f"{sizes['n_terminals']} words and signatures; {sizes['n_rare_words']} rare words by their signatures"
-    proper = "probabilities" if sizes["is_proper"] else "estimates that may be negative"
-    yield f"parameters are {proper}; {sizes['n_bytes'] / 1e6:.1f} MB"
-    yield ""
-    yield f"{'symbol':<24}{'share':>8}{'states':>8}"
-    for name, n_states in sizes["states"].items():
-        yield f"{name:<24}{sizes['shares'][name]:>8.4f}{n_states:>8}"
-
-
-def _network_lines(sizes: Details) -> Iterator[str]:
-    yield f"{len(sizes['labels'])} categories: {' '.join(sizes['labels'])}"
-    yield f"{len(sizes['tags'])} tags: {' '.join(sizes['tags'])}"
-    yield f"{sizes['n_words']} words, {sizes['n_signatures']} signatures, {sizes['n_outcomes']} outcomes of decisions"
-    yield f"latent relations: {' '.join(sizes['latent_relations'])}"
-    yield f"decision relations: {' '.join(sizes['decision_relations'])}"
-    for network in sizes["networks"]:
-        shapes = (f"{name} {'x'.join(map(str, shape))}" for name, shape in network["parameters"].items())
-        yield f"network, {network['approximation']}, {network['n_states']} states: {', '.join(shapes)}"
-
-
-def _summary_lines(sizes: Details) -> Iterator[str]:
-    yield f"{sizes['summary']}; {sizes['n_bytes'] / 1e6:.1f} MB"
+def _size_lines(sizes: Details) -> Iterator[str]:
+    """Yield sizes by their names in JSON, but for the shapes of parameters; then the states of each symbol."""
+    for name, value in sizes.items():
+        if isinstance(value, (str, int)):
+            yield f"{name}: {value}"
+        elif name == "networks":
+            yield from (f"network: {network['approximation']}, {network['n_states']} states" for network in value)
+        elif isinstance(value, list):
+            yield f"{name}: {' '.join(value)}"
+    if "states" in sizes:
+        yield ""
+        yield f"{'symbol':<24}{'share':>8}{'states':>8}"
+        for name, n_states in sizes["states"].items():
+            yield f"{name:<24}{sizes['shares'][name]:>8.4f}{n_states:>8}"
 
 
 def _state_lines(name: str, of_symbol: Details) -> Iterator[str]:
@@ -238,10 +221,4 @@ def _fit_lines(steps: list[Details]) -> Iterator[str]:
     names = [name for name, value in steps[0].items() if not isinstance(value, (dict, list))]
     yield "\t".join(names)
     for step in steps:
-        yield "\t".join(_cell(step.get(name)) for name in names)
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+        yield "\t".join(cell or "-" for cell in cells(*map(step.get, names)))

@@ -2,21 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.clusters import on_cluster
-from spacy_lpcfg.components.cli.shared.console import (
-    log_skipped,
-    progress_of_steps,
-    reporting_errors,
-    tell,
-)
+from spacy_lpcfg.components.cli.shared.console import busy, log_skipped, reporting_errors, tell
 from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner
 from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline, check_folder, save_pipeline
 from spacy_lpcfg.components.cli.shared.treebanks import log_dialect, names_of
@@ -29,9 +23,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees import TreebankError
 
 
-class Attribute(str, Enum):
-    tag = "tag"
-    pos = "pos"
+Attribute = Literal["tag", "pos"]
 
 
 @reporting_errors
@@ -41,7 +33,7 @@ def learn_bracketer(
     settings: options.Settings = None,
     attr: Annotated[
         Attribute, typer.Option(help="Read token.tag_ or token.pos_, in .spacy files and when bracketing.")
-    ] = Attribute.tag,
+    ] = "tag",
     tag_map: Annotated[
         Path | None, options.file_option("A file with a tag and its universal tag on each line.")
     ] = None,
@@ -75,21 +67,20 @@ def learn_bracketer(
     component = _add_bracketer(nlp, settings, attr, seed)
     component.mapping = read_tag_map(tag_map) if tag_map else {}
     text = _Text(tagged, attr, dialect, skip_bad)
-    with on_cluster(scheduler), progress_of_steps() as on_step:
-        component.learn(text, progress=on_step)
+    with on_cluster(scheduler), busy("learning"):
+        component.learn(text)
     text.log_dialects()
     log_skipped(list(text.errors.values()))
     counts = f"{counted(text.n_sentences, 'sentence')}, {counted(text.n_tokens, 'token')}"
     tell(f"learned from {counts} of {names_of(tagged)}")
     save_pipeline(nlp, output, force=force)
-    tell(f"saved to {output}")
 
 
 def _add_bracketer(nlp: "Language", settings: list[str] | None, attr: Attribute, seed: int) -> "SpectralBracketerPipe":
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
     _, learner = chosen_learner("bracketer", settings, seed=seed, lang=nlp.lang or "en")
-    config = {"learner": learner, "attr": attr.value, "seed": seed}
+    config = {"learner": learner, "attr": attr, "seed": seed}
     component = nlp.add_pipe("spectral_bracketer", config=config)
     assert isinstance(component, SpectralBracketerPipe)
     return component
@@ -111,7 +102,7 @@ class _Text:
 
         self.n_sentences = self.n_tokens = 0
         on_error = self._note if self.skip_bad else None
-        form: dict[str, Any] = {"attr": self.attr.value, "dialect": self.dialect}
+        form: dict[str, Any] = {"attr": self.attr, "dialect": self.dialect}
         for sentence in read_sentences(self.paths, on_error=on_error, **form):
             self.n_sentences += 1
             self.n_tokens += len(sentence.words)

@@ -1,10 +1,8 @@
 """`spacy-lpcfg learn lm`: the language model of Saul and Pereira."""
 
-import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,14 +10,10 @@ from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner
 from spacy_lpcfg.components.cli.shared.options import SET
-from spacy_lpcfg.components.cli.shared.pipelines import add_learned, blank_pipeline, check_folder, saving_folder
+from spacy_lpcfg.components.cli.shared.pipelines import add_learned, blank_pipeline, check_folder, save_pipeline
 
 if TYPE_CHECKING:
-    from spacy.language import Language
-
     from spacy_lpcfg.language_model.learning import Iteration
-
-HISTORY = "history.json"  # the file of what the iterations found, beside the pipeline
 
 
 @reporting_errors
@@ -35,7 +29,7 @@ def learn_lm(
     """Learn a language_model, with latent states, from plain text.
 
     A line of TEXT is a sentence, with blanks between its tokens. --dev prints the perplexity of that text, and keeps
-    the best number of iterations. Beside the pipeline, history.json has the log-likelihood (nats), the perplexity of
+    the best number of iterations. "fit" in the pipeline's meta.json has the log-likelihood (nats), the perplexity of
     the --dev text and the CPU seconds so far after every iteration.
 
     --set changes settings of `LanguageModelLearner`: method=em, pivot or pivot-em, n_states (at most 128), n_iterations
@@ -48,6 +42,7 @@ def learn_lm(
         spacy-lpcfg surprisal lm/ "The horse raced past the barn fell."
     """
     from spacy_lpcfg.language_model import LanguageModelLearner, read_sentences
+    from spacy_lpcfg.learning.base import meta_of
 
     output = check_folder(output, inputs=[*text, *(dev or ())], force=force)
     nlp = blank_pipeline(lang)
@@ -67,27 +62,11 @@ def learn_lm(
     if held_out:
         tell(f"dev perplexity {model.perplexity(held_out).perplexity:.2f} on {len(held_out)} sentences")
     add_learned(nlp, "language_model", model, {"learner": config})
-    _save(nlp, history, output, force=force)
+    nlp.meta.update(meta_of(history))
+    save_pipeline(nlp, output, force=force)
 
 
 def _log_history(history: "Sequence[Iteration]") -> None:
     for n, log_likelihood, score, seconds in history:
         dev_part = f", dev perplexity {score.perplexity:.2f}" if score else ""
         log(f"{n} iterations of EM, {seconds:.1f} s: log-likelihood {log_likelihood:.0f}{dev_part}")
-
-
-def _save(nlp: "Language", history: Sequence["Iteration"], output: Path, *, force: bool) -> None:
-    with saving_folder(output, force=force) as folder:
-        nlp.to_disk(folder)
-        (folder / HISTORY).write_text(json.dumps(list(map(_as_json, history)), indent=2), encoding="utf-8")
-    tell(f"saved to {output}")
-
-
-def _as_json(step: "Iteration") -> dict[str, Any]:
-    """Return the record of an iteration, with null for values that are not known or not finite."""
-    values = {
-        "log_likelihood": step.log_likelihood,
-        "dev_perplexity": math.nan if step.dev is None else step.dev.perplexity,
-        "seconds": step.seconds,
-    }
-    return {"iteration": step.n, **{name: value if math.isfinite(value) else None for name, value in values.items()}}

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import busy, reporting_errors, tell
+from spacy_lpcfg.components.cli.shared.learner_options import chosen_learner
 from spacy_lpcfg.components.cli.shared.pipelines import add_learned, blank_pipeline, check_folder, save_pipeline
 
 
@@ -18,6 +19,7 @@ def learn_unsupervised(
         list[Path] | None,
         options.file_option("Some thousand sentences like those to parse. [default: a sample of TEXT]"),
     ] = None,
+    settings: options.Settings = None,
     seed: options.Seed = 0,
     lang: options.TokenizerLang = "en",
     force: options.Force = False,
@@ -25,6 +27,9 @@ def learn_unsupervised(
     """Learn an lpcfg_parser from raw text, without trees.
 
     Its only labels are S and X, with probabilities. A line of TEXT is a sentence, with blanks between its tokens.
+
+    --set changes settings of `Unsupervised`, such as n_classes=[32] (the number of word classes of each grammar) and
+    n_rounds=1, which are faster and less accurate.
 
     \b
     Example:
@@ -36,7 +41,8 @@ def learn_unsupervised(
 
     output = check_folder(output, inputs=[*text, *(grammar_text or ())], force=force)
     nlp = blank_pipeline(lang)
-    learner = Unsupervised(seed=seed)
+    learner, _ = chosen_learner("unsupervised", settings, seed=seed, lang=lang)
+    assert isinstance(learner, Unsupervised)
     n_grammars = learner.n_rounds * len(learner.n_classes)
     of_grammars = without_marks(read_sentences(grammar_text)) if grammar_text else None
     with busy("learning", n_grammars, "grammars") as reach:
@@ -44,4 +50,3 @@ def learn_unsupervised(
     add_learned(nlp, "lpcfg_parser", learned, {})
     tell(learned.summary)
     save_pipeline(nlp, output, force=force)
-    tell(f"saved to {output}")

@@ -4,40 +4,32 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from spacy_lpcfg.checks import check_one_of, counted
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import log, one_line, progress, reporting_errors, usage_errors
-from spacy_lpcfg.components.cli.shared.files import check_output
-from spacy_lpcfg.components.cli.shared.formats import check_terminal, format_of, output_formats, write_output
-from spacy_lpcfg.components.cli.shared.inputs import (
-    Source,
-    check_usage,
-    kind_said,
-    n_documents,
-    run_pipeline,
-    source_of,
-)
+from spacy_lpcfg.components.cli.shared.formats import Target, checked_target, format_of, output_formats
+from spacy_lpcfg.components.cli.shared.inputs import check_usage, kind_said
 from spacy_lpcfg.components.cli.shared.learner_options import parsed_settings
 from spacy_lpcfg.components.cli.shared.options import SET
 from spacy_lpcfg.components.cli.shared.outputs import EMPTY, ParseFormat, check_contents, contents_of
 from spacy_lpcfg.components.cli.shared.parse_many import Made, parse_many
-from spacy_lpcfg.components.cli.shared.pipelines import find_parser_or_bracketer, load_pipeline, n_jobs, set_words
+from spacy_lpcfg.components.cli.shared.pipelines import find_parser_or_bracketer, load_pipeline, n_jobs
+from spacy_lpcfg.components.cli.shared.runs import Run
 from spacy_lpcfg.components.cli.shared.shards import Shard, is_corpus, shards_of
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.components.cli.shared.inputs import Parsed, Pipe
+    from spacy_lpcfg.components.cli.shared.runs import Parsed
 
 _FINE = ("parsed", EMPTY)
 _OBJECTS = ("pretrained", "learner", "model", "constraints", "scorer")  # settings that are no text or number
-
 
 _Files = Annotated[
     list[str],
@@ -52,7 +44,7 @@ _Kind = Annotated[
 ]
 _Form = Annotated[
     ParseFormat | None,
-    typer.Option("--format", help="What to write; see above. [default: by the ending of --output, or brackets]"),
+    options.format_option("What to write; see above. [default: by the ending of --output, or brackets]"),
 ]
 _Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="File to write instead of stdout; for many files, a folder.")
@@ -72,13 +64,7 @@ _Tags = Annotated[
     ),
 ]
 _Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        SET,
-        metavar="NAME=VALUE",
-        help="Setting of the component, such as decoding=most-probable or pruning.beam=10; may be given again. An "
-        "unknown name lists all.",
-    ),
+    list[str] | None, options.settings_option("component", "decoding=most-probable, pruning.beam=10 or words=FILE")
 ]
 _NProcess = Annotated[
     int,
@@ -103,9 +89,7 @@ def parse(
     marginals: _Marginals = False,
     tags: _Tags = None,
     settings: _Settings = None,
-    words: options.Words = None,
     dialect: options.Dialect = None,
-    component: options.Component = None,
     n_process: _NProcess = 1,
     scheduler: options.Scheduler = None,
     force: _Force = False,
@@ -144,7 +128,9 @@ def parse(
     JSON and tables say where sentences and spans stand: file, document (number of the Doc), line, sentence (number),
     sent_id, start_char and end_char (characters of the document), and text.
 
-    A bracketer needs tags: unless its pipeline has a tagger, FILE has to hold trees, tagged words or Docs.
+    A bracketer needs tags: unless its pipeline has a tagger, FILE has to hold trees, tagged words or Docs. With
+    --set words=FILE an lpcfg_parser takes the tags that words may have from a file with a word and its tags on each
+    line, such as Book VB NN.
 
     Trees of text and Docs spell brackets and double quotes as the Penn Treebank does, such as -LRB- for (.
 
@@ -158,30 +144,31 @@ def parse(
     """
     kind = kind_said(kind, dialect)
     many = scheduler is not None or is_corpus(files)
-    name = format_of(None if many else output, form, ParseFormat)
     questions: dict[str, dict[str, Any]] = {"posteriors": {}} if marginals else {}
     if n_best:
         questions["n_best"] = {"n": n_best, "tag_variants": False}
+    formats = get_args(ParseFormat)
+    name = format_of(None if many else output, form, formats)
     check_contents(name, questions)
     shards = shards_of(files, kind, output, output_formats()[name].suffixes[0]) if many else []
     first = shards[0].file if many else files[0]
     check_usage(first, kind, tags)
-    if not many:
-        check_output(output, inputs=[first, model], force=force)
-        check_terminal(output, name)
+    target = (
+        Target(None, name, True) if many else checked_target(output, form, formats, inputs=[first, model], force=force)
+    )
     n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
-    pipe = find_parser_or_bracketer(nlp, component)
-    _set(nlp, pipe, settings, words)
-    work = _Work(nlp, pipe.name, source_of(nlp, pipe, first, kind, tags, dialect), questions, name, force or many)
+    pipe = find_parser_or_bracketer(nlp)
+    _set(nlp, pipe, settings)
+    work = _Work(Run.of(nlp, pipe, first, kind, dialect, tags), questions, target)
     if many:
         status = parse_many(work, shards, n_process=n_process, scheduler=scheduler, force=force)
     else:
-        status = work.parse(work.first, output, n_process=n_process, is_told=True)
+        status = work.parse(n_process=n_process, is_told=True)
     _log_makeshift(status)
 
 
-def _set(nlp: "Language", pipe: "Pipe", settings: list[str] | None, words: Path | None) -> None:
+def _set(nlp: "Language", pipe: Any, settings: list[str] | None) -> None:
     """Change settings of a component, and read its model, which then says what it can do.
 
     RAISES (BadParameter): For settings that the component cannot have.
@@ -198,55 +185,47 @@ def _set(nlp: "Language", pipe: "Pipe", settings: list[str] | None, words: Path 
             setattr(pipe, name, changed_setting(name, getattr(pipe, name), value))
         if settings and isinstance(pipe, ParsingPipe):
             pipe.ready_parser()
-    if words is not None:
-        set_words(pipe, words)
-
-
-def _root_label(pipe: "Pipe") -> str | None:
-    """Return the label over every tree, None for none; a bracketer's trees get an unlabelled root."""
-    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
-
-    return None if isinstance(pipe, ParsingPipe) else ""
 
 
 @dataclass(frozen=True, eq=False)
 class _Work:
     """A task that parses files and writes the result; it can be sent to other processes.
 
-    nlp (Language): The pipeline.
-    component (str): The name of its component that parses.
-    first (Source): The first file, whose kind and dialect are those of all.
-    questions (dict): As for `run_pipeline`.
-    form (str): The name of the format of output.
-    force (bool): Whether files may be replaced. Those of a folder may: they were chosen by whether they are there, and
+    run (Run): The run over the first file, whose kind and dialect are those of all.
+    questions (dict): As for `Run.parsed`.
+    target (Target): Where to write. Files of a folder may be replaced: they were chosen by whether they are there, and
         a worker that died may have written its own.
     """
 
-    nlp: "Language"
-    component: str
-    first: Source
+    run: Run
     questions: dict[str, dict[str, Any]]
-    form: str
-    force: bool
+    target: Target
 
-    def parse(self, source: Source, output: Path | None, *, n_process: int = 1, is_told: bool = False) -> Counter[str]:
-        """Parse a file into another, and return the number of sentences with each status; with a bar if `is_told`."""
-        pipe = find_parser_or_bracketer(self.nlp, self.component)
-        documents = run_pipeline(self.nlp, pipe, source, questions=self.questions, n_process=n_process)
-        is_seen = not is_told or (output is None and sys.stdout.isatty())
-        total = None if is_seen else n_documents(self.nlp, source)
+    def parse(self, *, n_process: int = 1, is_told: bool = False) -> Counter[str]:
+        """Parse the file, and return the number of sentences with each status; with a bar if `is_told`."""
+        key = self.run.component.spans_key
+        is_seen = not is_told or (self.target.path is None and sys.stdout.isatty())
         status: Counter[str] = Counter()
-        bar = progress(documents, "documents", hidden=is_seen, total=total)
-        counted = _counted(bar, pipe.spans_key, status)
-        contents = contents_of(counted, self.form, self.questions, pipe.spans_key, _root_label(pipe))
-        write_output(output, self.form, contents, force=self.force)
+        documents = self.run.parsed(questions=self.questions, n_process=n_process)
+        bar = progress(documents, "documents", hidden=is_seen, total=None if is_seen else self.run.n_documents())
+        self.target.write(
+            contents_of(_counted(bar, key, status), self.target.form, self.questions, key, self._root_label())
+        )
         return status
+
+    def _root_label(self) -> str | None:
+        """Return the label over every tree, None for none; a bracketer's trees get an unlabelled root."""
+        from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+
+        return None if isinstance(self.run.component, ParsingPipe) else ""
 
     def __call__(self, shard: Shard) -> Made:
         """Parse one of many files; words that it alone has are forgotten."""
-        with self.nlp.memory_zone() if hasattr(self.nlp, "memory_zone") else nullcontext():  # spaCy 3.8
+        nlp, source = self.run.nlp, self.run.source._replace(file=shard.file, is_told=False)
+        work = replace(self, run=self.run._replace(source=source), target=self.target._replace(path=Path(shard.output)))
+        with nlp.memory_zone() if hasattr(nlp, "memory_zone") else nullcontext():  # spaCy 3.8
             try:
-                return Made(self.parse(self.first._replace(file=shard.file, is_told=False), Path(shard.output)))
+                return Made(work.parse())
             except (ValueError, OSError) as error:
                 return Made(error=one_line(error))
             except Exception as error:  # one of many files: what is wrong with it does not stop the others

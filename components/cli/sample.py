@@ -1,31 +1,24 @@
 """`spacy-lpcfg sample`: trees drawn from a grammar, or from what a parser believes of sentences."""
 
 from collections.abc import Iterator
-from enum import Enum
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 import typer
 
 from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
-from spacy_lpcfg.components.cli.shared.files import check_output
-from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
-from spacy_lpcfg.components.cli.shared.inputs import Source, check_usage, run_pipeline, source_of
+from spacy_lpcfg.components.cli.shared.formats import checked_target
 from spacy_lpcfg.components.cli.shared.outputs import answers_of, printable, tree_of
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.runs import Run, loaded_run
 
 if TYPE_CHECKING:
-    from spacy.language import Language
-
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.parsing.model import ParsingModel
     from spacy_lpcfg.trees import Tree
 
-
-class SampleFormat(str, Enum):
-    brackets = "brackets"
-    words = "words"
+SampleFormat = Literal["brackets", "words"]
 
 
 @reporting_errors
@@ -40,7 +33,7 @@ def sample(
     n: Annotated[
         int, typer.Option("--n-samples", "-n", min=1, help="Number of trees, for each sentence if there are any.")
     ] = 10,
-    seed: Annotated[int, typer.Option(min=0, max=options.LARGEST_SEED, help="Seed of random numbers.")] = 0,
+    seed: options.Seed = 0,
     max_words: Annotated[int, typer.Option(min=1, help="Without FILE: longer sentences are drawn again.")] = 40,
     kind: options.Kind = None,
     dialect: options.Dialect = None,
@@ -48,11 +41,8 @@ def sample(
         options.Tags | None,
         typer.Option(help="Use tags of the model, or those of the input. [default: given if tagged, else model]"),
     ] = None,
-    form: Annotated[
-        SampleFormat | None, typer.Option("--format", help="Trees, or their words. [default: brackets]")
-    ] = None,
+    form: Annotated[SampleFormat | None, options.format_option("Trees, or their words. [default: brackets]")] = None,
     output: options.OutputFile = None,
-    component: options.Component = None,
     force: options.Replace = False,
 ) -> None:
     """Draw trees or sentences at random.
@@ -66,18 +56,13 @@ def sample(
         spacy-lpcfg sample model/ -n 100 --format words
         spacy-lpcfg sample en "I saw her duck." -n 20
     """
-    name = format_of(output, form, SampleFormat)
-    check_output(output, inputs=[model] if file is None else [model, file], force=force)
-    if file is not None:
-        check_usage(file, kind, tags)
-    nlp = load_pipeline(model)
-    pipe = find_parser(nlp, component)
+    inputs = [model] if file is None else [model, file]
+    target = checked_target(output, form, get_args(SampleFormat), inputs=inputs, force=force)
     if file is None:
-        samples = _sentences(pipe, n, seed, max_words)
+        samples = _sentences(find_parser(load_pipeline(model)), n, seed, max_words)
     else:
-        samples = _of_sentences(nlp, pipe, source_of(nlp, pipe, file, kind, tags, dialect), n, seed)
-    lines = ("" if tree is None else _line(tree, name) for tree in progress(samples, "trees"))
-    write_output(output, name, lines, force=force)
+        samples = _of_sentences(loaded_run(model, file, kind, dialect, tags), n, seed)
+    target.write("" if tree is None else _line(tree, target.form) for tree in progress(samples, "trees"))
 
 
 def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Iterator[Tree | None]":
@@ -93,10 +78,9 @@ def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Itera
     return islice(sample_trees(grammar, seed=seed, max_words=max_words), n)
 
 
-def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, seed: int) -> "Iterator[Tree | None]":
+def _of_sentences(run: Run, n: int, seed: int) -> "Iterator[Tree | None]":
     """Yield trees of each sentence in turn, and None after them."""
-    questions = {"samples": {"n": n, "seed": seed}}
-    for parsed in run_pipeline(nlp, pipe, source, questions=questions, with_trees=False):
+    for parsed in run.parsed(questions={"samples": {"n": n, "seed": seed}}, with_trees=False):
         for _, words, trees in answers_of(parsed, "samples"):
             yield from (tree_of(printable(words), answer) for answer in trees)
             yield None
@@ -104,6 +88,6 @@ def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, 
 
 def _line(tree: "Tree", form: str) -> str:
     words = [word.replace(" ", "_") for word in tree.words]
-    if form == SampleFormat.words:
+    if form == "words":
         return " ".join(words)
     return str(type(tree).from_spans(words, tree.tags, tree.spans()))

@@ -2,47 +2,37 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 import typer
 
 from spacy_lpcfg.batches import in_batches
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.citations import EXTENT, PLACE, CitedSentence, Origin, cells
-from spacy_lpcfg.components.cli.shared.console import OnError, begun, log, progress, reporting_errors
-from spacy_lpcfg.components.cli.shared.failures import Failures
-from spacy_lpcfg.components.cli.shared.files import check_output
-from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
-from spacy_lpcfg.components.cli.shared.inputs import Source, trees_of
+from spacy_lpcfg.components.cli.shared.citations import EXTENT, PLACE, CitedSentence, Origin
+from spacy_lpcfg.components.cli.shared.console import begun, log, progress, reporting_errors
+from spacy_lpcfg.components.cli.shared.formats import checked_target
+from spacy_lpcfg.components.cli.shared.inputs import Source
 from spacy_lpcfg.components.cli.shared.patterns import NamedPattern, patterns_and_files
+from spacy_lpcfg.components.cli.shared.readers import trees_of
 from spacy_lpcfg.components.cli.shared.tree_sources import TreeSources
 from spacy_lpcfg.components.cli.shared.treebanks import log_dialect
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries import TreeIndex, TreeMatch, TreeNode
     from spacy_lpcfg.trees import HeadRules
+    from spacy_lpcfg.trees.errors import OnError
 
 _CONTEXT = 40  # characters on each side of a match
 _COLUMNS = (*PLACE, "pattern", "start", "end", "label", "probability", *EXTENT)
 _N_DOCS = 500  # that are looked through at a time
 _NO_HEAD = " <# is the head child of a node, such as its IN; <<# is the word as well."
 
-
-class SearchFormat(str, Enum):
-    kwic = "kwic"
-    brackets = "brackets"
-    tsv = "tsv"
-    csv = "csv"
-    jsonl = "jsonl"
-    json = "json"
-
-
-_TABLES = (SearchFormat.tsv.value, SearchFormat.csv.value)
-_JSON = (SearchFormat.jsonl.value, SearchFormat.json.value)
+SearchFormat = Literal["kwic", "brackets", "tsv", "csv", "jsonl", "json"]
+_TABLES = ("tsv", "csv")
+_JSON = ("jsonl", "json")
 
 
 class Searched(NamedTuple):
@@ -106,10 +96,7 @@ _PatternsFile = Annotated[
 ]
 _Form = Annotated[
     SearchFormat | None,
-    typer.Option(
-        "--format",
-        help="Print matches in context, as trees, in a table or as JSON. [default: kwic; tsv with --counts]",
-    ),
+    options.format_option("Matches in context, as trees, in a table or as JSON. [default: kwic; tsv with --counts]"),
 ]
 _Counts = Annotated[bool, typer.Option("--counts", help="Print a table of the numbers of matches.")]
 
@@ -123,7 +110,6 @@ def search(
     counts: _Counts = False,
     kind: options.Kind = None,
     model: options.TextModel = "en",
-    component: options.Component = None,
     lang: options.Lang = "en",
     dialect: options.Dialect = None,
     skip_bad: options.SkipBad = False,
@@ -152,53 +138,37 @@ def search(
     """
     from spacy_lpcfg.trees import head_rules
 
-    name = _format(output, form, counts)
     patterns, files = patterns_and_files(arguments, expressions or (), patterns_file)
-    reader = TreeSources(kind, model, component, dialect)
-    sources = [*reader.sources(files)]
-    check_output(output, inputs=[*(source.file for source in sources), model], force=force)
-    reader.load_for(sources)
-    failures = Failures(len(sources), skip_bad=skip_bad)
+    reader = TreeSources(files, kind, model, dialect, skip_bad=skip_bad)
+    target = checked_target(
+        output, form, _TABLES if counts else get_args(SearchFormat), inputs=reader.inputs, force=force
+    )
+    reader.load()
     has_root = {named.pattern.has_root for named in patterns}
-    searched = _searched(reader, sources, head_rules(lang), failures, has_root)
+    searched = _searched(reader, head_rules(lang), has_root)
     is_one = len(files) == 1 and not os.path.isdir(files[0])
-    rows = _count_rows(searched, patterns) if counts else _rows(begun(searched), patterns, name, is_one)
-    write_output(output, name, begun(rows), force=force)
-    failures.tell()
-
-
-def _format(output: Path | None, form: SearchFormat | None, counts: bool) -> str:
-    """Return the name of the format; counts are a table."""
-    if counts and form is not None and form.value not in _TABLES:
-        raise typer.BadParameter(f"counts are {' or '.join(_TABLES)}, not {form.value}", param_hint="--format")
-    return format_of(output, form, _TABLES if counts else SearchFormat)
+    rows = _count_rows(searched, patterns) if counts else _rows(begun(searched), patterns, target.form, is_one)
+    target.write(begun(rows))
+    reader.failures.tell()
 
 
 # Reading -----------------------------------------------------------------------------------------
 
 
-def _searched(
-    reader: TreeSources,
-    sources: Iterable[Source],
-    rules: "HeadRules",
-    failures: Failures,
-    has_root: set[bool],
-) -> Iterator[Searched]:
+def _searched(reader: TreeSources, rules: "HeadRules", has_root: set[bool]) -> Iterator[Searched]:
     """Yield the trees of files.
 
     has_root (set of bool): Whether trees are below a node ROOT, for each of the patterns.
     """
-    for source in sources:
-        is_treebank = source.kind == options.Input.trees
-        parts = (
-            _treebank(source, rules, failures.on_error, has_root)
-            if is_treebank
-            else _docs(reader, source, rules, has_root)
-        )
-        yield from failures.reading(source.name, parts)
+    for source in reader.sources:
+        if source.kind == "trees":
+            parts = _treebank(source, rules, reader.failures.on_error, has_root)
+        else:
+            parts = _docs(reader, source, rules, has_root)
+        yield from reader.failures.reading(source.name, parts)
 
 
-def _treebank(source: Source, rules: "HeadRules", on_error: OnError, has_root: set[bool]) -> Iterator[Searched]:
+def _treebank(source: Source, rules: "HeadRules", on_error: "OnError", has_root: set[bool]) -> Iterator[Searched]:
     from spacy_lpcfg.queries import TreeIndex
     from spacy_lpcfg.trees.formats import PENN
     from spacy_lpcfg.trees.reading import dialect_of
@@ -303,7 +273,7 @@ def _line(found: Found, form: str, *, is_one: bool, is_named: bool) -> str:
     """Return a match with the number of its tree, and its name if there are several: its tree, or words in context."""
     position = str(found.number) if is_one else f"{found.searched.name}:{found.number}"
     name = f"\t{found.name}" if is_named else ""
-    if form == SearchFormat.brackets:
+    if form == "brackets":
         return f"{position}{name}\t{found.match.node.tree}"
     return f"{_in_context(position, found.match.node, found.sentence)}{name}"
 
@@ -324,14 +294,12 @@ def _extent(node: "TreeNode", sentence: CitedSentence) -> dict[str, Any]:
 
 def _cells(found: Found, names: Iterable[str]) -> Iterator[Any]:
     """Yield the cells of a row, with the text of each name in the end."""
-    sentence, p = found.sentence, found.match.probability
-    extent: Mapping[str, Any] = _extent(found.match.node, sentence)
-    own = {"pattern": found.name, **{name: extent[name] for name in ("start", "end", "label")}}
-    probability = {"probability": None if p is None else f"{p:.6g}"}
-    yield from cells(sentence.place(found.number), own, probability, {name: extent[name] for name in EXTENT})
+    sentence, node = found.sentence, found.match.node
+    values = found.name, node.start, node.end, node.label, found.match.probability
+    yield from sentence.row(found.number, *values, start=node.start, end=node.end)
     for name in names:
-        node = found.match.names.get(name)
-        yield "" if node is None else sentence.extent(node.start, node.end)["text"]
+        named = found.match.names.get(name)
+        yield "" if named is None else sentence.extent(named.start, named.end)["text"]
 
 
 def _object(found: Found) -> dict[str, Any]:

@@ -22,7 +22,6 @@ def serve(
     n_best: Annotated[
         int, typer.Option("--n-best", min=1, max=100, help="Number of trees to show for each sentence.")
     ] = 5,
-    component: options.Component = None,
     port: options.Port = 8000,
 ) -> None:
     """Serve a page to try a model in the browser.
@@ -42,7 +41,7 @@ def serve(
     pages = {}
     for model in dict.fromkeys(models or ["en"]):
         nlp = load_pipeline(model)
-        parser = find_parser_or_bracketer(nlp, component)
+        parser = find_parser_or_bracketer(nlp)
         pages[model] = DemoPage(nlp, parser, n_best=n_best)
     server = listening(port, lambda: DemoServer(port, DemoModels(pages), models=list(pages)))
     with busy("preparing the page"):  # reads what the first texts would wait for: tables of models, libraries that draw

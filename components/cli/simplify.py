@@ -1,34 +1,24 @@
 """`spacy-lpcfg simplify`: sentences split into clauses that stand alone."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from enum import Enum
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 from spacy_lpcfg.components.cli.shared import options
-from spacy_lpcfg.components.cli.shared.citations import CHARACTERS, EXTENT, PLACE, CitedSentence, cells
+from spacy_lpcfg.components.cli.shared.citations import CHARACTERS, EXTENT, PLACE, CitedSentence
 from spacy_lpcfg.components.cli.shared.console import begun, progress, reporting_errors
-from spacy_lpcfg.components.cli.shared.files import check_output
-from spacy_lpcfg.components.cli.shared.formats import format_of, write_output
-from spacy_lpcfg.components.cli.shared.inputs import check_usage, run_pipeline, source_of
-from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.shared.formats import checked_target
+from spacy_lpcfg.components.cli.shared.runs import loaded_run
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.components.cli.shared.inputs import Parsed
+    from spacy_lpcfg.components.cli.shared.runs import Parsed
     from spacy_lpcfg.components.doc.simple_clauses import ClauseToken, SimpleClause
     from spacy_lpcfg.queries import EditRule
 
 _COLUMNS = (*PLACE, "relation", "probability", "clause", *EXTENT)
 
-
-class ClauseFormat(str, Enum):
-    text = "text"
-    tsv = "tsv"
-    csv = "csv"
-    jsonl = "jsonl"
+ClauseFormat = Literal["text", "tsv", "csv", "jsonl"]
 
 
 class CitedClause(NamedTuple):
@@ -48,15 +38,14 @@ class CitedClause(NamedTuple):
 @reporting_errors
 def simplify(
     model: options.ParserModel,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, - for stdin, or a text.")],
+    file: options.File,
     kind: options.Kind = None,
     rules: Annotated[
         Path | None, options.file_option("Rules that split sentences, in Tsurgeon's format. [default: for English]")
     ] = None,
-    component: options.Component = None,
     form: Annotated[
         ClauseFormat | None,
-        typer.Option("--format", help="A clause a line, a table, or an object for each clause. [default: text]"),
+        options.format_option("A clause a line, a table, or an object for each clause. [default: text]"),
     ] = None,
     output: options.OutputFile = None,
     force: options.Replace = False,
@@ -79,15 +68,10 @@ def simplify(
     """
     from spacy_lpcfg.queries import read_rules
 
-    name = format_of(output, form, ClauseFormat)
-    check_output(output, inputs=[file, model], force=force)
-    check_usage(file, kind, None)
+    target = checked_target(output, form, get_args(ClauseFormat), inputs=[file, model], force=force)
     clause_rules = None if rules is None else read_rules(rules)
-    nlp = load_pipeline(model)
-    pipe = find_parser(nlp, component)
-    documents = run_pipeline(nlp, pipe, source_of(nlp, pipe, file, kind, None))
-    clauses = _cited(progress(documents, "documents"), clause_rules)
-    write_output(output, name, begun(_WRITTEN[name](clauses)), force=force)
+    documents = progress(loaded_run(model, file, kind).parsed(), "documents")
+    target.write(begun(_WRITTEN[target.form](_cited(documents, clause_rules))))
 
 
 def _cited(documents: "Iterable[Parsed]", rules: "Sequence[EditRule] | None") -> Iterator[CitedClause]:
@@ -109,9 +93,7 @@ def _cited(documents: "Iterable[Parsed]", rules: "Sequence[EditRule] | None") ->
 def _rows(clauses: Iterable[CitedClause]) -> Iterator[tuple[Any, ...]]:
     yield _COLUMNS
     for citation, number, _, clause in clauses:
-        p = clause.probability
-        own = clause.relation, "" if p is None else f"{p:.6g}", clause.text
-        yield *cells(citation.place(number)), *own, *cells(citation.extent())
+        yield citation.row(number, clause.relation, clause.probability, clause.text)
 
 
 def _objects(clauses: Iterable[CitedClause]) -> Iterator[dict[str, Any]]:

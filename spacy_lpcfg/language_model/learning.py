@@ -10,6 +10,7 @@ that of `anchors.py`; (5) EM ends after two iterations without a new best perple
 """
 
 import logging
+import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,6 +57,13 @@ class Iteration(NamedTuple):
     log_likelihood: float
     dev: Perplexity | None
     seconds: float
+
+    def to_values(self) -> dict[str, float | None]:
+        """Return the values by name, with None for one that is not known or not finite, which JSON does not have."""
+        perplexity = math.nan if self.dev is None else self.dev.perplexity
+        values = {"log_likelihood": self.log_likelihood, "dev_perplexity": perplexity, "seconds": self.seconds}
+        finite = {name: value if math.isfinite(value) else None for name, value in values.items()}
+        return {"iteration": self.n, **finite}
 
 
 class LanguageModelFit(NamedTuple):

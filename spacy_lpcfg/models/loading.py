@@ -19,7 +19,7 @@ def pretrained_model(name: str) -> ParsingModel:
     if not has_pretrained(name):
         raise ValueError(
             f"No model {shown(name)} comes with spacy-lpcfg, which has {', '.join(pretrained_names())}. Learn one from "
-            "a treebank: spacy-lpcfg learn lpcfg TREES --output DIR"
+            "a treebank: spacy-lpcfg learn parser TREES --output DIR"
         )
     model = model_from_disk(pretrained_path(name))
     return model.without_evidence if name.endswith(FAST) else model

@@ -96,15 +96,15 @@ def test_citations_have_the_ids_of_sentences_and_the_text_of_conllu(pcfg_model, 
         assert [of_docs[name] for name in ("sent_id", "text", "end_chars")] == [
             parsed[name] for name in ("sent_id", "text", "end_chars")
         ]
-    run("convert", docs, again)
+    run("convert", docs, "-o", again)
     lines = again.read_text("utf-8").splitlines()
     assert lines[:2] == ["# sent_id = fr.7", "# text = Il parle du chat."]
     assert lines[4] == "3-4\tdu\t_\t_\t_\t_\t_\t_\t_\t_"
     assert [line.partition("\t")[0] for line in lines if line.endswith("SpaceAfter=No")] == ["5"]
     (tmp_path / "ids.mrg").write_text("( (NP (NN Rain)) (ID CHAP1.5,3))\n", encoding="utf-8")
-    run("convert", tmp_path / "ids.mrg", tmp_path / "ids.jsonl")
+    run("convert", tmp_path / "ids.mrg", "-o", tmp_path / "ids.jsonl")
     for name in ("ids.mrg", "ids.jsonl"):
-        run("convert", tmp_path / name, tmp_path / f"{name}.spacy")
+        run("convert", tmp_path / name, "-o", tmp_path / f"{name}.spacy")
     for name in ("ids.mrg", "ids.mrg.spacy", "ids.jsonl.spacy"):
         (rain,) = table("search", "NN", tmp_path / name)
         assert (rain["sent_id"], rain["text"]) == ("CHAP1.5,3", "Rain")

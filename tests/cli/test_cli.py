@@ -68,9 +68,9 @@ def test_cli_help_explains_every_option_and_has_an_example(names, command):
 
 
 def test_cli_wrong_usage_is_code_2(tmp_path, raw):
-    run("learn", "lpcfg", tmp_path / "absent.mrg", "-o", tmp_path / "out", code=2)
-    run("learn", "lpcfg", raw, "-o", tmp_path / "out", "--set", "n_states=0", code=2)
-    assert "xx-none" in run("learn", "lpcfg", raw, "-o", tmp_path / "out", "--lang", "xx-none", code=2).stderr
+    run("learn", "parser", tmp_path / "absent.mrg", "-o", tmp_path / "out", code=2)
+    run("learn", "parser", raw, "-o", tmp_path / "out", "--set", "n_states=0", code=2)
+    assert "xx-none" in run("learn", "parser", raw, "-o", tmp_path / "out", "--lang", "xx-none", code=2).stderr
     assert "tokens have no tags" in run("parse", "m", "-", "--input", "tokens", "--tags", "given", code=2).stderr
     assert "leave out --json" in run("evaluate", raw, raw, "--json", "--reference", code=2).stderr
 
@@ -81,7 +81,7 @@ def test_cli_wrong_usage_is_code_2(tmp_path, raw):
 def test_cli_learns_spectrally_and_tunes(folder, tmp_path):
     out = tmp_path / "new" / "model"
     done = process(
-        console_script(), "learn", "lpcfg", folder / "train.mrg", "--dev", folder / "dev.mrg",
+        console_script(), "learn", "parser", folder / "train.mrg", "--dev", folder / "dev.mrg",
         "--method", "spectral", "--set", "n_states=2", "--seed", 1, "--jobs", 1, "--lang", "en", "--output", out,
     )  # fmt: skip
     trials = [float(line.split()[-1]) for line in done.stderr.splitlines() if "dev F1" in line]
@@ -100,7 +100,7 @@ def test_cli_learns_spectrally_and_tunes(folder, tmp_path):
 
 
 def test_cli_learns_by_default_by_pivots_with_evidence(folder, tmp_path):
-    run("learn", "lpcfg", folder / "train.mrg", "--set", "n_states=2", "--seed", 3, "-o", tmp_path / "two")
+    run("learn", "parser", folder / "train.mrg", "--set", "n_states=2", "--seed", 3, "-o", tmp_path / "two")
     trees = list(read_trees(folder / "train.mrg"))
     with_evidence = make_learner("pivot", seed=3, settings={"n_states": 2})
     assert grammar_of(tmp_path / "two").to_bytes() == with_evidence.fit(trees).to_bytes()
@@ -113,7 +113,7 @@ def test_cli_learns_of_a_folder_what_is_for_training(folder, tmp_path):
     (own / "train").mkdir(parents=True)
     (own / "dev.mrg").write_bytes((folder / "dev.mrg").read_bytes())
     (own / "train.txt").write_text("no trees")
-    learn = "learn", "lpcfg", own, "--method", "pcfg", "-o"
+    learn = "learn", "parser", own, "--method", "pcfg", "-o"
     assert "read 20 trees from" in run(*learn, tmp_path / "all").stdout  # nothing is called train
     (own / "train" / "one.mrg").write_text("".join(trees[:200]), encoding="utf-8")
     (own / "train.mrg.gz").write_bytes(gzip.compress("".join(trees[200:]).encode()))
@@ -125,7 +125,7 @@ def test_cli_learns_of_a_folder_what_is_for_training(folder, tmp_path):
 @pytest.mark.parametrize(("method", "learner"), [("em", EM), ("pivot", Pivot)])
 def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, method, learner):
     done = run(
-        "learn", "lpcfg", folder / "hundred.mrg", "--dev", folder / "dev.mrg",
+        "learn", "parser", folder / "hundred.mrg", "--dev", folder / "dev.mrg",
         "--method", method, "--set", "n_states=2", "-o", tmp_path / method,
     )  # fmt: skip
     looked_at = [line for line in done.stderr.splitlines() if "dev F1" in line]
@@ -147,9 +147,9 @@ def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, method, lear
 @pytest.mark.parametrize("method", ["spectral", "pivot"])
 def test_cli_says_when_a_treebank_is_too_small_for_the_states(tmp_path, method):
     ten = sample_part(tmp_path / "ten.mrg", "train", 10)
-    said = run("learn", "lpcfg", ten, "--method", method, "-o", tmp_path / "few").stderr
+    said = run("learn", "parser", ten, "--method", method, "-o", tmp_path / "few").stderr
     assert said.count("Warning: 47 of 47 symbols have fewer than 16 states: 47 seen fewer than 40 times") == 1
-    said = run("learn", "lpcfg", ten, "--method", method, "--set", "n_states=1", "-o", tmp_path / "one").stderr
+    said = run("learn", "parser", ten, "--method", method, "--set", "n_states=1", "-o", tmp_path / "one").stderr
     assert "Warning" not in said
 
 
@@ -167,7 +167,7 @@ def test_cli_says_when_a_treebank_is_too_small_for_the_states(tmp_path, method):
 )
 def test_cli_refuses_options_that_the_method_has_no_use_for(raw, tmp_path, option, method, message):
     """Even where their value is the default, and before anything is learned."""
-    done = run("learn", "lpcfg", raw, "--method", method, *option, "-o", tmp_path / "out", code=2)
+    done = run("learn", "parser", raw, "--method", method, *option, "-o", tmp_path / "out", code=2)
     assert message in stderr_of(done)
     assert not (tmp_path / "out").exists()
 
@@ -187,7 +187,7 @@ def test_cli_settings_are_json_or_text_and_may_be_within_a_part():
 
 def test_cli_learn_needs_trees(tmp_path):
     (tmp_path / "none.mrg").write_text("\n", encoding="utf-8")
-    command = ("learn", "lpcfg", tmp_path / "none.mrg", "--method", "pcfg", "-o", tmp_path / "model")
+    command = ("learn", "parser", tmp_path / "none.mrg", "--method", "pcfg", "-o", tmp_path / "model")
     assert "Expected at least one tree" in run(*command, code=1).stderr
 
 
@@ -241,7 +241,7 @@ def test_cli_parse_takes_tags_of_a_treebank_only_if_told(model, tmp_path):
     wrong.write_text("(S (NP (CC It)) (VP (IN left)) (. .))\n", encoding="utf-8")
     plain.write_text("(S (NP (PRP It)) (VP (VBD left)) (. .))\n", encoding="utf-8")
     for path in (wrong, plain):
-        run("convert", path, path.with_suffix(".spacy"))
+        run("convert", path, "-o", path.with_suffix(".spacy"))
     wanted = run("parse", model, plain, "--input", "trees").stdout
     assert trees_in(wanted)[0].tags != ["CC", "IN", "."]
     for file, options in ((wrong, ["--input", "trees"]), (wrong.with_suffix(".spacy"), [])):
@@ -312,12 +312,12 @@ def test_cli_evaluate_prints_the_reference_summary(shared_evalb, name, params, e
 def test_cli_converts_to_docs_and_back(folder, tmp_path):
     with gzip.open(tmp_path / "dev.mrg.gz", "wt", encoding="utf-8") as file:
         file.write((folder / "dev.mrg").read_text("utf-8"))
-    run("convert", folder / "dev.mrg", tmp_path / "dev.mrg.gz", tmp_path / "both.spacy", "--n-sents", 7)
+    run("convert", folder / "dev.mrg", tmp_path / "dev.mrg.gz", "-o", tmp_path / "both.spacy", "--n-sents", 7)
     docs = list(DocBin().from_disk(tmp_path / "both.spacy").get_docs(spacy.blank("en").vocab))
     assert [len(rooted_trees(doc)) for doc in docs] == [7, 7, 7, 7, 7, 5]
-    run("convert", tmp_path / "both.spacy", tmp_path / "back.mrg")
+    run("convert", tmp_path / "both.spacy", "-o", tmp_path / "back.mrg")
     assert list(read_trees(tmp_path / "back.mrg")) == 2 * list(read_trees(folder / "dev.mrg"))
-    run("convert", tmp_path / "both.spacy", tmp_path / "both.jsonl")
+    run("convert", tmp_path / "both.spacy", "-o", tmp_path / "both.jsonl")
     (first, *_) = (tmp_path / "both.jsonl").read_text("utf-8").splitlines()
     (tree, *_) = read_trees(folder / "dev.mrg")
     found, text = json.loads(first), " ".join(tree.words)
@@ -325,9 +325,9 @@ def test_cli_converts_to_docs_and_back(folder, tmp_path):
     assert [(each["start"], each["end"], each["label"]) for each in found["spans"]] == tree.children[0].spans()
     for each in (found, *found["spans"]):
         assert each["text"] == text[each["start_char"] : each["end_char"]]
-    run("convert", tmp_path / "both.jsonl", tmp_path / "from.mrg")
+    run("convert", tmp_path / "both.jsonl", "-o", tmp_path / "from.mrg")
     assert (tmp_path / "from.mrg").read_bytes() == (tmp_path / "back.mrg").read_bytes()
-    run("convert", tmp_path / "back.mrg", tmp_path / "again.mrg.gz")
+    run("convert", tmp_path / "back.mrg", "-o", tmp_path / "again.mrg.gz")
     assert list(read_trees(tmp_path / "again.mrg.gz")) == list(read_trees(tmp_path / "back.mrg"))
 
 
@@ -335,7 +335,7 @@ def test_cli_converts_to_docs_and_back(folder, tmp_path):
 def test_cli_converts_to_dependencies(tmp_path, options, heads):
     """The trees are normalized, and the head rules are those of the language."""
     (tmp_path / "raw.mrg").write_text(f"{RAW} (X (A a) (B b))", "utf-8")
-    run("convert", tmp_path / "raw.mrg", tmp_path / "raw.conllu", *options)
+    run("convert", tmp_path / "raw.mrg", "-o", tmp_path / "raw.conllu", *options)
     first, second, third, end = (tmp_path / "raw.conllu").read_text("utf-8").split("\n\n")
     assert end == ""
     assert first.startswith("# text = It seems working .\n1\tIt\t_\t_\tPRP\t_\t")
@@ -344,7 +344,7 @@ def test_cli_converts_to_dependencies(tmp_path, options, heads):
 
 
 def test_cli_converts_to_dependencies_that_spacy_reads(folder, tmp_path):
-    run("convert", folder / "dev.mrg", tmp_path / "dev.conllu")
+    run("convert", folder / "dev.mrg", "-o", tmp_path / "dev.conllu")
     docs = conllu_to_docs((tmp_path / "dev.conllu").read_text("utf-8"), n_sents=1, no_print=True)
     for doc, tree in zip(docs, map(normalize, read_trees(folder / "dev.mrg")), strict=True):
         heads = [i if head == NO_HEAD else head for i, (head, *_) in enumerate(dependencies(tree))]
@@ -355,7 +355,7 @@ def test_cli_converts_to_dependencies_that_spacy_reads(folder, tmp_path):
 def test_cli_converts_to_latex(tmp_path):
     (tmp_path / "raw.mrg").write_text(RAW, "utf-8")
     for style in ("forest", "qtree"):
-        run("convert", tmp_path / "raw.mrg", tmp_path / "raw.tex", "--style", style, "--force")
+        run("convert", tmp_path / "raw.mrg", "-o", tmp_path / "raw.tex", "--format", style, "--force")
         first, second = GOLD.splitlines()
         drawn = [to_latex(tree, style) for tree in parse_trees(f"{first} (ROOT {second})")]
         expected = "\n\n".join([f"% needs \\usepackage{{{style}}}", *drawn]) + "\n"
@@ -364,13 +364,13 @@ def test_cli_converts_to_latex(tmp_path):
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_cli_convert_adds_noise_by_the_seed(folder, tmp_path, seed):
-    run("convert", folder / "dev.mrg", tmp_path / "copies.mrg", "--noise", "0.2", "--seed", seed)
+    run("convert", folder / "dev.mrg", "-o", tmp_path / "copies.mrg", "--noise", "0.2", "--seed", seed)
     trees = list(read_trees(folder / "dev.mrg"))
     assert list(read_trees(tmp_path / "copies.mrg")) == list(with_noise(trees, share=0.2, seed=seed))
 
 
 def test_cli_convert_says_where_there_are_no_trees(raw, tmp_path):
     DocBin(docs=[spacy.blank("en")("No trees")]).to_disk(tmp_path / "out.spacy")
-    assert "has no constituents" in run("convert", tmp_path / "out.spacy", tmp_path / "out.mrg", code=1).stderr
+    assert "has no constituents" in run("convert", tmp_path / "out.spacy", "-o", tmp_path / "out.mrg", code=1).stderr
     raw.write_text("", encoding="utf-8")
-    assert "No trees in" in run("convert", raw, tmp_path / "out.mrg", code=1).stderr
+    assert "No trees in" in run("convert", raw, "-o", tmp_path / "out.mrg", code=1).stderr

@@ -26,14 +26,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning"
 
 # What the commands are given; {bad} is the bad file.
 READS_TREES = {
-    "learn-lpcfg": "learn lpcfg {bad} --method pcfg -o {out}",
-    "learn-lpcfg-dev": "learn lpcfg {trees} --dev {bad} --method pcfg -o {out}",
-    "learn-isbn": "learn isbn {bad} --set n_states=4 --set n_epochs=1 -o {out}",
+    "learn-parser": "learn parser {bad} --method pcfg -o {out}",
+    "learn-parser-dev": "learn parser {trees} --dev {bad} --method pcfg -o {out}",
+    "learn-isbn": "learn parser {bad} --method isbn --set n_states=4 --set n_epochs=1 -o {out}",
     "learn-bracketer": "learn bracketer {bad} --set variant=paper -o {out}",
     "evaluate-gold": "evaluate {bad} {trees}",
     "evaluate-test": "evaluate {trees} {bad}",
     "evaluate-both": "evaluate {bad} {bad}",
-    "convert": "convert {bad} {out}.spacy",
+    "convert": "convert {bad} -o {out}.spacy",
     "parse-trees": "parse {pcfg} {bad} --input trees -o {out}",
     "surprisal-trees": "surprisal {isbn} {bad} --input trees -o {out}",
     "sample-trees": "sample {pcfg} {bad} --input trees -o {out}",
@@ -71,11 +71,11 @@ WRITES_FILE = {
     "surprisal": "surprisal {isbn} {text} -o {bad}",
     "sample": "sample {pcfg} -o {bad}",
     "render": "render {trees} -o {bad}",
-    "convert": "convert {trees} {bad}.mrg --force",
+    "convert": "convert {trees} --force -o {bad}",
 }
 WRITES_FOLDER = {
-    "learn-lpcfg": "learn lpcfg {trees} --method pcfg -o {bad}",
-    "learn-isbn": "learn isbn {trees} --set n_states=4 --set n_epochs=1 -o {bad}",
+    "learn-parser": "learn parser {trees} --method pcfg -o {bad}",
+    "learn-isbn": "learn parser {trees} --method isbn --set n_states=4 --set n_epochs=1 -o {bad}",
     "learn-bracketer": "learn bracketer {trees} --set variant=paper -o {bad}",
     "learn-lm": "learn lm {text} --set n_states=2 -o {bad}",
 }
@@ -191,12 +191,10 @@ def test_cli_refuses_trees_that_are_not_those_of_gold(known, tmp_path):
     assert "Gold has 5 trees and test has 4" in refusal("evaluate {trees} {bad}", tmp_path, bad=fewer, **known)
 
 
-def test_cli_refuses_unknown_labels_and_components(known, tmp_path):
+def test_cli_refuses_unknown_labels(known, tmp_path):
     assert "no symbol 'NNX': expected one such as NN, NNS, NNP" in refusal(
         "inspect {pcfg} --symbol NNX", tmp_path, **known
     )
-    for command in ("parse {pcfg} {text}", "surprisal {isbn} {text}", "sample {pcfg}", "inspect {pcfg}"):
-        assert "called 'tagger'" in refusal(f"{command} --component tagger", tmp_path, **known)
 
 
 @pytest.mark.parametrize(
@@ -208,16 +206,16 @@ def test_cli_refuses_unknown_labels_and_components(known, tmp_path):
         ("parse {pcfg} {text} --n-process 0", "--n-process"),
         ("parse {bracketer} {trees} --n-best 2", "has no n-best"),
         ("sample {isbn}", "has no grammar to draw sentences from"),
-        ("learn isbn {trees} --jobs 0 -o {out}", "--jobs"),
-        ("learn isbn {trees} --jobs 999999 -o {out}", "expected 1 to 1,000, or -1"),
-        ("learn lpcfg {trees} --jobs 999999 -o {out}", "expected 1 to 1,000, or -1"),
+        ("learn parser {trees} --method isbn --jobs 0 -o {out}", "--jobs"),
+        ("learn parser {trees} --method isbn --jobs 999999 -o {out}", "expected 1 to 1,000, or -1"),
+        ("learn parser {trees} --jobs 999999 -o {out}", "expected 1 to 1,000, or -1"),
         ("parse {pcfg} {text} --n-process 999999", "expected 1 to 1,000, or -1"),
-        ("learn isbn {trees} --seed -1 -o {out}", "--seed"),
+        ("learn parser {trees} --method isbn --seed -1 -o {out}", "--seed"),
         ("learn bracketer {trees} --seed 99999999999 -o {out}", "--seed"),
-        ("learn lpcfg {trees} --seed 99999999999 -o {out}", "--seed"),
+        ("learn parser {trees} --seed 99999999999 -o {out}", "--seed"),
         ("learn lm {text} --seed -1 -o {out}", "--seed"),
         ("sample {pcfg} --seed -1", "--seed"),
-        ("convert {trees} {out}.conll", "should end in"),
+        ("convert {trees} -o {out}.conll", "should end in"),
     ],
 )
 def test_cli_refuses_what_cannot_be_had(command, message, known, tmp_path):
@@ -258,7 +256,7 @@ def test_cli_refuses_a_damaged_model(name, known, tmp_path):
     learned.write_bytes(whole)
     meta = srsly.read_json(model / "meta.json")
     srsly.write_json(model / "meta.json", {**meta, "spacy_version": ">=2.3.0,<2.4.0"})
-    assert "was made for spaCy >=2.3.0,<2.4.0" in message()
+    assert "was trained with spaCy" in message()
     srsly.write_json(model / "meta.json", meta)
     for file in (model / "config.cfg", model / "meta.json"):
         before = file.read_text("utf-8")
@@ -351,7 +349,7 @@ def test_cli_parse_leaves_nothing_after_ctrl_c(known, tmp_path, new_file, more):
 def test_cli_learn_leaves_nothing_after_ctrl_c(known, tmp_path):
     """In the middle of more iterations than anybody waits for."""
     many = ("--method", "em", "--set", "n_iterations=100000")
-    arguments = ["learn", "lpcfg", SAMPLE / "train.mrg", *many, "-o", tmp_path / "model"]
+    arguments = ["learn", "parser", SAMPLE / "train.mrg", *many, "-o", tmp_path / "model"]
     assert "interrupted" in interrupted(arguments, RAW, lambda said: "iteration 2 of" in said)
     assert contents(tmp_path) == {}
 

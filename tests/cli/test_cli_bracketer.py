@@ -124,7 +124,7 @@ def test_cli_brackets_the_words_of_trees(model, tmp_path):
 
 
 def test_cli_brackets_text_where_the_pipeline_tags_it(model, tmp_path):
-    run("learn", "lpcfg", SAMPLE / "train.mrg", "--method", "pcfg", "-o", tmp_path / "pcfg")
+    run("learn", "parser", SAMPLE / "train.mrg", "--method", "pcfg", "-o", tmp_path / "pcfg")
     nlp = spacy.load(tmp_path / "pcfg")
     nlp.add_pipe("spectral_bracketer", source=spacy.load(model))
     parser = nlp.get_pipe("lpcfg_parser")

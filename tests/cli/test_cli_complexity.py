@@ -30,7 +30,7 @@ def rounded(record) -> list[float | None]:
 
 @pytest.fixture
 def docs(tmp_path):
-    run("convert", DEV, tmp_path / "dev.spacy", "--n-sents", 60)
+    run("convert", DEV, "-o", tmp_path / "dev.spacy", "--n-sents", 60)
     return tmp_path / "dev.spacy"
 
 

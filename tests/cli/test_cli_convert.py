@@ -15,18 +15,18 @@ def test_cli_convert_makes_trees_of_dependencies_by_a_model(pcfg_model, tmp_path
     ]
     spoken.write_text("\n".join([*lines, ""]))
     by = ("--by", pcfg_model)
-    assert "1 tree; left out 0 with local trees" in run("convert", spoken, tmp_path / "out.mrg", *by).stderr
+    assert "1 tree; left out 0 with local trees" in run("convert", spoken, "-o", tmp_path / "out.mrg", *by).stderr
     assert (tmp_path / "out.mrg").read_text() == "(S (NP (DT The) (NN ferry)) (VP (VBD left)))\n"
     like = tmp_path / "like.mrg"
     for trees, n_unknown in (("(S (NP (DT a) (NN b)) (VP (VBD c)))", 0), ("(S (NN b))", 1)):
         like.write_text(trees)
-        done = run("convert", spoken, tmp_path / "liked.mrg", *by, "--like", like, "--force", code=n_unknown)
+        done = run("convert", spoken, "-o", tmp_path / "liked.mrg", *by, "--like", like, "--force", code=n_unknown)
         assert f"left out {n_unknown} with local trees" in done.stderr
-    run("convert", tmp_path / "corpus", tmp_path / "out.conllu", *by)
+    run("convert", tmp_path / "corpus", "-o", tmp_path / "out.conllu", *by)
     assert "ferry\t_\tNOUN\tNN\t_\t3" in (tmp_path / "out.conllu").read_text()
-    refused = run("convert", SAMPLE / "train.mrg", tmp_path / "b.mrg", *by, code=1).stderr
+    refused = run("convert", SAMPLE / "train.mrg", "-o", tmp_path / "b.mrg", *by, code=1).stderr
     assert "Expected .conllu files for --by" in refused
-    refused = run("convert", pcfg_model, tmp_path / "b.mrg", *by, code=1).stderr
+    refused = run("convert", pcfg_model, "-o", tmp_path / "b.mrg", *by, code=1).stderr
     assert "Expected files that end in .conllu or .conllu.gz" in refused
 
 
@@ -38,7 +38,7 @@ def test_cli_convert_skips_sentences_that_cannot_get_a_tree(pcfg_model, tmp_path
 
     long = [row(i, "a", i - 1) for i in range(1, 502)]
     bad = new_file("bad.conllu", "\n".join([row(1, "1 000", 0), "", row(1, "a", "1" * 5_000), "", *long, ""]))
-    convert = ("convert", bad, tmp_path / "out.mrg", "--by", pcfg_model)
+    convert = ("convert", bad, "-o", tmp_path / "out.mrg", "--by", pcfg_model)
     assert "bad.conllu:3: Expected the number of a head" in run(*convert, code=1).stderr
     assert "2 broken trees were skipped" in run(*convert, "--skip-bad").stderr
     assert "(CD 1_000)" in (tmp_path / "out.mrg").read_text()
@@ -49,6 +49,6 @@ def test_cli_convert_skips_sentences_that_cannot_get_a_tree(pcfg_model, tmp_path
 @pytest.mark.parametrize("output", ["out.mrg", "out.jsonl", "out.spacy", "out.tex"])
 def test_cli_convert_names_the_tree_that_has_half_a_character(tmp_path, new_file, output):
     bad = new_file("bad.jsonl", '{"tree": "(NP (NN \\ud83c\\udf27))"}\n{"tree": "(NP (NN \\ud800))"}\n')
-    refused = run("convert", bad, tmp_path / output, code=1).stderr
+    refused = run("convert", bad, "-o", tmp_path / output, code=1).stderr
     assert "bad.jsonl:2: Expected characters, but got half of one: '\\ud800'" in refused
-    assert "1 broken tree was skipped" in run("convert", bad, tmp_path / output, "--skip-bad").stderr
+    assert "1 broken tree was skipped" in run("convert", bad, "-o", tmp_path / output, "--skip-bad").stderr

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg doubt` and the option `--words`: the sentences most worth correcting, and tags that words may have."""
+"""`spacy-lpcfg doubt` and the setting `words`: the sentences most worth correcting, and tags that words may have."""
 
 from commands import SAMPLE, run, stderr_of
 
@@ -28,9 +28,11 @@ def test_cli_doubt_takes_the_words_of_trees(pcfg_model):
 def test_cli_parse_and_adapt_take_words_with_their_tags(pcfg_model, tmp_path, new_file):
     words = new_file("words.txt", "missed VBN\n")
     text = "The zebra that they missed was the last ship."
-    assert "(VBN missed)" in run("parse", pcfg_model, text, "--words", words).stdout
+    assert "(VBN missed)" in run("parse", pcfg_model, text, "--set", f"words={words}").stdout
     words.write_text("\nmissed VBX\n")
-    for command in (["parse", pcfg_model, text], ["adapt", pcfg_model, SAMPLE / "dev.mrg", "-o", tmp_path / "mine"]):
-        error = stderr_of(run(*command, "--words", words, code=2))
-        assert "--words" in error
+    parse = ("parse", pcfg_model, text, "--set", f"words={words}")
+    adapt = ("adapt", pcfg_model, SAMPLE / "dev.mrg", "-o", tmp_path / "mine", "--words", words)
+    for command, option in ((parse, "--set"), (adapt, "--words")):
+        error = stderr_of(run(*command, code=2))
+        assert option in error
         assert "words.txt:2: Expected tags of the model for 'missed', got 'VBX'; the nearest of" in error

@@ -53,26 +53,31 @@ def test_cli_edit_writes_other_formats_without_empty_elements(trees, rules, tmp_
         assert again == "(ROOT (S (VBZ Is) (NP-SBJ (PRP it))))\n" * 2
 
 
-def test_cli_edit_shows_changes_side_by_side_and_writes_nothing(trees, rules, tmp_path):
+def test_cli_edit_shows_changes_as_a_diff_and_writes_nothing(trees, rules, tmp_path):
     out = tmp_path / "out.mrg"
     assert run("edit", trees, rules, "--dry-run", "-o", out).stdout.splitlines() == [
-        f"{trees}:2",
-        "  (ROOT                      (ROOT",
-        "    (SBARQ                 |   (S (VBZ Is)",
-        "      (SQ (VBZ Is)         |     (NP-SBJ (PRP it))",
-        "        (NP-SBJ (PRP it))  |     (NP (-NONE- *))))",
-        "        (NP (-NONE- *))))) |",
-        "",
-        f"{trees}:3",
-        "  (ROOT          | (deleted)",
-        "    (X (UH um))) |",
-        "",
+        f"--- {trees}:2",
+        "+++ edited",
+        "@@ -1,5 +1,4 @@",
+        " (ROOT",
+        "-  (SBARQ",
+        "-    (SQ (VBZ Is)",
+        "-      (NP-SBJ (PRP it))",
+        "-      (NP (-NONE- *)))))",
+        "+  (S (VBZ Is)",
+        "+    (NP-SBJ (PRP it))",
+        "+    (NP (-NONE- *))))",
+        f"--- {trees}:3",
+        "+++ edited",
+        "@@ -1,2 +0,0 @@",
+        "-(ROOT",
+        "-  (X (UH um)))",
         "2 trees would change",
     ]
     assert not out.exists()
     trees.write_text(TREES * 11, encoding="utf-8")
     lines = run("edit", trees, rules, "--dry-run").stdout.splitlines()
-    assert sum(line.startswith(str(trees)) for line in lines) == 10
+    assert sum(line.startswith(f"--- {trees}") for line in lines) == 10
     assert lines[-1] == "22 trees would change"
 
 

@@ -53,7 +53,7 @@ def test_cli_encoder_and_a_parser_that_learns_and_needs_no_file_afterwards(hub, 
     output, model = tmp_path / "x.encoder", tmp_path / "model"
     run("encoder", hub, "-o", output)
     sets = ("--set", "n_states=1", "--set", "n_iterations=1")
-    run("learn", "lpcfg", SAMPLE / "dev.mrg", "--lang", "es", "--encoder", output, *sets, "-o", model)
+    run("learn", "parser", SAMPLE / "dev.mrg", "--lang", "es", "--encoder", output, *sets, "-o", model)
     output.unlink()
     nlp = spacy.load(model)
     parser = nlp.get_pipe("lpcfg_parser")

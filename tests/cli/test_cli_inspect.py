@@ -58,7 +58,7 @@ def test_cli_inspect_shows_a_grammar(pcfg_model):
     assert [len(state) for state in found["symbols"]["NP"]["states"]] == [3]
     text = run("inspect", pcfg_model, "--symbol", "NP").stdout
     assert "NP -> DT NN" in text
-    assert f"{grammar.n_rules} binary rules" in text
+    assert f"n_rules: {grammar.n_rules}\n" in text
     assert set(inspected(pcfg_model, "--symbol", "all")["symbols"]) == set(grammar.symbols)
     assert len(inspected(pcfg_model)["symbols"]) == 6
 
@@ -82,5 +82,5 @@ def test_cli_inspect_shows_networks_and_their_learning(isbn_model):
     assert sizes["networks"][0]["n_states"] == 4
     assert sizes["networks"][0]["parameters"]["bias"] == [4]
     assert len(found["fit"]) == 2
-    assert "network, feed-forward, 4 states" in run("inspect", isbn_model).stdout
+    assert "network: feed-forward, 4 states" in run("inspect", isbn_model).stdout
     assert "no symbols with states" in run("inspect", isbn_model, "--symbol", "NP", code=1).stderr

@@ -41,7 +41,7 @@ def component_of(model: Path) -> ISBNParser:
 
 def test_cli_isbn_learns_an_ensemble_and_measures_it(folder, tmp_path):
     done = run(
-        "learn", "isbn", folder / "train.mrg", "--dev", folder / "dev.mrg", *TINY,
+        "learn", "parser", folder / "train.mrg", "--method", "isbn", "--dev", folder / "dev.mrg", *TINY,
         *sets("approximation=mean-field-step", "n_networks=2"), "--seed", 3, "--jobs", 2,
         "--output", tmp_path / "new" / "model",
     )  # fmt: skip
@@ -58,9 +58,12 @@ def test_cli_isbn_learns_an_ensemble_and_measures_it(folder, tmp_path):
 
 
 def test_cli_isbn_wrong_usage_is_code_2(tmp_path, folder):
-    run("learn", "isbn", tmp_path / "absent.mrg", "-o", tmp_path / "out", code=2)
-    for options in (*map(sets, ("n_states=0", "n_networks=0", "approximation=exact", "heads=en")), ("--beam", 0)):
-        run("learn", "isbn", folder / "train.mrg", *options, "-o", tmp_path / "out", code=2)
+    run("learn", "parser", tmp_path / "absent.mrg", "--method", "isbn", "-o", tmp_path / "out", code=2)
+    for options in (
+        *map(sets, ("n_states=0", "n_networks=0", "approximation=exact", "heads=en")),
+        ("--encoder", "none"),
+    ):
+        run("learn", "parser", folder / "train.mrg", "--method", "isbn", *options, "-o", tmp_path / "out", code=2)
 
 
 # parse

@@ -160,7 +160,7 @@ def test_cli_parse_reads_and_writes_docs(pcfg_model, parses, sample_folder, tmp_
     data = (tmp_path / "text.spacy").read_bytes()
     result = RUNNER.invoke(lpcfg_cli, ["parse", str(pcfg_model), "-", "--input", "spacy"], input=data)
     assert result.stdout == again
-    run("convert", sample_folder / "dev.mrg", tmp_path / "dev.spacy", "--n-sents", 7)
+    run("convert", sample_folder / "dev.mrg", "-o", tmp_path / "dev.spacy", "--n-sents", 7)
     run("parse", pcfg_model, tmp_path / "dev.spacy", "-o", tmp_path / "parsed.spacy")
     run("parse", pcfg_model, sample_folder / "dev.mrg", "--input", "trees", "-o", tmp_path / "parsed.mrg")
     docs_f, trees_f = (
@@ -190,7 +190,7 @@ def test_cli_parse_is_the_same_in_processes(pcfg_model, sample_folder, kind, mor
 
 def test_cli_parse_reads_a_stream(pcfg_model, monkeypatch):
     """No more of the input is taken than the output so far needs, but for a batch or two."""
-    from spacy_lpcfg.components.cli.shared import inputs, processes
+    from spacy_lpcfg.components.cli.shared import inputs, processes, runs
     from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 
     taken = []
@@ -202,22 +202,20 @@ def test_cli_parse_reads_a_stream(pcfg_model, monkeypatch):
 
     monkeypatch.setattr(inputs, "read_lines", lines)
     nlp = load_pipeline(str(pcfg_model))
-    component = find_parser(nlp, None)
-    source = inputs.Source("-", inputs.Input.tokens, None)
-    found = inputs.run_pipeline(nlp, component, source)
-    next(found)
+    component = find_parser(nlp)
+    next(runs.Run(nlp, component.name, inputs.Source("-", "tokens")).parsed())
     assert len(taken) <= 2 * processes._BATCH
 
 
-def test_cli_parse_chooses_the_component(pcfg_model, isbn_model, tmp_path):
+def test_cli_parse_takes_the_first_parser_that_is_not_disabled(pcfg_model, isbn_model, tmp_path):
     nlp = spacy.load(pcfg_model)
     nlp.add_pipe("isbn_parser", source=spacy.load(isbn_model))
-    nlp.to_disk(tmp_path / "both")
-    text = "It rained .\n"
     options = ("-", "--input", "tokens", "--format", "jsonl")
-    for component, model in (("lpcfg_parser", pcfg_model), ("isbn_parser", isbn_model)):
-        found = run("parse", tmp_path / "both", *options, "--component", component, text=text).stdout
-        assert found == run("parse", model, *options, text=text).stdout
+    for disabled, model in ((), pcfg_model), (("lpcfg_parser",), isbn_model):
+        with nlp.select_pipes(disable=disabled):
+            nlp.to_disk(tmp_path / "both")
+        found = run("parse", tmp_path / "both", *options, text="It rained .\n").stdout
+        assert found == run("parse", model, *options, text="It rained .\n").stdout
 
 
 def test_cli_parse_writes_brackets_as_json(bracketer_model):

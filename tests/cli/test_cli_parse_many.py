@@ -17,7 +17,9 @@ from killing import as_from_a_terminal, first_writer_killed, writers
 from spacy.tokens import DocBin
 
 from spacy_lpcfg.components.cli.parse import _Work
-from spacy_lpcfg.components.cli.shared.inputs import Input, Source
+from spacy_lpcfg.components.cli.shared.formats import Target
+from spacy_lpcfg.components.cli.shared.inputs import Source
+from spacy_lpcfg.components.cli.shared.runs import Run
 from spacy_lpcfg.components.cli.shared.shards import Shard
 from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.trees import read_trees
@@ -197,7 +199,7 @@ def test_parse_many_says_what_kills_processes(pcfg_model, corpus, tmp_path, monk
 @pytest.mark.skipif(not hasattr(spacy.Language, "memory_zone"), reason="spaCy 3.8 has it")
 def test_parse_many_forgets_the_words_of_a_file(pcfg_model, new_file):
     nlp = spacy.load(pcfg_model)
-    work = _Work(nlp, "lpcfg_parser", Source("", Input.text, None), {}, "brackets", force=False)
+    work = _Work(Run(nlp, "lpcfg_parser", Source("", "text")), {}, Target(None, "brackets", force=False))
     sizes = []
     for i in range(3):
         file = new_file(f"{i}.txt", "".join(f"The ferry{i}x{n} left{i}x{n}.\n" for n in range(20)))

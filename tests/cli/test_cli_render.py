@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
 def model(folder):
     train = sample_part(folder / "train.mrg", "train", 200)
     options = ("--method", "em", "--set", "n_states=1", "--dev", folder / "dev.mrg")
-    run("learn", "lpcfg", train, *options, "-o", folder / "em")
+    run("learn", "parser", train, *options, "-o", folder / "em")
     return folder / "em"
 
 
@@ -142,7 +142,7 @@ def test_cli_render_calibration_on_a_treebank(model, folder):
 def test_cli_render_how_a_model_was_learned(model, folder):
     shown = texts(run("render", model, "-p", "learning").stdout)
     assert {"em", "log-likelihood (nats)", "F1 on held-out trees", "iteration"} <= shown
-    run("learn", "lpcfg", folder / "train.mrg", "--method", "pcfg", "-o", folder / "pcfg")
+    run("learn", "parser", folder / "train.mrg", "--method", "pcfg", "-o", folder / "pcfg")
     assert "Nothing to draw" in run("render", folder / "pcfg", "-p", "learning", code=1).stderr
 
 
@@ -156,7 +156,7 @@ def test_cli_render_how_a_model_was_learned(model, folder):
         (("trees.mrg", "text.txt"), "name a pipeline first"),
         (
             ("em", "text.txt", "-p", "surprisal", "--format", "text"),
-            "a picture of surprisal is svg or html, not text",
+            "Expected a format, got 'text'",
         ),
         (("em",), "a picture of tree by a pipeline takes a FILE"),
         (("em", "text.txt", "-p", "learning"), "takes no FILE"),

@@ -77,7 +77,7 @@ def test_cli_search_has_brackets_tables_and_counts(trees, tmp_path):
 
 def test_cli_search_of_docs_is_that_of_their_trees(tmp_path):
     docs = tmp_path / "dev.spacy"
-    run("convert", DEV, docs, "--n-sents", 3)
+    run("convert", DEV, "-o", docs, "--n-sents", 3)
     of_docs, of_trees = (run("search", OF, path, "--format", "brackets").stdout for path in (docs, DEV))
     assert of_docs == of_trees
     of_docs, of_trees = (run("search", OF, path).stdout.splitlines() for path in (docs, DEV))

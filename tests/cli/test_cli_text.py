@@ -9,7 +9,7 @@ import pytest
 import spacy
 from commands import BROKEN, SAMPLE, run, stderr_of
 
-from spacy_lpcfg.components.cli.shared import inputs
+from spacy_lpcfg.components.cli.shared import runs
 from spacy_lpcfg.components.cli.shared.files import is_text, looks_like_path
 from spacy_lpcfg.models import pretrained_names
 from spacy_lpcfg.models.loading import pretrained_model
@@ -119,7 +119,7 @@ def test_cli_says_what_is_no_model():
 def test_cli_evaluates_a_model(tmp_path, pcfg_model):
     dev = SAMPLE / "dev.mrg"
     run("parse", pcfg_model, dev, "--input", "trees", "-o", tmp_path / "dev.parsed")
-    run("convert", dev, tmp_path / "dev.spacy")
+    run("convert", dev, "-o", tmp_path / "dev.spacy")
     expected = run("evaluate", dev, tmp_path / "dev.parsed").stdout
     assert run("evaluate", pcfg_model, dev).stdout == expected
     assert run("evaluate", pcfg_model, tmp_path / "dev.spacy").stdout == expected
@@ -128,9 +128,9 @@ def test_cli_evaluates_a_model(tmp_path, pcfg_model):
 
 
 SKIPS = {  # which leave out broken trees if told
-    "learn lpcfg": ("learn", "lpcfg", "{broken}", "--method", "pcfg", "-o", "{out}"),
+    "learn parser": ("learn", "parser", "{broken}", "--method", "pcfg", "-o", "{out}"),
     "learn bracketer": ("learn", "bracketer", "{broken}", "--set", "variant=paper", "-o", "{out}"),
-    "convert": ("convert", "{broken}", "{out}.spacy"),
+    "convert": ("convert", "{broken}", "-o", "{out}.spacy"),
     "complexity": ("complexity", "{broken}"),
     "search": ("search", "DT", "{broken}", "--format", "brackets"),
     "edit": ("edit", "{broken}", "{rules}"),
@@ -155,11 +155,14 @@ def test_cli_names_broken_trees_or_skips_and_counts_them(name, tmp_path):
 
 def test_cli_suggests_to_skip_broken_trees_only_where_that_can_be(tmp_path, new_file):
     broken = new_file("broken.mrg", BROKEN)
-    for command in (("learn", "lpcfg", broken, "-o", tmp_path / "out"), ("convert", broken, tmp_path / "out.mrg")):
+    for command in (
+        ("learn", "parser", broken, "-o", tmp_path / "out"),
+        ("convert", broken, "-o", tmp_path / "out.mrg"),
+    ):
         assert SKIP_HINT not in run(*command, "--skip-bad", code=1).stderr
     assert SKIP_HINT not in run("evaluate", broken, broken, code=1).stderr
     broken.write_bytes(b"(S (NN caf\xe9))")  # which is no UTF-8, and cannot be skipped
-    assert SKIP_HINT not in run("learn", "lpcfg", broken, "-o", tmp_path / "out", code=1).stderr
+    assert SKIP_HINT not in run("learn", "parser", broken, "-o", tmp_path / "out", code=1).stderr
 
 
 def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, new_file, monkeypatch, pcfg_model):
@@ -168,32 +171,11 @@ def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, new_file, monkeypat
     monkeypatch.setattr(command, "progress", lambda found, *_, total, **__: totals.append(total) or found)
     text = new_file("text", "It rained.\n\nIt stopped.\n")
     run("parse", pcfg_model, text)
-    monkeypatch.setattr(inputs, "_is_watched", lambda: True)
+    monkeypatch.setattr(runs, "_is_watched", lambda: True)
     run("parse", pcfg_model, text, "-o", tmp_path / "out")
     run("parse", pcfg_model, SAMPLE / "dev.mrg", "--input", "trees", "-o", tmp_path / "out.mrg")
     run("parse", pcfg_model, "-", "-o", tmp_path / "third", text="Go.")
     assert totals == [None, 2, 100, None]
-
-
-def test_cli_parse_says_how_much_is_left_of_a_long_sentence(monkeypatch, pcfg_model):
-    class Bar:
-        n, is_closed = 0, False
-
-        def __init__(self, items):
-            self.total = len(items)
-
-        def update(self):
-            self.n += 1
-
-        def close(self):
-            self.is_closed = True
-
-    bars: list[Bar] = []
-    console = sys.modules["spacy_lpcfg.components.cli.shared.console"]
-    monkeypatch.setattr(console, "progress", lambda items, *_: bars.append(Bar(items)) or bars[-1])
-    stderr = run("parse", pcfg_model, "-", "--input", "tokens", text="the cat " * 200).stderr
-    assert "A sentence of 400 words is split into 3 pieces of at most 150 words" in stderr
-    assert [(bar.n, bar.total, bar.is_closed) for bar in bars] == [(3, 3, True)]
 
 
 def test_cli_tells_surprisal_by_a_language_model(language_model):
@@ -207,8 +189,6 @@ def test_cli_tells_surprisal_by_a_language_model(language_model):
     assert [row[7] for row in rows[1:]] == [f"{each:.4f}" for each in bits]
     unknown = json.loads(run("surprisal", language_model, f"{words[1]} zzz", "--format", "jsonl").stdout)
     assert unknown["bits"][1] is None
-    failed = run("surprisal", language_model, text, "--component", "lpcfg_parser", code=1)
-    assert "no lpcfg_parser, isbn_parser or language_model called 'lpcfg_parser'" in stderr_of(failed)
     assert "or spectral_bracketer that has learned" in run("parse", language_model, text, code=1).stderr
 
 
@@ -217,9 +197,9 @@ def test_cli_tells_surprisal_by_a_language_model(language_model):
 
 def test_cli_learn_says_what_comes_before_a_file():
     message = stderr_of(run("learn", "train.mrg", "-o", "model", code=2))
-    assert "one of lpcfg, isbn, bracketer, " in message
-    assert "lm: `spacy-lpcfg learn lpcfg train.mrg` learns a grammar" in message
-    assert "learn lpcfg" not in run("learn", "train", code=2).stderr
+    assert "one of parser, bracketer, unsupervised, " in message
+    assert "lm: `spacy-lpcfg learn parser train.mrg` learns a grammar" in message
+    assert "learn parser" not in run("learn", "train", code=2).stderr
 
 
 def test_cli_parse_lists_the_decodings_of_the_model_alone():

@@ -15,7 +15,6 @@ from commands import SAMPLE, console_script, contents, run, sample_part, stderr_
 from spacy_lpcfg.components.cli.shared.files import replacing
 from spacy_lpcfg.components.cli.shared.formats import output_formats
 from spacy_lpcfg.trees import read_trees
-from spacy_lpcfg.trees.formats import FORMATS as TREE_FORMATS
 
 TEXT = 'The ferry left.\nIt said: no, "never", and stayed.\n'
 WRITES = {
@@ -27,7 +26,7 @@ WRITES = {
     "complexity": "complexity {trees} -o",
     "simplify": "simplify {model} {text} -o",
     "render": "render {trees} -o",
-    "convert": "convert {trees}",
+    "convert": "convert {trees} -o",
     "edit": "edit {trees} {rules} -o",
 }
 ENDINGS = {
@@ -41,9 +40,7 @@ ENDINGS = {
     "render": ".txt, .svg, .html, .htm or .tex, or --format",
     "edit": ".mrg, .parsed, .ptb, .fid, .tree, .spacy, .jsonl, .json, .conllu or .tex",
 }
-*_FIRST, _LAST = dict.fromkeys(suffix for form in TREE_FORMATS.values() if form.write for suffix in form.suffixes)
-ENDINGS["convert"] = f".spacy, .jsonl, .json, {', '.join(_FIRST)} or {_LAST}"
-WITHOUT_FORMAT = ("convert", "edit")  # the ending alone decides
+ENDINGS["convert"] = f"{ENDINGS['edit']}, or --format"
 
 
 @pytest.fixture
@@ -106,7 +103,7 @@ def test_formats_are_compressed_where_the_name_says_so(known, tmp_path):
             run(*arguments(command, known), plain)
             run(*arguments(command, known), zipped)
             assert gzip.decompress(zipped.read_bytes()) == plain.read_bytes()
-    run("convert", tmp_path / "convert.jsonl.gz", tmp_path / "back.mrg")
+    run("convert", tmp_path / "convert.jsonl.gz", "-o", tmp_path / "back.mrg")
     assert [*read_trees(tmp_path / "back.mrg")] == [*read_trees(tmp_path / "convert.mrg")]
     assert "should end in" in message_of(*arguments("parse", known), tmp_path / "out.spacy.gz")
 
@@ -152,12 +149,13 @@ def test_formats_never_replace_what_is_read(name, known, tmp_path):
     before = contents(tmp_path)
     read = next(each for each in ("text", "trees", "model") if f"{{{each}}}" in WRITES[name])
     command = [*arguments(name, known)]
-    more = [] if name in WITHOUT_FORMAT else ["--format", {"render": "text", "simplify": "text"}.get(name, "brackets")]
+    by_name = {"render": "text", "simplify": "text", "convert": "penn"}
+    more = [] if name == "edit" else ["--format", by_name.get(name, "brackets")]
     more = ["--format", "tsv"] if name in ("surprisal", "search-counts", "complexity") else more
     path = known[read] / "meta.json" if read == "model" else known[read]
     (tmp_path / "link").symlink_to(path)
     alias = tmp_path / "link"
-    for target in (path,) if name in WITHOUT_FORMAT else (path, alias):
+    for target in (path,) if name == "edit" else (path, alias):
         assert "is read, and would be replaced" in message_of(*command, target, "--force", *more)
     alias.unlink()
     assert contents(tmp_path) == before
@@ -193,6 +191,6 @@ def test_formats_learn_replaces_no_folder_with_its_treebank(tmp_path):
     (tmp_path / "bank").mkdir()
     trees = sample_part(tmp_path / "bank" / "train.mrg", "dev", 3)
     for source in (trees, tmp_path / "bank"):
-        command = ("learn", "lpcfg", source, "--method", "pcfg", "--force", "-o", tmp_path / "bank")
+        command = ("learn", "parser", source, "--method", "pcfg", "--force", "-o", tmp_path / "bank")
         assert "which is read, and would be replaced" in message_of(*command)
     assert [*read_trees(trees)] == [*read_trees(SAMPLE / "dev.mrg")][:3]

@@ -29,17 +29,17 @@ PRINTS = {
     "sample": "sample {model}",
     "render": "render {trees}",
     "help": "--help",
-    "help-of-a-command": "learn lpcfg --help",
+    "help-of-a-command": "learn parser --help",
 }
 SAVES = {
-    "learn-lpcfg": "learn lpcfg {trees} --method pcfg -o {out}",
-    "learn-workers": "learn lpcfg {trees} --method em --set n_states=2 --set n_iterations=1 --jobs 2 -o {out}",
+    "learn-parser": "learn parser {trees} --method pcfg -o {out}",
+    "learn-workers": "learn parser {trees} --method em --set n_states=2 --set n_iterations=1 --jobs 2 -o {out}",
     "learn-lm": "learn lm {text} --set n_states=2 --set method=em --set rare=0 -o {out}",
     "parse": "parse {model} {text} -o {out}",
-    "convert": "convert {trees} {out}.jsonl",
+    "convert": "convert {trees} -o {out}.jsonl",
 }
 SAVES_UNDER = [
-    ("learn-lpcfg", ">&-"),
+    ("learn-parser", ">&-"),
     ("learn-workers", "<&- >&- 2>&-"),
     ("learn-lm", "2>&-"),
     ("parse", ">/dev/full"),
@@ -82,7 +82,7 @@ def test_streams_do_not_keep_a_command_from_saving(name, streams, known, tmp_pat
     done = shell(SAVES[name], streams, buffered=False, out=tmp_path / "out", **known)
     assert done.returncode == 0, done.stderr
     (saved,) = tmp_path.iterdir()
-    if name == "learn-lpcfg":
+    if name == "learn-parser":
         assert spacy.load(saved).pipe_names == ["lpcfg_sentencizer", "lpcfg_parser"]
 
 

@@ -16,7 +16,7 @@ PARSERS = ("lpcfg_parser", "isbn_parser")
 WITH_TREES = (*PARSERS, "spectral_bracketer")
 NOTHING_LEARNED = {
     "lpcfg_parser": (r"found no trees.*Treebank\.v1", r"no model yet.*spacy train"),
-    "isbn_parser": (r"found no trees.*Treebank\.v1", r"no network yet.*spacy train.*learn isbn"),
+    "isbn_parser": (r"found no trees.*Treebank\.v1", r"no network yet.*spacy train.*learn parser"),
     "spectral_bracketer": (
         r"no tags to learn from.*Give nlp\.initialize get_examples",
         r"no bracketer yet.*spacy train",

@@ -34,7 +34,7 @@ def nlp(request, tmp_path_factory):
     train = folder / f"{request.param}_x-ud-train.conllu"
     train.write_text("\n\n".join(3 * [conllu(text) for text in TREEBANKS[request.param]]) + "\n", "utf-8")
     (folder / f"{request.param}_x-ud-test.conllu").write_text("no treebank\n", "utf-8")
-    run("learn", "lpcfg", folder, "--lang", request.param, "--method", "pcfg", "--output", folder / "model")
+    run("learn", "parser", folder, "--lang", request.param, "--method", "pcfg", "--output", folder / "model")
     return spacy.load(folder / "model")
 
 

@@ -17,7 +17,6 @@ from oracles.enumeration import Model, tree_log_probability, weight
 from scipy import sparse
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.components.cli.learn_lm import _as_json
 from spacy_lpcfg.components.doc.surprisal import token_surprisal
 from spacy_lpcfg.language_model import LanguageModel, LanguageModelError, LanguageModelLearner, read_sentences
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, em, fit_states, random_aggregate
@@ -392,11 +391,11 @@ def test_cli_learns_language_models(texts, method):
 
 
 @pytest.mark.parametrize("dev", [True, False])
-def test_cli_keeps_the_history_beside_the_language_model(texts, dev):
+def test_cli_keeps_the_history_in_the_meta_of_the_pipeline(texts, dev):
     held_out = ("--dev", texts / "dev.txt") if dev else ()
     learn = ("learn", "lm", texts / "train.txt", *sets("method=em", "n_states=4", "n_iterations=3"))
     run(*learn, *held_out, "-o", texts / "lm")
-    kept = json.loads((texts / "lm" / "history.json").read_text("utf-8"))
+    kept = json.loads((texts / "lm" / "meta.json").read_text("utf-8"))["fit"]
     expected = em_learner(4, 3).fit(TEXT, held_out=DEV if dev else ()).history
     assert [step["iteration"] for step in kept] == [0, 1, 2, 3]
     assert [step["log_likelihood"] for step in kept] == [step.log_likelihood for step in expected]
@@ -406,7 +405,7 @@ def test_cli_keeps_the_history_beside_the_language_model(texts, dev):
 
 def test_cli_history_is_json_where_a_likelihood_is_not_finite():
     step = Iteration(0, -np.inf, None, 0.5)
-    assert json.loads(json.dumps(_as_json(step), allow_nan=False)) == {
+    assert json.loads(json.dumps(step.to_values(), allow_nan=False)) == {
         "iteration": 0, "log_likelihood": None, "dev_perplexity": None, "seconds": 0.5,
     }  # fmt: skip
 

@@ -36,7 +36,7 @@ def small(learner):
     return learner(**{each.name: SMALL[each.name] for each in fields(learner) if each.name in SMALL})
 
 
-OF_TABLE = [small(entry.load()) for entry in learners_of("lpcfg")]
+OF_TABLE = [small(entry.load()) for entry in learners_of("parser") if entry.component == "lpcfg_parser"]
 EM_ = EM(**SMALL)
 NETWORK = ISBNLearner(n_states=4, n_epochs=2)
 BY_EM = [learner for learner in OF_TABLE if isinstance(learner, EMLearner | Induction)]

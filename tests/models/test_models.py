@@ -79,7 +79,7 @@ def test_models_are_chosen_by_name():
 
 def test_models_other_languages_have_none():
     assert not has_pretrained("de")
-    with pytest.raises(ValueError, match=r"No model 'de'.*has en.*spacy-lpcfg learn lpcfg"):
+    with pytest.raises(ValueError, match=r"No model 'de'.*has en.*spacy-lpcfg learn parser"):
         pretrained_model("de")
 
 

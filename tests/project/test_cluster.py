@@ -182,7 +182,7 @@ def test_cluster_learns_the_same_grammar_though_a_worker_is_killed(files, client
 
 def test_cluster_is_used_by_the_command(files, client, tmp_path):
     folder, before = Path(files.paths[0]).parent, client.run(n_executed)
-    command = ("learn", "lpcfg", folder, "--method", "pcfg", "-o")
+    command = ("learn", "parser", folder, "--method", "pcfg", "-o")
     run(*command, tmp_path / "there", "--scheduler", client.scheduler.address)
     assert n_tasks_since(before, client) >= N_FILES
     run(*command, tmp_path / "here")
@@ -194,7 +194,7 @@ def test_cluster_that_does_not_answer_is_an_error(files, tmp_path):
     with socket.socket() as taken, dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
         taken.bind(("127.0.0.1", 0))  # nobody listens, and nobody else can
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-        command = ("learn", "lpcfg", *files.paths, "--scheduler", address, "-o", tmp_path / "model")
+        command = ("learn", "parser", *files.paths, "--scheduler", address, "-o", tmp_path / "model")
         assert address in run(*command, code=1).stderr
 
 

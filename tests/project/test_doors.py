@@ -65,7 +65,7 @@ def by_config(
 def by_shell(name: str, settings: tuple[str, ...], train: Path, dev: Path | None, output: Path) -> Path:
     tuned = () if dev is None else ("--dev", dev)
     encoder = ("--encoder", "none") if "evidence=true" in settings else ()
-    run("learn", "lpcfg", train, "--method", name, *encoder, *tuned, *sets(*settings), "--output", output)
+    run("learn", "parser", train, "--method", name, *encoder, *tuned, *sets(*settings), "--output", output)
     return output
 
 
@@ -90,7 +90,7 @@ def test_doors_lead_to_the_same_model(files, tmp_path, name, settings, with_dev)
 def test_doors_lead_to_the_same_networks(files, tmp_path, with_dev):
     train, dev = files["train"], files["dev"] if with_dev else None
     tuned = () if dev is None else ("--dev", dev)
-    run("learn", "isbn", train, *tuned, *sets(*NETWORK), "--output", tmp_path)
+    run("learn", "parser", train, "--method", "isbn", *tuned, *sets(*NETWORK), "--output", tmp_path)
     learned = (tmp_path / "isbn_parser" / "model").read_bytes()
     assert by_python("isbn", NETWORK, train, dev) == learned
     assert by_config("isbn", NETWORK, train, dev, "isbn_parser") == learned

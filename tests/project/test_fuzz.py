@@ -54,7 +54,7 @@ def test_fuzz_bounds_end_what_takes_too_much():
 
 
 def test_fuzz_commands_take_nested_json_for_what_it_is():
-    arguments = ["convert", "trees.jsonl", "out.mrg"]
+    arguments = ["convert", "trees.jsonl", "-o", "out.mrg"]
     TARGETS["commands"].replay({"arguments": arguments, "stdin": "", "files": {"trees.jsonl": "[" * 100_000}})
 
 

@@ -34,10 +34,10 @@ def test_entries_have_names_of_their_own():
 
 
 def test_command_offers_the_learners_of_the_table(tmp_path):
-    shown = " ".join(run("learn", "lpcfg", "--help").stdout.split())
-    for each in learners_of("lpcfg"):
+    shown = " ".join(run("learn", "parser", "--help").stdout.split())
+    for each in learners_of("parser"):
         assert f"{each.name}: {each.sentence}" in shown
-    done = run("learn", "lpcfg", ROOT / "assets" / "sample", "--method", "none", "-o", tmp_path / "model", code=2)
+    done = run("learn", "parser", ROOT / "assets" / "sample", "--method", "none", "-o", tmp_path / "model", code=2)
     assert "The nearest is" in done.stderr
 
 

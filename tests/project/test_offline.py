@@ -57,9 +57,9 @@ COMMANDS = """
 from spacy_lpcfg.components.cli import lpcfg_cli
 
 for command in '''
-learn lpcfg train.mrg --method pivot --set n_states=2 --jobs 2 --output model
+learn parser train.mrg --method pivot --set n_states=2 --jobs 2 --output model
 learn bracketer train.mrg --set variant=paper --output brackets
-learn isbn train.mrg --set n_states=4 --set n_epochs=1 --beam 4 --output isbn
+learn parser train.mrg --method isbn --set n_states=4 --set n_epochs=1 --output isbn
 parse model dev.mrg --input trees --output parsed
 parse brackets dev.mrg --output bracketed
 evaluate dev.mrg parsed

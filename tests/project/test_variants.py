@@ -189,7 +189,7 @@ def test_config_files_have_one_variable(config, overrides, learner):
 
 @pytest.mark.slow
 def test_command_refuses_what_is_no_variant(tmp_path):
-    arguments = ("learn", "lpcfg", SAMPLE / "train.mrg", "-o", tmp_path / "model")
+    arguments = ("learn", "parser", SAMPLE / "train.mrg", "-o", tmp_path / "model")
     for options, message in (
         (("--method", "spectral", "--set", "variant=2014"), "one of 'default', 'paper', '2012', '2013'"),
         (("--method", "pcfg", "--set", "variant=paper"), "only pivot, spectral, em"),

@@ -15,8 +15,8 @@ from spacy_lpcfg.components.cli.shared.pipelines import save_pipeline, saving_fo
 from spacy_lpcfg.storage.manifest import MANIFEST, reason_not_replaceable, write_manifest
 
 COMMANDS = {
-    "lpcfg": "learn lpcfg {trees} --method pcfg",
-    "isbn": "learn isbn {trees} --set n_states=2 --set n_epochs=1",
+    "lpcfg": "learn parser {trees} --method pcfg",
+    "isbn": "learn parser {trees} --method isbn --set n_states=2 --set n_epochs=1",
     "bracketer": "learn bracketer {trees} --set variant=paper",
     "lm": "learn lm {text} --set n_states=2 --set method=em --set rare=0",
     "calibrate": "calibrate {model} {trees}",

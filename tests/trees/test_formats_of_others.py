@@ -168,11 +168,11 @@ def test_formats_of_others_tell_of_what_they_cannot_read(text, line, message):
 def test_formats_of_others_are_converted_from_other_encodings_with_the_ids_of_sentences(tmp_path):
     path, out = tmp_path / "a.fid", tmp_path / "a.conllu"
     path.write_bytes(CTB.encode("gb18030"))
-    assert "Expected UTF-8, but got the byte 0xc9. Name the encoding" in run("convert", path, out, code=1).stderr
-    told = run("convert", path, out, "--encoding", "gb18030").stderr
+    assert "Expected UTF-8, but got the byte 0xc9. Name the encoding" in run("convert", path, "-o", out, code=1).stderr
+    told = run("convert", path, "-o", out, "--encoding", "gb18030").stderr
     assert "read as penn: 7 lines of markup left out" in told
     assert "# sent_id = 2\n# text = 经济\n" in out.read_text("utf-8")
-    refused = run("convert", path, out, "--encoding", "utf-16", code=2)
+    refused = run("convert", path, "-o", out, "--encoding", "utf-16", code=2)
     assert "Expected an encoding that keeps ASCII" in stderr_of(refused)
 
 
@@ -197,8 +197,8 @@ def test_formats_of_others_name_broken_trees_that_are_not_closed_and_all_of_them
     broken = "( (S (NP (NN a)) (VP (VB b)))\n"
     path.write_text(f"(S (A b))\n{broken}(S (A c))\n{broken}(S (A d))\n", encoding="utf-8")
     not_closed = "the tree of line {} is not closed where line {} begins another"
-    assert not_closed.format(2, 3) in run("convert", path, out, code=1).stderr
-    told = run("convert", path, out, "--skip-bad").stderr
+    assert not_closed.format(2, 3) in run("convert", path, "-o", out, code=1).stderr
+    told = run("convert", path, "-o", out, "--skip-bad").stderr
     assert not_closed.format(2, 3) in told
     assert not_closed.format(4, 5) in told
     assert out.read_text() == "(S (A b))\n(S (A c))\n(S (A d))\n"

@@ -62,7 +62,9 @@ def test_functions_are_scored_with_and_without(tmp_path):
     scores = json.loads(run("evaluate", gold, test, "--functions", "keep", "--json").stdout)
     assert (plain, scores["labels"]["NP-SBJ"]["f"]) == (100, 100)
     assert scores["evalb_f"] < 95
-    told = run("learn", "lpcfg", gold, "--dev", gold, "--method", "pcfg", "--set", "functions=true", "-o", model).stdout
+    told = run(
+        "learn", "parser", gold, "--dev", gold, "--method", "pcfg", "--set", "functions=true", "-o", model
+    ).stdout
     assert "dev F1 100.00" in told
     assert json.loads(run("evaluate", model, gold, "--functions", "keep", "--json").stdout)["evalb_f"] == 100
     assert json.loads(run("evaluate", model, gold, "--json").stdout)["evalb_f"] == 100
@@ -75,13 +77,13 @@ def test_functions_are_scored_with_and_without(tmp_path):
 def test_functions_are_converted(tmp_path):
     path, out = tmp_path / "in.mrg", tmp_path / "out.mrg"
     path.write_text(TREES, "utf-8")
-    run("convert", path, out, "--functions", "keep")
+    run("convert", path, "-o", out, "--functions", "keep")
     assert out.read_text("utf-8") == KEPT
     docs = tmp_path / "docs.spacy"
-    run("convert", path, docs, "--functions", "keep")
-    run("convert", docs, out, "--functions", "keep", "--force")
+    run("convert", path, "-o", docs, "--functions", "keep")
+    run("convert", docs, "-o", out, "--functions", "keep", "--force")
     assert out.read_text("utf-8") == KEPT
-    run("convert", docs, out, "--force")
+    run("convert", docs, "-o", out, "--force")
     assert out.read_text("utf-8") == KEPT.replace("-SBJ", "").replace("-TMP", "")
 
 

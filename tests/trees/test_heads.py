@@ -110,11 +110,11 @@ def test_heads_are_chosen_for_learners_by_name_or_file(tmp_path):
     train.write_text("(S (NP (D the) (N cat)) (V slept))\n" * 4, "utf-8")
     rules.write_text("side: right\n", "utf-8")
     model = tmp_path / "model"
-    run("learn", "lpcfg", train, "--method", "pcfg", "--set", f"heads={rules}", "-o", model)
+    run("learn", "parser", train, "--method", "pcfg", "--set", f"heads={rules}", "-o", model)
     assert spacy.load(model).get_pipe("lpcfg_parser").learner == TreebankPCFG(lang=str(rules.resolve()))
     assert make_learner("pivot", heads="corpussearch", settings={"evidence": False}).lang == "corpussearch"
     assert make_learner("em", lang="is", heads="general").lang == "general"
-    refused = run("learn", "lpcfg", train, "--set", "heads=corpusearch", "-o", tmp_path / "other", code=2)
+    refused = run("learn", "parser", train, "--set", "heads=corpusearch", "-o", tmp_path / "other", code=2)
     assert "corpusearch" in refused.stderr
 
 

@@ -16,7 +16,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.batches import in_batches
-from spacy_lpcfg.components.cli.shared.formats import trees_as, write_output
+from spacy_lpcfg.components.cli.shared.formats import Target, trees_as
 from spacy_lpcfg.components.cli.shared.tree_sources import trees_of_path
 from spacy_lpcfg.components.doc.extensions import register_extensions
 from spacy_lpcfg.components.doc.read import rooted_trees, trees
@@ -158,7 +158,7 @@ def test_round_trip_through_files_of_all_characters(form, name, tmp_path):
     for some in in_batches(HELD, 100):
         words = [word for char in some for word in (char, f"a{char}", f"{char}a", f"a{char}b")]
         treebank.append(Tree("S", [Tree(f"N{word}", [Tree("NN", word=word)]) for word in words]))
-    write_output(tmp_path / name, form, trees_as(form, iter(treebank), lang="en"), force=True)
+    Target(tmp_path / name, form, force=True).write(trees_as(form, iter(treebank), lang="en"))
     assert list(trees_of_path(str(tmp_path / name), None, None)) == treebank
 
 

@@ -51,10 +51,10 @@ def test_tags_are_cut_as_files_are_read(tmp_path):
 def test_tags_are_cut_by_commands(tmp_path):
     path, out, model = tmp_path / "a.mrg", tmp_path / "out.mrg", tmp_path / "model"
     path.write_text(FINE, "utf-8")
-    run("convert", path, out, "--tag-set", "coarse")
+    run("convert", path, "-o", out, "--tag-set", "coarse")
     assert out.read_text("utf-8") == COARSE
     options = ("--method", "pcfg", "--lang", "is", "--tag-set", "coarse")
-    assert "dev F1 100.00" in run("learn", "lpcfg", path, "--dev", path, *options, "-o", model).stdout
+    assert "dev F1 100.00" in run("learn", "parser", path, "--dev", path, *options, "-o", model).stdout
     assert run("parse", model, path).stdout == COARSE
     for judged in ((model, path), (path, out)):
         scores = json.loads(run("evaluate", *judged, "--json", "--tag-set", "coarse").stdout)

@@ -89,10 +89,10 @@ def test_files_of_patterns_and_folders_are_those_of_commands(folder):
     saved = []
     for paths in ([folder / "*.mrg", folder / "b"], [folder / "a.mrg", folder / "c.mrg", folder / "b" / "a.mrg.gz"]):
         saved.append(folder / f"model{len(saved)}")
-        run("learn", "lpcfg", *paths, "--method", "pcfg", "-o", saved[-1])
+        run("learn", "parser", *paths, "--method", "pcfg", "-o", saved[-1])
     found, expected = (spacy.load(path).get_pipe("lpcfg_parser").learned.to_bytes() for path in saved)
     assert found == expected
-    assert "none*" in run("learn", "lpcfg", folder / "none*", "-o", folder / "model", code=2).stderr
+    assert "none*" in run("learn", "parser", folder / "none*", "-o", folder / "model", code=2).stderr
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

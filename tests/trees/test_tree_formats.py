@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
-from spacy_lpcfg.components.cli.shared.inputs import source_of
+from spacy_lpcfg.components.cli.shared.runs import Run
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import Tree, TreebankError, TreeFiles, normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.formats import DIALECTS, FORMATS
 from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, make_continuous
-from spacy_lpcfg.trees.latex import STYLES
 from spacy_lpcfg.trees.reading import dialect_of, read_dialect
 from spacy_lpcfg.trees.transforms import remove_empty
 
@@ -162,7 +161,7 @@ def test_dialects_of_files_that_end_as_the_penn_treebanks_do_are_penn_and_other_
     path = written(tmp_path / "xml", "german.xml", TIGER)
     with pytest.warns(UserWarning, match=r"Skipped 1 file that no dialect recognises, such as .*pom\.xml: to read all"):
         assert TreeFiles.of(path.parent).paths == (str(path),)
-    assert run("convert", path.parent, tmp_path / "xml.mrg").stderr.count("Warning: Skipped 1 file") == 1
+    assert run("convert", path.parent, "-o", tmp_path / "xml.mrg").stderr.count("Warning: Skipped 1 file") == 1
 
 
 def test_dialects_are_learned_from_by_files_as_by_trees(tmp_path):
@@ -177,7 +176,7 @@ def test_dialects_are_learned_from_by_files_as_by_trees(tmp_path):
 
 def test_dialects_that_commands_do_not_know_are_refused_with_those_that_they_know(tmp_path):
     path = written(tmp_path, "a.psd", ICELANDIC)
-    message = stderr_of(run("convert", path, tmp_path / "a.mrg", "--dialect", "ppche", code=2))
+    message = stderr_of(run("convert", path, "-o", tmp_path / "a.mrg", "--dialect", "ppche", code=2))
     assert f"--dialect: Expected one of the dialects {', '.join(DIALECTS)}, but got 'ppche'" in message
 
 
@@ -342,21 +341,21 @@ def test_raising_is_what_its_definition_says(graph):
 
 def test_dialects_are_converted_to_plain_trees(tmp_path):
     path, out = written(tmp_path, "a.psd", ICELANDIC), tmp_path / "out.mrg"
-    told = run("convert", path, out).stderr
+    told = run("convert", path, "-o", out).stderr
     assert told.startswith("read as corpussearch, which the trees look like: 3 empty categories, 4 codes, 15 lemmas, 1")
     assert len(told.splitlines()) == 1
     assert out.read_text("utf-8").splitlines()[1] == "(NP (N-N Þjónusta))"
-    assert run("convert", path, tmp_path / "said.mrg", "--dialect", "corpussearch").stderr.startswith(
+    assert run("convert", path, "-o", tmp_path / "said.mrg", "--dialect", "corpussearch").stderr.startswith(
         "read as corpussearch: "
     )
-    assert run("convert", tmp_path / "said.mrg", tmp_path / "again.mrg").stderr == ""
+    assert run("convert", tmp_path / "said.mrg", "-o", tmp_path / "again.mrg").stderr == ""
 
 
 def test_dialects_are_learned_from_parsed_and_evaluated(tmp_path):
     folder, model = tmp_path / "trees", tmp_path / "model"
     folder.mkdir()
     path = written(folder, "a.psd", JAPANESE)
-    found = run("learn", "lpcfg", folder, "--dev", path, "--method", "pcfg", "--lang", "xx", "-o", model)
+    found = run("learn", "parser", folder, "--dev", path, "--method", "pcfg", "--lang", "xx", "-o", model)
     assert found.stderr.count("read as keyaki, which the trees look like: 2 empty categories") == 2
     assert "dev F1 100.00 on 1 tree" in found.stdout
     parsed = run("parse", model, path, "--dialect", "keyaki")
@@ -378,8 +377,8 @@ def test_dialects_may_differ_between_gold_and_test_trees(tmp_path, name):
 def test_dialects_are_told_from_tagged_words_for_bracketers(tmp_path, name):
     nlp = spacy.blank("en")
     pipe = nlp.add_pipe("spectral_bracketer")
-    assert source_of(nlp, pipe, str(written(tmp_path, name, SAMPLES[name][1])), None, None).kind == "trees"
-    assert source_of(nlp, pipe, str(written(tmp_path, name, "Das/ART Buch/NN\n")), None, None).kind == "tagged"
+    for content, kind in ((SAMPLES[name][1], "trees"), ("Das/ART Buch/NN\n", "tagged")):
+        assert Run.of(nlp, pipe, str(written(tmp_path, name, content)), None).source.kind == kind
 
 
 @pytest.fixture(scope="module")
@@ -389,7 +388,7 @@ def icelandic(tmp_path_factory):
     text = "( (IP-MAT (NP-SBJ *pro*) (VBDI fór{0}-fara) (NP-OB1 (N-N skip{0}-skip) (ADJ-N ný-nýr))) (ID A,.{0}))\n"
     written(folder, "a.txt", "".join(text.format(i) for i in range(60)) * 3)
     said = ("--dialect", "corpussearch", "--lang", "is")
-    told = run("learn", "lpcfg", folder / "a.txt", *said, "--method", "pcfg", "-o", folder / "model").stderr
+    told = run("learn", "parser", folder / "a.txt", *said, "--method", "pcfg", "-o", folder / "model").stderr
     assert [line for line in told.splitlines() if line.startswith("read as")] == [
         "read as corpussearch: 180 empty categories, 540 lemmas left out"
     ]
@@ -458,7 +457,7 @@ def test_formats_that_are_written_are_written_by_convert_and_those_that_are_read
         if form.write is None:
             continue
         out = tmp_path / f"{form.name}{form.suffixes[0]}"
-        run("convert", path, out, "--style", form.name if form.name in STYLES else STYLES[0])
+        run("convert", path, "-o", out, "--format", form.name)
         assert out.read_text("utf-8") == "".join(f"{line}\n" for line in form.write(read_trees(path), "en"))
         if form.read is not None and form.name != "conllu":  # written without parts of speech, which its phrases need
             assert [*read_trees(out, dialect=form.name)] == [*read_trees(path)]

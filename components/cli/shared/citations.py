@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -83,6 +83,10 @@ class CitedSentence(NamedTuple):
         shift = self.origin.first_char
         return dict(zip(EXTENT, (first, last, self.text[first - shift : last - shift]), strict=True))
 
+    def row(self, number: int, *values: Any, start: int = 0, end: int | None = None) -> tuple[str, ...]:
+        """Return a row of a table: the place, values, and the extent of the words [start, end)."""
+        return cells(*self.place(number).values(), *values, *self.extent(start, end).values())
+
     def word_characters(self) -> dict[str, list[int]]:
         """Return the characters of the document at which the words begin and end, as two lists."""
         places = [self.characters(i, i + 1) for i in range(len(self.offsets))]
@@ -103,10 +107,11 @@ def cited_sentences(doc: Doc, origin: Origin) -> list[CitedSentence]:
     ]
 
 
-def cells(*records: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the values of records as cells of a table; nothing stands for None."""
-    for record in records:
-        yield from ("" if value is None else value for value in record.values())
+def cells(*values: Any) -> tuple[str, ...]:
+    """Return values as cells of a table: numbers that are not whole with six digits, nothing for None."""
+    return tuple(
+        "" if value is None else str(value) if isinstance(value, (str, int)) else f"{value:.6g}" for value in values
+    )
 
 
 def located(spans: Iterable[Mapping[str, Any]], sentence: CitedSentence) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ class LearnCommands(TyperGroup):
         if self.get_command(ctx, name) is None and (looks_like_path(name) or os.path.exists(name)):
             ctx.fail(
                 f"{name!r} comes after what to learn, one of {', '.join(self.list_commands(ctx))}: "
-                f"`spacy-lpcfg learn lpcfg {name}` learns a grammar, the usual parser."
+                f"`spacy-lpcfg learn parser {name}` learns a grammar, the usual parser."
             )
         return super().resolve_command(ctx, args)
 

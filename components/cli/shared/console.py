@@ -11,15 +11,17 @@ from contextlib import contextmanager
 from functools import cache, wraps
 from itertools import chain, islice
 from threading import Event, Thread, current_thread, main_thread
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
 from spacy_lpcfg.checks import counted
 from spacy_lpcfg.components.cli.shared.streams import careful_stdout, settle
 
+if TYPE_CHECKING:
+    from spacy_lpcfg.trees.errors import OnError
+
 Item = TypeVar("Item")
-OnError: TypeAlias = Callable[[Exception], None] | None
 
 BAD_DATA = 1
 INTERRUPTED = 130  # that of a process that Ctrl-C ends
@@ -46,7 +48,7 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
     def reporting(*args: Any, **kwargs: Any) -> None:
         interrupted = Event()
         try:
-            with _plain_warnings(), _progress_of_pieces(), _noticing(interrupted), careful_stdout():
+            with _plain_warnings(), _noticing(interrupted), careful_stdout():
                 command(*args, **kwargs)
         except BrokenPipeError:  # the program that reads our output has seen enough
             settle(sys.stdout)
@@ -198,65 +200,6 @@ def progress(items: Iterable[Item], unit: str, *, hidden: bool = False, total: i
 
 
 @contextmanager
-def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
-    """Provide a callback `(step, n_done)` that shows a progress bar on stderr for each step in turn."""
-    from tqdm import tqdm
-
-    bars: dict[str, tqdm] = {}
-
-    def tell(step: str, n: int) -> None:
-        if step not in bars:
-            for bar in bars.values():
-                bar.close()
-            bars[step] = tqdm(desc=step, unit="", disable=None, leave=False, delay=_PATIENCE)
-        bars[step].update(n - bars[step].n)
-
-    try:
-        yield tell
-    finally:
-        for bar in bars.values():
-            bar.close()
-
-
-@contextmanager
-def _progress_of_pieces() -> Iterator[None]:
-    """Show a bar for each sentence that is parsed in many pieces in the block."""
-    logger, handler = logging.getLogger("spacy_lpcfg.parsing"), _PieceBars(logging.INFO)
-    before = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(before)
-        handler.close_all()
-
-
-class _PieceBars(logging.Handler):
-    """Bars by thread, moved by what `SegmentingParser` logs: the numbers of parsed pieces, and of all of a sentence."""
-
-    def __init__(self, level: int) -> None:
-        super().__init__(level)
-        self.bars: dict[int | None, Any] = {}
-
-    def emit(self, record: logging.LogRecord) -> None:
-        args: Any = record.args
-        if record.levelno != logging.INFO:
-            return
-        n, n_pieces = args
-        if n == 1:
-            self.bars[record.thread] = progress(range(n_pieces), "pieces")
-        self.bars[record.thread].update()
-        if n == n_pieces:
-            self.bars.pop(record.thread).close()
-
-    def close_all(self) -> None:
-        for bar in self.bars.values():
-            bar.close()
-
-
-@contextmanager
 def busy(what: str, n_steps: int | None = None, unit: str = "steps") -> Iterator[Callable[[int], None]]:
     """Show the seconds that the block has taken on stderr, if that is a terminal.
 
@@ -268,24 +211,18 @@ def busy(what: str, n_steps: int | None = None, unit: str = "steps") -> Iterator
     from tqdm import tqdm
 
     form = "{desc} {elapsed}" if n_steps is None else None
-    with tqdm(
-        desc=what, total=n_steps, unit=f" {unit}", bar_format=form, disable=None, leave=False, delay=_PATIENCE
-    ) as bar:
-
-        def reach(step: int) -> None:
-            bar.n = step
-
-        if bar.disable:
-            yield reach
-            return
+    told: dict[str, Any] = {"desc": what, "total": n_steps, "unit": f" {unit}", "bar_format": form}
+    with tqdm(**told, disable=None, leave=False, delay=_PATIENCE) as bar:
         done = Event()
-        clock = Thread(target=_tick, args=(bar, done), daemon=True)
-        clock.start()
+        if not bar.disable:
+            clock = Thread(target=_tick, args=(bar, done), daemon=True)
+            clock.start()
         try:
-            yield reach
+            yield lambda step: setattr(bar, "n", step)
         finally:
             done.set()
-            clock.join()
+            if not bar.disable:
+                clock.join()
 
 
 def _tick(bar: Any, done: Event) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from spacy_lpcfg.checks import counted
-from spacy_lpcfg.components.cli.shared.console import OnError, log, log_skipped, message_of, one_line
+from spacy_lpcfg.components.cli.shared.console import log, log_skipped, message_of, one_line
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.trees.errors import OnError
 
 Item = TypeVar("Item")
 

@@ -101,9 +101,7 @@ def check_input_or_text(source: str) -> None:
         log(f"There is no file {source!r}: it is taken for a text")
 
 
-def check_output(
-    path: Path | None, hint: str = "--output", *, inputs: Iterable[str | Path] = (), force: bool = False
-) -> None:
+def check_output(path: Path | None, *, inputs: Iterable[str | Path] = (), force: bool = False) -> None:
     """Refuse a file that cannot be written, that is read, or that is there already.
 
     path (Path or None): The file; None is stdout.
@@ -113,16 +111,20 @@ def check_output(
     """
     if path is None or files.is_device(path):
         return
+    is_there = path.exists()
     if path.is_dir():
-        raise typer.BadParameter(f"'{path}' is a folder: name a file", param_hint=hint)
-    if not path.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder '{path.parent}' for '{path.name}'", param_hint=hint)
-    if not os.access(path.parent, os.W_OK):
-        raise typer.BadParameter(f"the folder '{path.parent}' cannot be written to", param_hint=hint)
-    if path.exists() and any(is_within(path, source) for source in inputs):
-        raise typer.BadParameter(f"'{path}' is read, and would be replaced: name another file", param_hint=hint)
-    if path.exists() and not force:
-        raise typer.BadParameter(f"'{path}' exists: name another file, or use --force", param_hint=hint)
+        message = f"'{path}' is a folder: name a file"
+    elif not path.parent.is_dir():
+        message = f"there is no folder '{path.parent}' for '{path.name}'"
+    elif not os.access(path.parent, os.W_OK):
+        message = f"the folder '{path.parent}' cannot be written to"
+    elif is_there and any(is_within(path, source) for source in inputs):
+        message = f"'{path}' is read, and would be replaced: name another file"
+    elif is_there and not force:
+        message = f"'{path}' exists: name another file, or use --force"
+    else:
+        return
+    raise typer.BadParameter(message, param_hint="--output")
 
 
 def is_within(path: Path, source: str | Path) -> bool:

@@ -10,7 +10,6 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -18,8 +17,10 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from spacy_lpcfg.batches import in_batches
+from spacy_lpcfg.checks import check_one_of
 from spacy_lpcfg.components.cli.shared.citations import CitedSentence, Origin, located
-from spacy_lpcfg.components.cli.shared.files import ZIPPED, replacing, writing
+from spacy_lpcfg.components.cli.shared.console import usage_errors
+from spacy_lpcfg.components.cli.shared.files import ZIPPED, check_output, replacing, writing
 from spacy_lpcfg.storage.files import is_device
 
 if TYPE_CHECKING:
@@ -47,58 +48,71 @@ class OutputFormat(NamedTuple):
         return ending in self.suffixes and not (is_zipped and self.is_binary)
 
 
-def format_of(
-    output: Path | None,
-    form: Enum | None,
-    possible: Iterable[Enum | str],
-    *,
-    hint: str = "--output",
-    needs_ending: bool = False,
-) -> str:
+class Target(NamedTuple):
+    """Where a command writes, and in which format.
+
+    path (Path or None): The file, which appears when it is complete; None for stdout.
+    form (str): The name of the format.
+    force (bool): Whether to replace a file that has appeared since it was checked.
+    """
+
+    path: Path | None
+    form: str
+    force: bool
+
+    def write(self, items: Iterable[Any]) -> None:
+        """Write items in the format.
+
+        RAISES (ValueError): If a file has appeared that may not be replaced; the output is then saved beside it.
+        """
+        form = output_formats()[self.form]
+        opened: Any = replacing if form.is_binary else writing
+        with opened(self.path, force=self.force) as out:
+            form.write(out, items)
+
+
+def checked_target(
+    output: Path | None, form: str | None, possible: Iterable[str], *, inputs: Iterable[str | Path], force: bool
+) -> Target:
+    """Return where to write by the options of a command; arguments as in `format_of` and `check_output`.
+
+    RAISES (BadParameter): As these two, and if a format of bytes would go to a terminal.
+    """
+    target = Target(output, format_of(output, form, possible), force)
+    check_output(output, inputs=inputs, force=force)
+    if output_formats()[target.form].is_binary and output is None and sys.stdout.isatty():
+        raise typer.BadParameter(f"{target.form} is nothing to read: name a file by --output", param_hint="--format")
+    return target
+
+
+def format_of(output: Path | None, form: str | None, possible: Iterable[str]) -> str:
     """Return the name of the format to write: the given one, or that of the file's ending, or the first possible one.
 
     output (Path or None): The file; None for stdout.
-    form (Enum or None): The value of --format.
-    possible (iterable of Enum or str): Formats that the command can write; of two with one ending the first is meant.
-    needs_ending (bool): Whether a file without an ending is refused.
-    RAISES (BadParameter): For an ending that the command cannot write, or that is another format's.
+    form (str or None): The value of --format.
+    possible (iterable of str): Formats that the command can write; of two with one ending the first is meant.
+    RAISES (BadParameter): For a format or ending that the command cannot write, or an ending of another format.
     """
-    names = [choice.value if isinstance(choice, Enum) else choice for choice in possible]
-    wanted = None if form is None else form.value
+    names = [*possible]
+    if form is not None:
+        with usage_errors("--format"):
+            check_one_of("a format", form, names)
     if output is None or is_device(output):
-        return wanted or names[0]
+        return form or names[0]
     is_zipped = output.suffix == ZIPPED
     ending = (output.with_suffix("") if is_zipped else output).suffix.lower()
     fitting = [name for name in names if output_formats()[name].takes(ending, is_zipped)]
-    if wanted and fitting and wanted not in fitting:
-        raise typer.BadParameter(f"{str(output)!r} is no name for {wanted}", param_hint=hint)
-    if not wanted and not fitting and (ending or needs_ending):
-        or_so = ", or --format say what it is" if len(names) > 1 and not needs_ending else ""
-        raise typer.BadParameter(f"{str(output)!r} should end in {_endings(names)}{or_so}", param_hint=hint)
-    return wanted or (fitting or names)[0]
-
-
-def check_terminal(output: Path | None, name: str) -> None:
-    """Raise BadParameter if a format of bytes would go to a terminal."""
-    if output_formats()[name].is_binary and output is None and sys.stdout.isatty():
-        raise typer.BadParameter(f"{name} is nothing to read: name a file by --output", param_hint="--format")
+    if form and fitting and form not in fitting:
+        raise typer.BadParameter(f"{str(output)!r} is no name for {form}", param_hint="--output")
+    if not form and not fitting and ending:
+        or_so = ", or --format say what it is" if len(names) > 1 else ""
+        raise typer.BadParameter(f"{str(output)!r} should end in {_endings(names)}{or_so}", param_hint="--output")
+    return form or (fitting or names)[0]
 
 
 def _endings(names: Iterable[str]) -> str:
     *first, last = dict.fromkeys(suffix for name in names for suffix in output_formats()[name].suffixes)
     return f"{', '.join(first)} or {last}" if first else last
-
-
-def write_output(output: Path | None, name: str, items: Iterable[Any], *, force: bool) -> None:
-    """Write items in a format to a file that appears when it is complete, or to stdout for None.
-
-    force (bool): Whether to replace a file that has appeared since `check_output`.
-    RAISES (ValueError): If a file has appeared that may not be replaced; the output is then saved beside it.
-    """
-    form = output_formats()[name]
-    opened: Any = replacing if form.is_binary else writing
-    with opened(output, force=force) as out:
-        form.write(out, items)
 
 
 # Writers -----------------------------------------------------------------------------------------
@@ -168,10 +182,11 @@ def output_formats() -> Mapping[str, OutputFormat]:
 
 
 def formats_of_trees() -> list[str]:
-    """Return the names of the formats in which trees can be written."""
-    from spacy_lpcfg.trees.formats import FORMATS
+    """Return the names of the formats in which trees can be written, the Penn Treebank's first."""
+    from spacy_lpcfg.trees.formats import FORMATS, PENN
 
-    return ["spacy", "jsonl", "json", *(form.name for form in FORMATS.values() if form.write is not None)]
+    written = (form.name for form in FORMATS.values() if form.write is not None)
+    return [*dict.fromkeys([PENN, "spacy", "jsonl", "json", *written])]
 
 
 def trees_as(name: str, trees: Iterator[Tree], *, lang: str, n_sents: int = 1) -> Iterator[Any]:

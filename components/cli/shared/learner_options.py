@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,13 +18,6 @@ from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Learner
-
-
-class ChosenLearner(NamedTuple):
-    """A learner, and its config for the pipeline, which leaves out the number of jobs."""
-
-    learner: Learner
-    config: dict[str, Any]
 
 
 def learner_option(command: Command) -> Any:
@@ -49,8 +42,8 @@ def chosen_learner(
     lang: str,
     jobs: int = 1,
     encoder: str = AUTO,
-) -> ChosenLearner:
-    """Return the learner of a name with the settings given by `--set`, and its config.
+) -> tuple[Learner, dict[str, Any]]:
+    """Return the learner of a name with the settings given by `--set`, and its config, without the number of jobs.
 
     RAISES (BadParameter): For settings that the learner cannot have.
     """
@@ -66,7 +59,7 @@ def chosen_learner(
     config |= {"heads": heads} if heads else {}
     config |= {"variant": variant} if variant != DEFAULT else {}
     config |= {"encoder": encoder} if encoder != AUTO else {}
-    return ChosenLearner(learner, {**config, "settings": values})
+    return learner, {**config, "settings": values}
 
 
 def parsed_settings(settings: Iterable[str]) -> dict[str, Any]:

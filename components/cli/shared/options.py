@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -27,10 +26,6 @@ SurprisalModel = Annotated[
     str, typer.Argument(metavar="MODEL", help=f"{_BUNDLED}, an isbn_parser or a language_model.")
 ]
 TextModel = Annotated[str, typer.Option("--model", help="Model that parses text: a pipeline, or en.")]
-Component = Annotated[
-    str | None, typer.Option(help="Name of the component that parses. [default: the first trained one]")
-]
-
 Words = Annotated[
     Path | None, file_option("File with a word and the tags that it may have on each line, such as Book VB NN.")
 ]
@@ -48,15 +43,15 @@ Scheduler = Annotated[
 Lang = Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")]
 TokenizerLang = Annotated[str, typer.Option("--lang", help="Language of the tokenizer.")]
 SET = "--set"
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        SET,
-        metavar="NAME=VALUE",
-        help="Setting of the learner, such as n_states=24 or variant=paper; may be given again. An unknown name lists "
-        "all.",
-    ),
-]
+
+
+def settings_option(of: str, such_as: str) -> Any:
+    """Return the option that changes settings `of` a part by their names."""
+    help = f"Setting of the {of}, such as {such_as}; may be given again. An unknown name lists all."
+    return typer.Option(SET, metavar="NAME=VALUE", help=help)
+
+
+Settings = Annotated[list[str] | None, settings_option("learner", "n_states=24 or variant=paper")]
 Dev = Annotated[list[Path] | None, file_option("Held-out trees or text to tune on; may be given again.")]
 Output = Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder to save the pipeline to.")]
 Force = Annotated[
@@ -72,28 +67,21 @@ Force = Annotated[
 BRACKETED = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
 """What is expected where there are no trees."""
 
-
-class Input(str, Enum):
-    """The kinds of input that a file may hold."""
-
-    text = "text"
-    tokens = "tokens"
-    tagged = "tagged"
-    trees = "trees"
-    spacy = "spacy"
-
-
+Input = Literal["text", "tokens", "tagged", "trees", "spacy"]
+"""The kinds of input that a file may hold."""
+File = Annotated[str, typer.Argument(metavar="FILE", help="A file, - for stdin, or a text.")]
 Kind = Annotated[
     Input | None,
     typer.Option("--input", help="What FILE holds; see `parse --help`. [default: by its name, or text]"),
 ]
 
+Tags = Literal["model", "given"]
+"""The sources of the tags of a parse: the model, or the input."""
 
-class Tags(str, Enum):
-    """The sources of the tags of a parse: the model, or the input."""
 
-    model = "model"
-    given = "given"
+def format_option(help: str) -> Any:
+    """Return the option `--format`."""
+    return typer.Option("--format", help=help)
 
 
 OutputFile: TypeAlias = Annotated[
@@ -107,29 +95,15 @@ Port = Annotated[int, typer.Option(min=0, max=65535, help="The port to listen at
 
 # Trees -------------------------------------------------------------------------------------------
 
-
-class Functions(str, Enum):
-    """Whether categories keep their functions, such as SBJ of NP-SBJ."""
-
-    cut = "strip"
-    keep = "keep"
-
-
 TreeFunctions = Annotated[
-    Functions,
+    Literal["strip", "keep"],
     typer.Option(
         "--functions", help="Keep the functions of labels, such as SBJ of NP-SBJ, or strip them; indices always go."
     ),
 ]
 
-
-class TagDetail(str, Enum):
-    """Whether tags keep their morphology, such as A of N-A."""
-
-    fine = "fine"
-    coarse = "coarse"
-
-
+TagDetail = Literal["fine", "coarse"]
+"""Whether tags keep their morphology, such as A of N-A."""
 TreeTags = Annotated[
     TagDetail, typer.Option("--tag-set", help="Keep tags as they are, or cut them to parts of speech: N-A becomes N.")
 ]
@@ -175,9 +149,7 @@ Encoding = Annotated[
 ]
 
 
-def _training_files(
-    context: typer.Context, paths: Any
-) -> list[Path]:  # Python 3.10: typer takes list[Path] for a class
+def _training_files(context: typer.Context, paths: Any) -> list[Path]:  # 3.10: typer takes list[Path] for a class
     return training_files(paths, context.params.get("dialect"))
 
 
@@ -187,22 +159,20 @@ def _tagged_files(context: typer.Context, paths: Any) -> list[Path]:
     return training_files(paths, context.params.get("dialect"), SUFFIXES)
 
 
+_FOLDERS = (
+    "folders of them, or quoted patterns such as 'wsj/*.mrg'; .gz or not. Of a folder with a file train.*, only that "
+    "is read."
+)
 TrainingTrees = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="TREES...",
-        callback=_training_files,
-        help="Files of trees, folders, or quoted patterns such as 'wsj/*.mrg'; .gz or not. Of a folder with a file "
-        "train.*, only that is read.",
-    ),
+    typer.Argument(metavar="TREES...", callback=_training_files, help=f"Files of trees, {_FOLDERS}"),
 ]
 TaggedText = Annotated[
     list[Path],
     typer.Argument(
         metavar="TAGGED...",
         callback=_tagged_files,
-        help="Files of trees, of lines of word/tag, or .spacy; folders of them, or quoted patterns; .gz or not. Of a "
-        "folder with a file train.*, only that is read.",
+        help=f"Files of trees, of lines of word/tag, or .spacy; {_FOLDERS}",
     ),
 ]
 TreeFiles: TypeAlias = Annotated[

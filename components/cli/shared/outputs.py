@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.shared.citations import EXTENT, PLACE, CitedSentence, cells, located
+from spacy_lpcfg.components.cli.shared.citations import EXTENT, PLACE, CitedSentence, located
 from spacy_lpcfg.components.cli.shared.console import begun
-from spacy_lpcfg.components.cli.shared.inputs import Parsed
+from spacy_lpcfg.components.cli.shared.runs import Parsed
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
@@ -20,14 +19,7 @@ _ROUND_BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
 _SPANS = (*PLACE, "start", "end", "label", "score", *EXTENT)
 _RANKS = (*PLACE, "rank", "probability", "log_probability", "tree", "difference", *EXTENT)
 
-
-class ParseFormat(str, Enum):
-    brackets = "brackets"
-    jsonl = "jsonl"
-    json = "json"
-    tsv = "tsv"
-    csv = "csv"
-    spacy = "spacy"
+ParseFormat = Literal["brackets", "jsonl", "json", "tsv", "csv", "spacy"]
 
 
 class ScoredSpan(NamedTuple):
@@ -233,22 +225,16 @@ def span_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
     """Yield a row for each span, below the names of the columns; sentences count from 1."""
     yield _SPANS
     for number, sentence in enumerate(sentences, start=1):
-        yield from _rows(number, sentence.citation, sentence.spans)
+        for span in sentence.spans:
+            yield sentence.citation.row(number, *span, start=span.start, end=span.end)
 
 
 def marginal_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
     """Yield rows as `span_rows` does, for all spans with a posterior."""
-    yield _SPANS
-    for number, sentence in enumerate(sentences, start=1):
-        spans = sentence.marginals["spans"] if sentence.marginals else []
-        yield from _rows(number, sentence.citation, [ScoredSpan(**span) for span in spans])
-
-
-def _rows(number: int, citation: CitedSentence, spans: Iterable[ScoredSpan]) -> Iterator[tuple[Any, ...]]:
-    place = (*cells(citation.place(number)),)
-    for start, end, label, score in spans:
-        own = start, end, label, "" if score is None else f"{score:.6g}"
-        yield *place, *own, *cells(citation.extent(start, end))
+    return span_rows(
+        sentence._replace(spans=[ScoredSpan(**span) for span in (sentence.marginals or {"spans": ()})["spans"]])
+        for sentence in sentences
+    )
 
 
 def n_best_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
@@ -257,8 +243,8 @@ def n_best_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]
     for number, sentence in enumerate(sentences, start=1):
         for rank, analysis in enumerate(sentence.n_best or [], start=1):
             numbers = f"{analysis['probability']:.6g}", f"{analysis['log_probability']:.6f}"
-            own = rank, *numbers, analysis["tree"], _difference(sentence.words, analysis)
-            yield *cells(sentence.citation.place(number)), *own, *cells(sentence.citation.extent())
+            difference = _difference(sentence.words, analysis)
+            yield sentence.citation.row(number, rank, *numbers, analysis["tree"], difference)
 
 
 def _difference(words: list[str], analysis: dict[str, Any]) -> str:
@@ -287,7 +273,7 @@ _WRITERS: dict[tuple[str, ...], dict[str, Callable[[Iterable[ParsedSentence]], I
 def check_contents(form: str, questions: Iterable[str]) -> None:
     """Raise BadParameter if the format cannot hold the answers to questions, some of `_OPTIONS`."""
     asked = tuple(sorted(questions))
-    if form not in _WRITERS[asked] and (asked or form != ParseFormat.spacy):
+    if form not in _WRITERS[asked] and (asked or form != "spacy"):
         names = " and ".join(_OPTIONS[question] for question in asked)
         raise typer.BadParameter(f"{names} has no place in {form}: use --format jsonl", param_hint="--format")
 
@@ -301,7 +287,7 @@ def contents_of(
     questions (iterable of str): As in `check_contents`.
     key, root: As in `sentences_of`.
     """
-    if form == ParseFormat.spacy:
+    if form == "spacy":
         return (document.doc for document in parsed)
     sentences = (sentence for document in parsed for sentence in sentences_of(document, key, root))
     return _WRITERS[tuple(sorted(questions))][form](begun(sentences))

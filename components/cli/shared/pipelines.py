@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.cli.shared.console import busy, one_line, usage_errors
+from spacy_lpcfg.components.cli.shared.console import busy, log, one_line, usage_errors
 from spacy_lpcfg.components.cli.shared.files import is_within
 from spacy_lpcfg.storage.files import replacing_folder
 from spacy_lpcfg.storage.manifest import reason_not_replaceable, write_manifest
@@ -72,12 +72,6 @@ def load_pipeline(model: str) -> Language:
         warnings.filterwarnings("error", _OTHER_SPACY)
         try:
             return spacy.load(model)
-        except UserWarning as error:
-            wanted = _meta_version(model)
-            raise ValueError(
-                f"{model} was made for spaCy {wanted}, but this is spaCy {spacy.__version__}: learn it again, or "
-                f"install that version"
-            ) from error
         except Exception as error:
             raise ValueError(
                 f"{model} cannot be loaded ({type(error).__name__}): {shorten(one_line(error), _LONGEST)} Copy or "
@@ -104,24 +98,49 @@ def _pretrained_pipeline(name: str) -> Language:
     return nlp
 
 
-def _meta_version(model: str) -> str:
-    """Return the version of spaCy that a pipeline's meta.json asks for."""
-    from spacy.util import get_package_path, load_meta
-
-    folder = Path(model) if Path(model).exists() else get_package_path(model)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return load_meta(next(folder.rglob("meta.json"))).get("spacy_version", "of another version")
-
-
-def find_parser(nlp: Language, name: str | None) -> ParsingPipe:
-    """Return the component of a name, or else the first, that has learned to parse.
+def find_parser(nlp: Language) -> ParsingPipe:
+    """Return the first component that has learned to parse.
 
     RAISES (ValueError): If there is none, as for the functions below.
     """
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
-    return _find(nlp, name, "lpcfg_parser or isbn_parser", ParsingPipe)
+    return _find(nlp, "lpcfg_parser or isbn_parser", ParsingPipe)
+
+
+def find_lpcfg_parser(nlp: Language) -> tuple[LPCFGParser, ParsingModel]:
+    """Return the first lpcfg_parser that has learned, and its model."""
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+
+    pipe = _find(nlp, "lpcfg_parser", LPCFGParser)
+    return pipe, pipe.learned
+
+
+def find_parser_or_bracketer(nlp: Language) -> ParsingPipe | SpectralBracketerPipe:
+    """Return the first component that has learned to parse or to bracket."""
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+
+    return _find(nlp, "lpcfg_parser, isbn_parser or spectral_bracketer", ParsingPipe, SpectralBracketerPipe)
+
+
+def find_surprisal(nlp: Language) -> ParsingPipe | LanguageModelPipe:
+    """Return the first language model, or else the first parser, that has learned."""
+    from spacy_lpcfg.components.language_model import LanguageModelPipe
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+
+    has_model = any(isinstance(pipe, LanguageModelPipe) and pipe.learned for _, pipe in nlp.pipeline)
+    return _find(nlp, "lpcfg_parser, isbn_parser or language_model", LanguageModelPipe if has_model else ParsingPipe)
+
+
+def _find(nlp: Language, what: str, *kinds: type[Any]) -> Any:
+    for _, pipe in nlp.pipeline:
+        if isinstance(pipe, kinds) and pipe.learned is not None:
+            return pipe
+    raise ValueError(
+        f"the pipeline has no {what} that has learned, but {', '.join(nlp.pipe_names) or 'nothing'}. Make one with "
+        "`spacy-lpcfg learn`."
+    )
 
 
 def listened_to(nlp: Language, pipe: Any) -> list[str]:
@@ -144,58 +163,6 @@ def queries_of(nlp: Language, pipe: ParsingPipe, sentences: Sequence[Sequence[st
         docs = [*component.pipe(docs)]
     of_docs = zip(map(pipe.spell, sentences), pipe.evidence_of(docs), strict=True)
     return [Query(words, evidence=evidence and evidence(range(len(words)), words)) for words, evidence in of_docs]
-
-
-def find_lpcfg_parser(nlp: Language) -> tuple[LPCFGParser, ParsingModel]:
-    """Return the first lpcfg_parser that has learned, and its model."""
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
-
-    pipe = _find(nlp, None, "lpcfg_parser", LPCFGParser)
-    assert pipe.learned is not None
-    return pipe, pipe.learned
-
-
-def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | SpectralBracketerPipe:
-    """Return the component of a name, or else the first, that has learned to parse or to bracket."""
-    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
-    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
-
-    return _find(nlp, name, "lpcfg_parser, isbn_parser or spectral_bracketer", ParsingPipe, SpectralBracketerPipe)
-
-
-def find_surprisal(nlp: Language, name: str | None) -> ParsingPipe | LanguageModelPipe:
-    """Return the trained component of a name, or else the first language model, or else the first parser."""
-    from spacy_lpcfg.components.language_model import LanguageModelPipe
-    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
-
-    has_model = any(isinstance(pipe, LanguageModelPipe) and pipe.learned for _, pipe in nlp.pipeline)
-    kinds = (LanguageModelPipe,) if has_model and name is None else (ParsingPipe, LanguageModelPipe)
-    return _find(nlp, name, "lpcfg_parser, isbn_parser or language_model", *kinds)
-
-
-def _find(nlp: Language, name: str | None, what: str, *kinds: type[Any]) -> Any:
-    for pipe_name, pipe in nlp.pipeline:
-        if isinstance(pipe, kinds) and name in (None, pipe_name) and pipe.learned is not None:
-            return pipe
-    named = "" if name is None else f" called {name!r}"
-    raise ValueError(
-        f"the pipeline has no {what}{named} that has learned, but {', '.join(nlp.pipe_names) or 'nothing'}. Make one "
-        "with `spacy-lpcfg learn`."
-    )
-
-
-def set_words(pipe: Any, words: Path) -> None:
-    """Have a component parse with the tags that a file lists for words.
-
-    RAISES (BadParameter): For a component that has no grammar, and for a file that is wrong or does not fit the model.
-    """
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
-
-    if not isinstance(pipe, LPCFGParser):
-        raise typer.BadParameter(f"{pipe.name} is no lpcfg_parser, which alone takes words", param_hint="--words")
-    with usage_errors("--words"):
-        pipe.words = words
-        pipe.ready_parser()
 
 
 # To save -----------------------------------------------------------------------------------------
@@ -291,6 +258,7 @@ def n_jobs(jobs: int, hint: str = "--jobs") -> int:
 
 
 def save_pipeline(nlp: Language, output: Path, *, force: bool = False) -> None:
-    """Write the pipeline beside its place, and put it there when it is complete; errors as in `saving_folder`."""
+    """Write the pipeline beside its place, put it there when it is complete, and log so; errors as `saving_folder`."""
     with saving_folder(output, force=force) as folder:
         nlp.to_disk(folder)
+    log(f"saved to {output}")

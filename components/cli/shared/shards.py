@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from glob import has_magic, iglob
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import typer
 
@@ -54,7 +54,7 @@ def shards_of(files: Sequence[str], kind: Input | None, output: Path | None, suf
 
 
 def _check_kinds(shards: Sequence[Shard], kind: Input | None) -> None:
-    by_name = sorted({(kind_by_name(shard.file) or Input.text).value for shard in shards})
+    by_name = sorted({kind_by_name(shard.file) or "text" for shard in shards})
     if kind is None and len(by_name) > 1:
         raise typer.BadParameter(
             f"by their names some files hold {' and others '.join(by_name)}: say what to take", param_hint="--input"
@@ -89,7 +89,7 @@ def _files_at(path: str, kind: Input | None, output: Path) -> list[tuple[str, st
 
     if path == STDIN:
         raise typer.BadParameter("stdin is no file: parse it alone", param_hint="FILE")
-    kinds = (Input.text, Input.spacy) if kind is None else (kind,)
+    kinds: tuple[Input, ...] = ("text", "spacy") if kind is None else (kind,)
     try:
         files = list(files_of(path, tuple(suffix for each in kinds for suffix in suffixes_of(each))))
     except FileNotFoundError as error:
@@ -113,6 +113,6 @@ def _root(path: str) -> str:
 def _renamed(name: str, suffix: str) -> str:
     """Replace a suffix of input by another; any other suffix may tell files apart, and stays."""
     name = name.removesuffix(ZIPPED)
-    known = {known_suffix for kind in Input for known_suffix in suffixes_of(kind)}
+    known = {known_suffix for kind in get_args(Input) for known_suffix in suffixes_of(kind)}
     stem, suffix_of_name = os.path.splitext(name)
     return (stem if suffix_of_name in known else name) + suffix

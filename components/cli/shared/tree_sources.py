@@ -4,36 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spacy_lpcfg.cached import cached_property
+from spacy_lpcfg.components.cli.shared.failures import Failures
 from spacy_lpcfg.components.cli.shared.files import LONGEST_JSON, STDIN, ZIPPED, read_lines
-from spacy_lpcfg.components.cli.shared.inputs import (
-    Parsed,
-    Source,
-    check_usage,
-    kind_by_name,
-    kind_said,
-    placed_docs,
-    run_pipeline,
-    source_of,
-    trees_of,
-)
+from spacy_lpcfg.components.cli.shared.inputs import Source, check_usage, kind_by_name, kind_said
 from spacy_lpcfg.components.cli.shared.options import Input
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
-from spacy_lpcfg.components.cli.shared.treebanks import trees_of_files
+from spacy_lpcfg.components.cli.shared.readers import read_docs, trees_of
+from spacy_lpcfg.components.cli.shared.runs import Parsed, Run
+from spacy_lpcfg.components.cli.shared.treebanks import log_dialect
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.components.cli.shared.console import OnError
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.trees import Tree
-
+    from spacy_lpcfg.trees.errors import OnError
 
 DOCS, _JSON = ".spacy", (".jsonl", ".json")
 _TOO_LONG = f"Expected a JSON object of at most {LONGEST_JSON:,} characters on a line, but it goes on."
@@ -56,12 +48,22 @@ def trees_of_path(path: str, on_error: OnError, dialect: str | None, encoding: s
     encoding (str): The encoding of files of treebanks.
     """
     if path == STDIN:
-        return trees_of(Source(path, Input.trees, dialect=dialect, is_told=True), on_error)
+        return trees_of(Source(path, "trees", dialect=dialect), on_error)
     if path.endswith(DOCS):
         return trees_of_docs(path)
     if path.removesuffix(ZIPPED).endswith(_JSON):
         return _trees_of_json(path, on_error)
-    return trees_of_files([Path(path)], on_error, dialect, encoding)
+    return _trees_of_treebanks(path, on_error, dialect, encoding)
+
+
+def _trees_of_treebanks(path: str, on_error: OnError, dialect: str | None, encoding: str) -> Iterator[Tree]:
+    from spacy_lpcfg.trees import TreeFiles
+
+    dropped: Counter[str] = Counter()
+    told: dict[str, Any] = {"on_error": on_error, "on_dropped": lambda _, some: dropped.update(some)}
+    files = TreeFiles.of(path, dialect=dialect, encoding=encoding, **told)
+    yield from files
+    log_dialect(files.dialect, dialect, dropped)
 
 
 def trees_of_docs(path: str | Path) -> Iterator[Tree]:
@@ -88,7 +90,7 @@ def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
     A line whose tree is null, for a sentence without words, is skipped.
     """
     from spacy_lpcfg.trees import TreebankError, parse_trees
-    from spacy_lpcfg.trees.errors import BrokenFileError
+    from spacy_lpcfg.trees.errors import BrokenFileError, raise_or_report
 
     for number, line in enumerate(read_lines(path), start=1):
         if len(line) > LONGEST_JSON:
@@ -97,7 +99,7 @@ def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
             item = line.strip().removesuffix(",")
             record = json.loads(item) if item not in ("", "[", "]") else {"tree": None}
             text, sent_id = record["tree"], record.get("sent_id")
-            trees = parse_trees("" if text is None else _whole_characters(text))
+            trees = parse_trees("" if text is None else text.encode("utf-8").decode("utf-8"))  # no half characters
             yield from (tree.with_id(sent_id) if isinstance(sent_id, str) else tree for tree in trees)
             continue
         except TreebankError as error:
@@ -106,60 +108,56 @@ def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
             message = f"Expected characters, but got half of one: {error.object[error.start]!r}. Write it whole."
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             message = f'Expected a JSON object such as {{"tree": "(NP (NN Rain))"}}, but got {line[:40]!r}.'
-        if on_error is None:
-            raise TreebankError(message, path, number)
-        on_error(TreebankError(message, path, number))
+        raise_or_report(TreebankError(message, path, number), on_error)
 
 
-def _whole_characters(text: str) -> str:
-    r"""Return a text of JSON if it has no lone surrogates such as "\ud800", which no output can write.
-
-    RAISES (UnicodeEncodeError): If it has one.
-    """
-    text.encode("utf-8")
-    return text
-
-
-@dataclass(frozen=True)
 class TreeSources:
-    """A reader of files with trees, or with text that a pipeline parses.
+    """Files with trees, or with text that a pipeline parses.
 
-    kind (Input or None): The kind of contents of all files; None to tell by their names.
+    paths (sequence of str): Files, and folders with all their treebanks and .spacy files.
+    kind (str or None): The kind of contents of all files; None to tell by their names, or else text.
     model (str): The pipeline that parses text; it is loaded when the first text is read.
-    component (str or None): The parser in the pipeline; None for its first trained one.
     dialect (str or None): The format of treebanks; None to recognize it.
+    skip_bad (bool): Whether broken trees are left out.
+    RAISES (BadParameter): If a path cannot be read.
     """
 
-    kind: Input | None
-    model: str
-    component: str | None
-    dialect: str | None = None
-
-    def sources(self, paths: Sequence[str]) -> Iterator[Source]:
-        """Yield each file, and each file in folders, with its kind: by `kind` or its name, else text."""
+    def __init__(
+        self, paths: Sequence[str], kind: Input | None, model: str, dialect: str | None, *, skip_bad: bool
+    ) -> None:
+        self.kind, self.model, self.dialect = kind, model, dialect
         for path in paths:
             if not os.path.isdir(path):
-                check_usage(path, self.kind, None)
-        for file in chain.from_iterable(files_below(path, self.dialect, (DOCS,)) for path in paths):
-            kind = kind_by_name(file) if file.endswith(DOCS) and self.kind is None else None
-            kind = kind or kind_said(self.kind, self.dialect) or kind_by_name(file) or Input.text
-            yield Source(file, kind, dialect=self.dialect, is_told=True)
+                check_usage(path, kind)
+        files = chain.from_iterable(files_below(path, dialect, (DOCS,)) for path in paths)
+        self.sources = [Source(file, self._kind_of(file), dialect=dialect) for file in files]
+        self.failures = Failures(len(self.sources), skip_bad=skip_bad)
+
+    def _kind_of(self, file: str) -> Input:
+        named = kind_by_name(file)
+        if named == "spacy" and self.kind is None:
+            return named
+        return kind_said(self.kind, self.dialect) or named or "text"
+
+    @property
+    def inputs(self) -> list[str]:
+        """The files and the model, none of which may be replaced."""
+        return [*(source.file for source in self.sources), self.model]
 
     def docs(self, source: Source) -> Iterator[Parsed]:
         """Yield the Docs of a .spacy file, or the parsed Docs of a file of text."""
         from spacy.vocab import Vocab
 
-        if source.kind == Input.spacy:
-            return (Parsed(doc, origin) for doc, origin in placed_docs(source, Vocab()))
-        text = source_of(*self._pipeline, source.file, self.kind, None)
-        return run_pipeline(*self._pipeline, text)
+        if source.kind == "spacy":
+            return (Parsed(doc, origin) for doc, origin in read_docs(source, Vocab()))
+        return Run.of(*self._pipeline, source.file, self.kind).parsed()
 
-    def load_for(self, sources: Iterable[Source]) -> None:
+    def load(self) -> None:
         """Load the pipeline if a source is to be parsed: what is wrong with the pipeline is wrong with no file."""
-        if any(source.kind not in (Input.trees, Input.spacy) for source in sources):
+        if any(source.kind not in ("trees", "spacy") for source in self.sources):
             _ = self._pipeline
 
     @cached_property
     def _pipeline(self) -> tuple[Language, ParsingPipe]:
         nlp = load_pipeline(self.model)
-        return nlp, find_parser(nlp, self.component)
+        return nlp, find_parser(nlp)

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from spacy_lpcfg.checks import counted
-from spacy_lpcfg.components.cli.shared.console import OnError, log, progress, skipping_broken, tell
+from spacy_lpcfg.components.cli.shared.console import log, progress, skipping_broken, tell
 from spacy_lpcfg.components.cli.shared.options import BRACKETED, TagDetail
 from spacy_lpcfg.components.cli.shared.pipelines import save_pipeline
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.parsing.result import Parse
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.trees import Tree, TreeFiles
-
 
 _NAMED = 5  # files of which the names are told
 
 
 @contextmanager
 def tree_files(
-    paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = TagDetail.fine
+    paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = "fine"
 ) -> Iterator[TreeFiles]:
     """Yield the files to learn from; tell what was read, and log at the end how many trees were broken."""
     from spacy_lpcfg.trees import TreeFiles
@@ -42,7 +41,7 @@ def tree_files(
 
     with skipping_broken(skip_bad) as on_error:
         told: dict[str, Any] = {"on_error": on_error, "on_read": on_read, "on_dropped": dropped.__setitem__}
-        files = TreeFiles.of(paths, dialect=dialect, coarse_tags=tags == TagDetail.coarse, **told)
+        files = TreeFiles.of(paths, dialect=dialect, coarse_tags=tags == "coarse", **told)
         n_files = len({*files.paths})
         yield files
 
@@ -69,45 +68,16 @@ def no_trees(paths: Sequence[str | Path]) -> ValueError:
     return ValueError(f"No trees in {names_of(paths)}: expected {BRACKETED}")
 
 
-def read_training(
-    paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = TagDetail.fine
+def read_treebank(
+    paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = "fine"
 ) -> Iterator[Tree]:
-    """Yield the trees of the files to learn from; see `tree_files`."""
+    """Yield the trees of the files; see `tree_files`."""
     with tree_files(paths, skip_bad, dialect, tags) as files:
         yield from progress(files, "trees")
 
 
-def read_treebank(paths: Sequence[Path], skip_bad: bool, dialect: str | None) -> Iterator[Tree]:
-    """Yield the trees of files; at the end, log the number of broken trees and the changes by the dialect."""
-    with skipping_broken(skip_bad) as on_error:
-        yield from progress(trees_of_files(paths, on_error, dialect), "trees")
-
-
-def trees_of_files(
-    paths: Sequence[Path],
-    on_error: OnError,
-    dialect: str | None,
-    encoding: str = "utf-8",
-) -> Iterator[Tree]:
-    """Yield the trees of files in a dialect, None to recognize it; log the recognized dialect at the end."""
-    from spacy_lpcfg.trees import TreeFiles
-
-    dropped: Counter[str] = Counter()
-    told: dict[str, Any] = {"on_error": on_error, "on_dropped": lambda _, some: dropped.update(some)}
-    files = TreeFiles.of(paths, dialect=dialect, encoding=encoding, **told)
-    yield from files
-    log_dialect(files.dialect, dialect, dropped)
-
-
-def with_tags(trees: Iterable[Tree], tags: TagDetail) -> Iterator[Tree]:
-    """Yield the trees, with coarse tags if asked for."""
-    from spacy_lpcfg.trees.tags import with_coarse_tags
-
-    return map(with_coarse_tags, trees) if tags == TagDetail.coarse else iter(trees)
-
-
 def read_held_out(
-    paths: Sequence[Path] | None, skip_bad: bool, dialect: str | None, tags: TagDetail = TagDetail.fine
+    paths: Sequence[Path] | None, skip_bad: bool, dialect: str | None, tags: TagDetail = "fine"
 ) -> list[Tree]:
     """Return the trees to measure on, none if there are no files.
 
@@ -115,38 +85,24 @@ def read_held_out(
     """
     if not paths:
         return []
-    trees = list(with_tags(read_treebank(paths, skip_bad, dialect), tags))
+    trees = list(read_treebank(paths, skip_bad, dialect, tags))
     if not trees:
         raise no_trees(paths)
     return trees
 
 
-def held_out_f1(parse: Callable[[Sequence[str]], Parse], held_out: Sequence[Tree]) -> float:
-    """Return F1 in percent of trees parsed from raw words, as `spacy-lpcfg evaluate` has it."""
+def save_measured(nlp: Language, pipe: ParsingPipe, output: Path, held_out: Sequence[Tree], *, force: bool) -> None:
+    """Save the pipeline, after measuring its F1 on held-out trees if there are any; errors as in `saving_folder`.
+
+    F1 is of trees parsed from raw words, as `spacy-lpcfg evaluate` has it.
+    """
     from spacy_lpcfg.evaluation.evalb import evaluate
     from spacy_lpcfg.trees import clean
 
-    golds = [tree for tree in map(clean, held_out) if tree is not None]
-    parses = [parse(gold.words).tree for gold in progress(golds, "sentences")]
-    return evaluate(golds, parses).scores()["evalb_f"]
-
-
-class Parses(Protocol):
-    """A parser of any model."""
-
-    def parse(self, words: Sequence[str]) -> Parse: ...
-
-
-def save_measured(
-    nlp: Language, output: Path, parser: Callable[[], Parses], held_out: Sequence[Tree], *, force: bool
-) -> None:
-    """Save the pipeline, after measuring its F1 on held-out trees if there are any; errors as in `saving_folder`.
-
-    parser (callable): Returns the pipeline's parser; called if there are held-out trees.
-    """
     if held_out:
-        f1 = held_out_f1(parser().parse, held_out)
+        parser, golds = pipe.ready_parser(), [tree for tree in map(clean, held_out) if tree is not None]
+        parses = [parser.parse(gold.words).tree for gold in progress(golds, "sentences")]
+        f1 = evaluate(golds, parses).scores()["evalb_f"]
         nlp.meta["performance"] = {"evalb_f": f1 / 100}
         tell(f"dev F1 {f1:.2f} on {counted(len(held_out), 'tree')}")
     save_pipeline(nlp, output, force=force)
-    tell(f"saved to {output}")

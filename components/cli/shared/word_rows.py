@@ -11,8 +11,8 @@ from typing import Any
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.cli.shared.citations import CHARACTERS, PLACE, cells
 from spacy_lpcfg.components.cli.shared.files import read_lines
-from spacy_lpcfg.components.cli.shared.inputs import Parsed
 from spacy_lpcfg.components.cli.shared.outputs import Answer
+from spacy_lpcfg.components.cli.shared.runs import Parsed
 
 COLUMNS = (*PLACE, "position", "word", "bits", "previous_bits", "length")
 MISSING = "NA"
@@ -51,7 +51,7 @@ def word_rows(sentences: Iterable[Answer], frequencies: Mapping[str, float] | No
     """
     yield *COLUMNS, *(() if frequencies is None else ["zipf"]), *CHARACTERS
     for number, (citation, words, bits) in enumerate(sentences, start=1):
-        before, place = MISSING, (*cells(citation.place(number)),)
+        before, place = MISSING, cells(*citation.place(number).values())
         for i, (word, value) in enumerate(zip(words, bits, strict=False)):
             text = f"{value:.4f}"
             zipf = [] if frequencies is None else [f"{frequencies[_bare(word)]:.4f}"]

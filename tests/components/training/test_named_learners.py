@@ -33,7 +33,7 @@ def made(name: str, **settings: object):
     return make_learner(name, settings=settings, **PLAIN)
 
 
-PARSERS = [each.name for each in LEARNERS if each.command == "lpcfg"]
+PARSERS = [each.name for each in LEARNERS if each.command == "parser" and each.component == "lpcfg_parser"]
 
 
 def test_signatures_of_unknown_words_are_english_for_english_alone():
