@@ -86,14 +86,14 @@ def test_text_of_docs_is_written_to_conllu():
     assert text_columns(conllu(tree)) == [
         "# sent_id = CHAP1.5,3",
         '# text = She "left" (early).',
-        "1 She _ PRP _",
-        '2 " _ `` SpaceAfter=No',
-        "3 left _ VBD SpaceAfter=No",
-        "4 \" _ '' _",
-        "5 ( _ -LRB- SpaceAfter=No",
-        "6 early _ RB SpaceAfter=No",
-        "7 ) _ -RRB- SpaceAfter=No",
-        "8 . _ . SpaceAfter=No",
+        "1 She PRON PRP _",
+        '2 " PUNCT `` SpaceAfter=No',
+        "3 left VERB VBD SpaceAfter=No",
+        "4 \" PUNCT '' _",
+        "5 ( PUNCT -LRB- SpaceAfter=No",
+        "6 early ADV RB SpaceAfter=No",
+        "7 ) PUNCT -RRB- SpaceAfter=No",
+        "8 . PUNCT . SpaceAfter=No",
     ]
 
 
