@@ -28,14 +28,22 @@ SIMD_CLONES static inline void outer(float *pairs, const float *left, const floa
         for (int j = 0; j < n_left; ++j) pairs[j * n_right + k] = left[j] * (scale * right[k]);
 }
 
+/* pairs[j, k] += scale * left[j] * right[k], of as many blocks of columns as the compiler knows of: rows of 32 x 32 floats
+   are a page apart, where a block alone would move a whole line of the cache for each half of it */
+INLINED void add_few_outer(float *pairs, const float *left, const float *right, float scale, int n_left, int n_right,
+                           int n_blocks) {
+    Lanes rows[4];
+    for (int b = 0; b < n_blocks; ++b) rows[b] = scale * lanes(right + b * LANES);
+    for (int j = 0; j < n_left; ++j)
+        for (int b = 0; b < n_blocks; ++b) lanes(pairs + j * n_right + b * LANES) += left[j] * rows[b];
+}
+
 /* pairs[j, k] += scale * left[j] * right[k] */
 SIMD_CLONES static inline void add_outer(float *pairs, const float *left, const float *right, float scale, int n_left,
                                          int n_right) {
     int k = 0;
-    for (; k + LANES <= n_right; k += LANES) {
-        const Lanes row = scale * lanes(right + k);
-        for (int j = 0; j < n_left; ++j) lanes(pairs + j * n_right + k) += left[j] * row;
-    }
+    for (; k + 4 * LANES <= n_right; k += 4 * LANES) add_few_outer(pairs + k, left, right + k, scale, n_left, n_right, 4);
+    for (; k + LANES <= n_right; k += LANES) add_few_outer(pairs + k, left, right + k, scale, n_left, n_right, 1);
     for (; k < n_right; ++k)
         for (int j = 0; j < n_left; ++j) pairs[j * n_right + k] += left[j] * (scale * right[k]);
 }
@@ -64,14 +72,19 @@ SIMD_CLONES static inline void add_rows(float *out, const float *matrix, const f
     add_scaled_rows(out, matrix, weights, 1, n_rows, n_cols);
 }
 
+/* out[c] = sum_r weights[r] * matrix[r, c], of as many blocks of columns as the compiler knows of */
+INLINED void mix_few_rows(float *out, const float *matrix, const float *weights, int n_rows, int n_cols, int n_blocks) {
+    Lanes sums[4] = {{0}, {0}, {0}, {0}};
+    for (int r = 0; r < n_rows; ++r)
+        for (int b = 0; b < n_blocks; ++b) sums[b] += weights[r] * lanes(matrix + r * n_cols + b * LANES);
+    for (int b = 0; b < n_blocks; ++b) lanes(out + b * LANES) = sums[b];
+}
+
 /* out[c] = sum_r weights[r] * matrix[r, c] */
 SIMD_CLONES static inline void mix_rows(float *out, const float *matrix, const float *weights, int n_rows, int n_cols) {
     int c = 0;
-    for (; c + LANES <= n_cols; c += LANES) {
-        Lanes sum = {0};
-        for (int r = 0; r < n_rows; ++r) sum += weights[r] * lanes(matrix + r * n_cols + c);
-        lanes(out + c) = sum;
-    }
+    for (; c + 4 * LANES <= n_cols; c += 4 * LANES) mix_few_rows(out + c, matrix + c, weights, n_rows, n_cols, 4);
+    for (; c + LANES <= n_cols; c += LANES) mix_few_rows(out + c, matrix + c, weights, n_rows, n_cols, 1);
     for (; c < n_cols; ++c) {
         out[c] = 0;
         for (int r = 0; r < n_rows; ++r) out[c] += weights[r] * matrix[r * n_cols + c];
