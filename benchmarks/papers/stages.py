@@ -26,7 +26,7 @@ from spacy_lpcfg.trees import Tree, read_trees
 PROJECTIONS, SPECTRAL = "spacy_lpcfg.learning.moments.projections", "spacy_lpcfg.learning.spectral"
 STAGES = {
     "features, and their products": (f"{PROJECTIONS}._cooccurrence",),
-    "scaling": (f"{PROJECTIONS}._scaled_block",),
+    "scaling": (f"{PROJECTIONS}._Block.omega",),
     "SVD": (f"{PROJECTIONS}.singular_vectors",),
     "projection": (f"{PROJECTIONS}.Bases.project",),
     "a -> b c": (f"{SPECTRAL}.rule_moments", "spacy_lpcfg.learning.moments.estimation.RuleMoments.smoothed"),
