@@ -100,7 +100,7 @@ class ClassifierHolder(ModelHolder[ParsingModel]):
 def _sentence(
     classifier: SpanClassifier, rows: np.ndarray, positions: Sequence[int], words: Sequence[str]
 ) -> SentenceVectors:
-    """Return the vectors of words, out of those of a Doc."""
+    """Return the vectors of a sentence's words: the rows of a Doc at their positions."""
     return SentenceVectors(classifier, rows[list(positions)], words)
 
 

@@ -191,7 +191,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         self._decoding = decoding
 
     def _check_decoding(self, decoding: str | None) -> None:
-        """Raise ValueError if the model cannot decode so, or while it is not read, if no model can."""
+        """Raise ValueError if the model lacks a decoding; before the model is read, only if no model has it."""
         if decoding is None:
             return
         model = self._read_model

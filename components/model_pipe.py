@@ -150,7 +150,10 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 
     @contextmanager
     def _as_before(self, exclude: Iterable[str]) -> Iterator[None]:
-        """Restore the settings if loading in the block fails; the model is loaded last."""
+        """Load in the block; restore the settings and garbage collection if it raises the component's error.
+
+        The model needs no restoring, since it is loaded last.
+        """
         before, collects = deepcopy(getattr(self, "cfg", None)), gc.isenabled()
         try:
             yield

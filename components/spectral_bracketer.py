@@ -2,7 +2,7 @@
 
 All is learned in `initialize`, from a stream of Docs or of files, and `update` has nothing to do: one epoch of
 `spacy train` is enough. The brackets lie on a Doc as the parser's trees do (see `doc/write.py`), under a key of
-their own, all with the label `LABEL`, so that what reads trees reads them as well.
+their own, all with the label `BRACKET`, so that what reads trees reads them as well.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 
-from spacy_lpcfg.bracketing.bracketer import MAX_WORDS, Bracketer, BracketerError, Brackets
+from spacy_lpcfg.bracketing.bracketer import BRACKET, MAX_WORDS, Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.checks import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of, shown
 from spacy_lpcfg.components.doc.sentences import find_sentences, sentence_bounds
@@ -27,9 +27,6 @@ from spacy_lpcfg.components.model_pipe import ModelPipe, check_not_streamed
 from spacy_lpcfg.components.sentence_rule import set_sentence_starts
 from spacy_lpcfg.components.training.tagged_text import Attr, DocSentence, Untagged, doc_sentences
 from spacy_lpcfg.parsing.result import PARSED, SEGMENTED
-
-LABEL = "X"
-"""The Penn Treebank's label for a constituent of unknown kind."""
 
 _NO_TAGS = (
     "{!r} found no tags to learn from: no word of a reference Doc has token.{}_. Give nlp.initialize get_examples, a "
@@ -147,7 +144,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     @property
     def labels(self) -> tuple[str, ...]:
         """The only label of brackets."""
-        return (LABEL,)
+        return (BRACKET,)
 
     # Learning
 
@@ -164,7 +161,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
 
         get_examples (callable): Returns the whole training corpus; it is read several times.
         nlp (Language): The pipeline, for its training settings.
-        labels (list of str): Has to hold `LABEL`, if it is not None.
+        labels (list of str): Has to hold `BRACKET`, if it is not None.
         mapping (dict of str to str): Universal tags of tags not known otherwise; None keeps those that are there.
         sentences (callable): Returns a tagged text to learn from instead; it is called several times.
 
@@ -173,8 +170,8 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
             little text.
         RAISES (Untagged): If the text has no tags, and there is no bracketer.
         """
-        if labels is not None and LABEL not in labels:
-            raise ValueError(f"Expected {LABEL!r} among the labels, which all brackets have, but got {shown(labels)}.")
+        if labels is not None and BRACKET not in labels:
+            raise ValueError(f"Expected {BRACKET!r} among the labels, which all brackets have, got {shown(labels)}.")
         if mapping is not None:
             self.mapping = mapping
         text = sentences or partial(self._text, get_examples)
@@ -276,7 +273,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
                 [sentence.positions for sentence in prediction.sentences],
                 prediction.brackets,
                 prediction.status,
-                label=LABEL,
+                label=BRACKET,
                 key=self.spans_key,
                 tags=None if self.attr == "tag" else tags,
             )

@@ -160,7 +160,7 @@ def _names(grammar: "Grammar", wanted: list[str] | None) -> list[str]:
 
 
 def _nearest(name: str, order: list[str]) -> list[str]:
-    """Return the three symbols nearest to a name: labels and tags, unless it is no such name."""
+    """Return the three symbols most similar to a name; those with | or @ only if the name has one, or all have."""
     plain = [symbol for symbol in order if not set(symbol) & set("|@")]
     return get_close_matches(name, order if set(name) & set("|@") else plain or order, 3, cutoff=0)
 
@@ -182,7 +182,7 @@ def _lines(details: Details) -> Iterator[str]:
 
 
 def _size_lines(sizes: Details) -> Iterator[str]:
-    """Yield sizes by their names in JSON, but for the shapes of parameters; then the states of each symbol."""
+    """Yield a line for each size, named as in JSON, without shapes of parameters; then the states of each symbol."""
     for name, value in sizes.items():
         if isinstance(value, (str, int)):
             yield f"{name}: {value}"

@@ -135,7 +135,7 @@ def _learn(learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree
 
 
 def _n_iterations(learner: "Learner") -> int | None:
-    """Return the maximum number of iterations of EM, below evidence or not; None for a learner without iterations."""
+    """Return the maximum number of EM iterations of a learner, with evidence or without; None without EM."""
     from spacy_lpcfg.evidence.learner import EvidenceLearner
     from spacy_lpcfg.learning.em import EMLearner
 

@@ -56,6 +56,7 @@ class TreeMatcher:
         key (str): The name of the matches.
         patterns (list of str): Patterns in Tregex's language.
         on_match (callable or None): Called with the matcher, the Doc, the number of the match and all matches.
+            Replaces the function that the key had; None removes it.
         RAISES (PatternError): If a pattern is malformed, with the column; no pattern is added.
         RAISES (ValueError): If `patterns` is a text instead of a list, or empty.
         """

@@ -48,13 +48,13 @@ _ROOT = "ROOT"
 
 
 class Request(NamedTuple):
-    """A request, as its properties describe it.
+    """The options of a request to CoreNLP's server, read from its `properties`.
 
     annotators (frozenset of str): Some of `ANNOTATORS`.
-    by_blanks (bool): Whether tokens are what stands between blanks.
-    by_lines (bool): Whether each line is a sentence.
-    is_one (bool): Whether the whole text is a sentence.
-    as_text (bool): Whether the answer is a text, and not JSON.
+    by_blanks (bool): Whether the text is tokenized already, with blanks between tokens (`tokenize.whitespace`).
+    by_lines (bool): Whether each line is one sentence (`ssplit.eolonly`).
+    is_one (bool): Whether the whole text is one sentence (`ssplit.isOneSentence`).
+    as_text (bool): Whether the answer is plain text instead of JSON.
     """
 
     annotators: frozenset[str]

@@ -79,7 +79,10 @@ def decided_tree(
 def decisions_for(
     component: ParsingPipe, words: Sequence[str], tree: Tree, evidence: EvidenceSource | None = None
 ) -> Decisions:
-    """Return decisions by which the parser makes a tree: its brackets are required, additional ones forbidden."""
+    """Return decisions under which the parser makes a given tree, as far as `_MOST_ROUNDS` parses find them.
+
+    The brackets of the tree are required, and those that the parser adds are forbidden.
+    """
     required = tuple(span for span in tree.spans() if span[2] not in ROOT_LABELS)
     decisions = Decisions(required, (), dict(enumerate(tree.tags)))
     for _ in range(_MOST_ROUNDS):

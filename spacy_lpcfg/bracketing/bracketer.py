@@ -18,9 +18,9 @@ from spacy_lpcfg.parsing.segmentation import cut_where
 from spacy_lpcfg.storage.container import Stored
 from spacy_lpcfg.trees.tree import Tree
 
-__all__ = ["Bracketer", "BracketerError", "Brackets", "bracketed_tree"]
+__all__ = ["BRACKET", "MAX_WORDS", "SENTENCE", "Bracketer", "BracketerError", "Brackets", "bracketed_tree"]
 
-SENTENCE, BRACKET = "S", "X"  # labels of trees of brackets
+SENTENCE, BRACKET = "S", "X"  # labels of trees of brackets; X is the Penn Treebank's for a constituent of unknown kind
 
 MAX_WORDS = 400
 _LONGEST_BY_METRIC = 60

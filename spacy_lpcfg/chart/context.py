@@ -125,7 +125,11 @@ class ContextModel:
 
 
 def _with_given(tag_factors: np.ndarray, extra: np.ndarray, tags: np.ndarray, tag_weight: float) -> np.ndarray:
-    """Return the factors of emissions under given tags; change `extra` in place, so that these emit their words."""
+    """Return the factors of emissions under given tags: those of a word's other tags are multiplied by `tag_weight`.
+
+    extra (float64, (n_words, n_tags)): Factors of the tags that a word was not seen with. Changed in place in the same
+        way, but set to `tag_factors` for the given tag, so that a word can always have the tag that is given.
+    """
     given = np.flatnonzero(tags != NO_TAG)
     factors = tag_factors.copy()
     factors[given] *= tag_weight

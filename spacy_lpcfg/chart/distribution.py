@@ -60,7 +60,7 @@ class ForestTrees:
         return tuple(spans), tuple(tags)
 
     def tree(self, key: TreeKey) -> Tree:
-        """Return a tree, with the given tags in place of the predicted ones."""
+        """Build the tree of a key, with given tags in place of predicted ones."""
         spans, tags = key
         return Tree.from_spans(self.words, with_given(list(tags), self._tags), spans)
 

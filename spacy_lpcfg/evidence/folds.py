@@ -59,7 +59,7 @@ class AdaptationSettings:
 
 @dataclass(frozen=True, eq=False)
 class Adaptation:
-    """A model that goes on learning from some trees; what different settings share is learned once.
+    """The adaptation of a model to trees; what different settings share is learned once.
 
     base (Adaptable): The model.
     prior (Prior or None): The expected counts of its grammar; None if the grammar has to stay.
@@ -74,11 +74,11 @@ class Adaptation:
     _grammars: dict[float | None, Grammar] = field(default_factory=dict)
 
     def with_trees(self, trees: Sequence[Tree]) -> Adaptation:
-        """Return a continuation of the same model with other trees."""
+        """Return the adaptation of the same model to other trees."""
         return Adaptation(self.base, self.prior, trees, self.seed)
 
     def model(self, settings: AdaptationSettings) -> Adaptable:
-        """Return the model by some settings; the model itself for those to stay."""
+        """Return the model adapted as the settings say; the base itself if they change nothing."""
         if settings.strength is None and not settings.share and settings.weights in (None, weights_of(self.base)):
             return self.base
         grammar = self._grammar(settings.strength)

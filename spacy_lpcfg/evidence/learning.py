@@ -172,7 +172,10 @@ class Labels(NamedTuple):
         return Labels.of_classes(dict.fromkeys([*start.chains, *self.chains]), dict.fromkeys([*start.tags, *self.tags]))
 
     def example(self, tree: Tree, vectors: np.ndarray) -> Example:
-        """Return the gold classes of a tree's spans and words, with the vectors of the words."""
+        """Return the gold classes of a tree's spans and words, with the vectors of the words.
+
+        RAISES (KeyError): If the tree has a tag, or a chain with a first label, that is not among the labels.
+        """
         return Example(vectors, cases_of(tree.words), self.spans_of(tree), self.tags_of(tree))
 
     def tags_of(self, tree: Tree) -> np.ndarray:

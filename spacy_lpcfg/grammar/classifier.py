@@ -65,6 +65,6 @@ class Classifier:
 
     @cached_property
     def _buckets(self) -> np.ndarray:
-        """The first feature in each of 2**_BUCKET_BITS equal ranges of keys."""
+        """Bounds of the features in 2**_BUCKET_BITS equal ranges of keys, int32 (2**_BUCKET_BITS + 1,)."""
         edges = np.arange(2**_BUCKET_BITS + 1, dtype=np.int64) << (_KEY_BITS - _BUCKET_BITS)
         return read_only(np.searchsorted(self.features, edges).astype(np.int32))

@@ -141,7 +141,10 @@ class Sweep:
         return self._log_likelihoods()
 
     def _run(self, rounds: tuple[str, ...], n_jobs: int) -> None:
-        """Run each round in n_jobs threads; thread i takes the tasks i, i + n_jobs, ..."""
+        """Run the rounds in n_jobs threads, of which thread i takes the tasks i, i + n_jobs, ...
+
+        The round "decide" is for FEED_FORWARD alone.
+        """
         kernel = Pass(self._arrays, self.approximation, self.n_states)
         with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
             for name in rounds:

@@ -47,7 +47,7 @@ class _Order:
         return cls(beginnings, codes, shares, contexts, back_off)
 
     def probabilities(self, grams: np.ndarray, lower: np.ndarray, n_words: int) -> np.ndarray:
-        """Return the probabilities of n-grams (int, (n, order)), given those of the order below."""
+        """Return interpolated probabilities of n-grams (int, (n, order)); `lower` has those without the first word."""
         codes = _codes(grams, n_words, self.beginnings)
         return _look_up(self.grams, self.shares, codes, 0.0) + lower * _look_up(
             self.contexts, self.back_off, codes // n_words, 1.0

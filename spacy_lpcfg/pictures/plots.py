@@ -1,4 +1,4 @@
-"""Plots as SVG: axes with round numbers, lines, points and bars."""
+"""Plots as SVG: axes with round numbers, lines and points."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _reason_not_ours(target: str) -> str | None:
 
 
 def _read_manifest(path: str) -> dict[str, str]:
-    """Return the entries of a manifest; none if it is missing or malformed."""
+    """Return the entries of a manifest; an empty dict if the file is missing, a link, too large or malformed."""
     if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > _MAX_BYTES:
         return {}
     try:

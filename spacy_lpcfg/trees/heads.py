@@ -89,7 +89,7 @@ class HeadRules:
         return result
 
     def _parts_of_fixed(self, children: Sequence[str]) -> dict[int, int]:
-        """Return the position of the first word of a fixed expression for each further word of one."""
+        """Map the position of each further word of a fixed expression to the position of its first word."""
         starts, others = self.fixed
         parts: dict[int, int] = {}
         first = None

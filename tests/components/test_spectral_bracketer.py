@@ -15,7 +15,7 @@ from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.doc.view import doc_constituency
-from spacy_lpcfg.components.spectral_bracketer import KEY, LABEL
+from spacy_lpcfg.components.spectral_bracketer import BRACKET, KEY
 from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.components.training.tagged_text import TaggedText, tagged_doc
 from spacy_lpcfg.components.training.vocab_vectors import VocabVectors
@@ -153,7 +153,7 @@ def test_bracketer_without_text_says_what_it_needs():
 
 def test_bracketer_has_one_label(nlp):
     component = nlp.get_pipe("spectral_bracketer")
-    assert component.labels == (LABEL,)
+    assert component.labels == (BRACKET,)
     other = pipeline()
     other.config["initialize"]["components"]["spectral_bracketer"] = {"labels": ["NP"]}
     with pytest.raises(ValueError, match="among the labels"):
@@ -167,7 +167,7 @@ def test_bracketer_writes_trees_that_others_read(nlp):
     assert tree.tags == [token.tag_ for token in doc]
     assert list(parse_trees(str(tree))) == [tree]
     (root,) = doc_constituency(doc, KEY)
-    assert [child.label for child in root.children] == [LABEL, "."]
+    assert [child.label for child in root.children] == [BRACKET, "."]
     assert root.children[0].probability == 1
     nodes = [node for node in root.nodes() if node.labels]
     assert len(nodes) == len(doc.spans[KEY]) == 9

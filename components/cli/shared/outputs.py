@@ -284,7 +284,7 @@ def contents_of(
     """Yield what a file of parses holds: the Docs, or a line, an object or rows for each of their sentences.
 
     parsed (iterable of Parsed): The Docs.
-    questions (iterable of str): As in `check_contents`.
+    form (str), questions (iterable of str): As in `check_contents`.
     key, root: As in `sentences_of`.
     """
     if form == "spacy":

@@ -64,6 +64,8 @@ class Run(NamedTuple):
     ) -> Run:
         """Return the run over a file or text; without options its kind is guessed by the name or the first lines.
 
+        component (Pipe): The component of the pipeline that parses or answers.
+        file, kind, dialect, tags: As in `Source`; kind None to guess it.
         RAISES (BadParameter): If the component is a bracketer and the input has no tags.
         """
         content = kind_said(kind, dialect) or _guessed_kind(nlp, component, file)
@@ -110,7 +112,7 @@ class Run(NamedTuple):
 
     def n_documents(self) -> int | None:
         """Count the documents for a progress bar; None without a bar, or if the file cannot be read twice."""
-        if not _is_watched() or not os.path.isfile(self.source.file):
+        if not sys.stderr.isatty() or not os.path.isfile(self.source.file):
             return None
         return sum(1 for _ in READERS[self.source.kind](self.source._replace(is_told=False), self.nlp.vocab))
 
@@ -151,10 +153,6 @@ def loaded_run(
     check_usage(file, kind, tags)
     nlp = load_pipeline(model)
     return Run.of(nlp, find(nlp), file, kind, dialect, tags)
-
-
-def _is_watched() -> bool:
-    return sys.stderr.isatty()
 
 
 def _is_bracketer(component: Any) -> bool:

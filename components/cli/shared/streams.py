@@ -31,7 +31,7 @@ def stdin() -> IO[bytes]:
 
 @contextmanager
 def careful_stdout() -> Iterator[None]:
-    """Wrap stdout within the block: its errors name it, and a terminal gets no control characters."""
+    """Wrap stdout within the block: errors in writing name it, and control characters are escaped for a terminal."""
     stream = sys.stdout
     with redirect_stdout(_Careful(stream)):
         yield

@@ -112,7 +112,7 @@ def _ending(word: str, is_first: bool) -> str:
 
 
 def _endings(sentences: Iterable[Sequence[str]], classes: WordClasses) -> frozenset[str]:
-    """Return the shapes with endings that words without a class have at least `_LEAST_OF_ENDING` times in a text."""
+    """Return the names (see `_ending`) that at least `_LEAST_OF_ENDING` tokens without a word class have."""
     counts = Counter(
         _ending(word, k == 0)
         for words in sentences

@@ -21,10 +21,10 @@ class TagAnchors(Protocol):
 
 @dataclass(frozen=True)
 class PaperAnchors:
-    """The universal tags of Petrov, Das and McDonald (2012)."""
+    """Anchors of the paper: each universal tag of Petrov, Das and McDonald (2012) is a group of its own."""
 
     def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
-        """Return the paper's groups, which do not depend on the text."""
+        """Return the group of each universal tag, int32 (N_UNIVERSAL,); the text is not read."""
         return grouping([COARSE.get(tag, tag) for tag in UNIVERSAL])
 
 

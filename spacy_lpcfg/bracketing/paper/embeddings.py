@@ -43,7 +43,7 @@ class EmbeddingVocabulary:
         return cls([word for _, word in frequent[:size]])
 
     def ids(self, chunk: Chunk) -> np.ndarray:
-        """Return the ids of the words in a chunk, int32 (n,)."""
+        """Return the ids of the words in a chunk, int32 (n,); an unknown word has the id of its universal tag."""
         ids, lower = self._ids, {}
         for word in set(chunk.words):
             lower[word] = ids.get(word.lower(), -1)

@@ -139,7 +139,7 @@ def _with_types(named: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _shapes(n_layers: int, *, is_projected: bool) -> dict[str, tuple[str, ...]]:
-    """Return the names of all weights, each with the names of its sizes."""
+    """Return the shape of each weight by its name; dimensions are named, as in ("inner", "width")."""
     maps = {PROJECTION: ("width", "narrow")} if is_projected else {}
     norms = {"embeddings.LayerNorm": "narrow"}
     for i in range(n_layers):

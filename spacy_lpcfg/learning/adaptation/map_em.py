@@ -155,9 +155,10 @@ class PriorEM:
 
     @cached_property
     def independent(self) -> StateCounts:
-        """Counts of the new trees, with states that are independent of each other.
+        """Expected counts of the new trees if the states of the symbols of a rule are independent.
 
-        What the grammar has counts next to nothing: enough for every new tree to have a probability.
+        Roots, rules and emissions that the grammar has already are multiplied by `_FLOOR`, which is just enough for
+        every new tree to have a probability.
         """
         new, layout, shares = self.new, self.new.layout, self.state_shares
         has_root = self.prior_counts.roots.sum(axis=1) > 0

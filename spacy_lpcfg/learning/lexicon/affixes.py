@@ -21,10 +21,10 @@ COST = 3.0
 
 
 def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozenset[str]:
-    """Return the signatures by which a treebank's rare words tell their tags.
+    """Select signatures of unknown words: those whose rare words have other tags than the next broader signature.
 
     tags (mapping): Counts of the tags of each (rare word, whether it opens the sentence).
-    RETURNS (frozenset of str): Names of `affix_backoff`, `UNKNOWN` among them.
+    RETURNS (frozenset of str): The selected names of `affix_backoff`, and `UNKNOWN`.
     """
     chains: dict[tuple[str, bool], list[str]] = {}
     counts: dict[str, Counter[str]] = {}

@@ -183,6 +183,7 @@ def skeletons(trees: Iterable[Tree], reading: Reading = AS_ENGLISH) -> Skeletons
     """Return the skeletal trees of a treebank.
 
     trees (Iterable[Tree]): Raw or normalised; trees of nothing but empty elements are left out.
+    reading (Reading): Head rules, Markov order and functions by which trees are read.
     """
     builder = _Builder(reading)
     for tree in trees:

@@ -48,7 +48,7 @@ class TreeFormat:
     suffixes (tuple of str): Ends of the names of its files, without `.gz`, the usual one first.
     in_folders (tuple of str): The suffixes by which files are found when a folder is given; () for all of `suffixes`.
     family (str): The name of a family of formats that hold the same words, so that a file that looks like one of them
-        may be read as another; "" for none. Only formats of the family "xml" are looked for in XML.
+        may be read as another; "" for one of its own. Only formats of the family "xml" are looked for in XML.
     recognises (callable or None): Returns whether the first lines of a file, some 65,536 characters, look like it.
         Formats further down in the table are asked first. None if it cannot be read.
     read (callable or None): Yields the trees of lines; its other arguments are what to call the lines, a function as

@@ -32,7 +32,13 @@ def read_tiger(lines: Iterable[str], path: str, on_error: OnError, dropped: Coun
 def read_graphs(
     lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str], element: str, graph_of: GraphOf
 ) -> Iterator[Tree]:
-    """Yield the trees of the elements of a name, each the graph of a sentence; other arguments as for `read_tiger`."""
+    """Yield the tree of each sentence in an XML file, made from the graph in its element.
+
+    element (str): Name of the XML elements that hold a sentence each.
+    graph_of (GraphOf): Returns the graph of such an element, and the name of the sentence.
+
+    Other arguments are those of `read_tiger`.
+    """
     for number, text in _sentences(lines, path, element):
         try:
             graph, name = graph_of(ElementTree.fromstring(text))
