@@ -76,7 +76,7 @@ def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_
     terminal (int32, (n_nodes,)): The terminal of each leaf.
     lexicon (Lexicon): The lexicon of the grammar.
     symbol_weights (float64, (n_symbols,)): Share of each symbol among the nodes of the treebank. With the lexicon it
-        tells the most probable tag of each word without its context, which is a feature of the word and of its neighbours.
+        tells the most probable tag of each word without its context, a feature of the word and of its neighbours.
     """
     tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals], dtype=np.int32)
     tags = lexicon.likely_tags(symbol_weights, tag_of)[terminal[nodes.leaves]]
