@@ -338,7 +338,7 @@ def test_cli_converts_to_dependencies(tmp_path, options, heads):
     run("convert", tmp_path / "raw.mrg", "-o", tmp_path / "raw.conllu", *options)
     first, second, third, end = (tmp_path / "raw.conllu").read_text("utf-8").split("\n\n")
     assert end == ""
-    assert first.startswith("# text = It seems working .\n1\tIt\t_\t_\tPRP\t_\t")
+    assert first.startswith("# text = It seems working .\n1\tIt\t_\tPRON\tPRP\t_\t")
     rows = [line.split("\t") for text in (first, second, third) for line in text.splitlines()[1:]]
     assert "".join(row[6] for row in rows) == heads
 

@@ -63,7 +63,7 @@ learn parser train.mrg --method isbn --set n_states=4 --set n_epochs=1 --output 
 parse model dev.mrg --input trees --output parsed
 parse brackets dev.mrg --output bracketed
 evaluate dev.mrg parsed
-convert dev.mrg dev.spacy
+convert dev.mrg --output dev.spacy
 surprisal isbn dev.mrg
 render model dev.mrg --output trees.html
 '''.strip().splitlines():

@@ -195,6 +195,6 @@ def test_command_refuses_what_is_no_variant(tmp_path):
         (("--method", "pcfg", "--set", "variant=paper"), "only pivot, spectral, em"),
     ):
         assert message in stderr_of(run(*arguments, *options, code=2))
-    for command in ("bracketer", "isbn", "lm"):
-        done = run("learn", command, SAMPLE / "train.mrg", "--set", "variant=1999", "-o", tmp_path / "model", code=2)
+    for command in (("bracketer",), ("parser", "--method", "isbn"), ("lm",)):
+        done = run("learn", *command, SAMPLE / "train.mrg", "--set", "variant=1999", "-o", tmp_path / "model", code=2)
         assert "one of 'default', 'paper', '20" in stderr_of(done)
