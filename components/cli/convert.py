@@ -53,21 +53,13 @@ _Like = Annotated[
     list[Path] | None,
     options.file_option("With --by: leave out trees with a local tree that these trees never have."),
 ]
-_Form = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help="Format to write; an unknown name lists all. [default: by the ending of --output, or penn]",
-    ),
-]
 
 
 @reporting_errors
 def convert(
     trees: _Trees,
     output: options.OutputFile = None,
-    form: _Form = None,
+    form: options.TreeFormat = None,
     n_sents: _NSents = 1,
     noise: _Noise = 0.0,
     by: _By = None,

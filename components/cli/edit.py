@@ -45,6 +45,7 @@ def edit(
     dialect: options.Dialect = None,
     skip_bad: options.SkipBad = False,
     output: options.OutputFile = None,
+    form: options.TreeFormat = None,
     force: options.Replace = False,
 ) -> None:
     """Edit trees by rules.
@@ -52,8 +53,8 @@ def edit(
     A rule is a pattern as in `search`, a blank line, operations on nodes that the pattern names, and a blank line. It
     is applied to a tree until the pattern matches no longer. At the end, the command says how often each rule applied.
 
-    Penn trees are edited and written with their roots, function labels and empty elements. Other formats, by the ending
-    of --output, have no empty elements, as with `convert`.
+    Penn trees are edited and written with their roots, function labels and empty elements. Other formats have no
+    empty elements, as with `convert`.
 
     \b
     Example:
@@ -67,9 +68,11 @@ def edit(
     target = (
         Target(None, "text", force)
         if dry_run
-        else checked_target(output, None, formats_of_trees(), inputs=[*files, rules], force=force)
+        else checked_target(output, form, formats_of_trees(), inputs=[*files, rules], force=force)
     )
     edit_rules, counts = read_rules(rules), Counter["EditRule"]()
+    if not edit_rules:
+        raise typer.BadParameter(f"there are no rules in {str(rules)!r}", param_hint="RULES")
     editing = partial(edit_trees, rules=edit_rules, heads=head_rules(lang), counts=counts)
     with skipping_broken(skip_bad) as on_error:
         read = progress(_places_and_trees(files, on_error, dialect), "trees")

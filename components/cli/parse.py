@@ -176,7 +176,7 @@ def _set(nlp: "Language", pipe: Any, settings: list[str] | None) -> None:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.training.named_learner import changed_setting
 
-    with usage_errors(SET):
+    with usage_errors(SET, kinds=(ValueError, FileNotFoundError)):
         if settings and isinstance(pipe, ParsingPipe):
             pipe.ready_parser()
         names = [name for name in nlp.get_pipe_meta(pipe.name).default_config or () if name not in _OBJECTS]

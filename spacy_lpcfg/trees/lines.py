@@ -63,8 +63,8 @@ def decode_lines(stream: Readable, path: str, encoding: str = UTF_8) -> Iterator
             yield line.decode(encoding)
     except UnicodeDecodeError as error:
         raise BrokenFileError(
-            f"Expected {encoding.upper()}, but got the byte {error.object[error.start]:#04x}. Name the "
-            "encoding, as in `spacy-lpcfg convert --encoding gb18030`, or convert the file, for instance with iconv.",
+            f"Expected {encoding.upper()}, but got the byte {error.object[error.start]:#04x}. Convert the "
+            "file, for instance with iconv, or trees with `spacy-lpcfg convert --encoding gb18030` or the like.",
             path,
             number,
         ) from error

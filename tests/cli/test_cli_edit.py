@@ -90,3 +90,8 @@ def test_cli_edit_refuses_what_is_wrong(trees, rules, tmp_path):
     done = run("edit", trees, rules, code=1)
     assert "rules.tsurgeon:1: 'X' is left without words: use prune" in done.stderr
     assert done.stdout == ""
+
+
+def test_cli_edit_writes_a_named_format_and_refuses_a_file_without_rules(trees, rules, new_file):
+    assert run("edit", trees, rules, "--format", "qtree").stdout.startswith("% needs \\usepackage{qtree}")
+    assert "there are no rules in" in run("edit", trees, new_file("none.tsurgeon", "\n"), code=2).stderr

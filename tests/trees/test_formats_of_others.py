@@ -168,7 +168,7 @@ def test_formats_of_others_tell_of_what_they_cannot_read(text, line, message):
 def test_formats_of_others_are_converted_from_other_encodings_with_the_ids_of_sentences(tmp_path):
     path, out = tmp_path / "a.fid", tmp_path / "a.conllu"
     path.write_bytes(CTB.encode("gb18030"))
-    assert "Expected UTF-8, but got the byte 0xc9. Name the encoding" in run("convert", path, "-o", out, code=1).stderr
+    assert "Expected UTF-8, but got the byte 0xc9. Convert the file" in run("convert", path, "-o", out, code=1).stderr
     told = run("convert", path, "-o", out, "--encoding", "gb18030").stderr
     assert "read as penn: 7 lines of markup left out" in told
     assert "# sent_id = 2\n# text = 经济\n" in out.read_text("utf-8")

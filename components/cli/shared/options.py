@@ -131,6 +131,14 @@ Dialect = Annotated[
         help="Format of the trees, such as penn or negra; an unknown name lists all. [default: recognised]",
     ),
 ]
+TreeFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Format to write; an unknown name lists all. [default: by the ending of --output, or penn]",
+    ),
+]
 
 
 def _parse_encoding(name: str) -> str:

@@ -74,7 +74,8 @@ def _read_tagged(source: Source, vocab: Vocab) -> Items:
         items = [item.rpartition("/") for item in _ITEM.findall(line)]
         for word, slash, tag in items:
             if not (word and tag):
-                got = shown(word + slash + tag)
+                why = "; a bracketer has no tags of its own" if source.is_guessed else ""
+                got = f"{shown(word + slash + tag)}{why}"
                 raise ValueError(f"{source.name}:{number}: Expected word/TAG, separated by blanks, but got {got}")
         words = [word for word, _, _ in items]
         yield _of_words(vocab, Origin(source.name, line=number).of_words(words), [tag for _, _, tag in items])

@@ -70,7 +70,9 @@ class Run(NamedTuple):
         """
         content = kind_said(kind, dialect) or _guessed_kind(nlp, component, file)
         if _is_bracketer(component) and (content == "tokens" or tags == "model"):
-            raise typer.BadParameter("a bracketer has no tags of its own: use --input tagged or --input trees")
+            raise typer.BadParameter(
+                "a bracketer has no tags of its own: use --input tagged or --input trees", param_hint="--input"
+            )
         return cls(nlp, component.name, Source(file, content, tags, kind is None, dialect))
 
     @property
@@ -112,7 +114,7 @@ class Run(NamedTuple):
 
     def n_documents(self) -> int | None:
         """Count the documents for a progress bar; None without a bar, or if the file cannot be read twice."""
-        if not sys.stderr.isatty() or not os.path.isfile(self.source.file):
+        if not _is_watched() or not os.path.isfile(self.source.file):
             return None
         return sum(1 for _ in READERS[self.source.kind](self.source._replace(is_told=False), self.nlp.vocab))
 
@@ -153,6 +155,10 @@ def loaded_run(
     check_usage(file, kind, tags)
     nlp = load_pipeline(model)
     return Run.of(nlp, find(nlp), file, kind, dialect, tags)
+
+
+def _is_watched() -> bool:
+    return sys.stderr.isatty()
 
 
 def _is_bracketer(component: Any) -> bool:
