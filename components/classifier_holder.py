@@ -21,9 +21,9 @@ _PARTS = ("model", "weights")
 
 
 class ClassifierHolder(ModelHolder[ParsingModel]):
-    """A thinc Model of a span classifier above a tok2vec, which learn together, and the holder of the grammar.
+    """A thinc Model of a span classifier on a tok2vec, trained together, that also holds the grammar.
 
-    In a config `spacy-lpcfg.SpanClassifier.v1`, the setting `model` of `lpcfg_parser`.
+    Registered as `spacy-lpcfg.SpanClassifier.v1`, for the setting `model` of `lpcfg_parser`.
 
     tok2vec (Model[list[Doc], list[Floats2d]]): A listener to a component before the parser, such as
         `spacy.Tok2VecListener.v1`, or a tok2vec of its own.
@@ -38,12 +38,12 @@ class ClassifierHolder(ModelHolder[ParsingModel]):
 
     @property
     def tok2vec(self) -> Model:
-        """The layer that makes the vectors of tokens."""
+        """The tok2vec layer, which computes the vectors of tokens."""
         return self.layers[0]
 
     @property
     def classifier(self) -> SpanClassifier | None:
-        """The classifier with the weights of this moment; None before training."""
+        """The classifier with the current weights; None before training."""
         evidence = getattr(self.learned, "evidence", None)
         if not isinstance(evidence, PipelineEvidence):
             return None
@@ -51,9 +51,9 @@ class ClassifierHolder(ModelHolder[ParsingModel]):
         return SpanClassifier(evidence.chains, evidence.tags, weights)
 
     def evidence_of(self, docs: Sequence[Doc]) -> list[Any]:
-        """Return a function for each Doc, from positions and words to their `SentenceVectors`; None without evidence.
+        """Return, for each Doc, a function from positions and words to `SentenceVectors`; None for no evidence.
 
-        RAISES (ValueError): If a Doc has no vectors, or vectors of another width than was learned from.
+        RAISES (ValueError): If a Doc has no vectors, or vectors of another width than in training.
         """
         classifier, filled = self.classifier, [doc for doc in docs if len(doc)]
         if classifier is None or not filled:
@@ -82,7 +82,7 @@ class ClassifierHolder(ModelHolder[ParsingModel]):
         return self
 
     def _check_shapes(self) -> None:
-        """Raise ModelError if weights do not fit the classes and the tok2vec."""
+        """Raise ModelError if the shapes of the weights do not fit the classes, the tok2vec and `hidden`."""
         classifier = self.classifier
         if classifier is None:
             return
@@ -105,7 +105,10 @@ def _sentence(
 
 
 def _checked(doc: Doc, rows: Any, width: int) -> np.ndarray:
-    """Return the vectors of a Doc as float32; a listener gives zeros where its component did not run."""
+    """Return the vectors of a Doc, float32 (n_tokens, width).
+
+    RAISES (ValueError): If the shape differs, or all are zero, which means that the listener's component did not run.
+    """
     vectors = np.asarray(to_numpy(rows), np.float32)
     if vectors.shape != (len(doc), width) or not vectors.any():
         got = "zeros" if vectors.shape == (len(doc), width) else f"an array of shape {vectors.shape}"

@@ -1,6 +1,6 @@
 """The trainable component `isbn_parser`: left-to-right constituency parsing by incremental sigmoid belief networks.
 
-All is learned in `initialize`, by the same learner as in the shell and in Python, and `update` has nothing to do: one
+The model is learned in `initialize`, by the same learner as in the shell and in Python; `update` does nothing, so one
 epoch of `spacy train` is enough.
 """
 
@@ -47,7 +47,7 @@ def _bounded_parser(
 
 
 class ISBNParser(ParsingPipe[ISBN]):
-    """The component `isbn_parser`: it parses each sentence of a Doc by networks; see `doc/write.py`.
+    """The component `isbn_parser`: it parses each sentence of a Doc by belief networks (ISBN); see `doc/write.py`.
 
     The scores of spans and tags are shares of the probability of all trees that the beam holds at the end of a
     sentence, and the log-probability of the sentence is the logarithm of its sum: a lower bound, which rises with the
@@ -60,7 +60,8 @@ class ISBNParser(ParsingPipe[ISBN]):
     decoding (str): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says: "mbr", "most-probable",
         or another one that networks have.
     tags (str): "model" or "given"; tags that the network does not know count as none.
-    constraints (callable or None): Trees in the beam at the end of a sentence that do not satisfy them are left out.
+    constraints (callable or None): Constraints of a Doc. Trees in the beam at the end of a sentence that do
+        not satisfy them are left out.
     pruning (BeamSettings): Made by `spacy-lpcfg.Beam.v1`; `decoding` goes before it.
     limits (Limits): Time and memory are proportional to the words of a piece and to the beam, and so there is no
         `max_memory`, which has to be None.

@@ -1,6 +1,6 @@
 """The trainable component `language_model`: surprisal of tokens under a language model learned from text alone.
 
-All is learned in `initialize` from the words of the training corpus, and `update` has nothing to do: one epoch of
+The model is learned in `initialize` from the words of the training corpus; `update` does nothing, so one epoch of
 `spacy train` is enough. In a pipeline with this component `token._.surprisal` is the language model's, and not that of
 a parser; both can be asked by their keys, in `doc.spans[key].attrs["surprisal"]`.
 """
@@ -49,7 +49,7 @@ def read_language_model(path: Path) -> Callable[[], LanguageModel]:
     """Create the reader `spacy-lpcfg.read_language_model.v1`, which loads a language model.
 
     path (Path): A file written by `LanguageModel.to_disk`, or a folder that `spacy-lpcfg learn lm` saved.
-    RETURNS (callable): Function that reads the language model, or raises LanguageModelError for anything else.
+    RETURNS (callable): A function that reads the language model, or raises LanguageModelError if the file is none.
     """
     path = Path(path)
     return lambda: LanguageModel.from_disk(path / MODEL_FILE if path.is_dir() else path)
@@ -59,7 +59,8 @@ class DocSurprisal(NamedTuple):
     """The prediction for a Doc.
 
     starts (list of bool, or None): Whether each token begins a sentence; None if the Doc had sentence boundaries.
-    tokens, ends (float64, (n_tokens,) and (n_sentences,)): Surprisal of tokens, and of ends of sentences.
+    tokens, ends (float64, (n_tokens,) and (n_sentences,)): Surprisal in bits of tokens, and of
+        sentence ends.
     """
 
     starts: list[bool] | None
@@ -73,7 +74,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     nlp (Language): The pipeline.
     name (str): The name of the component in it.
     learner (SentenceLearner): The learner of the language model.
-    spans_key (str): Key of the group in `Doc.spans`, which has no spans, only attrs.
+    spans_key (str): Key of the group in `Doc.spans` whose attrs hold the surprisals; the group has no spans.
 
     Words are spelled as in the text that the model was learned from, such as -LRB- for a bracket. The surprisal of
     unknown words is nan.
@@ -110,7 +111,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
 
         get_examples (callable): Returns the whole training corpus.
         nlp (Language): The pipeline, for its training settings.
-        language_model (callable): Returns a ready language model; the examples are not used.
+        language_model (callable or None): Returns a ready language model, in place of learning from the examples.
         held_out (callable): Returns held-out examples, as `LanguageModelLearner.fit` uses them, given `nlp`: a reader
             of a corpus, such as spacy-lpcfg.TaggedText.v1.
 
@@ -154,7 +155,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         """Compute the surprisal of the tokens of Docs without changing them.
 
         docs (iterable of Doc): Docs with or without sentence boundaries.
-        RAISES (ValueError): If nothing was learned yet; never because of a text.
+        RAISES (ValueError): If nothing was learned yet; no text of a Doc raises an error.
         """
         self._known()
         predictions = []
@@ -174,8 +175,8 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Compute the perplexity of the reference Docs, and its inverse as `token_probability`.
 
-        Known words and the ends of sentences count.
-        RETURNS (dict): Both None for Docs without words.
+        Means are over known words and the ends of sentences.
+        RETURNS (dict): `perplexity` and `token_probability`; both None for Docs without words.
         """
         sentences = _texts(examples)
         bits = np.concatenate([np.zeros(0), *map(self.surprisal, sentences)])

@@ -61,7 +61,7 @@ def read_model(path: Path) -> Callable[[], ParsingModel]:
     """Create the reader `spacy-lpcfg.read_model.v1`, which loads a model that parses.
 
     path (Path): A file written by `to_disk` of a Grammar, or of another model of an `lpcfg_parser`.
-    RETURNS (callable): Function that returns the model, or raises ModelError for any other file.
+    RETURNS (callable): A function that returns the model, or raises ModelError for any other file.
     """
     return partial(model_from_disk, path)
 
@@ -96,7 +96,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     nlp (Language): The pipeline.
     name (str): The name of the component in it.
     model (ClassifierHolder or None): A span classifier, made by `spacy-lpcfg.SpanClassifier.v1`: it learns in `update`
-        from the vectors of a tok2vec, and gives evidence instead of what the learner would take. None for none.
+        from the vectors of a tok2vec, and replaces the evidence of the learner. None for no classifier.
     pretrained (str or None): The model that the component begins with, one of `models.pretrained_names()`; None for
         the model of the pipeline's language, if there is one. It is read when it is first needed.
     learner (Learner, OnlineLearner or str): The learner of the model, from the trees under `spans_key`.
@@ -173,7 +173,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def is_trainable(self) -> bool:
-        """Whether `update` learns, as it does with an online learner, or a span classifier."""
+        """Whether `update` learns: true with an online learner or a span classifier."""
         return self._trains_classifier or isinstance(self._learner, OnlineLearner)
 
     @property
@@ -182,7 +182,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def decoding(self) -> str | None:
-        """The decoding; None for the first one that the model has."""
+        """How one tree is chosen; None for the first decoding that the model has."""
         return self._decoding
 
     @decoding.setter
@@ -191,7 +191,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         self._decoding = decoding
 
     def _check_decoding(self, decoding: str | None) -> None:
-        """Raise ValueError if the model lacks a decoding; before the model is read, only if no model has it."""
+        """Raise ValueError if the model lacks a decoding; if the model is not loaded yet, only if no model has it."""
         if decoding is None:
             return
         model = self._read_model
@@ -222,7 +222,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     # The model
 
     def _start_with(self, pretrained: str | None) -> None:
-        """Hold the pretrained model of a name, or else of the pipeline's language, if there is one, not read yet."""
+        """Set a lazily loaded pretrained model: by name, or else of the pipeline's language, if there is one."""
         if pretrained is not None:
             check_one_of("pretrained to be the name of a model of the package", pretrained, pretrained_names())
             self._check_language(pretrained)
@@ -231,7 +231,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
             self.model.read_by(partial(pretrained_model, name))
 
     def _check_language(self, pretrained: str) -> None:
-        """Raise ValueError if a model of the package is of another language than the pipeline."""
+        """Raise ValueError if a pretrained model is for another language than the pipeline."""
         language = pretrained.removesuffix(FAST)
         if self._lang not in ("", "xx", language):
             raise ValueError(
@@ -261,7 +261,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def _read_model(self) -> ParsingModel | None:
-        """The model; None before training, and for a pretrained one that was not read yet."""
+        """The model without loading a pretrained one: None before training, and before a pretrained model is read."""
         return None if self._fit is None and not self.model.is_read else self.learned
 
     @property
@@ -316,7 +316,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def _model_learner(self) -> Any:
-        """The learner of the model; of the grammar alone if a span classifier is trained as its evidence."""
+        """The learner used in `initialize`: of the grammar alone if a span classifier is trained as its evidence."""
         training = self._classifier_training
         return self.learner if training is None else training.grammar_learner
 
@@ -340,7 +340,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Learn from the trees of a batch: a span classifier, or an online learner; otherwise do nothing.
+        """Train the span classifier, or the online learner, on the trees of a batch; otherwise do nothing.
 
         losses (dict): The loss of the classifier, or else the batch's negative log-likelihood per word, in nats, is
             added under the component's name; 0 for other learners.
@@ -370,7 +370,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     # Storage
 
     def __reduce__(self) -> Any:
-        """Return what is pickled, with the words of a file that was not read yet: another process may not have it."""
+        """Support pickling: first read the file of `words`, which another process may not have."""
         _ = self.words
         return super().__reduce__()
 
@@ -410,7 +410,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @contextmanager
     def _decodable(self) -> Iterator[None]:
-        """Within the block a model and words are loaded; if what was loaded does not fit, both stay as before."""
+        """Load a model and words in the block; restore both as before, and raise ModelError, if they do not fit."""
         before, words = self.model.held, self._words
         try:
             yield

@@ -24,20 +24,20 @@ def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
 
 
 class ModelHolder(Model, Generic[Kept]):
-    """A thinc Model that holds what a component has learned, and what is made of it, such as parsers.
+    """A thinc Model that holds the learned model of a component, and a cache of objects made from it, such as parsers.
 
     spaCy saves, copies and averages a component by its thinc Model. This one computes nothing, and its ops are those of
-    the CPU, whatever `spacy.prefer_gpu` chose for others. Its file appears when it is complete.
+    the CPU, whatever `spacy.prefer_gpu` chose for other components. Files are written atomically.
 
     Any number of threads may share it. Values are made once: one thread makes a value, and others that need it wait;
     reading one that exists takes no lock. A forked process never waits for a thread that it does not have.
 
     name (str): The name of the thinc Model.
-    read (callable): Returns what some bytes from `to_bytes` hold.
+    read (callable): Converts bytes from `to_bytes` to the learned model.
     forward, parts: As thinc's Model has them, for a holder with layers.
     held (tuple): The function that reads the model, or None once it is there, and the values: the model and what was
-        made of it. It is replaced as a whole, so that a thread that is still making a value of an old model leaves it
-        where nobody looks.
+        made of it. It is replaced as a whole, so that a thread that is still making a value from an old
+        model cannot store it in the cache of the new one.
     """
 
     held: tuple[Callable[[], Kept | None] | None, dict[Hashable, Any]]
@@ -52,7 +52,7 @@ class ModelHolder(Model, Generic[Kept]):
 
     @property
     def learned(self) -> Kept | None:
-        """The model that was learned, read when it is first asked for; None before training."""
+        """The learned model, loaded at the first access; None before training."""
         return self._learned(*self.held)
 
     @learned.setter
@@ -60,16 +60,16 @@ class ModelHolder(Model, Generic[Kept]):
         self.held = (None, {MODEL: value})
 
     def read_by(self, read: Callable[[], Kept | None]) -> None:
-        """Hold what a function returns, which is called when it is first needed."""
+        """Set the learned model lazily: `read` is called when the model is first needed."""
         self.held = (read, {})
 
     @property
     def is_read(self) -> bool:
-        """Whether what was learned is there, and not yet to be read."""
+        """Whether the learned model is loaded."""
         return MODEL in self.held[1]
 
     def made(self, key: Hashable, make: Callable[[Kept], Made]) -> Made | None:
-        """Return what a function makes of the model, made once for each key; None before training."""
+        """Return `make(model)`, computed once for each key and cached; None before training."""
         read, values = self.held
         learned = self._learned(read, values)
         return None if learned is None else self._once(values, key, partial(make, learned))
@@ -86,11 +86,11 @@ class ModelHolder(Model, Generic[Kept]):
         return value
 
     def lock(self, purpose: str) -> Any:
-        """Return a reentrant lock of this process; a forked one has others, which no thread of its parent holds."""
+        """Return the reentrant lock for a purpose in this process; a forked process gets new, unheld locks."""
         return self._locks.setdefault((os.getpid(), purpose), RLock())
 
     def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the attributes and slots to pickle: what was learned, without locks and what was made of it."""
+        """Return the attributes and slots to pickle: the learned model, without locks and cached objects."""
         slots = {name: getattr(self, name) for name in Model.__slots__ if hasattr(self, name)}
         return {**self.__dict__, "held": (None, {MODEL: self.learned}), "_locks": {}}, slots
 
@@ -112,7 +112,7 @@ class ModelHolder(Model, Generic[Kept]):
     def from_bytes(self, bytes_data: bytes) -> Model:
         """Load the Model.
 
-        RAISES (ValueError): For damaged or foreign bytes; this Model stays as it was.
+        RAISES (ValueError): If the bytes are damaged or of another kind; this Model stays as it was.
         """
         if kind_of(bytes_data) == _NOTHING:
             refuse_others(unpack(_NOTHING, _FORMAT, bytes_data), ())
@@ -127,6 +127,6 @@ class ModelHolder(Model, Generic[Kept]):
     def from_disk(self, path: PathLike) -> Model:
         """Load the Model.
 
-        RAISES (ValueError): For a damaged, foreign or too large file.
+        RAISES (ValueError): If the file is damaged, too large, or of another kind; this Model stays as it was.
         """
         return self.from_bytes(read_file(path))

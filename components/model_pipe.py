@@ -1,4 +1,4 @@
-"""The base class of components that hold what they learned."""
+"""The base class of components that hold a learned model."""
 
 import gc
 import warnings
@@ -69,7 +69,9 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         self._is_loaded = False
 
     def _known(self) -> Kept:
-        """Return the learned object; ValueError before training."""
+        """Return the learned object.
+
+        RAISES (ValueError): If nothing was learned yet."""
         if self.learned is None:
             raise ValueError(self._not_learned)
         return self.learned
@@ -83,11 +85,11 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 
     @property
     def model_name(self) -> str:
-        """The name of the model, for messages: that of its class, or of one that comes with the package."""
+        """The name of the model, for messages: its class, or its name if it comes with the package."""
         return type(self.learned).__name__
 
     def __repr__(self) -> str:
-        """Return name, model and labels; nothing is read for it."""
+        """Return name, model and labels, without loading the model."""
         labels = f", labels {', '.join(self.labels)}" if self.labels else ""
         is_empty = self.model.is_read and self.learned is None
         model = "no model" if is_empty else f"model {self.model_name}"
@@ -115,7 +117,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         return losses
 
     def warn_once(self, text: str) -> None:
-        """Warn by a text with {!r} for the component's name, unless the component has done so before."""
+        """Issue a warning once per component; `{!r}` in its text stands for the component's name."""
         if text not in self._warned:
             warnings.warn(text.format(self.name), stacklevel=2)
             self._warned.add(text)
@@ -170,7 +172,9 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 def check_not_streamed(nlp: Language | None, what: str) -> None:
     """Refuse to learn from the sample that spaCy passes to `initialize` if the corpus is streamed.
 
-    what (str): The thing that would be learned, for the message.
+    nlp (Language or None): The pipeline, for its training settings; None to check nothing.
+    what (str): The kind of model, for the message.
+    RAISES (ValueError): If `training.max_epochs` is -1.
     """
     training = nlp.config.get("training", {}) if nlp is not None else {}
     if training.get("max_epochs") == -1:

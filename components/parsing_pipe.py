@@ -95,7 +95,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     `surprisals`, `states`) take a tokenised Doc and change nothing on it; without sentence boundaries it is split as
     for parsing. They return a list with an item for each sentence, None for one without words. Words are the tokens
     that are not white space; positions count them. Tags and constraints are used as in parsing. ValueError is raised
-    before training and where the model has no answer, TypeError for what is no Doc.
+    before training and where the model has no answer, TypeError if the argument is not a Doc.
     """
 
     learns_from = "trees"
@@ -122,7 +122,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def parser(self) -> SegmentingParser | None:
-        """The parser by what was learned, of words in treebank spelling, within the limits; None before training."""
+        """The parser by the learned model, for words in treebank spelling, within the limits; None before training."""
         raise NotImplementedError
 
     def spell(self, words: Sequence[str]) -> list[str]:
@@ -131,7 +131,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def known_words(self) -> Container[str]:
-        """All names under which the model knows words."""
+        """The vocabulary of the model, in treebank spelling; empty before training."""
         return self.learned.words if self.learned is not None else ()
 
     @property
@@ -148,7 +148,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def learner(self) -> Any:
-        """The learner of the model; one that is set by its name is made when it is first asked for."""
+        """The learner of the model; a learner set by name is created at the first access."""
         if isinstance(self._learner, str):
             from spacy_lpcfg.components.training.named_learner import make_learner  # which parsing does without
 
@@ -194,11 +194,11 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def _model_learner(self) -> Any:
-        """The learner of what is learned in `initialize`."""
+        """The learner that `initialize` uses."""
         return self.learner
 
     def _learn_from(self, treebank: Iterator[Tree], nlp: Language | None, held_out: list[Tree] | None) -> None:
-        """Learn the model from trees, unless there are none and a model is there already."""
+        """Learn the model from trees; without trees keep an existing model, with a warning."""
         first = next(treebank, None)
         if first is not None:
             check_not_streamed(nlp, self.what)
@@ -241,7 +241,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
         docs (iterable of Doc): Docs with or without sentence boundaries.
         RETURNS (list of DocParse): A prediction for each Doc.
-        RAISES (ValueError): If nothing was learned yet; never because of a text.
+        RAISES (ValueError): If nothing was learned yet; no text of a Doc raises an error.
         """
         parser, docs = self.ready_parser(), list(docs)
         of_docs: list[tuple[DocSentences, list[Query | None]]] = []
@@ -261,7 +261,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return find_sentences(doc, self.spans_key)
 
     def ready_parser(self) -> SegmentingParser:
-        """Return the parser.
+        """Return the parser, or raise an error before training.
 
         RAISES (ValueError): If nothing was learned yet.
         """
@@ -281,11 +281,11 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def tag_weight(self) -> float:
-        """The weight of given tags, as in `Query`."""
+        """The likelihood factor of every tag but the given one, as in `Query`: 0 takes given tags as certain."""
         return 0.0
 
     def evidence_of(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:
-        """Return the evidence of each Doc, for a model that takes it from the pipeline."""
+        """Return the evidence for each Doc, if the model takes it from the pipeline; None without evidence."""
         return [None] * len(docs)
 
     def _queries(self, doc: Doc, sentences: DocSentences, evidence_of: EvidenceOf | None) -> Iterator[Query | None]:
@@ -308,7 +308,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
             yield Query(words, tags or given or symbols, weight, constraints, evidence=evidence)
 
     def _tags(self, sentences: DocSentences, positions: Sequence[int]) -> Tags | None:
-        """Return the given tags of a sentence; None if there are none, or they are not to be used."""
+        """Return the given tags of the words at `positions`; None if there are none, or `tags` is "model"."""
         tags = [sentences.given_tags[i] or None for i in positions]
         return None if self.tags == "model" or not any(tags) else tags
 
@@ -320,20 +320,20 @@ class ParsingPipe(ModelPipe[ParserModel]):
     # Probabilities
 
     def posteriors(self, doc: Doc) -> list[Posteriors | None]:
-        """Return the posteriors of the brackets and tags that pruning left and that are likely enough.
+        """Return the posterior probabilities of each sentence's brackets and tags, except for pruned and unlikely ones.
 
-        Those of the tree on the Doc are its scores there; `output.threshold` has no part in it.
+        For brackets of the Doc's tree they equal its scores; `output.threshold` is ignored.
         """
         return self._ask(doc, lambda parser, query: parser.posteriors(query))
 
     def n_best(self, doc: Doc, n: int, *, tag_variants: bool = True) -> list[list[Analysis] | None]:
         """Return the n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).
 
-        Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. See
+        There are fewer if the parser finds fewer, and none if it falls back on a tree that is not the model's. See
         `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A belief network's probabilities
         sum over the tags of the words; those of `log_probabilities` do not.
 
-        tag_variants (bool): False for trees whose brackets differ: of trees that differ in tags alone, the best.
+        tag_variants (bool): Whether trees that differ only in tags are listed separately; False for the best of them.
         RAISES (ValueError): If n is no whole number from 1 to `MAX_N_BEST`, 10,000.
         """
         check_n_best(n)
@@ -345,7 +345,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         """Draw n trees of each sentence independently from P(tree | words); none if the model has no tree.
 
         The seed of sentence number i is `seed` + i.
-        RAISES (ValueError): If n is no whole number from 1 to `MAX_SAMPLES`, 100,000, or seed none of at least 0.
+        RAISES (ValueError): If `n` is no whole number from 1 to `MAX_SAMPLES`, 100,000, or `seed` no whole number >= 0.
         """
         check_samples(n, seed)
         seeds = count(seed)
@@ -355,8 +355,8 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def entropies(self, doc: Doc) -> list[float | None]:
         """Return the entropy of P(tree | words) of each sentence in bits; nan if the model has no tree.
 
-        An upper bound for grammars of several states a symbol (see `ForestDistribution.entropy`); for belief networks
-        the entropy over the trees in the beam.
+        For grammars with several states per symbol, it is an upper bound (see `ForestDistribution.entropy`); for belief
+        networks, the entropy over the trees in the beam.
         """
         return [distribution.entropy() if distribution else None for distribution in self._distributions(doc)]
 
@@ -365,9 +365,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
         trees (sequence of Tree or None): A tree for each sentence, with a leaf for each word; words are the Doc's.
 
-        Tags and constraints on the Doc have no part in it. By a grammar as exact as `surprisals`, by a belief network a
-        lower bound: of the derivations in the beam; that of a tree with its tags is exact by both. -inf if the model
-        cannot make the words or the tree.
+        Tags and constraints on the Doc are ignored. ln P(words) is as exact as `surprisals` for a grammar, and a lower
+        bound for a belief network, which sums over the beam only; ln P(tree, words) is exact for both. Both are -inf if
+        the model cannot generate the words or the tree.
         RAISES (ValueError): Unless trees fit sentences.
         """
         if trees is None:
@@ -383,7 +383,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
         """Return the surprisal of the words of each sentence in bits, and of its end, float64 (n_words + 1,).
 
-        They add up to -log2 P(words). Spectral grammars have none.
+        The surprisals of a sentence add up to -log2 P(words). Spectral grammars have no surprisal.
         """
         return self._ask(doc, lambda parser, query: parser.surprisal(query.words))
 
@@ -397,7 +397,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def states(self, doc: Doc) -> list[list[StateVectors] | None]:
         """Return inside and outside vectors of the constituents and words of each sentence's tree, in pre-order.
 
-        Only grammars, of any kind, have them; the list is empty where the tree is not the grammar's own.
+        Only grammars, of any kind, have such vectors; the list is empty for a fall-back tree.
         """
         return self._ask(doc, lambda parser, query: parser.states(query))
 
@@ -438,7 +438,11 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
 
 def _with_words(tree: Tree | None, words: Sequence[str]) -> Tree:
-    """Replace the words of a tree by others, in treebank spelling; ValueError unless it has a leaf for each."""
+    """Replace the words of a tree.
+
+    words (sequence of str): The new words, in treebank spelling.
+    RAISES (ValueError): If there is no tree, or not one leaf for each word.
+    """
     if tree is None or len(tree) != len(words):
         n_leaves = "no tree" if tree is None else f"a tree of {len(tree)} leaves"
         raise ValueError(f"Expected a leaf for each of the sentence's {len(words)} words, got {n_leaves}.")

@@ -152,9 +152,9 @@ class _Words:
         return closes
 
     def _closes_quotation(self, k: int, is_closer: bool) -> bool:
-        """Return whether a quotation mark closes, by the white space and the word before it.
+        """Return whether a quotation mark closes, judging by the surrounding white space and the word before it.
 
-        is_closer (bool): The answer if these do not decide.
+        is_closer (bool): The result if these do not decide.
         """
         before, after = k == 0 or self.spaced[k - 1], self.spaced[k] or k == len(self.texts) - 1
         if before != after:
@@ -170,9 +170,9 @@ class _Words:
         return self.texts[k] if k < len(self.texts) else ""
 
     def end_of_stop(self, k: int) -> int:
-        """Return the last of the marks that follow a stop: stops, closing marks, and references such as [1].
+        """Return the position of the last mark after a stop: stops, closing marks, and references such as [1].
 
-        Without such marks, or if the word is no stop, this is the word itself.
+        Return `k` if no such marks follow, or if word `k` is no stop.
         """
         if not self._is_stop(k):
             return k
@@ -192,7 +192,7 @@ class _Words:
     def ends_line(self, line: int, k: int) -> bool:
         """Return whether a line break follows and ends a sentence: beside a greeting or closing, or before a list item.
 
-        line (int): The first word of the line.
+        line (int): The position of the first word of the line.
         """
         if not self.line_breaks[k]:
             return False
@@ -217,8 +217,8 @@ class _Words:
     def ends_sentence(self, first: int, stop: int, last: int) -> bool:
         """Return whether the sentence ends after a stop and the marks that follow it.
 
-        first (int): The first word of the sentence.
-        stop, last (int): A word, and its `end_of_stop`.
+        first (int): The position of the first word of the sentence.
+        stop, last (int): The position of a word, and its `end_of_stop`.
         """
         mark, following = self.texts[stop], self._following_word(last)
         if mark in _DASHES:  # in transcripts: a speaker breaks off
@@ -251,16 +251,16 @@ class _Words:
         return before.lower() in _MORE_ABBREVIATIONS or (stop - 1 == first and _NUMBERING.fullmatch(before) is not None)
 
     def _following_word(self, k: int) -> str:
-        """Return the first of the next four words that is no mark; "" if there is none."""
+        """Return the first of the next four words that begins with a letter or digit; "" if there is none."""
         return next((text for text in self.texts[k + 1 : k + 5] if text[0].isalnum()), "")
 
     def _tells_speaker(self, k: int) -> bool:
-        """Return whether one of the next three words is a verb such as "said"."""
+        """Return whether one of the next three words is a verb of speech such as "said"."""
         return not _SPEECH_VERBS.isdisjoint(text.lower() for text in self.texts[k + 1 : k + 4])
 
 
 def _is_first_word(text: str) -> bool:
-    """Return whether a word with a capital is one that often begins a sentence."""
+    """Return whether a word is capitalized and is listed among the words that often begin sentences."""
     return text[:1].isupper() and text.lower() in _FIRST_WORDS
 
 

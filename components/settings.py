@@ -20,11 +20,12 @@ class Output:
 
     set_tags ("missing" or bool): Which tags of the trees are written to `token.tag_` too: "missing" for tokens without
         a tag, True for all, also over tags of other components, whose `pos_` and `lemma_` stay; False for none.
-    surprisal (bool): Write the surprisal of each token too, instead of when `token._.surprisal` is first asked for.
-    threshold (float): Score below which a span is left out; 0 keeps all.
-    tau (float or None): The power to which the probabilities of a sentence's trees are taken, normalised again, for
-        probabilities that are right as often as they say (`spacy-lpcfg calibrate` finds it): less than 1 is less sure.
-        All answers about trees go by it; None for the model's own. The tree of mbr or max-rule is the same under any.
+    surprisal (bool): Whether to write the surprisal of each token when parsing; otherwise it is computed at the
+        first access to `token._.surprisal`.
+    threshold (float): Spans with a lower score are left out; 0 keeps all.
+    tau (float or None): Calibration: the exponent applied to the probabilities of a sentence's trees, which are then
+        renormalised (`spacy-lpcfg calibrate` estimates it). Less than 1 makes them less confident. All answers about
+        trees use it; None for the uncalibrated model. The trees chosen by mbr and max-rule do not depend on it.
     RAISES (ValueError): If a setting is of another type or out of range.
     """
 

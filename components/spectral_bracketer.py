@@ -1,8 +1,8 @@
 """The trainable component `spectral_bracketer`: unlabelled brackets, learned from tagged text without a treebank.
 
-All is learned in `initialize`, from a stream of Docs or of files, and `update` has nothing to do: one epoch of
+The model is learned in `initialize`, from a stream of Docs or of files; `update` does nothing, so one epoch of
 `spacy train` is enough. The brackets lie on a Doc as the parser's trees do (see `doc/write.py`), under a key of
-their own, all with the label `BRACKET`, so that what reads trees reads them as well.
+their own, all with the label `BRACKET`, so that functions that read trees can read brackets too.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -161,9 +161,11 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
 
         get_examples (callable): Returns the whole training corpus; it is read several times.
         nlp (Language): The pipeline, for its training settings.
-        labels (list of str): Has to hold `BRACKET`, if it is not None.
-        mapping (dict of str to str): Universal tags of tags not known otherwise; None keeps those that are there.
-        sentences (callable): Returns a tagged text to learn from instead; it is called several times.
+        labels (list of str or None): The allowed labels, which must include `BRACKET`; None allows all.
+        mapping (dict of str to str): Universal tags for tags that are otherwise unknown; None keeps the
+            mapping unchanged.
+        sentences (callable or None): Returns a tagged text to learn from in place of the examples; called several
+            times.
 
         Without words in the text, or without tags, a bracketer that is already there stays.
         RAISES (ValueError): If there are neither words nor a bracketer, if the corpus is streamed, or if there is too
@@ -189,7 +191,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         """Learn the bracketer.
 
         sentences (callable): Returns a tagged text, anew at every call.
-        progress (callable): Called with the name of each step, and how far it has come.
+        progress (callable): Called with the name of each step, and the number of sentences, or of rounds, done.
         RAISES (ValueError): If there is too little text.
         """
         mapped = partial(_map_sentences, sentences, self.mapping) if self.mapping else sentences
@@ -207,7 +209,9 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         return learner
 
     def _has_words(self, text: Sentences) -> bool:
-        """Return whether there is text to learn from; with a bracketer, untagged text is none, with a warning."""
+        """Return whether a text has words; for untagged text, warn and return False if a bracketer exists.
+
+        RAISES (Untagged): If the text has no tags, and there is no bracketer."""
         try:
             return any(sentence.words for sentence in text())
         except Untagged as error:
@@ -226,9 +230,9 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def predict(self, docs: Iterable[Doc]) -> list[DocBrackets]:
         """Bracket Docs without changing them.
 
-        docs (iterable of Doc): Tagged, with or without sentence boundaries.
+        docs (iterable of Doc): Tagged Docs, with or without sentence boundaries.
         RETURNS (list of DocBrackets): A prediction for each Doc.
-        RAISES (ValueError): If there is no bracketer yet; never because of a text.
+        RAISES (ValueError): If there is no bracketer yet; no text of a tagged Doc raises an error.
         RAISES (Untagged): If a Doc has no tags.
         """
         bracketer, predictions = self._known(), []
@@ -248,7 +252,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
         """Return the brackets of a sentence outside of any Doc.
 
-        words, tags (sequence of str): Words and their tags, punctuation included; tags are those of the learned text.
+        words, tags (sequence of str): Words and their tags, punctuation included, from the tag set of the learned text.
         RETURNS (Brackets): Spans over the words, in pre-order, and a score for each.
         RAISES (ValueError): If there is no bracketer yet, or not as many tags as words.
         """

@@ -1,4 +1,4 @@
-"""Tags of emoji and other symbols that a model never saw: English treebanks with few of them make these punctuation."""
+"""Tags of emoji and other unknown symbols, which models of English treebanks would otherwise tag as punctuation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def symbol_tags(words: Sequence[str], known: Container[str], lang: str) -> Tags 
 
     known (container of str): The words of the model.
     lang (str): The language, such as "en".
-    RETURNS (sequence of str or None, or None): None if no word gets a tag, as in languages other than English.
+    RETURNS (sequence of str or None, or None): The tags; None if no word gets a tag, as in other languages.
     """
     if lang not in _TAGS:
         return None

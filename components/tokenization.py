@@ -1,4 +1,4 @@
-"""What spaCy's tokenizer needs to take linear time, and to leave closing brackets apart from other marks."""
+"""Tokenization in linear time, and without smileys that contain closing brackets, on top of spaCy's tokenizer."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _LONG_RUN = re.compile(rf"\S{{{MAX_RUN + 1},}}")
 
 
 def tokenize(nlp: Language, text: str) -> Doc:
-    """Return the tokens of a text; a token never crosses the cuts in runs of more than `MAX_RUN` characters.
+    """Tokenize a text; runs of more than `MAX_RUN` characters without white space are cut, to take linear time.
 
     RAISES (ValueError): If the text is longer than `nlp.max_length`.
     """
@@ -37,9 +37,9 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def drop_smileys(nlp: Language) -> None:
-    """Make the tokenizer split smileys such as `8)` and `):`, which in other texts than chats are ends of brackets.
+    """Make the tokenizer split smileys such as `8)` and `):`, which outside of chats mostly end a bracket.
 
-    These are its exceptions that begin with a digit or a closing bracket and have a closing bracket.
+    Removes the tokenizer's exceptions that begin with a digit or a closing bracket and contain a closing bracket.
     """
     if isinstance(nlp.tokenizer, Tokenizer):
         nlp.tokenizer.rules = {text: rule for text, rule in nlp.tokenizer.rules.items() if not _is_smiley(text)}

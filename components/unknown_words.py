@@ -15,14 +15,14 @@ _HINT = (
 
 
 class UnknownWords:
-    """A counter of unknown words, which warns once if most of the last words are unknown."""
+    """A counter of unknown words, which warns once if more than half of the recent text is unknown."""
 
     def __init__(self) -> None:
         self._n_bytes = self._n_unknown = 0
         self._is_said = False
 
     def count(self, words: Iterable[str], known: Container[str], name: str, lang: str) -> None:
-        """Count the words of a Doc that consist of letters; a word whose lower case is known is known.
+        """Count known and unknown words among words of letters; a word also counts as known if its lower case is.
 
         known (container of str): The words of the model.
         name, lang (str): The name of the component, and the language of its pipeline.

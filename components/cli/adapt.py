@@ -69,7 +69,7 @@ def adapt(
 
 
 def _tell_differences(conventions: "Conventions") -> None:
-    """Print a line for each difference."""
+    """Print the differences between the model's conventions and those of the trees, one per line."""
     if not conventions.differences:
         tell("Your trees and those of the model have the same conventions.")
         return

@@ -78,7 +78,12 @@ def calibrate(
 
 
 class _Domain(NamedTuple):
-    """The sentences of a file: gold trees, normalized as for scoring, and the queries of their words."""
+    """Evaluation sentences from one file.
+
+    name (str): The name of the file.
+    golds (list of Tree): The gold trees, normalized for scoring.
+    queries (list of Query): The prepared parser query of each sentence.
+    """
 
     name: str
     golds: "list[Tree]"
@@ -95,7 +100,7 @@ class _Domain(NamedTuple):
         return cls(path.name, golds, pipe.ready_parser().prepare(queries))
 
     def outcomes(self, pipe: "ParsingPipe") -> "DomainOutcomes":
-        """Parse the sentences, and compare the parses with the gold trees."""
+        """Parse the sentences, and return which predictions are correct, with their probabilities."""
         from spacy_lpcfg.components.isbn_parser import ISBNParser
         from spacy_lpcfg.evaluation.calibration import DomainOutcomes
 
@@ -105,7 +110,10 @@ class _Domain(NamedTuple):
 
 
 def _print_errors(trees: list[Path], errors: "Sequence[tuple[float, float, float]]") -> None:
-    """Print the expected calibration errors of each domain, and their means over several."""
+    """Print the expected calibration errors of each file, and their means if there are several files.
+
+    errors (sequence of (float, float, float)): The errors of brackets, tags and whole trees, as fractions, per file.
+    """
     import numpy as np
 
     for path, of_domain in zip(trees, errors, strict=True):
@@ -120,7 +128,7 @@ def _shown(errors: "Sequence[float]") -> str:
 
 
 def _print_table(diagram: "Reliability") -> None:
-    """Print a line for each bin that has brackets."""
+    """Print a reliability diagram as a table, with a line for each non-empty bin of probabilities."""
     print("probability  brackets  right")
     n_bins = len(diagram.counts)
     for i, (count, accuracy) in enumerate(zip(diagram.counts.tolist(), diagram.accuracies.tolist(), strict=True)):

@@ -79,7 +79,7 @@ def complexity(
 
 
 def _documents(reader: TreeSources, source: Source, with_surprisal: bool) -> "Iterator[Complexity]":
-    """Yield the complexity of a file, or of each Doc in it."""
+    """Yield the complexity of each document of a source: of each Doc in a .spacy file, otherwise of the whole file."""
     from spacy_lpcfg.components.doc.complexity import sentence_complexity
     from spacy_lpcfg.queries import Complexity, complexity
 
@@ -111,7 +111,7 @@ def _rows(measured: "Iterable[tuple[str, int, Complexity]]", unit: Unit) -> Iter
 
 
 def _l2sca_rows(measured: "Iterable[tuple[str, int, Complexity]]") -> Iterator[Iterable[str]]:
-    """Yield L2SCA's fields: the file's name without its folder, the counts, and the indices with four decimals."""
+    """Yield the rows of L2SCA's table, the header first: base name of the file, counts, indices with four decimals."""
     from spacy_lpcfg.queries.complexity import COUNTS, INDICES
 
     yield ("Filename", *COUNTS, *INDICES)

@@ -129,9 +129,9 @@ def _normalized(parts: "Iterable[Iterable[Tree]]", *, functions: bool) -> "Itera
 
 
 def _sentence_files(paths: Iterable[Path]) -> Iterator[str]:
-    """Yield the files of sentences with dependencies at paths of files or folders.
+    """Yield the files of dependency treebanks, such as .conllu, at paths of files or folders.
 
-    RAISES (ValueError): For a file with another ending. (FileNotFoundError): For a folder without any.
+    RAISES (ValueError): If a file has another suffix. (FileNotFoundError): If a folder has no such files.
     """
     from spacy_lpcfg.trees.files import files_of
 
@@ -143,7 +143,7 @@ def _sentence_files(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def _readers_of_sentences() -> "dict[str, Callable[[str, OnError], Iterator[DependencySentence]]]":
-    """Return the function that reads sentences with dependencies, for each ending of their files."""
+    """Return the readers of dependency treebanks by the suffix of their files."""
     from spacy_lpcfg.trees.formats import FORMATS
 
     return {
@@ -157,7 +157,14 @@ def _readers_of_sentences() -> "dict[str, Callable[[str, OnError], Iterator[Depe
 def _read_dependencies(
     files: Iterable[str], by: str, like: Sequence[Path], n_jobs: int, on_error: "OnError"
 ) -> Iterator["Tree"]:
-    """Yield a model's trees for sentences with dependencies, without those that have local trees unlike `like`."""
+    """Convert dependency treebanks to constituency trees by a model, and log the numbers of trees kept and left out.
+
+    files (iterable of str): The dependency treebanks.
+    by (str): The pipeline with the lpcfg_parser that makes the trees.
+    like (sequence of Path): Treebanks; trees with a local tree that these lack are left out. [] keeps all trees.
+    n_jobs (int): The number of parallel jobs.
+    on_error (callable or None): Called with the error of each broken sentence; None raises the error.
+    """
     from spacy_lpcfg.models.kinds import make_parser
     from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
     from spacy_lpcfg.trees import normalize, read_trees

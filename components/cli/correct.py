@@ -82,7 +82,7 @@ def correct(
 
 
 def _trees(file: str, dialect: str | None) -> "list[Tree]":
-    """Return the trees of a file; ValueError if it has none."""
+    """Return the normalized trees of a file, with function labels; raise ValueError if it has none."""
     from spacy_lpcfg.trees import normalize
 
     read = trees_of(Source(file, "trees", dialect=dialect))

@@ -23,11 +23,11 @@ DoubtFormat = Literal["tsv", "csv", "text", "brackets"]
 
 
 class _Candidate(NamedTuple):
-    """A sentence to choose or not.
+    """A sentence to select from by its doubt.
 
-    parsed (Parsed): Its Doc, which has no trees.
-    number (int): Its number among the sentences of the Doc that have words, from 0.
-    answer (Answer): Its words, and the entropy of its trees in bits.
+    parsed (Parsed): The Doc of the sentence, which is not parsed yet.
+    number (int): The index of the sentence among the Doc's sentences that have words, from 0.
+    answer (Answer): The words of the sentence, and the entropy of its trees, in bits.
     """
 
     parsed: Parsed
@@ -36,7 +36,7 @@ class _Candidate(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The sentence as it stands in the text, on one line."""
+        """The text of the sentence on one line."""
         return " ".join(self.answer.citation.extent()["text"].split())
 
 
@@ -84,7 +84,11 @@ def doubt(
 
 
 def _contents(name: str, pipe: "ParsingPipe", sentences: list[_Candidate], n: int) -> Iterable[Any]:
-    """Return the lines or rows of the sentences that are most in doubt."""
+    """Select the sentences most in doubt, and return them as lines or table rows; log their number.
+
+    name (str): The output format: "text", "brackets" or a table.
+    n (int): The number of sentences to select.
+    """
     from spacy_lpcfg.evaluation.doubt import most_in_doubt
 
     answers = [sentence.answer for sentence in sentences]
@@ -98,13 +102,16 @@ def _contents(name: str, pipe: "ParsingPipe", sentences: list[_Candidate], n: in
 
 
 def _row(number: int, answer: "Answer") -> tuple[Any, ...]:
-    """Return the row of the sentence with this number in its file."""
+    """Return the table row of a sentence: entropy per word, entropy in bits, and number of words.
+
+    number (int): The number of the sentence in its file, from 1.
+    """
     n_words, bits = len(answer.words), answer.answer
     return answer.citation.row(number, f"{bits / n_words:.3f}", f"{bits:.2f}", n_words)
 
 
 def _parsed(pipe: "ParsingPipe", sentences: Iterable[_Candidate]) -> "Iterator[ParsedSentence]":
-    """Yield sentences with their trees; each Doc is parsed once."""
+    """Yield sentences with their parse trees; each Doc is parsed only once."""
     by_doc: dict[int, list[ParsedSentence]] = {}
     for sentence in sentences:
         key = id(sentence.parsed.doc)

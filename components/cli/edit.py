@@ -85,9 +85,9 @@ def edit(
 
 
 def _places_and_trees(paths: Sequence[str], on_error: "OnError", dialect: str | None) -> "Iterator[tuple[str, Tree]]":
-    """Yield the trees of files with their places, such as dev.mrg:3 for the third tree.
+    """Yield (location, tree) for each tree of files; the location is such as "dev.mrg:3" for the third tree.
 
-    RAISES (BadParameter): For a file that there is not. (FileNotFoundError): For a folder without any.
+    RAISES (BadParameter): If a file does not exist. (FileNotFoundError): If a folder has no treebanks.
         (ValueError): If no file has a tree.
     """
     n_trees = 0
@@ -128,7 +128,13 @@ def _write(target: Target, edited: "Iterator[Tree | None]", lang: str) -> None:
 def _changes(
     trees: "Iterable[tuple[str, Tree]]", editing: "Callable[[Iterator[Tree]], Iterator[Tree | None]]"
 ) -> Iterator[str]:
-    """Yield the lines that show the first ten changes; all trees are edited, so that all firings are counted."""
+    """Yield unified diffs of the first `_N_SHOWN` changed trees, then the number of changed trees.
+
+    All trees are edited, so that the counts of rule applications are complete.
+
+    trees (iterable of (str, Tree)): The trees with their locations.
+    editing (callable): Edits trees, and yields each edited tree, or None for a deleted one.
+    """
     n_changed = 0
     before, copies = tee(trees)
     for (source, old), new in zip(before, editing(tree for _, tree in copies), strict=True):

@@ -103,7 +103,10 @@ def encoder(
 
 
 def _is_onnx(folder: Path, text: list[Path] | None, tune: list[Path] | None) -> bool:
-    """Return whether a folder has an encoder in ONNX alone; BadParameter if it should be cut or tuned."""
+    """Return whether a folder has an encoder in ONNX, but no weights in the hub's format.
+
+    RAISES (BadParameter): If such an encoder is to be cut or tuned, which needs the weights.
+    """
     from spacy_lpcfg.evidence.pretrained.file import onnx_in
     from spacy_lpcfg.evidence.pretrained.hub import WEIGHTS
 
@@ -116,7 +119,11 @@ def _is_onnx(folder: Path, text: list[Path] | None, tune: list[Path] | None) -> 
 
 
 def _read_hub(folder: Path, *, is_tuned: bool) -> "HubEncoder":
-    """Read an encoder, after checking that the libraries to tune and export it are here; tell its size."""
+    """Read an encoder in the hub's format, and print its size.
+
+    is_tuned (bool): Whether the encoder will be tuned, which needs torch.
+    RAISES (ImportError): If a library to export or tune the encoder is not installed; checked before reading.
+    """
     from spacy_lpcfg.evidence.pretrained.hub import read_hub
     from spacy_lpcfg.extras import extra
 
@@ -131,7 +138,7 @@ def _read_hub(folder: Path, *, is_tuned: bool) -> "HubEncoder":
 def _refuse_unused(
     text: list[Path] | None, pieces: int | None, tune: list[Path] | None, dev: list[Path] | None, epochs: int | None
 ) -> None:
-    """Refuse an option without the one that it belongs to."""
+    """Raise BadParameter for --pieces without --text, and for --dev or --epochs without --tune."""
     if pieces is not None and not text:
         raise typer.BadParameter("name the texts whose pieces are kept by --text", param_hint="--pieces")
     if dev and not tune:
@@ -151,7 +158,7 @@ def _normalized(trees: "Iterable[Tree]") -> "Iterator[Tree]":
 
 
 def _words(paths: Sequence[Path], lang: str, skip_bad: bool, dialect: str | None) -> Iterator[str]:
-    """Yield the words of files: of trees, as they have them, or of text, as spaCy's tokenizer of the language does."""
+    """Yield the words of treebanks, and the tokens of text files by spaCy's tokenizer of the language `lang`."""
     tokenizer = cache(lambda: blank_pipeline(lang).tokenizer)  # made once, and not where all files hold trees
     on_error = (lambda _: None) if skip_bad else None
     for path in map(str, paths):
@@ -163,7 +170,12 @@ def _words(paths: Sequence[Path], lang: str, skip_bad: bool, dialect: str | None
 
 
 def _cut(hub: "HubEncoder", words: Sequence[str], n_pieces: int, paths: Sequence[Path]) -> "HubEncoder":
-    """Return the encoder with the pieces of words alone; tell how many words have others now."""
+    """Cut an encoder's vocabulary to the pieces of words and likely further ones; print the effect on the words.
+
+    words (sequence of str): The words of the texts.
+    n_pieces (int): The number of pieces to keep.
+    paths (sequence of Path): The files of the texts, which the encoder's card names.
+    """
     from spacy_lpcfg.evidence.pretrained.cutting import cut_vocabulary
 
     cut = cut_vocabulary(hub.pieces, words, n_pieces)
@@ -191,7 +203,12 @@ def _tune(
     *,
     force: bool,
 ) -> "Tuned":
-    """Tune an encoder, and save it after each epoch."""
+    """Tune an encoder with a classifier on trees; save both after each epoch, and print F1 if there are gold trees.
+
+    train (sequence of Tree): The trees to tune on.
+    golds (sequence of Tree): The held-out trees for F1; may be empty.
+    RETURNS (Tuned): The result of the last epoch.
+    """
     from spacy_lpcfg.evidence.pretrained.examples import classifier_f1
     from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder, exported
     from spacy_lpcfg.evidence.pretrained.tuning import tune
@@ -206,7 +223,12 @@ def _tune(
 
 
 def _tell_costs(hub: "HubEncoder", cut: "HubEncoder", tuned: "Tuned", golds: "Sequence[Tree]") -> None:
-    """Print the size after each step, and F1 of the classifier alone."""
+    """Print the model size and the classifier's F1 of three exports: all pieces, cut pieces, and 8-bit weights.
+
+    hub, cut (HubEncoder): The original encoder, and the encoder with the cut vocabulary; the same object if not cut.
+    tuned (Tuned): The tuned weights and classifier.
+    golds (sequence of Tree): The held-out trees for F1.
+    """
     from spacy_lpcfg.evidence.pretrained.examples import classifier_f1
     from spacy_lpcfg.evidence.pretrained.file import exported
     from spacy_lpcfg.evidence.pretrained.weights import WORDS

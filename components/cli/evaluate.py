@@ -103,9 +103,9 @@ def evaluate(
 
 
 def _print_unlabelled(golds: Sequence["Tree"], parses: Sequence["SentenceTrees"], as_json: bool) -> None:
-    """Print unlabelled F1, and log the number of sentences that are in no score.
+    """Print unlabelled F1 as text or JSON, and log the number of sentences that could not be scored.
 
-    RAISES (ValueError): If there are not as many trees as gold has, or no sentence can be scored.
+    RAISES (ValueError): If the numbers of gold trees and parses differ, or no sentence can be scored.
     """
     from spacy_lpcfg.bracketing.tags import is_punctuation
     from spacy_lpcfg.evaluation.unlabelled import score_trees, unlabelled_totals
@@ -144,9 +144,9 @@ def _one_tree(parse: "SentenceTrees") -> "Tree | None":
 
 
 def _is_model(source: str) -> bool:
-    """Return whether an argument is a pipeline, and no file of trees.
+    """Return whether an argument names a pipeline (a folder, or no existing path), and not a file of trees.
 
-    RAISES (BadParameter): For what looks like a path where nothing is.
+    RAISES (BadParameter): If the argument looks like a path, but does not exist.
     """
     if not Path(source).exists() and looks_like_path(source):
         raise typer.BadParameter(f"there is no file or folder {source!r}", param_hint="GOLD")
@@ -163,7 +163,10 @@ def _normalized(tree: "Tree", functions: bool, tags: options.TagDetail) -> "Tree
 
 
 def _parsed(model: str, golds: Sequence["Tree"], normalize: "Normalize", unlabelled: bool) -> list["Tree | None"]:
-    """Return a model's trees for the words of gold trees, and by a bracketer also for their tags, for scoring."""
+    """Parse the words of gold trees by a model, and return normalized trees; a bracketer also gets the gold tags.
+
+    RAISES (BadParameter): If the model is a bracketer, whose brackets have no labels, and `unlabelled` is False.
+    """
     from spacy_lpcfg.bracketing.bracketer import bracketed_tree
     from spacy_lpcfg.bracketing.tagged import TaggedSentence
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
@@ -184,7 +187,7 @@ def _read_treebank(path: Path, dialect: str | None, normalize: "Normalize") -> l
 
 
 def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["SentenceTrees"]:
-    """Return the trees of a file, read one a line, or else as a treebank if these are not as many as gold has."""
+    """Read the parses to score: a sentence per line if that gives `n_golds` sentences, otherwise as a treebank."""
     from spacy_lpcfg.evaluation.evalb import read_evalb
     from spacy_lpcfg.trees import TreebankError
     from spacy_lpcfg.trees.reading import bracketed_as_penn, dialect_of
@@ -202,7 +205,7 @@ def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["
 
 
 def _check_words(gold: Path, test: Path, evaluation: "Evaluation") -> None:
-    """Log the number of sentences that are in no score; raise ValueError if all are."""
+    """Log the number of sentences that could not be scored; raise ValueError if none could be scored."""
     reasons = [score.reason or "" for score in evaluation.sentences]
     if reasons and all(reasons):
         raise ValueError(
@@ -214,7 +217,10 @@ def _check_words(gold: Path, test: Path, evaluation: "Evaluation") -> None:
 
 
 def _told_of_unscored(reasons: Sequence[str]) -> str:
-    """Return a message for the sentences that have a reason why they are in no score; "" if there are none."""
+    """Return a message about the sentences that could not be scored; "" if all were scored.
+
+    reasons (sequence of str): For each sentence why it could not be scored; "" if it was scored.
+    """
     numbers = [number for number, reason in enumerate(reasons, start=1) if reason]
     if not numbers:
         return ""
@@ -226,7 +232,7 @@ def _told_of_unscored(reasons: Sequence[str]) -> str:
 
 
 def as_dict(evaluation: "Evaluation") -> dict[str, Any]:
-    """Return all scores by name, in percent, besides numbers of sentences and brackets."""
+    """Return an evaluation as a dict for JSON: scores in percent, overall, by label and by length, and confusions."""
     return {
         **evaluation.scores(),
         "labels": {label: _prf(counts) for label, counts in evaluation.per_label().items()},

@@ -123,7 +123,12 @@ def _sizes_of_networks(isbn: "ISBN") -> Details:
 
 
 def _symbols(grammar: "ParsingModel", wanted: list[str] | None, top: int) -> Details:
-    """Return the likeliest rules or words of each state of the wanted symbols."""
+    """Return the most probable rules of each state of phrase symbols, and words of each state of tags.
+
+    wanted (list of str, or None): The symbols; "all" for all, None for the most frequent ones.
+    top (int): The number of rules or words per state.
+    RAISES (ValueError): If the grammar lacks a symbol, or symbols are wanted from a model that is no grammar.
+    """
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.grammar.summary import top_rules, top_words
 
@@ -160,7 +165,10 @@ def _names(grammar: "Grammar", wanted: list[str] | None) -> list[str]:
 
 
 def _nearest(name: str, order: list[str]) -> list[str]:
-    """Return the three symbols most similar to a name; those with | or @ only if the name has one, or all have."""
+    """Return the three symbols with the most similar names.
+
+    Binarization symbols (with | or @) are included only if `name` has such a character, or there are no others.
+    """
     plain = [symbol for symbol in order if not set(symbol) & set("|@")]
     return get_close_matches(name, order if set(name) & set("|@") else plain or order, 3, cutoff=0)
 
@@ -182,7 +190,7 @@ def _lines(details: Details) -> Iterator[str]:
 
 
 def _size_lines(sizes: Details) -> Iterator[str]:
-    """Yield a line for each size, named as in JSON, without shapes of parameters; then the states of each symbol."""
+    """Yield the sizes of a model as lines, named as in the JSON output, then a table of the states of each symbol."""
     for name, value in sizes.items():
         if isinstance(value, (str, int)):
             yield f"{name}: {value}"
@@ -206,7 +214,7 @@ def _state_lines(name: str, of_symbol: Details) -> Iterator[str]:
 
 
 def _singular_lines(values: dict[str, list[float]]) -> Iterator[str]:
-    """Yield the singular values of symbols with several states, and where they fall most steeply."""
+    """Yield a table of the singular values of symbols with several states, with the position of the largest ratio."""
     yield f"{'symbol':<24}{'gap after':>10}{'ratio':>8}  singular values"
     for name, row in values.items():
         ratios = [high / low for high, low in pairwise(row)]
@@ -217,7 +225,7 @@ def _singular_lines(values: dict[str, list[float]]) -> Iterator[str]:
 
 
 def _fit_lines(steps: list[Details]) -> Iterator[str]:
-    """Yield the steps of learning, apart by tabs."""
+    """Yield the training log as a table with tabs: a header, then a line for each step."""
     names = [name for name, value in steps[0].items() if not isinstance(value, (dict, list))]
     yield "\t".join(names)
     for step in steps:

@@ -87,7 +87,7 @@ def _add_bracketer(nlp: "Language", settings: list[str] | None, attr: Attribute,
 
 
 class _Text:
-    """Tagged sentences that are read from their files at every call, and counted."""
+    """Re-iterable training text: each call reads the tagged sentences of the files anew, and counts them."""
 
     def __init__(self, paths: list[Path], attr: Attribute, dialect: str | None, skip_bad: bool) -> None:
         self.paths = paths
@@ -109,7 +109,7 @@ class _Text:
             yield sentence
 
     def log_dialects(self) -> None:
-        """Log the dialects in which trees were read."""
+        """Log the dialects of the treebanks among the files."""
         from spacy_lpcfg.trees.reading import dialect_of
 
         dialects = {dialect_of(path) for path in self.paths if path.suffix != ".spacy"} if self.dialect is None else ()

@@ -88,7 +88,7 @@ def learn_parser(
 
 
 def _refuse_unused(context: typer.Context, option: str, method: str, *, is_used: bool) -> None:
-    """Raise BadParameter if an option was given that the method has no use for."""
+    """Raise BadParameter if an option was given explicitly, but the method does not use it."""
     is_given = getattr(context.get_parameter_source(option), "name", "DEFAULT") != "DEFAULT"
     if is_given and not is_used:
         raise typer.BadParameter(f"{method} has no use for it", param_hint=f"--{option}")
@@ -98,7 +98,12 @@ def _refuse_unused(context: typer.Context, option: str, method: str, *, is_used:
 
 
 class Learned(NamedTuple):
-    """A model, the settings of its learner that held-out trees chose, and what meta.json tells of learning."""
+    """The result of training.
+
+    model (ParsingModel): The trained model.
+    settings (dict): The settings of the learner that were tuned on held-out trees.
+    meta (dict): The training log, for meta.json.
+    """
 
     model: "ParsingModel"
     settings: dict[str, Any]
@@ -106,7 +111,7 @@ class Learned(NamedTuple):
 
 
 def _learn(learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"]) -> Learned:
-    """Learn a model, tuned on the held-out trees; log each iteration and trial."""
+    """Train a model, tuned on held-out trees if there are any; log each iteration, epoch and tuning trial."""
     from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
     from spacy_lpcfg.learning.base import Step, meta_of
     from spacy_lpcfg.learning.tuning import Trial
@@ -135,7 +140,7 @@ def _learn(learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree
 
 
 def _n_iterations(learner: "Learner") -> int | None:
-    """Return the maximum number of EM iterations of a learner, with evidence or without; None without EM."""
+    """Return the maximum number of EM iterations of a learner, or of the one that it wraps; None if it is not EM."""
     from spacy_lpcfg.evidence.learner import EvidenceLearner
     from spacy_lpcfg.learning.em import EMLearner
 
@@ -144,7 +149,11 @@ def _n_iterations(learner: "Learner") -> int | None:
 
 
 def _chosen(reports: Sequence[object], *, with_iterations: bool) -> dict[str, Any]:
-    """Return the settings that held-out trees chose, by the reports of learning."""
+    """Return the settings that were tuned on held-out trees, "smoothing" and "n_iterations", as far as there are any.
+
+    reports (sequence): All reports of training; Trials and Steps are used.
+    with_iterations (bool): Whether the learner has a number of iterations.
+    """
     from spacy_lpcfg.learning.base import Step
     from spacy_lpcfg.learning.tuning import Trial
 

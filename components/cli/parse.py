@@ -169,9 +169,10 @@ def parse(
 
 
 def _set(nlp: "Language", pipe: Any, settings: list[str] | None) -> None:
-    """Change settings of a component, and read its model, which then says what it can do.
+    """Change settings of a pipeline component by --set, and load its model to validate them.
 
-    RAISES (BadParameter): For settings that the component cannot have.
+    settings (list of str, or None): Values of --set, as for `parsed_settings`.
+    RAISES (BadParameter): If the component lacks a setting, or a value is invalid for its model.
     """
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.training.named_learner import changed_setting
@@ -189,12 +190,12 @@ def _set(nlp: "Language", pipe: Any, settings: list[str] | None) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """A task that parses files and writes the result; it can be sent to other processes.
+    """Picklable task that parses files and writes the result.
 
-    run (Run): The run over the first file, whose kind and dialect are those of all.
-    questions (dict): As for `Run.parsed`.
-    target (Target): Where to write. Files of a folder may be replaced: they were chosen by whether they are there, and
-        a worker that died may have written its own.
+    run (Run): The run over the first file, with the kind and dialect of all files.
+    questions (dict of str to dict): As for `Run.parsed`.
+    target (Target): The output. In a folder, files may be replaced: which files to parse was decided before, and a
+        worker that died may have written its output.
     """
 
     run: Run
@@ -202,7 +203,11 @@ class _Work:
     target: Target
 
     def parse(self, *, n_process: int = 1, is_told: bool = False) -> Counter[str]:
-        """Parse the file, and return the number of sentences with each status; with a bar if `is_told`."""
+        """Parse the run's input and write the result; return the number of sentences with each status.
+
+        n_process (int): The number of processes.
+        is_told (bool): Whether to show a progress bar, unless the result is written to the terminal.
+        """
         key = self.run.component.spans_key
         is_seen = not is_told or (self.target.path is None and sys.stdout.isatty())
         status: Counter[str] = Counter()
@@ -214,13 +219,16 @@ class _Work:
         return status
 
     def _root_label(self) -> str | None:
-        """Return the label over every tree, None for none; a bracketer's trees get an unlabelled root."""
+        """Return the label of the root to add above each tree: "" for a bracketer, None (no root) for a parser."""
         from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
         return None if isinstance(self.run.component, ParsingPipe) else ""
 
     def __call__(self, shard: Shard) -> Made:
-        """Parse one of many files; words that it alone has are forgotten."""
+        """Parse one of many files, and return the result or the error; no exception is raised.
+
+        With spaCy 3.8 or later, words that the file adds to the vocabulary are removed afterwards.
+        """
         nlp, source = self.run.nlp, self.run.source._replace(file=shard.file, is_told=False)
         work = replace(self, run=self.run._replace(source=source), target=self.target._replace(path=Path(shard.output)))
         with nlp.memory_zone() if hasattr(nlp, "memory_zone") else nullcontext():  # spaCy 3.8
@@ -233,7 +241,7 @@ class _Work:
 
 
 def _counted(documents: "Iterable[Parsed]", key: str, status: Counter[str]) -> "Iterator[Parsed]":
-    """Yield documents unchanged, and count the status of their sentences."""
+    """Yield documents unchanged, and add the status of each of their sentences to the counter `status`."""
     from spacy_lpcfg.components.doc.tree_group import attributes
 
     for parsed in documents:

@@ -32,7 +32,11 @@ PictureFormat = Literal["text", "ascii", "svg", "html", "forest", "qtree"]
 
 
 class Drawable(NamedTuple):
-    """A picture that is not drawn yet: its caption, and a function that draws it in a format."""
+    """A picture that is drawn on demand.
+
+    caption (str): The caption.
+    draw (callable): Returns the content of the picture, given the name of a format.
+    """
 
     caption: str
     draw: Callable[[str], str]
@@ -94,7 +98,7 @@ def render(
 
 
 def _chosen(drawables: Iterator[Drawable], number: int) -> Iterator[Drawable]:
-    """Yield the picture of one sentence; ValueError if there are fewer."""
+    """Yield only the picture with this number, from 1; raise ValueError if there are some, but fewer pictures."""
     n = 0
     for n, drawable in enumerate(drawables, start=1):
         if n == number:
@@ -111,7 +115,10 @@ def _chosen(drawables: Iterator[Drawable], number: int) -> Iterator[Drawable]:
 
 
 def _by_trees(source: str, file: str | None, picture: Picture, dialect: str | None) -> Iterator[Drawable]:
-    """Yield the trees of a file, as they stand there, or as their dialect is read."""
+    """Yield a picture of each tree of a file, without the unlabelled outer brackets of the Penn Treebank.
+
+    RAISES (BadParameter): If a second file is named, or a picture other than "tree" is wanted.
+    """
     if file is not None or picture != "tree":
         raise typer.BadParameter(
             f"{source!r} is a file, of which the trees can be drawn: for {file or picture} name a pipeline first",
@@ -190,7 +197,7 @@ def _draw_parsed(sentence: "PicturedSentence", answer: None, form: str) -> str:
 
 
 def _draw_answer(name: str, sentence: "PicturedSentence", answer: Any, form: str) -> str:
-    """Draw an answer by the function of this name in `spacy_lpcfg.pictures`."""
+    """Draw the parser's answer for a sentence by the function `name` of `spacy_lpcfg.pictures`."""
     from spacy_lpcfg import pictures
 
     return _in_format(getattr(pictures, name)(sentence.words, answer), form)
@@ -215,7 +222,11 @@ _OF_SENTENCES: dict[Picture, tuple[str | None, Callable[..., str]]] = {
 
 
 def _contents(drawables: Iterator[Drawable], form: str, source: str) -> list[Any] | Iterator[Any]:
-    """Return what a file in the format holds: a page, a single picture, or pictures with empty lines between them."""
+    """Return the content of the output file: an HTML page, one SVG, or pictures separated by empty lines.
+
+    source (str): The title of the HTML page.
+    RAISES (ValueError): If there is no picture, or there are several for SVG.
+    """
     first = next(drawables, None)
     if first is None:
         raise ValueError(f"there is no sentence to draw: expected {options.BRACKETED}, or text")

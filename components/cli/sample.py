@@ -66,7 +66,12 @@ def sample(
 
 
 def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Iterator[Tree | None]":
-    """Return trees drawn from a grammar."""
+    """Draw trees with their words from the parser's grammar.
+
+    n (int): The number of trees.
+    max_words (int): The maximum number of words of a tree.
+    RAISES (ValueError): If the parser's model is no grammar.
+    """
     from spacy_lpcfg.chart.sampling import sample_trees
     from spacy_lpcfg.grammar import Grammar
 
@@ -79,7 +84,7 @@ def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Itera
 
 
 def _of_sentences(run: Run, n: int, seed: int) -> "Iterator[Tree | None]":
-    """Yield trees of each sentence in turn, and None after them."""
+    """Yield `n` trees sampled from the posterior of each sentence, and None after those of each sentence."""
     for parsed in run.parsed(questions={"samples": {"n": n, "seed": seed}}, with_trees=False):
         for _, words, trees in answers_of(parsed, "samples"):
             yield from (tree_of(printable(words), answer) for answer in trees)

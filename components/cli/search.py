@@ -36,12 +36,13 @@ _JSON = ("jsonl", "json")
 
 
 class Searched(NamedTuple):
-    """Trees of a file.
+    """A batch of indexed trees from one file.
 
     name (str): The name of the file.
-    n_before (int): The number of trees in the file before them.
-    indexes (dict of bool to TreeIndex): The trees as they are (False), and below a node ROOT (True), as far as needed.
-    sentence (callable): Returns the place of the sentence of a tree, by the number of the tree in the index.
+    n_before (int): The number of trees in the file before this batch.
+    indexes (dict of bool to TreeIndex): The index of the trees as they are (False), and that of the trees below a node
+        ROOT (True); only indexes that patterns need.
+    sentence (callable): Returns the citation of a tree's sentence, given the position of the tree in the index.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Searched(NamedTuple):
     sentence: Callable[[int], CitedSentence]
 
     def search(self, patterns: Iterable[NamedPattern]) -> "Iterator[Found]":
-        """Yield the matches in the order of the trees, those of each tree in the order of the patterns."""
+        """Yield the matches of patterns, sorted by tree, then by pattern."""
         first, *others = [self._matches(*named) for named in patterns]
         return merge(first, *others, key=lambda found: found.match.node.tree_number) if others else first
 
@@ -60,7 +61,12 @@ class Searched(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A match of a pattern, with the pattern's name and the trees among which it was found."""
+    """A match of a pattern.
+
+    name (str): The name of the pattern.
+    match (TreeMatch): The matched node, and the named nodes.
+    searched (Searched): The batch of trees that contains the match.
+    """
 
     name: str
     match: "TreeMatch"
@@ -156,9 +162,10 @@ def search(
 
 
 def _searched(reader: TreeSources, rules: "HeadRules", has_root: set[bool]) -> Iterator[Searched]:
-    """Yield the trees of files.
+    """Read and index the trees of all sources, and yield them in batches, each from one file.
 
-    has_root (set of bool): Whether trees are below a node ROOT, for each of the patterns.
+    rules (HeadRules): The head rules, for patterns with heads.
+    has_root (set of bool): The indexes that patterns need, as keys of `Searched.indexes`.
     """
     for source in reader.sources:
         if source.kind == "trees":
@@ -203,7 +210,10 @@ def _docs(reader: TreeSources, source: Source, rules: "HeadRules", has_root: set
 
 
 def _count_rows(searched: Iterable[Searched], patterns: Iterable[NamedPattern]) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each file and name, and for all files if there are several: matches, trees with any, trees."""
+    """Yield a table of counts per file and pattern name, the header first, with totals if there are several files.
+
+    The counts are those of matches, of trees with a match, and of all trees.
+    """
     names = [*dict.fromkeys(named.name for named in patterns)]
     counts: dict[str, dict[str, Counter[str]]] = {}
     for part in searched:
@@ -223,9 +233,10 @@ def _count_rows(searched: Iterable[Searched], patterns: Iterable[NamedPattern]) 
 
 
 def _rows(searched: Iterable[Searched], patterns: list[NamedPattern], form: str, is_one: bool) -> Iterator[Any]:
-    """Yield a row, line or object for each match.
+    """Yield the matches as table rows, the header first, as dicts for JSON, or as lines; at the end log missing ones.
 
-    is_one (bool): Whether all trees are of one file, whose name lines need not have.
+    form (str): The output format.
+    is_one (bool): Whether there is only one input file, so that lines do not name it.
     """
     names = [*dict.fromkeys(name for named in patterns for name in named.pattern.names)]
     unseen = _Unseen(patterns)
@@ -245,7 +256,7 @@ def _rows(searched: Iterable[Searched], patterns: list[NamedPattern], form: str,
 
 
 class _Unseen:
-    """The patterns that have no match, and their labels that no tree has."""
+    """Record of the patterns without a match so far, and of labels in patterns that no tree has."""
 
     def __init__(self, patterns: list[NamedPattern]) -> None:
         self.patterns = patterns
@@ -253,7 +264,7 @@ class _Unseen:
         self.labels = {label for named in patterns for label in named.pattern.labels}
 
     def look_through(self, part: Searched) -> None:
-        """Forget the labels that some trees have."""
+        """Remove the labels that occur in a batch of trees from the unseen labels."""
         index = next(iter(part.indexes.values()))
         if any(named.name not in self.matching for named in self.patterns):
             self.labels = {label for label in self.labels if not index.has(label)}
@@ -270,7 +281,12 @@ class _Unseen:
 
 
 def _line(found: Found, form: str, *, is_one: bool, is_named: bool) -> str:
-    """Return a match with the number of its tree, and its name if there are several: its tree, or words in context."""
+    """Format a match as a line: tree number, and subtree or keyword in context.
+
+    form (str): "brackets" for the subtree, otherwise keyword in context.
+    is_one (bool): Whether to leave out the name of the file.
+    is_named (bool): Whether to include the name of the pattern.
+    """
     position = str(found.number) if is_one else f"{found.searched.name}:{found.number}"
     name = f"\t{found.name}" if is_named else ""
     if form == "brackets":
@@ -279,7 +295,10 @@ def _line(found: Found, form: str, *, is_one: bool, is_named: bool) -> str:
 
 
 def _in_context(position: str, node: "TreeNode", sentence: CitedSentence) -> str:
-    """Return where a tree is, and the text of a match in brackets within that of its sentence."""
+    """Format a match as keyword in context: the matched text in square brackets, `_CONTEXT` characters on each side.
+
+    position (str): The number of the tree, or file and number, at the beginning of the line.
+    """
     bounds = ((0, node.start), (node.start, node.end), (node.end, len(sentence.offsets)))
     before, inside, after = (" ".join(sentence.extent(*words)["text"].split()) for words in bounds)
     left = before[-_CONTEXT:] if len(before) <= _CONTEXT else f"...{before[3 - _CONTEXT :]}"
@@ -288,12 +307,12 @@ def _in_context(position: str, node: "TreeNode", sentence: CitedSentence) -> str
 
 
 def _extent(node: "TreeNode", sentence: CitedSentence) -> dict[str, Any]:
-    """Return the words of a node, its label, and where it stands."""
+    """Return a node as a dict for JSON: its word positions "start" and "end", "label", and the fields `EXTENT`."""
     return {"start": node.start, "end": node.end, "label": node.label, **sentence.extent(node.start, node.end)}
 
 
 def _cells(found: Found, names: Iterable[str]) -> Iterator[Any]:
-    """Yield the cells of a row, with the text of each name in the end."""
+    """Yield the cells of a match's table row, the text of each named node last, "" for a name without a node."""
     sentence, node = found.sentence, found.match.node
     values = found.name, node.start, node.end, node.label, found.match.probability
     yield from sentence.row(found.number, *values, start=node.start, end=node.end)
@@ -303,7 +322,7 @@ def _cells(found: Found, names: Iterable[str]) -> Iterator[Any]:
 
 
 def _object(found: Found) -> dict[str, Any]:
-    """Return a match as an object of JSON."""
+    """Return a match as a dict for JSON."""
     sentence, match = found.sentence, found.match
     return {
         **sentence.place(found.number),

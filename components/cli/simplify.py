@@ -22,10 +22,11 @@ ClauseFormat = Literal["text", "tsv", "csv", "jsonl"]
 
 
 class CitedClause(NamedTuple):
-    """A clause with its sentence.
+    """A simple clause with the location of its sentence.
 
-    citation (CitedSentence), number (int): The sentence, and its number in the file.
-    words (list of int): The positions of its words in the Doc.
+    citation (CitedSentence): The source location of the sentence.
+    number (int): The number of the sentence in the file, from 1.
+    words (list of int): The token indices in the Doc of the sentence's words.
     clause (SimpleClause): The clause.
     """
 

@@ -88,7 +88,11 @@ def surprisal(
 
 
 def _log_perplexity(total: Counter[str]) -> None:
-    """Log the perplexity by the sum of surprisals, and the numbers of tokens that have one or are unknown."""
+    """Log the perplexity per token, ends of sentences included, and the number of unknown words.
+
+    total (Counter): "bits", the sum of surprisals; "tokens", the number of tokens that have one; and "unknown", the
+        number of tokens without one.
+    """
     bits = total["bits"] / total["tokens"]
     unknown = f"; {counted(total['unknown'], 'unknown word')} left out" if total["unknown"] else ""
     tokens = counted(total["tokens"], "token")
@@ -96,7 +100,12 @@ def _log_perplexity(total: Counter[str]) -> None:
 
 
 def _surprises(documents: "Iterable[Parsed]", by: Unit, total: Counter[str]) -> Iterator[Answer]:
-    """Yield the tokens or words of each sentence that has any, and their bits, which are added to the total."""
+    """Yield the surprisals of each sentence that has words, by token or word, and add those of tokens to `total`.
+
+    documents (iterable of Parsed): Docs with the parser's answers to "surprisals".
+    by ("token" or "word"): The unit of the answers.
+    total (Counter): The counter, as for `_log_perplexity`.
+    """
     for parsed in documents:
         tokens = list(answers_of(parsed, "surprisals"))
         for token in tokens:
@@ -106,7 +115,7 @@ def _surprises(documents: "Iterable[Parsed]", by: Unit, total: Counter[str]) -> 
 
 
 def _rows(sentences: Iterable[Answer]) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each word; the end of a sentence stands after its last character."""
+    """Yield the header of a table, then a row for each word and end of sentence; an end has the empty span after it."""
     yield _COLUMNS
     for number, (citation, words, bits) in enumerate(sentences, start=1):
         place, (_, end) = cells(*citation.place(number).values()), citation.characters()

@@ -13,7 +13,7 @@ from spacy_lpcfg.queries.boundaries import Boundary, boundaries
 def doc_boundaries(doc: Doc) -> list[Boundary]:
     """Return the boundary after each token of a Doc, see `spacy_lpcfg.queries.boundaries`.
 
-    RETURNS (list of Boundary, (n_tokens,)): All 0 for white space.
+    RETURNS (list of Boundary, (n_tokens,)): The boundaries; all numbers are 0 for white space.
     RAISES (ValueError): If the Doc has no trees.
     """
     by_token = [Boundary()] * len(doc)

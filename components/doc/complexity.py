@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def sentence_complexity(doclike: Doc | Span, *, with_surprisal: bool = True) -> Complexity:
-    """Measure the syntactic complexity of the sentences of a Doc, or of the constituent that a Span is.
+    """Measure the syntactic complexity of each sentence of a Doc, or of a Span that is a constituent.
 
     doclike (Doc or Span): A Doc with trees, or a Span of one.
     with_surprisal (bool): Whether to include surprisal, which is computed if it is not known yet.
-    RAISES (ValueError): If it has no trees.
+    RAISES (ValueError): If the Doc has no trees, or the Span is not a constituent.
     """
     # patterns of trees, which parsing does without
     from spacy_lpcfg.components.doc.tree_matcher import constituency_of
@@ -30,12 +30,12 @@ def sentence_complexity(doclike: Doc | Span, *, with_surprisal: bool = True) -> 
 
 
 def doc_complexity(doclike: Doc | Span) -> Record:
-    """Return counts, indices, depths and surprisal of a Doc or a sentence, by their names in `queries.complexity`."""
+    """Return counts, indices, depths and surprisal of a Doc or sentence, by the names in `queries.complexity`."""
     return sentence_complexity(doclike).document
 
 
 def _surprisals(root: Constituent) -> list[float]:
-    """Return the surprisals of the words; [] if the Doc has none and no component can compute them."""
+    """Return the surprisals of the words in bits; [] if the Doc has none and no component can compute them."""
     try:
         return [surprisal_of(token) for token in root.leaves]
     except ValueError:

@@ -46,10 +46,10 @@ def constraints_by_sentence(constraints: Constraints, bounds: Sequence[tuple[int
 
 
 def constraints_within(constraints: Constraints, positions: Sequence[int]) -> Constraints:
-    """Convert constraints on a Doc to those on a sentence; spans that are not inside it are dropped.
+    """Convert constraints on a Doc to positions in a sentence; drop spans that are not inside the sentence.
 
     constraints (Constraints): Constraints with positions in the Doc.
-    positions (sequence of int): Positions of the sentence's words in the Doc.
+    positions (sequence of int): Positions of the sentence's words in the Doc, increasing, at least one.
     """
 
     def place(start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -26,7 +26,7 @@ _TAKEN = (
 
 
 def register_extensions() -> None:
-    """Register all attributes of trees, among them benepar's accessors, under names that nobody else holds.
+    """Register all extension attributes of trees, including benepar's; names that are taken get a prefix.
 
     The getters read `doc.spans["constituents"]`, or else what another component wrote; nothing is stored twice. benepar
     refuses to share names: to have both in one process, import benepar first.
@@ -54,9 +54,9 @@ def register_surprisal() -> None:
 def register_getters(of_class: Mapping[type[Doc] | type[Span] | type[Token], Getters]) -> None:
     """Register getters of extension attributes, once.
 
-    of_class (mapping): Names and their getters for Doc, Span and Token.
+    of_class (mapping of class to mapping of str to callable): Names and getters, for each of Doc, Span and Token.
 
-    A name that somebody else has set stays theirs, with a warning; the getter then has the name with `PREFIX`.
+    If another package has registered a name, it keeps the name, with a warning; the getter gets `PREFIX` + name.
     """
     taken = [
         f"{kind.__name__}._.{name}"
@@ -70,7 +70,7 @@ def register_getters(of_class: Mapping[type[Doc] | type[Span] | type[Token], Get
 
 
 def _register(kind: Any, name: str, getter: Callable[[Any], Any]) -> bool:
-    """Register a getter; return whether it got the name itself, and not the prefixed one."""
+    """Register a getter under a name, or under the prefixed name if it is taken; return whether it got the name."""
     for candidate in (name, PREFIX + name):
         if not kind.has_extension(candidate):
             kind.set_extension(candidate, getter=getter)
@@ -84,40 +84,40 @@ def _register(kind: Any, name: str, getter: Callable[[Any], Any]) -> bool:
 
 
 def span_labels(span: Span) -> tuple[str, ...]:
-    """Return labels of the constituent, outermost first; () for a bare word. As in benepar."""
+    """Return the labels of a constituent, outermost first; () for a bare word. Same as in benepar."""
     node = span_constituency(span)
     return node.labels if node else ()
 
 
 def span_parse_string(span: Span) -> str:
-    """Return the constituent in brackets. As in benepar."""
+    """Return a constituent in brackets. Same as in benepar."""
     node = span_constituency(span)
     return node.bracketed if node else ""
 
 
 def span_probability(span: Span) -> float | None:
-    """Return the posterior probability of a constituent with the span's label; None where nothing is known.
+    """Return the posterior probability of a constituent with the span's label; None if unknown.
 
-    Without a label, or with one that its node does not have, it is that of the node's outermost label.
+    For a span without a label, or with a label that its node lacks, use the node's outermost label.
     """
     node = span_constituency(span)
     return node.label_probability_of(span.label_) if node else None
 
 
 def span_constituents(span: Span) -> Iterator[Span]:
-    """Yield the constituent and all below it, in pre-order, words included. As in benepar."""
+    """Yield a constituent and all nodes below it, in pre-order, words included. Same as in benepar."""
     node = span_constituency(span)
     return iter([span.doc[n.start : n.end] for n in node.nodes()] if node else [])
 
 
 def span_children(span: Span) -> Iterator[Span]:
-    """Yield the children of the constituent. As in benepar."""
+    """Yield the children of a constituent, from left to right. Same as in benepar."""
     node = span_constituency(span)
     return iter([span.doc[n.start : n.end] for n in node.children] if node else [])
 
 
 def span_parent(span: Span) -> Span | None:
-    """Return the constituent above; None above the root. As in benepar."""
+    """Return the parent of a constituent; None for the root. Same as in benepar."""
     node = span_constituency(span)
     above = node.parent if node else None
     return span.doc[above.start : above.end] if above else None

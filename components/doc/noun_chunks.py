@@ -28,7 +28,7 @@ _POSSESSIVE = "POS"
 class NounChunks:
     """A pickleable function that returns the noun chunks of a Doc or Span.
 
-    of_dependencies (callable or None): The language's own function.
+    of_dependencies (callable or None): The language's own function over dependencies; None if there is none.
     """
 
     of_dependencies: Callable[[Any], Chunks] | None
@@ -45,9 +45,9 @@ class NounChunks:
 
 
 def offer_noun_chunks(vocab: Vocab, doc: Any = None) -> None:
-    """Make Docs of a vocabulary take noun chunks from their trees if they have no dependencies.
+    """Install `NounChunks` in a vocabulary: its Docs without dependencies take noun chunks from their trees.
 
-    doc (Doc or None): A Doc that was made before.
+    doc (Doc or None): An existing Doc in which to install it too.
     """
     if not isinstance(vocab.get_noun_chunks, NounChunks):
         chunker: Any = NounChunks(cast("Callable[[Any], Chunks] | None", vocab.get_noun_chunks))
@@ -57,7 +57,7 @@ def offer_noun_chunks(vocab: Vocab, doc: Any = None) -> None:
 
 
 def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of base noun phrases, in text order: noun phrases in which all others are possessors.
+    """Yield start and end of base noun phrases in text order: their only inner noun phrases are possessors.
 
     key (str): Key of the trees in `doc.spans`.
     """
@@ -73,7 +73,7 @@ def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
 
 
 def _ends_below(phrases: list[tuple[int, int]], i: int) -> Iterator[int]:
-    """Yield the ends of the phrases inside the i-th one."""
+    """Yield the end positions of the phrases inside phrase number `i`."""
     for start, end in islice(phrases, i + 1, None):
         if start >= phrases[i][1]:
             return

@@ -21,7 +21,7 @@ class Phrase(Span):
     """A constituent as a Span, with its label.
 
     probability (float or None): The posterior probability of its bracket; None if unknown.
-    head (Token): The word that is its head.
+    head (Token): The head word.
     depth (int): The number of brackets around it.
     sentence (int): The number of its sentence in the Doc, from 1.
     sent_id (str): The ID of its sentence; "" if it has none.
@@ -39,7 +39,7 @@ class Phrase(Span):
     )
 
     def as_record(self) -> dict[str, Any]:
-        """Return the values of all columns by name, with words as text."""
+        """Return the values of all `columns` by name, Spans and Tokens as text."""
         record = {name: getattr(self, "label_" if name == "label" else name) for name in self.columns}
         return {name: value.text if isinstance(value, (Span, Token)) else value for name, value in record.items()}
 
@@ -49,7 +49,7 @@ class ClausePhrase(Phrase):
 
     verb (Token): Its main verb.
     subject (Phrase or None): Its subject.
-    is_finite, is_subordinate, is_relative (bool): Whether it is a clause of this kind.
+    is_finite, is_subordinate, is_relative (bool): Whether the clause is of this kind.
     """
 
     verb: Token
@@ -65,7 +65,7 @@ AnyPhrase = TypeVar("AnyPhrase", bound=Phrase)
 
 
 class Phrases(tuple[AnyPhrase, ...]):
-    """A list of phrases in text order, outer ones first."""
+    """A tuple of phrases in text order, outer ones first."""
 
     def as_table(self) -> list[dict[str, Any]]:
         """Return a record for each phrase, for example for `pandas.DataFrame`."""
@@ -78,7 +78,7 @@ def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Ph
     doclike (Doc or Span): A Doc with trees; or a constituent of one, such as a sentence.
     label (str): A category, or several with | between them.
     maximal (bool): Whether to leave out constituents within another one of these labels.
-    RAISES (ValueError): If there are no trees, or if the model that made them is loaded and lacks the label.
+    RAISES (ValueError): If the Doc has no trees, or if the model that parsed it is loaded and lacks the label.
     """
     docs = _PhrasesOf(doclike)
     nodes = phrases(docs.index, label, maximal=maximal)
@@ -89,9 +89,9 @@ def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Ph
 
 
 def doc_clauses(doclike: Doc | Span) -> Phrases[ClausePhrase]:
-    """Return the clauses in text order: `doc._.clauses`.
+    """Return the clauses of a Doc or constituent in text order: `doc._.clauses`.
 
-    RAISES (ValueError): If there are no trees.
+    RAISES (ValueError): If the Doc has no trees.
     """
     docs = _PhrasesOf(doclike)
     phrases_of_clauses = []
@@ -106,7 +106,7 @@ def doc_clauses(doclike: Doc | Span) -> Phrases[ClausePhrase]:
 
 
 class _PhrasesOf(IndexedDocs):
-    """The index of a Doc or Span, of whose nodes it makes phrases."""
+    """An index of a Doc or Span that converts its nodes to phrases."""
 
     def __init__(self, doclike: Doc | Span) -> None:
         doc = doclike.doc if isinstance(doclike, Span) else doclike

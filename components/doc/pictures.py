@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class PicturedSentence(NamedTuple):
-    """A non-empty sentence of a Doc with what is drawn of it.
+    """A non-empty sentence of a Doc, with its words, tree and probabilities for drawing.
 
     number (int): The number of the sentence in the Doc, empty ones included, from 0.
     text (str): The sentence as it stands in the Doc.
-    positions (list of int): (n_words,), of the words' tokens in the Doc.
-    words (list of str): (n_words,).
+    positions (list of int, (n_words,)): The positions of the words in the Doc.
+    words (list of str, (n_words,)): The texts of the words.
     tree (Tree): The tree over the words.
-    scores (pair of list of float, or None): Probabilities of the tree's brackets and tags, None where there are none.
+    scores (pair of list of float, or None): Probabilities of the tree's brackets and tags; None if unknown.
     """
 
     number: int
@@ -37,7 +37,7 @@ class PicturedSentence(NamedTuple):
 def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
     """Yield the non-empty sentences of a Doc.
 
-    doc (Doc): Parsed.
+    doc (Doc): A parsed Doc.
     key (str): Key of the trees in `doc.spans`.
     """
     for number, (start, end) in enumerate(sentence_bounds(doc)):
@@ -48,10 +48,11 @@ def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
 
 
 def ask(component: ModelPipe, question: str, doc: Doc, *arguments: Any, **settings: Any) -> list[Any]:
-    """Return the answer of a component for each sentence of a Doc.
+    """Call a method of a component that returns an answer for each sentence of a Doc.
 
     component (ModelPipe): The component.
-    question (str): "posteriors", "n_best" or "surprisals", a method that takes a Doc, and the arguments and settings.
+    question (str): The name of the method, such as "posteriors", "n_best" or "surprisals".
+    doc (Doc): The first argument of the method; `arguments` and `settings` follow.
     RAISES (ValueError): If the component lacks the method, or its model has no answer.
     """
     method = getattr(component, question, None)

@@ -45,9 +45,9 @@ Bracket = tuple[int, int, str]
 def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
     """Return the trees of a Doc, one a sentence; None for a sentence without words.
 
-    doc (Doc): Annotated under `key`.
+    doc (Doc): A Doc with trees under `key`.
     key (str): Key of `doc.spans`.
-    RETURNS (list of Tree or None): Words in treebank form (`escape_tokens`).
+    RETURNS (list of Tree or None): The trees, with words in treebank spelling (`escape_tokens`).
     RAISES (ValueError): If the Doc is not annotated, or if the spans make no tree.
     """
     sentences = [sentence_tree(doc, start, end, key) for start, end in sentence_bounds(doc)]
@@ -66,13 +66,13 @@ def rooted_trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
 
 @dataclass(frozen=True)
 class SentenceTree:
-    """The brackets of one sentence; ranges count its words, not the tokens of the Doc.
+    """The tree of one sentence as brackets, whose positions count the words of the sentence, not tokens of the Doc.
 
     doc (Doc): The Doc.
     key (str): Key of `doc.spans`.
     words (tuple of int): Positions of the words in the Doc.
     tags (tuple of str): The tag of each word.
-    spellings (tuple of str): The treebank's spelling of each word; "" where it is that of `escape_tokens`.
+    spellings (tuple of str): The treebank's spelling of each word; "" if it is what `escape_tokens` makes of the text.
     brackets (tuple of (start, end, label)): The brackets in pre-order, half-open.
     scores, tag_scores (tuple of float, or None): Posterior probabilities of the brackets, and of the words' tags.
     """
@@ -117,7 +117,7 @@ class SentenceTree:
 
     @property
     def tree_probability(self) -> float | None:
-        """P(tree | words) of the tree that the parser chose; None where it is not known."""
+        """P(tree | words) of the whole tree that the parser chose; None if unknown, or if sentences have changed."""
         probabilities = check_trees(self.doc, self.key).tree_probabilities
         starts = self.doc.to_array("SENT_START")[1:] == 1
         if probabilities is None or len(probabilities) != 1 + np.count_nonzero(starts):  # sentences have changed since
@@ -133,9 +133,9 @@ class SentenceTree:
         return alone
 
     def posteriors(self) -> dict[Bracket, float]:
-        """Return probabilities of the brackets that the sentence may have, by the component that wrote the tree.
+        """Parse the sentence again, and return the posterior probability of each possible bracket.
 
-        RAISES (ValueError): If there is no such component.
+        RAISES (ValueError): If the component that wrote the tree no longer exists.
         """
         pipe = find_pipe(self.doc, self.key)
         if pipe is None:
@@ -182,7 +182,7 @@ def sentence_tree(doc: Doc, start: int, end: int, key: str) -> SentenceTree:
 
 
 class _Starts(Sequence[int]):
-    """First tokens of the spans of a group that fits its Doc, which are in order, for bisection."""
+    """A sequence of the start positions of a group's spans, in increasing order, for bisection."""
 
     def __init__(self, group: SpanGroup) -> None:
         self.group = group
@@ -197,7 +197,7 @@ class _Starts(Sequence[int]):
 def check_trees(doc: Doc, key: str, start: int = 0, end: int = 0) -> Attributes:
     """Return the attributes of a Doc's trees, fitted to the tokens at [start, end) and checked against the Doc.
 
-    RAISES (ValueError): If the Doc has no trees under the key, or those of another format, or of other tokens.
+    RAISES (ValueError): If the Doc has no trees under the key, or they have another format or do not fit its tokens.
     """
     if key not in doc.spans:
         raise ValueError(

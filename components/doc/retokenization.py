@@ -3,13 +3,13 @@
 spaCy's retokenizer leaves groups of spans as they are, with positions of tokens that have changed. They are fitted by
 the characters of the text, which stay as they were:
 
-- A bracket over a merged token and others, or over just this token, is over it still.
+- A bracket over a merged token and others, or over just this token, still covers it.
 - A bracket within a merged token is left out: the token is one leaf of the tree.
 - A bracket that begins or ends within a merged token, and is not all within it, crosses it. It is left out too, with a
   warning, and the status of its sentence is "retokenized": its tree has no probability.
 - Scores follow their brackets. A merged token has the tag of its last word, or the tag that spaCy keeps for it if that
-  is the parser's, no score of it, the spelling of its text, and the sum of its words' surprisals; parts of a token that
-  was split have its tag, and none of the others.
+  is the parser's, no tag score, the spelling of its text, and the sum of its words' surprisals; parts of a token that
+  was split have its tag, and no score, spelling or surprisal.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _CROSSED = (
 
 
 def offsets_of(doc: Doc) -> np.ndarray:
-    """Return the characters at which tokens begin, int32 (n_tokens,)."""
+    """Return the character offset at which each token begins, int32 (n_tokens,)."""
     return doc.to_array("IDX").astype(np.int32).reshape(len(doc))
 
 
 def is_fitted(attrs: dict[str, Any], doc: Doc, start: int, end: int | None) -> bool:
-    """Return whether attributes are those of the tokens of a Doc, or have no usable offsets by which to tell.
+    """Return whether attributes fit the tokens of a Doc; True if they have no valid offsets to compare.
 
     start, end (int, or None for the last): Tokens whose offsets are compared. Their number is compared in any case, but
         a merge and a split may leave it as it was.
@@ -55,7 +55,8 @@ def is_fitted(attrs: dict[str, Any], doc: Doc, start: int, end: int | None) -> b
 class _Raw(NamedTuple):
     """A span as spaCy packs it in bytes.
 
-    spaCy makes no Span of positions beyond the tokens that are left, and `del group[i]` deletes another span.
+    The bytes are decoded because spaCy cannot make a Span beyond the remaining tokens, and `del group[i]` deletes the
+    wrong span.
     """
 
     id: int
@@ -68,9 +69,9 @@ class _Raw(NamedTuple):
 
 
 def fit(group: SpanGroup, doc: Doc, attrs: dict[str, Any]) -> bool:
-    """Fit the spans of a group, and its attributes, to the tokens of its Doc; return False if they are of another Doc.
+    """Fit the spans and attributes of a group to the tokens of its Doc; return False if they belong to another Doc.
 
-    attrs (dict): The attributes of the group, which are changed in place; the group is not given them.
+    attrs (dict): The attributes of the group, which are changed in place, but not assigned to the group.
     """
     packed = srsly.msgpack_loads(SpanGroup.to_bytes(group))["spans"]
     raw = [_Raw(*struct.unpack(_LAYOUT, record)) for record in packed]
@@ -99,27 +100,27 @@ class _Words:
         self.ends = [token.idx + len(text.rstrip()) for token, text in tokens]
 
     def below(self, span: _Raw) -> tuple[int, int]:
-        """Return the first and last of the words that a span has a part of."""
+        """Return the indices of the first and last words that overlap a span."""
         return bisect_right(self.ends, span.start_char), bisect_left(self.starts, span.end_char) - 1
 
     def has(self, span: _Raw) -> bool:
-        """Return whether a span is over whole words."""
+        """Return whether a span begins and ends at word boundaries."""
         first, last = self.below(span)
         return first <= last and span.start_char <= self.starts[first] and self.ends[last] <= span.end_char
 
     def cross(self, span: _Raw) -> bool:
-        """Return whether a span is neither over whole words nor within one."""
+        """Return whether a span overlaps several words, and begins or ends inside one."""
         first, last = self.below(span)
         return first < last and not self.has(span)
 
     def place(self, span: _Raw) -> _Raw:
-        """Return a span over whole words, of the tokens as they are."""
+        """Return a span of whole words with the current token positions and character offsets."""
         first, last = (self.tokens[i] for i in self.below(span))
         return span._replace(start=first.i, end=last.i + 1, start_char=first.idx, end_char=last.idx + len(last))
 
 
 def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
-    """Fit the attributes of tokens to the tokens as they are.
+    """Fit the attributes with one value per token to the current tokens.
 
     old (list of int): The characters at which the tokens of the attributes began.
     """
@@ -144,7 +145,7 @@ def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
 
 
 def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[int]]) -> None:
-    """Fit the tags to the tokens as they are.
+    """Fit the tags to the current tokens.
 
     parts (list of list of int): The words that each token was made of, if it was not split.
     """
@@ -165,7 +166,7 @@ def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[
 
 
 def _fit_sentences(doc: Doc, attrs: dict[str, Any], key: str, crossed: list[_Raw]) -> None:
-    """Fit the attributes of sentences to the tokens as they are.
+    """Fit the attributes with one value per sentence to the current tokens.
 
     crossed (list of _Raw): Spans that are left out since merged tokens cross them.
     """

@@ -24,8 +24,8 @@ class DocSentences(NamedTuple):
 
     starts (list of bool, or None): Whether each token begins a sentence; None if the Doc had sentence boundaries.
     bounds (list of (int, int)): Start and end of each sentence.
-    words (list of list of int): Positions of the words of each, see `words_of`.
-    texts (list of list of str): The words, see `texts_of`.
+    words (list of list of int): Positions of the words of each sentence, see `words_of`.
+    texts (list of list of str): The texts of these words, see `texts_of`.
     given_tags (list of str): Tag of each token of the Doc, see `given_tags_of`.
     """
 
@@ -87,7 +87,7 @@ def words_of(doc: Doc, start: int, end: int) -> list[int]:
 def given_tags_of(doc: Doc, key: str) -> list[str]:
     """Return each token's tag unless the parser of `doc.spans[key]` has set it; "" if there is none.
 
-    Where `token.tag_` is the tag of the tree, the tree's attrs tell what was there before it.
+    If `token.tag_` is the tag of the tree, return the tag from before parsing, which is stored with the tree.
     """
     tags = [token.tag_ for token in doc]
     if key not in doc.spans:
@@ -128,7 +128,7 @@ def multiwords_of(doc: Doc) -> list[str] | None:
 
 
 def _stored(doc: Doc, name: str, n: int) -> list[str] | None:
-    """Return n texts of an attribute of the trees, or else of `doc.user_data`; None if there are none."""
+    """Return the list of `n` texts stored under a name with the trees or in `doc.user_data`; None if there is none."""
     candidates = [getattr(attributes(doc, key, 0, 0), name) for key in keys_of(doc)]
     for values in (*candidates, doc.user_data.get(name)):
         if isinstance(values, list | tuple) and len(values) == n:
@@ -137,7 +137,7 @@ def _stored(doc: Doc, name: str, n: int) -> list[str] | None:
 
 
 def set_source(doc: Doc, source: SentenceSource) -> None:
-    """Write the ID and the multiword tokens of the one sentence of a Doc to `doc.user_data`, for trees to come."""
+    """Write the ID and multiword tokens of a Doc of one sentence to `doc.user_data`, for trees written later."""
     if source.sent_id:
         doc.user_data[SENT_IDS] = [source.sent_id]
     if source.text and source.text.multiwords:
@@ -154,7 +154,7 @@ def source_text(doc: Doc) -> SourceText:
 
 
 def sentence_sources(doc: Doc) -> list[SentenceSource]:
-    """Return the ID of each sentence and the text of its words, which is None if the Doc has no white space."""
+    """Return the ID and text of each sentence; the text is None if the white space of the Doc is unknown."""
     bounds = sentence_bounds(doc)
     sent_ids = sent_ids_of(doc) or [""] * len(bounds)
     texts: list[SourceText | None] = [None] * len(bounds)
@@ -165,7 +165,7 @@ def sentence_sources(doc: Doc) -> list[SentenceSource]:
 
 
 def _text_of_words(text: SourceText, words: Sequence[int]) -> SourceText:
-    """Return a part of a text without its tokens of white space, which count as white space after a word."""
+    """Select some words of a text; a token of white space after a word counts as white space."""
     after = [text.words[i + 1].isspace() if i + 1 < len(text.words) else False for i in words]
     multiwords = tuple(text.multiwords[i] for i in words) if text.multiwords else ()
     return SourceText(

@@ -33,8 +33,8 @@ class SimpleClause(NamedTuple):
 
     text (str): The clause as a sentence.
     relation (str), probability (float or None): As in `spacy_lpcfg.queries.SplitClause`.
-    words (tuple of ClauseToken): Its words.
-    sent (Span): The sentence that it is from.
+    words (tuple of ClauseToken): The words of the clause.
+    sent (Span): The sentence that the clause is split from.
     """
 
     text: str
@@ -74,7 +74,7 @@ def _tokens(words: Sequence[ClauseWord], tokens: Sequence[Token]) -> Iterator[Cl
 
 
 def _text(words: Sequence[ClauseToken]) -> Iterator[str]:
-    """Yield the words with white space: as in the Doc between its neighbours, and as one writes between others."""
+    """Yield the words and the white space between them: as in the Doc between adjacent tokens, else by punctuation."""
     for word, after in zip(words, [*words[1:], None], strict=True):
         yield word.text
         if after is None:

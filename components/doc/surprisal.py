@@ -1,4 +1,4 @@
-"""Surprisal of the tokens of a Doc, in bits: under a language model, a proper grammar, or a belief network.
+"""Surprisal of the tokens of a Doc, in bits, by a language model, a proper grammar, or a belief network.
 
 `token._.surprisal` is -log2 of the probability of a token given the tokens before it in its sentence: by the
 pipeline's `language_model` if it has one, else by the component that wrote the Doc's trees. It is stored in
@@ -23,8 +23,8 @@ from spacy_lpcfg.components.doc.tree_group import KEYS, LANGUAGE_MODEL_KEY, attr
 def token_surprisal(doc: Doc, model: SurprisalModel) -> np.ndarray:
     """Return the surprisal of every token given those before it in its sentence.
 
-    doc (Doc): A Doc, which counts as one sentence if it has no sentence boundaries. Its words have to be split as those
-        of the text that the model learned from.
+    doc (Doc): A Doc, which counts as one sentence if it has no sentence boundaries. Its tokenisation has to be the
+        one of the text that the model learned from.
     model (LanguageModel or component): A model from `spacy-lpcfg learn lm` or `spacy_lpcfg.language_model.fit`, or a
         component such as `nlp.get_pipe("lpcfg_parser")`.
     RETURNS (float64, (n_tokens,)): Bits; nan for white space and for words that a language model does not know.
@@ -35,7 +35,7 @@ def token_surprisal(doc: Doc, model: SurprisalModel) -> np.ndarray:
 def doc_surprisal(doc: Doc, model: SurprisalModel) -> tuple[np.ndarray, np.ndarray]:
     """Return the surprisal of every token, as `token_surprisal` does, and of the end of every sentence.
 
-    RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): Bits; the end of a sentence without words has nan.
+    RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): Bits; nan for the end of a sentence without words.
     """
     words = [words_of(doc, start, end) for start, end in sentence_bounds(doc)]
     return surprisal_of_words(len(doc), words, [texts_of(doc, positions) for positions in words], model)
@@ -47,7 +47,7 @@ def surprisal_of_words(
     """Compute the surprisal of tokens and of the ends of sentences, as `doc_surprisal` returns them.
 
     words (sequence of sequence of int): The positions of the words of each sentence in the Doc.
-    texts (sequence of sequence of str): The words.
+    texts (sequence of sequence of str): The texts of these words.
     """
     tokens, ends = np.full(n_tokens, np.nan), np.full(len(words), np.nan)
     for i, (positions, sentence) in enumerate(zip(words, texts, strict=True)):
@@ -69,7 +69,7 @@ def set_surprisal(doc: Doc, key: str, model: SurprisalModel) -> None:
 def surprisal_of(token: Token) -> float:
     """Return the surprisal of a token in bits; nan for white space.
 
-    RAISES (ValueError): If the Doc has none, and no component with its vocabulary can compute it.
+    RAISES (ValueError): If the Doc has no surprisal, and no component with its vocabulary can compute it.
     """
     doc = token.doc
     keys = [key for key in dict.fromkeys((LANGUAGE_MODEL_KEY, *KEYS, *sorted(doc.spans))) if key in doc.spans]
@@ -86,7 +86,7 @@ def surprisal_of(token: Token) -> float:
 
 
 def _try_to_store(doc: Doc, key: str) -> bool:
-    """Store the surprisal by the component of a key; return False if there is none, or it has no surprisal."""
+    """Compute and store surprisal by the component of a key; return False if no component can."""
     pipe = find_pipe(doc, key)
     if pipe is None:
         return False

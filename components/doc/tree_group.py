@@ -1,9 +1,9 @@
-"""Spans of trees that stay with their Doc: when tokens are merged or split, and when Docs are put together.
+"""Span groups of trees that stay correct when tokens are merged or split, and when Docs are concatenated.
 
 A `TreeGroup` follows its tokens when it is next read (`retokenization.py`).
 
-`Doc.from_docs` takes the spans of a group and leaves its attributes, but takes `doc.user_data` of spans. The attributes
-are found there, and put together.
+`Doc.from_docs` copies the spans of a group without its attributes, but copies entries of `doc.user_data` for spans.
+A copy of the attributes is kept there, from which they are restored.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _APART = (
 
 
 class TreeGroup(SpanGroup):
-    """A span group that calls `follow` whenever it is read, as one has to for groups that spaCy makes."""
+    """A span group that calls `follow` whenever it is read; for groups made by spaCy, callers have to do so."""
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def attributes(doc: Doc, key: str, start: int = 0, end: int | None = None) -> At
 
 
 def set_attributes(doc: Doc, key: str, **attrs: Any) -> None:
-    """Change attributes of a group that is there; their names are those of `Attributes`."""
+    """Set attributes of an existing group, by their names in `Attributes`."""
     group_at(doc, key, 0, None).attrs.update(attrs)
 
 
@@ -107,9 +107,9 @@ def scored_spans(doc: Doc, key: str) -> list[tuple[Span, float]]:
 
 
 def set_group(doc: Doc, key: str, spans: Sequence[Span], **attrs: Any) -> None:
-    """Write a group of spans to `doc.spans[key]`, with the characters at which tokens begin as one more attribute.
+    """Write a group of spans to `doc.spans[key]`, and add the offsets of the tokens to its attributes.
 
-    attrs: The attributes by their names in `Attributes`; None for one that the group does not have.
+    attrs: The attributes by their names in `Attributes`; those that are None are left out.
     """
     values = {name: value for name, value in attrs.items() if value is not None}
     group = TreeGroup(doc, name=key, spans=spans, attrs={**values, OFFSETS: offsets_of(doc)})
@@ -118,7 +118,7 @@ def set_group(doc: Doc, key: str, spans: Sequence[Span], **attrs: Any) -> None:
 
 
 def group_at(doc: Doc, key: str, start: int = 0, end: int | None = 0) -> SpanGroup:
-    """Return `doc.spans[key]`, fitted to the tokens by `follow`, with its attributes if Docs were put together."""
+    """Return `doc.spans[key]`, fitted to the tokens by `follow`; restore its attributes after `Doc.from_docs`."""
     group = doc.spans[key]
     if "format" not in group.attrs:
         _recall(doc, key, group)
@@ -127,7 +127,7 @@ def group_at(doc: Doc, key: str, start: int = 0, end: int | None = 0) -> SpanGro
 
 
 def keys_of(doc: Doc) -> list[str]:
-    """Return the keys in `doc.spans` under which a Doc has trees: those of `KEYS` first, then all others."""
+    """Return the keys in `doc.spans` under which a Doc has trees: first the ones in `KEYS`, then all others, sorted."""
     others = [key for key in sorted(doc.spans) if key not in KEYS and "format" in group_at(doc, key).attrs]
     return [*(key for key in KEYS if key in doc.spans), *others]
 
@@ -144,7 +144,7 @@ def key_of(doc: Doc) -> str:
 
 
 def follow(group: Any, start: int = 0, end: int | None = 0) -> None:
-    """Fit spans and attributes to the tokens of the Doc, if these have changed.
+    """Fit the spans and attributes of a group to the tokens of its Doc, if the tokens have changed.
 
     group (SpanGroup): A group of any kind.
     start, end (int, or None for the last): Tokens that are compared, see `is_fitted`.
@@ -168,7 +168,7 @@ def _name(key: str) -> str:
 
 
 def _is_record(name: Any, key: str) -> bool:
-    """Return whether a key of `doc.user_data` is that of the attributes of a group."""
+    """Return whether a key of `doc.user_data` holds the attributes of the group at `key`."""
     return isinstance(name, tuple) and len(name) == 4 and name[:2] == ("._.", _name(key))
 
 
@@ -181,7 +181,7 @@ def _remember(doc: Doc, key: str, attrs: dict[str, Any]) -> None:
 
 
 def has_trees_at(doc: Doc, key: str, i: int) -> bool:
-    """Return False if a token is of a Doc without trees, which `Doc.from_docs` put together with others."""
+    """Return whether token `i` has a tree; False if `Doc.from_docs` took it from a Doc without trees."""
     if "format" in doc.spans[key].attrs:
         return True
     records, character = _records(doc, key), doc[i].idx
@@ -195,7 +195,7 @@ def _records(doc: Doc, key: str) -> list[tuple[int, int]]:
 
 
 def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
-    """Restore the attributes of a group that `Doc.from_docs` made, from those of the groups that it joined."""
+    """Restore the attributes of a group that `Doc.from_docs` made, from the attributes of the joined groups."""
     data: dict[Any, Any] = doc.user_data
     inside = [(start, end) for start, end in sorted(_records(doc, key)) if 0 <= start < end <= len(doc.text)]
     if len(inside) < 2:
@@ -209,7 +209,7 @@ def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
 
 
 def _joined(parts: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
-    """Return attributes of groups after each other, as far as all have them.
+    """Concatenate the attributes of groups; keep only those that all groups have, or that have a default.
 
     parts (sequence of (int, dict)): The character at which each Doc begins, and the attributes of its group.
     """

@@ -25,7 +25,7 @@ class DocTreeMatch(NamedTuple):
 
     key (str): The key that the patterns were added under.
     span (Span): The words below the node, with its label, its tag, or the word as its label.
-    names (dict of str to Span): The nodes that the pattern names, in the same way.
+    names (dict of str to Span): The words below each node that the pattern names, labelled like `span`.
     probability (float or None): The least posterior probability of these nodes' brackets and tags; None if unknown.
     """
 
@@ -39,7 +39,7 @@ class TreeMatcher:
     """A matcher of tree patterns in the trees of Docs.
 
     vocab (Vocab): The vocabulary of the Docs.
-    rules (HeadRules or None): Head rules for relations such as <#; None for those of the vocab's language.
+    rules (HeadRules or None): Head rules for relations such as <#; None for the rules of the vocab's language.
     spans_key (str or None): Key of `doc.spans` with the trees; None for the first that a Doc has.
     """
 
@@ -51,7 +51,7 @@ class TreeMatcher:
         self._callbacks: dict[str, OnMatch | None] = {}
 
     def add(self, key: str, patterns: Sequence[str], *, on_match: OnMatch | None = None) -> None:
-        """Add patterns under a key, to those that it already has.
+        """Add patterns under a key, in addition to earlier ones.
 
         key (str): The name of the matches.
         patterns (list of str): Patterns in Tregex's language.
@@ -114,7 +114,7 @@ class TreeMatcher:
     # Saving
 
     def to_bytes(self) -> bytes:
-        """Serialize the patterns by key; callbacks and head rules are not saved."""
+        """Serialize the patterns by key; callbacks and head rules are left out."""
         patterns = {key: [pattern.text for pattern in added] for key, added in self._patterns.items()}
         return srsly.msgpack_dumps({"patterns": patterns, "spans_key": self.spans_key})
 
@@ -146,9 +146,9 @@ def _unpickled(vocab: Vocab, data: bytes, callbacks: dict[str, OnMatch | None], 
 
 
 class IndexedDocs:
-    """An index of the trees of Docs, with the positions of nodes; errors are those of `TreeMatcher`.
+    """An index of the trees of Docs that converts nodes to Spans; errors as for `TreeMatcher`.
 
-    docs (iterable of Doc or Span): Docs with trees, or constituents of such.
+    docs (iterable of Doc or Span): Docs with trees, or Spans of constituents.
     rules (HeadRules): Head rules of their language.
     spans_key (str or None): Key of `doc.spans`; None for the first that a Doc has.
     has_root (bool): Whether trees of sentences are below a node ROOT, for patterns that mention it.
@@ -174,16 +174,16 @@ class IndexedDocs:
 
 
 def constituency_of(doclike: Doc | Span, spans_key: str | None = None) -> Iterable[Constituent]:
-    """Return the roots of a Doc, or the node of a Span; arguments and errors as for `doc_constituency`."""
+    """Return the roots of a Doc, or the node of a Span if it has words; errors as for `span_constituency`."""
     if isinstance(doclike, Doc):
         return doc_constituency(doclike, spans_key)
     return filter(None, [span_constituency(doclike, spans_key)])
 
 
 def _rooted(node: Constituent, has_root: bool) -> tuple[Tree, Scores]:
-    """Return the tree and scores of a node; for a root, below the artificial root if it is to have one.
+    """Return the tree and scores of a node; put the tree of a root below its artificial root.
 
-    has_root (bool): Whether this is ROOT in any case, and not that of the treebank, if it had one.
+    has_root (bool): Whether the artificial root is always ROOT, instead of the treebank's, which may be missing.
     """
     brackets, tags = node.scores
     if has_root and not node.parent:

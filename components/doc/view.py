@@ -1,4 +1,4 @@
-"""The nodes by which one looks at the trees of a Doc: `doc._.constituency`, `span._.constituency` and the like."""
+"""Tree nodes on a Doc, with navigation, probabilities and drawings: `doc._.constituency`, `span._.constituency`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TokenDependency(NamedTuple):
     """A token with its head and the label of the dependency.
 
     token (Token): A word.
-    head (Token): Its head, as `token.head`: the word itself where there is none.
+    head (Token): The head of the word; the word itself if it is the root, as in `token.head`.
     label (str): The label of the node in which the word depends on its head, and of the largest node that the word
         heads, as in S>NP; "root" where there is no head.
     """
@@ -57,7 +57,7 @@ class UncertainSpan(NamedTuple):
 
     span (Span): The words, with the label.
     probability (float): Posterior probability of the bracket.
-    rivals (tuple of Rival): The likely brackets that exclude it, likeliest first; () if it may simply be there or not.
+    rivals (tuple of Rival): The likely brackets that exclude it, likeliest first; () if there is no likely alternative.
     is_in_tree (bool): Whether the tree has the bracket.
     """
 
@@ -69,9 +69,9 @@ class UncertainSpan(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Constituent:
-    """A node of a tree on a Doc: a range of words with the labels of all brackets over just it.
+    """A node of a tree on a Doc: a range of words with the labels of all brackets over exactly these words.
 
-    It is a sequence of its children; a word, which has none, is true nevertheless.
+    It is a sequence of its children; a word has no children, but its truth value is True.
     """
 
     _sentence: SentenceTree
@@ -85,7 +85,7 @@ class Constituent:
 
     @property
     def label(self) -> str:
-        """The outermost label; without one, the tag of a word, and "" of words that no bracket holds together."""
+        """The outermost label; without a bracket, the tag for a word, and "" for several words."""
         start, end = self._range
         return next(iter(self.labels), self._sentence.tags[start] if end == start + 1 else "")
 
@@ -116,7 +116,7 @@ class Constituent:
 
     @property
     def probability(self) -> float | None:
-        """Probability that the node is right; None where nothing is known.
+        """Probability that the node is right; None if unknown.
 
         Of a root it is P(tree | words), the probability of the sentence's whole tree with its tags, of which brackets
         that a threshold left out are part. None if the model has no distribution over whole trees (a spectral grammar
@@ -128,7 +128,7 @@ class Constituent:
 
     @property
     def label_probability(self) -> float | None:
-        """Posterior probability of the `label` over these words; None where nothing is known."""
+        """Posterior probability of the `label` over these words; None if unknown."""
         return self.label_probability_of(self.label)
 
     def label_probability_of(self, label: str) -> float | None:
@@ -149,9 +149,9 @@ class Constituent:
     def alternatives(self) -> dict[str, float]:
         """Posterior probability of each label that brackets over these words may have, likeliest first.
 
-        Of the node's own labels too; labels may stand over each other, so that they need not add up to 1. The component
-        that wrote the tree, and that shares the Doc's vocabulary, parses the sentence again for it.
-        RAISES (ValueError): If there is no such component.
+        The node's own labels are included. Probabilities may add up to more than 1, since unary chains have several
+        labels. The component that wrote the tree, and that shares the Doc's vocabulary, parses the sentence again.
+        RAISES (ValueError): If that component no longer exists.
         """
         posteriors = self._sentence.posteriors().items()
         of_words = [(label, p) for (start, end, label), p in posteriors if (start, end) == self._range]
@@ -164,7 +164,7 @@ class Constituent:
 
         threshold (float): A bracket of the tree is uncertain if its probability is below `threshold`. A bracket that
             the tree lacks is uncertain if its probability is above 1 - `threshold` (and at least `LIKELY_RIVAL`).
-        RAISES (ValueError): If the tree has no probabilities, or if its component is not there.
+        RAISES (ValueError): If the tree has no probabilities, or if the component that wrote it no longer exists.
         """
         sentence, (first, last) = self._sentence, self._range
         if sentence.scores is None:
@@ -216,7 +216,7 @@ class Constituent:
 
     @property
     def head(self) -> Token:
-        """The word that is the head: that of the head child, down to a word."""
+        """The head word, found by following head children down to a word."""
         node, below = self, self.head_child
         while below is not None:
             node, below = below, below.head_child
@@ -269,9 +269,9 @@ class Constituent:
 
     @property
     def scores(self) -> tuple[list[float] | None, list[float] | None]:
-        """Posterior probabilities of the brackets and of the tags of `tree`, in its order; None where there are none.
+        """Posterior probabilities of the brackets and of the tags of `tree`, in pre-order; None if unknown.
 
-        The bracket without a label around words that no bracket holds together has the probability nan.
+        The unlabelled root of words that no bracket covers has the probability nan.
         """
         (start, end), sentence = self._range, self._sentence
         tags = None if sentence.tag_scores is None else list(sentence.tag_scores[start:end])
@@ -286,11 +286,11 @@ class Constituent:
         return tree_text(self.tree, lines)
 
     def _repr_html_(self) -> str:
-        """Return HTML for Jupyter: the drawing, or brackets and the reason why there is no drawing."""
+        """Return HTML for Jupyter: the drawing, or the tree in brackets with the reason why it cannot be drawn."""
         return Constituency([self])._repr_html_()
 
     def _drawing(self) -> tuple[str, str]:
-        """Return the drawing as HTML, or else brackets, and why."""
+        """Return the drawing as HTML and ""; or the tree in brackets and the error, both as HTML."""
         try:
             return tree_html(self.tree, *self.scores), ""
         except ValueError as error:
@@ -316,7 +316,7 @@ class Constituency(tuple[Constituent, ...]):
         return [UncertainSpan(span, score, (), is_in_tree=False) for span, score in scored]
 
     def _repr_html_(self) -> str:
-        """Return the drawings of the first trees, how many more there are, and why there are no drawings, if so."""
+        """Return HTML for Jupyter: the first trees, and the number of further ones; errors where drawing fails."""
         drawings = [node._drawing() for node in self[:_DRAWN]]
         note = f"<p>{len(self) - _DRAWN:,} more trees</p>" if len(self) > _DRAWN else ""
         return "".join([*(html for html, _ in drawings), note, *dict.fromkeys(why for _, why in drawings)])
@@ -336,7 +336,7 @@ def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
 
     key (str or None): Key of `doc.spans`; None for that of `key_of`.
     RAISES (NonConstituentError): If the words are not a constituent.
-    RAISES (ValueError): As `trees`.
+    RAISES (ValueError): If the Doc has no trees under the key, or its spans make no tree.
     """
     doc = span.doc
     key = key_of(doc) if key is None else key

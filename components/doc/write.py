@@ -1,4 +1,4 @@
-"""Write trees to a Doc, and how they are stored in `doc.spans`; `read.py` reads them, `view.py` shows their nodes.
+"""Storage of trees in `doc.spans`: its format, and functions that write it; `read.py` and `view.py` read it.
 
 `doc.spans[key]` holds one `Span` per bracket, label = category, in pre-order (outer before inner),
 sentence by sentence: this order alone determines the trees, unary chains included. The tag of a
@@ -23,11 +23,11 @@ group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pi
     status (list of str): How each sentence was parsed: "parsed", a fall-back, or "empty"; "retokenized" if its tree
         lost brackets to merged tokens.
     surprisal (float64 array (n_tokens,)), end_surprisal (float64 array (n_sentences,)): bits of each
-        token and of each sentence's end after what is before it; see `surprisal.py`
+        token and of each sentence's end, given the tokens before it; see `surprisal.py`
 
-Trees of a treebank have only the first six, four of them if needed, and their tags are `token.tag_`. Trees of a parser
-have all but "root" and, unless it is asked for them, the last two; "sent_ids", "multiwords" and "spellings" are those
-that the Doc had before. A key that is absent
+Trees of a treebank have only the first six attributes, the last four of these optional; tags are in `token.tag_`.
+Trees of a parser have all attributes but "root"; the last two only once surprisal was requested, and "sent_ids",
+"multiwords" and "spellings" only if the Doc had them before. A key that is absent
 means "not annotated"; an empty group means that no sentence has a bracket. Whitespace tokens are
 carried, not parsed: a span may surround them, but does not begin or end with one. Artificial roots
 (TOP and the like) are no spans: words that no bracket holds together are read as a tree with the
@@ -95,13 +95,13 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
 
 
 def text_of(word: str) -> str:
-    """Return a treebank's word as text; an underscore for a word of white space, which is no word of a Doc."""
+    """Unescape a treebank's word; return "_" for a word of white space, which a Doc cannot have as a word."""
     text = unescape_token(word)
     return "_" if text.isspace() else text
 
 
 def _spellings(texts: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Return the treebank's spelling of each text where it is not the one of `escape_tokens`, else ""."""
+    """Return the treebank's spelling of each text; "" where `escape_tokens` gives it."""
     usual = escape_tokens(texts)
     return [
         word if word != usual_word and text_of(word) == text else ""
@@ -121,7 +121,7 @@ def _source_attributes(doc: Doc, trees: Sequence[Tree | None]) -> dict[str, list
 
 
 def _attributes_before(doc: Doc) -> dict[str, list[str] | None]:
-    """Return what a Doc says of its text already, for new trees over its words: spellings, IDs, multiword tokens."""
+    """Return the spellings, sentence IDs and multiword tokens that a Doc has already, for new trees to keep."""
     kept = (attributes(doc, key).spellings for key in keys_of(doc))
     spellings = next((each for each in kept if isinstance(each, list) and len(each) == len(doc)), None)
     return {"spellings": spellings, SENT_IDS: sent_ids_of(doc), MULTIWORDS: multiwords_of(doc)}
@@ -242,7 +242,8 @@ def set_brackets(
 
     doc (Doc): A Doc with sentence boundaries.
     sentences (sequence of sequence of int): Positions of the words of each sentence.
-    brackets (sequence of Brackets), status (sequence of str): Of each sentence.
+    brackets (sequence of Brackets): The spans and scores of each sentence.
+    status (sequence of str): How each sentence was bracketed: "parsed", "segmented" or "empty".
     label (str): The label of all brackets.
     key (str): Key of `doc.spans`.
     tags (sequence of sequence of str, or None): Tags of the words of each sentence; None for `token.tag_`.

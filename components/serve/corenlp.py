@@ -65,8 +65,9 @@ class Request(NamedTuple):
 
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Request:
-        """Read the properties of CoreNLP that matter here, and ignore all others.
+        """Create a request from CoreNLP's properties; unsupported properties are ignored.
 
+        properties (mapping): Values by name, as for `CoreNLP.annotate`; a flag is set by "true" in any case.
         RAISES (ValueError): For annotators not in `ANNOTATORS`, or an output format not in `FORMATS`.
         """
         names = str(properties.get("annotators", _DEFAULT)).replace(" ", "").split(",")
@@ -86,12 +87,12 @@ class Request(NamedTuple):
 
 
 class AnnotatedSentence(NamedTuple):
-    """A sentence of a text.
+    """A sentence of the text of a request, with its tree.
 
-    doc (Doc): The Doc of its part of the text.
-    places (list of int): The positions in the Doc of its words.
-    offsets (list of (int, int)): The characters of the text at which each word begins and ends.
-    tree (Tree or None): The tree; None unless it was asked for.
+    doc (Doc): The Doc that contains the sentence: a line with `ssplit.eolonly`, otherwise the whole text.
+    places (list of int): The token indices in `doc` of the sentence's words.
+    offsets (list of (int, int)): The start and end offset of each word, in characters of the whole text.
+    tree (Tree or None): The parse tree; None if the request has neither the annotator "pos" nor "parse".
     """
 
     doc: Doc
@@ -101,15 +102,15 @@ class AnnotatedSentence(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """The words, brackets as in treebanks (-LRB-)."""
+        """The words: in treebank spelling (-LRB- for a bracket) if there is a tree, otherwise as in the text."""
         return self.tree.words if self.tree is not None else [self.doc[i].text for i in self.places]
 
 
 class CoreNLP:
-    """A pipeline that answers as CoreNLP does.
+    """Adapter that answers CoreNLP requests by a spaCy pipeline.
 
     nlp (Language): The pipeline.
-    component (ParsingPipe): The component of the pipeline that parses.
+    component (ParsingPipe): The parser in the pipeline.
     """
 
     def __init__(self, nlp: Language, component: ParsingPipe) -> None:
@@ -118,12 +119,12 @@ class CoreNLP:
         self._splitters = [name for name, assigns in assigned.items() if assigns & _SENTENCE_SETTERS]
 
     def annotate(self, text: str, properties: Mapping[str, Any]) -> str | dict[str, Any]:
-        """Answer `POST /`: a dict for JSON, or a text if the properties ask for that.
+        """Annotate a text, for `POST /`: return a dict to send as JSON, or plain text for `outputFormat` "text".
 
-        text (str): At most `MAX_CHARACTERS` characters.
+        text (str): A text of at most `MAX_CHARACTERS` characters.
         properties (mapping): CoreNLP's properties: annotators, outputFormat, tokenize.whitespace, ssplit.eolonly,
             ssplit.isOneSentence, pipelineLanguage.
-        RAISES (ValueError): For a longer text, and for properties that cannot be answered.
+        RAISES (ValueError): If the text is too long, or an annotator, output format or language is not supported.
         """
         self._check_language(properties)
         request = Request.of(properties)
@@ -135,14 +136,16 @@ class CoreNLP:
     def tregex(
         self, text: str, pattern: str, properties: Mapping[str, Any], has_left: Callable[[], bool] = lambda: False
     ) -> dict[str, Any]:
-        """Answer `POST /tregex`: the matches of a pattern in each sentence's tree.
+        """Search the parse trees of a text for a Tregex pattern, for `POST /tregex`: return the matches per sentence.
 
-        The search ends after `MAX_STEPS` steps, and when the matches have `MAX_ANSWER` characters. Then the answer has
+        The search stops after visiting `MAX_STEPS` nodes, or at `MAX_ANSWER` characters of matches; the answer then has
         the field "warning".
 
-        has_left (callable): Returns whether the client is gone, so that nobody waits for the answer.
-        RAISES (ValueError): As `annotate` does, and if `pattern` is no pattern of Tregex.
-            (ConnectionAbortedError): If the client has left.
+        text (str), properties (mapping): As for `annotate`; the property annotators is ignored.
+        pattern (str): The Tregex pattern.
+        has_left (callable): Called during the search; returns whether the client has disconnected.
+        RAISES (ValueError): As in `annotate`, and if `pattern` is not a valid Tregex pattern.
+        RAISES (ConnectionAbortedError): If the client has disconnected.
         """
         self._check_language(properties)
         sentences = list(self._sentences(text, Request.of({**properties, "annotators": _DEFAULT})))
@@ -162,14 +165,17 @@ class CoreNLP:
         return {"sentences": matches}
 
     def _check_language(self, properties: Mapping[str, Any]) -> None:
-        """Raise ValueError if the property `pipelineLanguage` is another language than the pipeline's."""
+        """Raise ValueError unless `pipelineLanguage` is missing, "default", or the language of the pipeline."""
         served = (self.nlp.lang or "", type(self.nlp).__name__.lower())
         language = properties.get("pipelineLanguage", "default")
         if str(language).lower() not in (*served, "default"):
             raise ValueError(f"Expected the pipelineLanguage {' or '.join(served)}, got {shown(language)}.")
 
     def _sentences(self, text: str, request: Request) -> Iterator[AnnotatedSentence]:
-        """Yield the sentences of a text that have words."""
+        """Parse a text, and yield its sentences without those of whitespace alone.
+
+        RAISES (ValueError): If the text has more than `MAX_CHARACTERS` characters.
+        """
         if len(text) > MAX_CHARACTERS:
             raise ValueError(f"Expected a text of at most {MAX_CHARACTERS:,} characters, got {len(text):,}.")
         parts = list(_lines(text)) if request.by_lines else [(0, text)]
@@ -187,7 +193,7 @@ class CoreNLP:
                     yield AnnotatedSentence(doc, places, spans, tree)
 
     def _doc(self, part: str, request: Request) -> tuple[Doc, list[tuple[int, int]]]:
-        """Return the tokens of a part of the text, and where they begin and end in it."""
+        """Tokenize a part of the text; return the Doc, and the start and end character of each token in the part."""
         if request.by_blanks:
             items = list(_ITEM.finditer(part))
             doc = Doc(self.nlp.vocab, words=[item.group() for item in items])
@@ -201,13 +207,13 @@ class CoreNLP:
 
 
 class _CutError(Exception):
-    """A search has reached its limits."""
+    """Raised to stop a search that has reached `MAX_STEPS` or `MAX_ANSWER`."""
 
 
 class _SearchLimits:
-    """Counts the steps of a search and the characters of its matches.
+    """Counter of visited nodes and matched characters, which stops a search at `MAX_STEPS` or `MAX_ANSWER`.
 
-    has_left (callable): Returns whether the client is gone.
+    has_left (callable): Returns whether the client has disconnected.
     """
 
     def __init__(self, has_left: Callable[[], bool]) -> None:
@@ -229,7 +235,7 @@ class _SearchLimits:
 
 
 def _match(text: str, sentence: AnnotatedSentence, match: TreeMatch) -> dict[str, Any]:
-    """Return the fields of a match but for the number of its sentence."""
+    """Return a Tregex match as CoreNLP's JSON object, without the field "sentIndex"."""
     offsets = sentence.offsets[match.node.start : match.node.end]
     begin, end = offsets[0][0], offsets[-1][1]
     return {
@@ -242,7 +248,7 @@ def _match(text: str, sentence: AnnotatedSentence, match: TreeMatch) -> dict[str
 
 
 def _indented(node: TreeNode) -> str:
-    """Return the brackets of a node on indented lines; only the word if the node is one."""
+    """Return the subtree of a node in brackets on indented lines; for a leaf, its word."""
     return (node.label if node.is_word else indented(node.tree)) + "\n"
 
 
@@ -251,7 +257,7 @@ def _is_true(properties: Mapping[str, Any], name: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each line with the position of its first character."""
+    """Yield each line of a text, after the offset of its first character."""
     start = 0
     for line in text.split("\n"):
         yield start, line
@@ -266,7 +272,7 @@ def _as_json(text: str, number: int, sentence: AnnotatedSentence, request: Reque
 
 
 def _tokens(text: str, sentence: AnnotatedSentence, request: Request) -> Iterator[dict[str, Any]]:
-    """Yield the fields of each token."""
+    """Yield each token of a sentence as CoreNLP's JSON object, with lemma and tag if the request asks for them."""
     tags = sentence.tree.tags if sentence.tree is not None else [""] * len(sentence.places)
     spans = zip(sentence.places, sentence.offsets, sentence.words, tags, strict=True)
     for k, (position, (begin, end), word, tag) in enumerate(spans):

@@ -26,12 +26,12 @@ _PLAIN, _JSON = "text/plain; charset=utf-8", "application/json; charset=utf-8"
 
 
 class CoreNLPServer(LocalServer):
-    """A server that speaks CoreNLP's protocol, with the limits of `LocalServer`.
+    """HTTP server that speaks CoreNLP's protocol, with the limits of `LocalServer`.
 
-    port (int): The port; 0 for any that is free.
-    answers (CoreNLP): The pipeline that answers.
-    host (str): The address to listen at.
-    RAISES (OSError): If the port is taken, or the address is not of this machine.
+    port (int): The port to listen at; 0 for any free port.
+    answers (CoreNLP): The adapter of the pipeline, which computes the answers.
+    host (str): The address to listen at; the default is the loopback address.
+    RAISES (OSError): If the port is taken, or the address does not belong to this machine.
     """
 
     def __init__(self, port: int, answers: CoreNLP, host: str = HOST) -> None:
@@ -40,7 +40,7 @@ class CoreNLPServer(LocalServer):
 
 
 class _Handler(LocalHandler):
-    """A handler of requests: the text is the body, and what to do with it is in the query."""
+    """Handler of CoreNLP requests: the text is in the body, properties and pattern are in the query string."""
 
     server: CoreNLPServer
 
@@ -90,11 +90,12 @@ class _Handler(LocalHandler):
 
 
 def _text(body: bytes, headers: Message) -> str:
-    """Return the text of a request in its character set, UTF-8 if it names none.
+    """Decode the body of a request by the character set of its Content-Type, by default UTF-8.
 
-    Some clients send text as it stands where they say that it is a form, so that only one without blanks is decoded.
+    Percent-encoding is decoded if the media type is a form and the body has no white space: some clients declare a
+    form, but send plain text.
 
-    RAISES (ValueError): For a character set that is not in `_CHARSETS`, or bytes that are not valid in it.
+    RAISES (ValueError): If the character set is not in `_CHARSETS`, or the body is not valid in it.
     """
     media_type, charset = _content_type(headers.get("Content-Type", ""))
     if charset not in _CHARSETS:
@@ -115,9 +116,9 @@ def _content_type(header: str) -> tuple[str, str]:
 
 
 def _properties(query: dict[str, str]) -> dict[str, Any]:
-    """Return CoreNLP's properties: those of the JSON object `properties`, and those that the query names itself.
+    """Return CoreNLP's properties: the fields of the query, overridden by the JSON object in its field `properties`.
 
-    RAISES (ValueError): If it is neither that nor a dict as Python writes it, which one client sends.
+    RAISES (ValueError): If `properties` is neither a JSON object nor the repr of a Python dict, which one client sends.
     """
     text = query.get("properties", "{}")
     try:

@@ -91,12 +91,13 @@ goes to the field for a label, <kbd>Esc</kbd> back to the tree.</p>
 
 
 def correction_page(labels: Sequence[str], tags: Sequence[str], settings: Mapping[str, Any], nonce: str) -> str:
-    """Return the HTML of the page.
+    """Render the HTML of the correction page.
 
-    labels, tags (sequence of str): The labels that brackets may have, and the tags of words.
-    settings (mapping): What its script needs: "token", a secret that its requests carry; "sentences", the text and the
-        state of each; "first", the number of the one that is shown first; "file", that of the trees that are saved.
-    nonce (str): The nonce of the script.
+    labels, tags (sequence of str): The labels of brackets, and the tags of words, to choose from.
+    settings (mapping): The settings of the page's script: "token", the secret to send with each request; "sentences",
+        the text and the state of each sentence; "first", the number of the sentence to show first; "file", the name of
+        the file of saved trees.
+    nonce (str): The nonce of the script in the Content-Security-Policy.
     """
     names = {label: explain(label) or "" for label in (*labels, *tags)}
     known = {"labels": list(labels), "tags": list(tags), "names": names}

@@ -20,10 +20,12 @@ _MOST_SHOWN = 80  # characters of a sentence in the list
 
 
 class CorrectionServer(DemoServer):
-    """A server on 127.0.0.1 that only answers its own page, whose requests carry a secret token.
+    """HTTP server of the correction page, at 127.0.0.1; POST requests need the secret token of the page.
 
-    port (int): 0 for any that is free.
-    corrections (Corrections): The trees that are shown, and written to a file.
+    Closing the server also closes the file of corrected trees.
+
+    port (int): The port to listen at; 0 for any free port.
+    corrections (Corrections): The sentences with their trees, which parses them and saves them to a file.
     RAISES (OSError): If the port is taken.
     """
 
@@ -52,7 +54,7 @@ class CorrectionServer(DemoServer):
 
 
 class _Handler(DemoHandler):
-    """A handler of requests for the page, and of JSON requests (POST) of its script."""
+    """Handler of GET requests for the page, and of the JSON requests (POST) that the page's script sends."""
 
     server: CorrectionServer
 
@@ -88,9 +90,9 @@ def _error(message: str) -> dict[str, Any]:
 
 
 def _decisions(body: bytes) -> tuple[int, Decisions]:
-    """Parse a request into the number of a sentence and the decisions on it.
+    """Parse the JSON body of a request: return the number of the sentence, and the decisions on its tree.
 
-    RAISES (ValueError): If the request has another form.
+    RAISES (ValueError): If the body is not valid JSON of this form.
     """
     try:
         value = json.loads(body)

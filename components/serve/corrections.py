@@ -149,7 +149,7 @@ class Corrections:
         return decided_tree(self.component, sentence.words, decisions, sentence.evidence)
 
     def _start(self, sentence: OpenSentence) -> Decisions:
-        """Return the decisions that lead to the tree that was saved or given; none without one."""
+        """Return the decisions that reproduce the saved or given tree of a sentence; `NO_DECISIONS` if it has none."""
         position, tree = sentence.position, self.trees.get(sentence.position)
         if position not in self._starts:
             self._starts[position] = NO_DECISIONS
@@ -158,7 +158,7 @@ class Corrections:
         return self._starts[position]
 
     def _shown(self, number: int, decided: DecidedTree) -> dict[str, Any]:
-        """Return what the page shows of a sentence with a tree."""
+        """Return a sentence and its tree as a dict for the page's script."""
         sentence = self.sentences[number]
         return {
             "text": sentence.text,

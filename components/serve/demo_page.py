@@ -72,12 +72,12 @@ _DOCS = (
 
 
 class Form(NamedTuple):
-    """The text field, examples and choice of model above the trees.
+    """State of the page's input form: text field, example links and model menu.
 
-    text (str): The text as it was typed.
-    examples (sequence of str): Sentences to click; that in the field is left out.
-    models (sequence of str): The names of the models to choose from.
-    model (str): The one that is chosen.
+    text (str): The content of the text field.
+    examples (sequence of str): Example sentences to link to; an example equal to `text` gets no link.
+    models (sequence of str): The names in the model menu, which is shown if there are at least two.
+    model (str): The name of the selected model.
     """
 
     text: str
@@ -87,18 +87,20 @@ class Form(NamedTuple):
 
 
 class DemoModels:
-    """A function from a text and the name of a model to an HTML page.
+    """Callable that renders the page of a text by the model of a given name.
 
-    pages (mapping of str to DemoPage): The page of each model; the first is that of no name.
+    pages (mapping of str to DemoPage): The page renderer of each model by name; the first one is the default.
     """
 
     def __init__(self, pages: Mapping[str, DemoPage]) -> None:
         self.pages = pages
 
     def __call__(self, text: str | None, model: str = "") -> str:
-        """Return the page.
+        """Return the HTML page of a text.
 
-        RAISES (ValueError): If there is no such model, and as `DemoPage`.
+        text (str or None): As for `DemoPage`.
+        model (str): The name of the model; "" for the first one.
+        RAISES (ValueError): If no model has this name, and as in `DemoPage`.
         """
         names = list(self.pages)
         chosen = model or names[0]
@@ -109,11 +111,11 @@ class DemoModels:
 
 
 class DemoPage:
-    """A function from a text to an HTML page of its trees.
+    """Callable that parses a text and renders its trees as an HTML page.
 
     nlp (Language): The pipeline.
-    component (ModelPipe): The component of the pipeline that parses.
-    n_best (int): Trees of each sentence.
+    component (ModelPipe): The parser in the pipeline.
+    n_best (int): The maximum number of trees that "Alternatives" shows for a sentence.
     """
 
     def __init__(self, nlp: Language, component: ModelPipe, *, n_best: int = 5) -> None:
@@ -125,9 +127,10 @@ class DemoPage:
     def __call__(self, text: str | None, form: Form | None = None) -> str:
         """Return the page of a text, with a section for each of the first `MAX_SENTENCES` non-empty sentences.
 
-        text (str or None): At most `MAX_CHARACTERS` characters and `MAX_WORDS` tokens; None for an example.
-        form (Form or None): What stands above the trees; None for the text and the examples.
-        RAISES (ValueError): If the text is longer.
+        text (str or None): A text of at most `MAX_CHARACTERS` characters and `MAX_WORDS` tokens; None parses the first
+            example.
+        form (Form or None): The input form; None for one with the text and the examples of the language.
+        RAISES (ValueError): If the text is too long, or the pipeline cannot parse it.
         """
         form = form or Form(text or "", self.examples)
         if text is not None:
@@ -166,7 +169,7 @@ class DemoPage:
             yield sentence.text, "\n".join(html)
 
     def _answers(self, question: str, doc: Doc, *arguments: Any, **settings: Any) -> Sequence[Any]:
-        """Return the component's answer for each sentence, or a message if it has none."""
+        """Call the component's method `question` on a Doc; return its result per sentence, or its error message."""
         try:
             return ask(self.component, question, doc, *arguments, **settings)
         except ValueError as error:
@@ -179,12 +182,12 @@ def page(
     message: str = "",
     legend: str = "",
 ) -> str:
-    """Return the HTML page with a text in its field.
+    """Render the HTML page: input form, message, sections and legend.
 
-    form (Form): What stands above the trees.
-    sections (iterable of (str, str)): Captions in plain text and what stands under them in HTML.
-    message (str): A note below the field, in plain text, such as the reason why there are no pictures.
-    legend (str): HTML that explains the labels.
+    form (Form): The state of the input form.
+    sections (iterable of (str, str)): The caption (plain text) and the content (HTML) of each section.
+    message (str): A note below the form, in plain text, such as an error; "" for none.
+    legend (str): HTML that explains the labels; "" for none.
     """
     intro = _form(form) + (_message(message) if message else "")
     after = f'{legend}<p class="hint">{_DOCS}</p>\n<script>{SCRIPT}</script>'
@@ -209,7 +212,7 @@ def _form(form: Form) -> str:
 
 
 def _legend(trees: Sequence[Tree]) -> str:
-    """Return the HTML that names the labels of trees as `explain` does: phrases first, then tags."""
+    """Return an HTML list of the known labels in trees with their explanations: phrases first, then tags."""
     labels = {node.label for tree in trees for node in tree.nodes()}
     known = [label for label in {**PHRASES, **TAGS} if label in labels]
     rows = "".join(
@@ -221,7 +224,7 @@ def _legend(trees: Sequence[Tree]) -> str:
 
 
 def _downloads(sentence: PicturedSentence) -> str:
-    """Return links to files of a tree, which the links contain: a picture and brackets."""
+    """Return the HTML of links to download a tree as SVG and in brackets; the files are data URLs in the links."""
     try:
         svg = tree_svg(sentence.tree, *sentence.scores)
     except ValueError:  # of a tree that is too deep to draw
@@ -237,7 +240,7 @@ def _downloads(sentence: PicturedSentence) -> str:
 
 
 def _examples(language: str) -> list[str]:
-    """Return example sentences: our own in English, else those of spaCy for the language, if it has some."""
+    """Return example sentences: built-in ones for English, otherwise spaCy's for the language; [] if it has none."""
     if language == "en":
         return list(_ENGLISH)
     try:
@@ -256,7 +259,7 @@ def _message(text: str) -> str:
 
 
 def _or_message(draw: Callable[..., str], *arguments: Any) -> str:
-    """Return a picture, or the message of the error that prevents it."""
+    """Return the HTML that `draw` makes, or the HTML of its message if it raises ValueError."""
     try:
         return draw(*arguments)
     except ValueError as error:
@@ -271,7 +274,10 @@ def _part(draw: Callable[..., str], sentence: PicturedSentence, answer: Any) -> 
 
 
 def _alternatives(sentence: PicturedSentence, analyses: Sequence[Analysis]) -> str:
-    """Return the HTML of alternative trees, each folded, with its probability and its differences to the best one."""
+    """Return the HTML of the n best trees, each collapsed, with its probability and its differences from the best tree.
+
+    RAISES (ValueError): If `analyses` is empty, because the tree of the sentence is from a fallback.
+    """
     if not analyses:
         raise ValueError("The model itself has no tree for this sentence: the one above is a makeshift.")
     drawn = "\n".join(

@@ -25,13 +25,13 @@ _NOT_OWN = "This page answers what is typed into it at {}, and no request from a
 
 
 class DemoServer(LocalServer):
-    """A server of a page for a text, on 127.0.0.1.
+    """HTTP server of a page to parse texts on, at 127.0.0.1.
 
-    port (int): The port; 0 for any that is free.
-    answer (callable): Returns the page of a text, or of None where no text was sent, and of the name of a model if one
-        was chosen; or raises ValueError with a message. One thread at a time calls it.
-    handler (type or None): The handler of requests; None for `DemoHandler`.
-    models (sequence of str): The names of the models to choose from.
+    port (int): The port to listen at; 0 for any free port.
+    answer (callable): Returns the HTML page. The arguments are the text, None if the request has none, and the name of
+        the model if the request has one. A ValueError is shown on the page. Only one thread at a time calls it.
+    handler (type or None): The class of the request handlers; None for `DemoHandler`.
+    models (sequence of str): The names of the models in the menu.
     RAISES (OSError): If the port is taken.
     """
 
@@ -47,7 +47,7 @@ class DemoServer(LocalServer):
 
 
 class DemoHandler(LocalHandler):
-    """A handler of requests for the page, whose query has the fields `text` and `model`."""
+    """Handler of GET requests for the page, with the optional fields `text` and `model` in the query string."""
 
     @property
     def fixed_headers(self) -> dict[str, str]:

@@ -27,17 +27,17 @@ logger = logging.getLogger(__name__)
 
 
 class LocalServer(ThreadingHTTPServer):
-    """A server that refuses requests from pages of other origins.
+    """HTTP server with limits on connections and texts, whose handlers refuse cross-origin requests.
 
-    port (int): The port; 0 for any that is free.
-    handler (type): The handler of requests.
-    host (str): The address to listen at. At the default, that of this machine, requests with another
-        host name are refused, since pages of other sites could send them.
+    At most 16 connections are open at a time; further ones wait. A client that takes more than ten seconds to send its
+    request, or to take the response, is disconnected. At most four texts are being parsed or wait for the parser;
+    further requests get status 503.
 
-    No more than 16 connections are served at a time: others wait until one is closed, which a silent or slow one is
-    after ten seconds. No more than four texts are parsed or wait for it: others get status 503.
-
-    RAISES (OSError): If the port is taken, or the address is not of this machine.
+    port (int): The port to listen at; 0 for any free port.
+    handler (type): The class of the request handlers.
+    host (str): The address to listen at. With the default, the loopback address, requests with a foreign `Host` header
+        are refused, to prevent DNS rebinding.
+    RAISES (OSError): If the port is taken, or the address does not belong to this machine.
     """
 
     daemon_threads = True
@@ -59,7 +59,7 @@ class LocalServer(ThreadingHTTPServer):
 
     @property
     def is_local(self) -> bool:
-        """Whether the server listens on this machine alone."""
+        """Whether the server listens at the loopback address, so that only this machine can connect."""
         return self.server_name == HOST
 
     @property
@@ -69,7 +69,7 @@ class LocalServer(ThreadingHTTPServer):
         return {f"{name}:{self.server_port}" for name in names} | (names if self.server_port == 80 else set())
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Handle a connection in a new thread, as soon as fewer than the maximum are open."""
+        """Handle a connection in a new thread; first wait while `_MOST_CONNECTIONS` are open."""
         self._connections.acquire()
         try:
             super().process_request(request, client_address)
@@ -84,13 +84,16 @@ class LocalServer(ThreadingHTTPServer):
             self._connections.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Log errors of a connection, except for disconnected browsers."""
+        """Log the exception of a connection with its traceback, except for OSErrors, as when a client disconnects."""
         if not isinstance(sys.exc_info()[1], OSError):
             logger.exception("no answer to %s", client_address)
 
 
 class BodyError(ValueError):
-    """The body of a request cannot be read; `status` is that of the response."""
+    """Raised if the body of a request cannot be read.
+
+    status (HTTPStatus): The status code of the response.
+    """
 
     def __init__(self, status: HTTPStatus, message: str) -> None:
         super().__init__(message)
@@ -98,7 +101,7 @@ class BodyError(ValueError):
 
 
 class _InTime(RawIOBase):
-    """A reader of a connection with a deadline, after which reading raises TimeoutError."""
+    """Raw input stream of a socket with a deadline for all reads together, after which they raise TimeoutError."""
 
     def __init__(self, connection: socket, seconds: float) -> None:
         self._connection = connection
@@ -116,7 +119,7 @@ class _InTime(RawIOBase):
 
 
 class LocalHandler(BaseHTTPRequestHandler):
-    """A handler of requests that has deadlines, and knows which are of its own site."""
+    """Base class of request handlers, with deadlines, limited bodies and detection of cross-site requests."""
 
     server: Any
 
@@ -130,10 +133,10 @@ class LocalHandler(BaseHTTPRequestHandler):
         self.rfile = BufferedReader(_InTime(self.connection, _SECONDS))
 
     def _is_own(self) -> bool:
-        """Return whether the request comes from the page itself, and not from another site by a link, image or host
-        name.
+        """Return whether the request is same-origin by its headers: neither cross-site nor for a foreign host name.
 
-        Browsers tell in `Sec-Fetch-Site` whose page made a request; older ones tell it of some, in `Origin`.
+        Browsers name the origin of a request in `Sec-Fetch-Site`; older browsers do so for some requests in `Origin`. A
+        request without these two headers, as by a program, counts as same-origin.
         """
         hosts = self.server.hosts if self.server.is_local else {*self.headers.get_all("Host", [])}
         accepted = {
@@ -145,9 +148,11 @@ class LocalHandler(BaseHTTPRequestHandler):
         return bool(told["Host"]) and all(accepted[name].issuperset(values) for name, values in told.items())
 
     def read_body(self, most: int) -> bytes:
-        """Return the body of a request of at most `most` bytes.
+        """Return the body of the request.
 
-        RAISES (BodyError): If it is longer, if its length is not said, or if it ends before.
+        most (int): The maximum length, in bytes.
+        RAISES (BodyError): If Content-Length is missing or larger than `most` (status 413), or the body is shorter than
+            Content-Length (status 400).
         """
         length = self.headers.get("Content-Length", "")
         n_digits = len(str(most))  # Python refuses to read numbers of thousands of digits
@@ -168,7 +173,7 @@ class LocalHandler(BaseHTTPRequestHandler):
     def answer_if_free(
         self, answer: Callable[[], Answer], refuse: Callable[[str], Answer]
     ) -> tuple[HTTPStatus, Answer]:
-        """Answer as `answer_in_turn` does; refuse (503) while `MOST_TEXTS` texts are being parsed or wait."""
+        """Answer as `answer_in_turn` does, but with status 503 if `MOST_TEXTS` requests are already in progress."""
         if not self.server.texts.acquire(blocking=False):
             message = f"There are {MOST_TEXTS} texts to parse already: try again when they are done."
             return HTTPStatus.SERVICE_UNAVAILABLE, refuse(message)
@@ -180,10 +185,11 @@ class LocalHandler(BaseHTTPRequestHandler):
     def answer_in_turn(
         self, answer: Callable[[], Answer], refuse: Callable[[str], Answer]
     ) -> tuple[HTTPStatus, Answer]:
-        """Return the status and content of a response: the answer, which one thread at a time makes, or what is wrong.
+        """Compute a response under the server's lock, and return its status and content.
 
-        answer (callable): Returns the content, or raises ValueError or OSError for a request that is wrong.
-        refuse (callable): Returns the content that tells of an error by its message.
+        answer (callable): Returns the content of the response. ValueError and OSError become status 400, any other
+            exception status 500.
+        refuse (callable): Returns the content of an error response, given the error message.
         """
         try:
             with self.server.lock:
@@ -204,4 +210,4 @@ class LocalHandler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Do not log requests: errors are on the page and in the log."""
+        """Suppress the access log of the base class; errors are shown on the page and logged elsewhere."""

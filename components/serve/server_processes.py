@@ -16,11 +16,11 @@ _SECONDS = 1.0  # a worker that ends sooner may end again: another one begins as
 
 
 def serve_in_processes(server: LocalServer, n_workers: int) -> None:
-    """Answer requests in forked processes, until this process is interrupted.
+    """Serve requests in forked worker processes, until this process is interrupted.
 
-    server (LocalServer): All that its answers need should be loaded: what is loaded later is not shared.
-    n_workers (int): The number of processes; one that ends is replaced.
-    RAISES (ValueError): If the system cannot fork.
+    server (LocalServer): The server, with its models loaded: workers share only the memory that exists at the fork.
+    n_workers (int): The number of workers; a worker that ends is replaced.
+    RAISES (ValueError): If the operating system cannot fork.
     """
     if not hasattr(os, "fork"):
         raise ValueError("This system cannot fork processes: use one worker, and start several servers.")
@@ -49,7 +49,7 @@ def serve_in_processes(server: LocalServer, n_workers: int) -> None:
 
 @contextmanager
 def _signals_later() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait for the end of the block: Python drops what they raise in what a fork calls."""
+    """Defer SIGINT and SIGTERM to the end of the block: Python drops exceptions raised in callbacks of a fork."""
     waiting: list[int] = []
     before = {
         number: signal.signal(number, lambda number, _: waiting.append(number))
@@ -65,9 +65,10 @@ def _signals_later() -> Iterator[None]:
 
 
 def _fork(server: LocalServer, lifeline: tuple[int, int]) -> int:
-    """Start a worker, and return its process id.
+    """Fork a worker that serves requests, and return its process id.
 
-    lifeline (int, int): Both ends of a pipe that only this process can write to, so that it closes when this ends.
+    lifeline (int, int): The read and the write end of a pipe. Only the parent keeps the write end open, so that workers
+        notice at the read end when the parent ends, and end, too.
     """
     pid = os.fork()
     if pid == 0:
@@ -89,7 +90,7 @@ def _end_with_parent(lifeline: int) -> None:
 
 @contextmanager
 def interrupted_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM, by which containers are stopped, interrupt the block as Ctrl-C does."""
+    """Raise KeyboardInterrupt in the block on SIGTERM, the signal by which containers are stopped."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield

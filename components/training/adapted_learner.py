@@ -16,11 +16,11 @@ from spacy_lpcfg.trees import Tree
 
 @dataclass(frozen=True)
 class AdaptedLearner:
-    """The learner that goes on from a model, which is read when it learns.
+    """Learner that adapts an existing model to a treebank; the model is loaded when `fit` is called.
 
-    base (str): A model that comes with the package, such as "en", the file of a model, or the folder of a pipeline with
-        an `lpcfg_parser`.
-    seed (int): Seed of the learner.
+    base (str): The model to adapt: the name of a pretrained model such as "en", the file of a model, or the folder of a
+        pipeline with an `lpcfg_parser`.
+    seed (int): The random seed of the adaptation.
     """
 
     base: str
@@ -29,9 +29,12 @@ class AdaptedLearner:
     def fit(
         self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
     ) -> ParsingModel:
-        """Return the adapted model, and log what `adapt` tells; `held_out` is of no use.
+        """Adapt the base model to trees, and return it; log frequent differences to the trees, and the summary.
 
-        RAISES (ValueError): If there is no such model, or too few trees. (OSError): If there is no such file.
+        held_out (iterable of Tree or None): Ignored.
+        on_step (callable or None): Called with each report of the adaptation.
+        RAISES (ValueError): If no model has this name, or there are too few trees.
+        RAISES (OSError): If the file of the model does not exist.
         """
 
         def report(step: object) -> None:
@@ -48,16 +51,19 @@ class AdaptedLearner:
 
 
 def make_adapted_learner(base: str, seed: int = 0) -> AdaptedLearner:
-    """Create `spacy-lpcfg.Adapt.v1`, a `learner` of `lpcfg_parser`; see `AdaptedLearner`.
+    """Create the learner `spacy-lpcfg.Adapt.v1` of an `lpcfg_parser`; arguments are those of `AdaptedLearner`.
 
-    RAISES (ValueError): If a name is empty.
+    RAISES (ValueError): If `base` is empty.
     """
     TEXT(base=base)
     return AdaptedLearner(base, seed)
 
 
 def base_model(name: str) -> ParsingModel:
-    """Return a model by its name or file, or that of a pipeline in a folder."""
+    """Load a model by its name or file, or from the first trained `lpcfg_parser` of a pipeline folder.
+
+    RAISES (ValueError): If no model has this name, or the folder has no trained `lpcfg_parser`.
+    """
     if not Path(name).is_dir():
         return load(name)
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser

@@ -32,22 +32,23 @@ def make_learner(
     variant: str | int = DEFAULT,
     encoder: str = AUTO,
 ) -> Learner:
-    """Make the learner of a name: `spacy-lpcfg.Learner.v1`.
+    """Create a learner from its name and settings: `spacy-lpcfg.Learner.v1`.
 
     name (str): One of `spacy_lpcfg.learners.LEARNERS`.
     seed (int): Seed of learners that draw at random.
     lang (str): Language of the head rules; signatures of unknown words are learned for all but "en".
-    settings (dict): Settings of the learner by name; all have defaults. A part of the settings, such as `lexical`, is a
-        dict of the values that differ from the default part.
-    heads (str or None): Table or file of the head rules, see `spacy_lpcfg.trees.head_rules`; None for the language's.
-    variant (str or int): "default", or for a learner of papers "paper" or the year of one; `settings` change single
-        values of it.
-    encoder (str): The pretrained encoder of a learner that takes evidence: "auto" is that of the model of the language
-        that comes with the package, if there is one; "none" takes none; or a file that `spacy-lpcfg encoder` made, a
-        folder of an encoder in ONNX, or a model that has one. A learner that is not asked for evidence has no use for
-        it. Without an encoder, evidence is learned from the treebank alone.
-    RAISES (ValueError): If no learner has the name, the setting or the variant, or if the learner has no use for the
-        heads that are given.
+    settings (dict): Settings of the learner by name, where they differ from the defaults. A nested block of settings,
+        such as `lexical`, is a dict, too.
+    heads (str or None): Table or file of the head rules, see `spacy_lpcfg.trees.head_rules`; None for the rules of the
+        language.
+    variant (str or int): The set of defaults, which `settings` override: "default", or for a learner from papers
+        "paper" or the year of one of them.
+    encoder (str): The pretrained encoder of a learner with evidence: "auto" for the encoder of the language's
+        pretrained model, if there is one; "none" for none; a file that `spacy-lpcfg encoder` made; a folder of an
+        encoder in ONNX; or a model that has one. Without an encoder, evidence is learned from the treebank alone. A
+        learner without evidence ignores the encoder.
+    RAISES (ValueError): If no learner has the name, if the learner lacks the variant or a setting, if a setting has the
+        wrong type, or if `heads` is given to a learner without head rules.
     """
     entry = learner_of(name)
     default, parameters = entry.defaults(variant), entry.parameters
@@ -64,7 +65,7 @@ def make_learner(
 
 
 def _with_evidence(learner: Learner, seed: int, lang: str, encoder: str) -> EvidenceLearner:
-    """Return the learner of a learner's grammar with evidence; the arguments are those of `make_learner`."""
+    """Wrap a learner of a grammar, so that it also learns evidence; other arguments as for `make_learner`."""
     if encoder == NONE or (encoder == AUTO and not has_pretrained(lang)):
         return EvidenceLearner(learner, seed=seed)
     return NamedEvidenceLearner(learner, seed=seed, name=encoder, lang=lang)
@@ -72,9 +73,9 @@ def _with_evidence(learner: Learner, seed: int, lang: str, encoder: str) -> Evid
 
 @dataclass(frozen=True)
 class NamedEvidenceLearner(EvidenceLearner):
-    """Learner with an encoder that is read when learning begins: a pipeline that has learned needs no file of it.
+    """Evidence learner that loads its encoder when `fit` is called, so that a trained pipeline does not need the file.
 
-    name, lang (str): As for `find_encoder`.
+    name, lang (str): The name of the encoder, and the language, as for `find_encoder`.
     """
 
     name: str = AUTO
@@ -92,7 +93,7 @@ class NamedEvidenceLearner(EvidenceLearner):
 
 
 def _lexical(parameters: Mapping[str, Parameter], settings: Mapping[str, Any], lang: str) -> dict[str, Any]:
-    """Return the setting `lexical` of grammars, with the signatures of unknown words that suit the language."""
+    """Return the setting `lexical` with the language's default of `signatures`; {} for a learner without `lexical`."""
     given = settings.get("lexical") or {}
     is_of_grammars = "lexical" in parameters and LexicalSettings in _kinds(parameters["lexical"])
     if not is_of_grammars or not isinstance(given, Mapping):
@@ -101,10 +102,10 @@ def _lexical(parameters: Mapping[str, Parameter], settings: Mapping[str, Any], l
 
 
 def _checked_settings(entry: NamedLearner, default: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Check settings, which spaCy does not look into, and make the parts among them.
+    """Validate settings by name, and convert dicts for nested settings to dataclasses.
 
-    default: The learner whose settings they change.
-    RAISES (ValueError): If the learner has no such setting, or one of another type.
+    default (Learner): The learner with the default values.
+    RAISES (ValueError): If the learner has no such setting, or a value has the wrong type.
     """
     parameters = {key: value for key, value in entry.parameters.items() if key not in _ARGUMENTS}
     defaults = {key: getattr(default, key, value.default) for key, value in parameters.items()}
@@ -123,9 +124,10 @@ def _checked_settings(entry: NamedLearner, default: Any, settings: Mapping[str, 
 
 
 def changed_setting(name: str, default: Any, value: Any) -> Any:
-    """Return the value of a setting; a mapping for a part of the settings changes single values of the default part.
+    """Return a setting's value: a mapping overrides fields of a dataclass `default`, another value replaces it.
 
-    RAISES (ValueError): If the part has no such value, or if a value cannot be.
+    name (str): The name of the setting in errors.
+    RAISES (ValueError): If the dataclass has no such field, or rejects a value.
     """
     if not isinstance(value, Mapping) or not is_dataclass(default):
         return value
@@ -137,14 +139,14 @@ def changed_setting(name: str, default: Any, value: Any) -> Any:
 
 
 def _kinds(parameter: Parameter) -> tuple[Any, ...]:
-    """Return the types that a setting may have."""
+    """Return the classes in a parameter's annotation: the members of a union, without their type arguments."""
     annotation = parameter.annotation
     kinds = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
     return tuple(get_origin(kind) or kind for kind in kinds)
 
 
 def _check_kind(parameter: Parameter, value: Any, default: Any) -> None:
-    """Raise ValueError if a value is of another type than the setting."""
+    """Raise ValueError if a value does not have the annotated type of its setting; an int passes as a float."""
     kinds = _kinds(parameter)
     if Any in kinds:
         return

@@ -31,9 +31,9 @@ _NO_VECTORS = np.empty((0, 0))
 
 
 class ClassifierTraining(NamedTuple):
-    """Training of the span classifier of a component on Examples.
+    """Training of a component's span classifier on spaCy Examples.
 
-    model (ClassifierHolder): The classifier, above a tok2vec and beside a grammar.
+    model (ClassifierHolder): The model of the component: tok2vec, classifier weights and grammar.
     learner (Learner): The setting `learner` of the component.
     key (str): Key of the trees in `Doc.spans` of the references.
     """
@@ -44,17 +44,24 @@ class ClassifierTraining(NamedTuple):
 
     @property
     def grammar_learner(self) -> Any:
-        """The learner of the grammar alone, beside which the classifier is the evidence."""
+        """The learner of the grammar without evidence: the inner one of an `EvidenceLearner`, otherwise `learner`."""
         return self.learner.learner if isinstance(self.learner, EvidenceLearner) else self.learner
 
     def begin(self, examples: Sequence[DocExample]) -> None:
-        """Begin with random weights, as `begin_classifier` does; without trees a model that is there stays."""
+        """Initialize the classifier with random weights; keep an existing one if the Examples have no gold trees.
+
+        RAISES (ValueError): As in `begin_classifier`.
+        """
         golds = [gold for of_doc in self._golds(examples) for gold in of_doc]
         if golds or self.model.classifier is None:
             begin_classifier(self.model, golds, [eg.predicted for eg in examples])
 
     def add_batch(self, examples: Sequence[DocExample], drop: float) -> tuple[float, int]:
-        """Add the gradients of a batch, and return its loss and the number of sentences with other labels or tags."""
+        """Accumulate the gradients of a batch; without a classifier or tokens do nothing, and return (0.0, 0).
+
+        drop (float): The dropout rate.
+        RETURNS (float, int): As for the function `add_batch`.
+        """
         docs = [eg.predicted for eg in examples]
         if self.model.classifier is None or not any(map(len, docs)):
             return 0.0, 0
@@ -66,10 +73,10 @@ class ClassifierTraining(NamedTuple):
 
 
 class Gold(NamedTuple):
-    """A sentence to learn from.
+    """A gold tree, aligned with the tokens of the predicted Doc.
 
-    tree (Tree): The tree, normalized, without its artificial root.
-    positions (list of int): The position of each word's token in the Doc to be parsed.
+    tree (Tree): The normalized tree, without its artificial root.
+    positions (list of int): The token index in the predicted Doc of each word.
     """
 
     tree: Tree
@@ -77,10 +84,12 @@ class Gold(NamedTuple):
 
 
 def golds_of(example: DocExample, key: str, *, functions: bool) -> Iterator[Gold]:
-    """Yield the gold sentences of an Example whose words all have tokens; of several tokens the last one counts.
+    """Yield the learnable gold trees of an Example with each word aligned to a token of the predicted Doc.
+
+    A word aligned to several tokens gets the last one; a sentence with an unaligned word is left out.
 
     key (str): Key of the trees in `Doc.spans` of the reference.
-    functions (bool): Whether labels keep their functions, as NP-SBJ.
+    functions (bool): Whether labels keep their function labels, as in NP-SBJ.
     """
     reference = example.reference
     if key not in reference.spans:
@@ -94,11 +103,14 @@ def golds_of(example: DocExample, key: str, *, functions: bool) -> Iterator[Gold
 
 
 def begin_classifier(model: ClassifierHolder, golds: Sequence[Gold], docs: Sequence[Doc]) -> None:
-    """Add evidence by a classifier with random weights to the grammar that a model holds.
+    """Initialize the tok2vec and a random span classifier, and combine the classifier with the model's grammar.
 
-    golds (sequence of Gold): All sentences that will be learned from.
-    docs (sequence of Doc): Docs to be parsed, which a tok2vec of the model's own is initialized by.
-    RAISES (ValueError): If there is no grammar, or no tree with a constituent.
+    The seed is from numpy's global generator, which spaCy seeds.
+
+    model (ClassifierHolder): The model, which already has a grammar in `learned`.
+    golds (sequence of Gold): All training sentences; they determine the labels and tags of the classifier.
+    docs (sequence of Doc): Predicted Docs; the first 10 that are not empty initialize the tok2vec.
+    RAISES (ValueError): If the model has learned no grammar, or no tree has a constituent.
     """
     grammar = model.learned.without_evidence if model.learned is not None else None
     if not isinstance(grammar, Grammar):
@@ -120,12 +132,13 @@ def begin_classifier(model: ClassifierHolder, golds: Sequence[Gold], docs: Seque
 def add_batch(
     model: ClassifierHolder, docs: Sequence[Doc], golds: Sequence[Sequence[Gold]], *, drop: float
 ) -> tuple[float, int]:
-    """Add the gradients of a batch to those of the weights, and hand on those of the vectors.
+    """Accumulate the gradients of the classifier's weights on a batch, and backpropagate into the tok2vec.
 
-    golds (sequence of sequence of Gold): The sentences of each Doc that have a tree.
-    drop (float): Dropout, for units of vectors and for the tok2vec.
-    RETURNS (float, int): The loss, and the number of sentences with a label or tag that the classifier lacks, which are
-        left out.
+    docs (sequence of Doc): The predicted Docs of the batch.
+    golds (sequence of sequence of Gold): The gold trees of each Doc.
+    drop (float): The dropout rate of the tok2vec and of the classifier's hidden units.
+    RETURNS (float, int): The loss of the batch, and the number of sentences skipped because of a label or tag that the
+        classifier lacks.
     """
     classifier = model.classifier
     assert classifier is not None
@@ -156,7 +169,7 @@ def add_batch(
 def _add_gradients(
     model: ClassifierHolder, weights: Weights, examples: Sequence[Example], drop: float
 ) -> tuple[float, np.ndarray]:
-    """Add the gradients of the classifier's weights, and return the loss and the gradients of the vectors."""
+    """Accumulate the gradients of the classifier's weights; return the loss and the gradients by the word vectors."""
     gradients: dict[str, Any] = {name: np.zeros_like(weight) for name, weight in weights.items()}
     shape = sum(len(example.tags) for example in examples), len(weights["before"])
     kept: Any = model.ops.get_dropout_mask(shape, drop)

@@ -41,10 +41,10 @@ class Brackets(NamedTuple):
 
 
 def bracketed_tree(words: Sequence[str], tags: Sequence[str], spans: Iterable[tuple[int, int]]) -> Tree:
-    """Return the tree of a sentence and its brackets: S over the whole sentence, X over every other bracket.
+    """Build the tree of a bracketed sentence: S over the whole sentence, X over every other bracket.
 
-    spans (iterable of (start, end)): The brackets; that of the whole sentence may be missing.
-    RAISES (ValueError): If there are no words, or not as many tags.
+    spans (iterable of (start, end)): The brackets; the one over the whole sentence may be missing.
+    RAISES (ValueError): If there are no words, or if the numbers of words and tags differ.
     """
     inner = [(start, end, BRACKET) for start, end in spans if (start, end) != (0, len(words))]
     return Tree.from_spans(words, tags, [(0, len(words), SENTENCE), *inner])
@@ -91,7 +91,7 @@ class Bracketer(Stored):
         return min(max_words, _LONGEST_BY_METRIC) if self.span_model is None else max_words
 
     def _below(self, words: Sequence[str], sentence: Plain, longest: int) -> Iterator[tuple[tuple[int, int], float]]:
-        """Yield the brackets inside a sentence, without that of the whole sentence, with their scores."""
+        """Yield each bracket except for the whole sentence, as positions among the words, with its score."""
         n = len(sentence.positions)
         if n <= longest:
             yield from zip(*self._tree(words, sentence), strict=True)
@@ -129,7 +129,7 @@ class Bracketer(Stored):
 
 
 def _pieces(segments: Sequence[int], longest: int) -> list[tuple[int, int]]:
-    """Cut a sentence into pieces of at most `longest` words, at the last punctuation in reach if there is any."""
+    """Return the (start, end) of pieces of at most `longest` words, cut at the last punctuation in reach if any."""
     cuts = cut_where([False, *(before != after for before, after in pairwise(segments))], longest)
     return list(pairwise([0, *cuts, len(segments)]))
 

@@ -70,7 +70,7 @@ def tagged_sentences(
 
 
 def holds_trees(opening: Sequence[str]) -> bool:
-    """Return whether the first lines of a text are trees of any dialect, and not tagged words."""
+    """Return whether a text, by its first lines, is a treebank of any dialect and not lines of tagged words."""
     first = next(filter(str.strip, opening), "")
     return _is_bracketed(first) or _is_treebank(first, "".join(opening))
 
@@ -84,7 +84,7 @@ def _is_bracketed(line: str) -> bool:
 
 
 def _is_treebank(line: str, opening: str) -> bool:
-    """Return whether a text looks like a treebank in another dialect, and its first line is not tagged words."""
+    """Return whether a text looks like a treebank not in the dialect "penn", and does not begin with tagged words."""
     return looks_like(opening) not in (None, "penn") and not all("/" in item[1:-1] for item in _ITEM.findall(line))
 
 

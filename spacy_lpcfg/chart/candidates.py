@@ -23,7 +23,8 @@ class ForestScores(NamedTuple):
     marginals (Marginals): Marginals of the forest under the latent grammar.
     edges (float64, (n_edges,)), items (float64, (n_items,)): The marginals, or their absolute values by
         `ChartSettings.absolute`; the coarse posteriors as a fallback.
-    projection (Projection or None): The tempered distribution without latent states that answers in their place.
+    projection (Projection or None): The tempered distribution without latent states; if given, it answers in place of
+        the marginals.
     status (str): "parsed", or "coarse" if the latent grammar has no usable marginals.
     log_probability (float): ln P(words) in nats; nan if the grammar is not proper.
     """
@@ -37,7 +38,7 @@ class ForestScores(NamedTuple):
 
     @property
     def posteriors(self) -> np.ndarray:
-        """The probabilities of the items, float64 (n_items,)."""
+        """The posterior probability of each item, float64 (n_items,): by the projection if there is one."""
         return self.items if self.projection is None else self.projection.items()
 
     def bracket_posteriors(self, labels: LabelTable) -> Posteriors:
@@ -47,7 +48,7 @@ class ForestScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NodeCandidates(Candidates[np.ndarray]):
-    """The trees of a forest, each as its items in pre-order, int (n_nodes,).
+    """The trees of a forest as candidates of a decoding, each as its items in pre-order, int (n_nodes,).
 
     scores (ForestScores): The scores of the forest.
     labels (LabelTable): The labels of the grammar's symbols.
@@ -66,13 +67,13 @@ class NodeCandidates(Candidates[np.ndarray]):
         return best_tree(self.scores.marginals.forest, self.scores.edges, self.scores.items)
 
     def most_probable(self) -> np.ndarray:
-        """Return the tree by rules, which stands for the most probable one, of which no items are known."""
+        """Return the max-rule tree instead, since the items of the most probable n-ary tree are not known."""
         return self.max_rule()
 
 
 @dataclass(frozen=True, eq=False)
 class TreeCandidates(Candidates[Parse]):
-    """The trees of a forest, as parses.
+    """The trees of a forest as candidates of a decoding, each as a `Parse`.
 
     grammar (Grammar): The grammar of the forest.
     query (Query): The sentence.
@@ -96,7 +97,7 @@ class TreeCandidates(Candidates[Parse]):
         return self._parse(self.nodes.max_rule())
 
     def most_probable(self) -> Parse:
-        """Return the tree of `n_best(1)`, or the tree by rules if trees have no probabilities."""
+        """Return the tree of `n_best(1)`, or the max-rule tree if trees have no probabilities."""
         if self.distribution is None:
             return self.max_rule()
         scores = self.nodes.scores
@@ -123,7 +124,7 @@ class TreeCandidates(Candidates[Parse]):
         )
 
     def _probability(self, nodes: np.ndarray) -> float:
-        """Return P(tree | words) of a tree by its items; nan if trees have no probabilities."""
+        """Return P(tree | words) of the tree with the given items; nan if trees have no probabilities."""
         if self.distribution is None:
             return float("nan")
         return min(1.0, float(np.exp(self.distribution.log_share(self.distribution.trees.are_in(nodes)))))

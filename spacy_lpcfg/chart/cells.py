@@ -25,7 +25,11 @@ class CellMask(NamedTuple):
 
 
 class SymbolSets:
-    """Sets of a grammar's symbols, int8 (n_symbols,), from which masks are made."""
+    """Indicator vectors of sets of a grammar's symbols, int8 (n_symbols,), from which masks are made.
+
+    nothing, everything (int8, (n_symbols,)): The empty set, and the set of all symbols.
+    intermediate (int8, (n_symbols,)): The symbols that binarization introduced.
+    """
 
     def __init__(self, grammar: Grammar) -> None:
         is_open = [grammar.is_intermediate(a) for a in range(grammar.n_symbols)]
@@ -37,11 +41,11 @@ class SymbolSets:
         self._nodes = {name: a for a, name in enumerate(grammar.symbols) if a >= grammar.n_preterminals}
 
     def with_label(self, label: str) -> np.ndarray:
-        """Return the symbols whose constituents have a label; those with any label for `ANY`."""
+        """Return the set of symbols whose constituents have a label; for `ANY`, of symbols with at least one label."""
         return np.array([bool(labels) if label == ANY else label in labels for labels in self._labels], dtype=np.int8)
 
     def only(self, node: Tree) -> np.ndarray:
-        """Return the set of just the symbol of a node in a collapsed tree; `nothing` if the grammar lacks it."""
+        """Return the set of the one symbol of a node of a collapsed tree; the empty set if the grammar lacks it."""
         allowed = self.nothing.copy()
         symbol = (self._leaves if node.is_leaf else self._nodes).get(node.label)
         if symbol is not None:
@@ -50,7 +54,7 @@ class SymbolSets:
 
 
 def constraint_mask(constraints: Constraints, n_words: int, sets: SymbolSets) -> CellMask:
-    """Return the mask of all trees that satisfy constraints."""
+    """Return the mask that allows exactly the symbols of trees that satisfy the constraints, for `n_words` words."""
     cells = np.ones((n_words + 1, n_words + 1), dtype=np.int32)
     if not constraints:
         return CellMask(cells, np.array([sets.nothing, sets.everything]))
@@ -78,7 +82,7 @@ def _cut_crossing(masks: np.ndarray, start: int, end: int, allowed: np.ndarray) 
 def tree_mask(tree: Tree, sets: SymbolSets) -> CellMask:
     """Return the mask of all binarisations of an n-ary tree.
 
-    tree (Tree): A normalized tree.
+    tree (Tree): A normalized tree; unary chains are collapsed here.
     """
     n_words = len(tree)
     cells = np.zeros((n_words + 1, n_words + 1), dtype=np.int32)
@@ -93,7 +97,7 @@ def tree_mask(tree: Tree, sets: SymbolSets) -> CellMask:
 
 
 def _positions(tree: Tree) -> list[tuple[int, int, Tree, list[int]]]:
-    """Return start, end, node and ends of the children of all nodes, in pre-order."""
+    """Return (start, end, node, ends of the children) of each node, in pre-order."""
     positions, stack = [], [(0, tree)]
     while stack:
         start, node = stack.pop()

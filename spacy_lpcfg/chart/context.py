@@ -1,8 +1,8 @@
-"""Pruning by context: which symbols, beginnings and ends of constituents the neighbouring words allow.
+"""Pruning by context: posteriors of symbols and of constituent boundaries, given the neighbouring words.
 
 A log-linear classifier first predicts from the window around each word. Its posteriors prune preterminal symbols and
 fenceposts where no span of several words begins or ends, and give the boundary figure of merit of Caraballo and
-Charniak (1998): How well a symbol fits between the words around a span. This allows a narrow beam.
+Charniak (1998): how well a symbol fits between the words around a span. This allows a narrow beam.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ from spacy_lpcfg.products import product
 class SentenceContext(NamedTuple):
     """The pruning information of a sentence of n words.
 
-    first_row (int32, (n + 1,)), rows (int32, (n_rows,)), row_scales (float64, (n_rows,)): The rows of the lexicon that
-        emit each word, one word after the other, with factors of their emissions; pruned symbols have none.
-    left_fit, right_fit (float64, (n + 1, n_symbols)): How well a symbol fits after the word before a fencepost, and
-        before the word after it; only used for the beam.
+    first_row (int32, (n + 1,)): Offsets of the words in `rows`.
+    rows (int32, (n_rows,)): The rows of the lexicon that emit each word, one word after the other; pruned symbols have
+        none.
+    row_scales (float64, (n_rows,)): Factors of the emissions of these rows.
+    left_fit, right_fit (float64, (n + 1, n_symbols)): Figures of merit, for the beam only: how well a symbol that
+        begins at a fencepost fits the word before it, and how well a symbol that ends there fits the word after it.
     may_begin, may_end (int8, (n + 1,)): Whether a span of several words may begin at a fencepost, and whether a
         constituent of several words may end there.
     """
@@ -48,7 +50,7 @@ class SentenceContext(NamedTuple):
 
 
 class ContextModel:
-    """Tables of a grammar from which sentence contexts are computed.
+    """Model of words in context, from the tables of a grammar, to prune the chart of a sentence.
 
     likely_tags (int32, (n_terminals,)): The most probable tag of each terminal without context.
     """
@@ -82,13 +84,14 @@ class ContextModel:
         """Compute the context of a sentence.
 
         words (sequence of str, (n_words,)): The words.
-        terminals, tags (int32, (n_words,)): Ids of their terminals and given tags, which may be `NO_TAG`.
+        terminals (int32, (n_words,)): The id of the terminal of each word.
+        tags (int32, (n_words,)): The id of the given tag of each word, or `NO_TAG`.
         tag_factors (float64, (n_words, n_tags)): Factors of the emissions of the words' terminals.
         tag_weight (float): Factor of a word's emissions under other tags than the given one.
         listed (bool, (n_words, n_tags), or None): The tags that are listed for each word, see `with_listed`; None if
             there are none for any word.
-        evidence (Factors or None): What predicts the tags and symbols of words in place of the classifier, and with
-            which tags a word may stand that it was never seen with; None for the classifier.
+        evidence (Factors or None): Factors whose probabilities of tags and symbols replace the classifier's, and decide
+            which tags that a word was never seen with it may have; None for the classifier.
         tag_threshold (float): Symbols with a lower posterior are pruned, except for the best one of each word.
         boundary_threshold (float): Beginnings and ends with a lower posterior are pruned.
         """
@@ -117,7 +120,7 @@ class ContextModel:
     def _unseen(self) -> np.ndarray:
         """P(word | tag) of each terminal under a tag that it was not seen with, float64 (n_terminals, n_tags).
 
-        It is as if `_UNSEEN` of the word's occurrences had the tag.
+        The estimate assumes that the word had the tag in the share `_UNSEEN` of its occurrences.
         """
         tables = self._lexicon.tag_weights(self._symbol_weights, self._tag_of)
         of_tags = np.bincount(self._tag_of, self._symbol_weights[: len(self._tag_of)], tables.shape[1])
@@ -125,10 +128,10 @@ class ContextModel:
 
 
 def _with_given(tag_factors: np.ndarray, extra: np.ndarray, tags: np.ndarray, tag_weight: float) -> np.ndarray:
-    """Return the factors of emissions under given tags: those of a word's other tags are multiplied by `tag_weight`.
+    """Return the factors of emissions under given tags: other tags of a word are multiplied by `tag_weight`.
 
     extra (float64, (n_words, n_tags)): Factors of the tags that a word was not seen with. Changed in place in the same
-        way, but set to `tag_factors` for the given tag, so that a word can always have the tag that is given.
+        way, but set to `tag_factors` for the given tag, so that a word can always have its given tag.
     """
     given = np.flatnonzero(tags != NO_TAG)
     factors = tag_factors.copy()
@@ -139,7 +142,7 @@ def _with_given(tag_factors: np.ndarray, extra: np.ndarray, tags: np.ndarray, ta
 
 
 def _log_odds(probability: float) -> float:
-    """Return log(p / (1 - p)), infinite at 0 and 1. `scipy.special` has it too, but takes 0.1 s to import."""
+    """Return log(p / (1 - p)); -inf at 0 and inf at 1. `scipy.special` has it too, but takes 0.1 s to import."""
     if 0 < probability < 1:
         return log(probability) - log1p(-probability)
     return -inf if probability <= 0 else inf

@@ -25,10 +25,12 @@ TreeKey = tuple[tuple[Span, ...], tuple[str, ...]]
 
 
 class ForestTrees:
-    """The n-ary trees with tags that the derivations of a forest stand for.
+    """Mapping from the derivations of a forest, which are binary, to n-ary trees with tags.
 
-    grammar (Grammar), sets (SymbolSets): The grammar of the forest.
-    words (sequence of str), tags (sequence of str or None): The words, and their given tags.
+    grammar (Grammar): The grammar of the forest.
+    sets (SymbolSets): The sets of symbols of the grammar.
+    words (sequence of str): The words of the sentence.
+    tags (sequence of str or None, or None): The given tags; None for a word, or all words, without one.
     forest (Forest): The forest of the sentence, with at least one tree.
     """
 
@@ -46,11 +48,11 @@ class ForestTrees:
 
     @cached_property
     def items(self) -> np.ndarray:
-        """The items of the forest, see `Forest.item_table`."""
+        """The items of the forest, int32 (n_items, 4), see `Forest.item_table`."""
         return self.forest.item_table()
 
     def key(self, nodes: Sequence[int] | np.ndarray) -> TreeKey:
-        """Return brackets in pre-order and predicted tags of a tree, given its items in pre-order."""
+        """Return the key of the tree with the given items, which are in pre-order: brackets and predicted tags."""
         spans: list[Span] = []
         tags = []
         for start, end, symbol, row in self.items[nodes].tolist():
@@ -60,12 +62,12 @@ class ForestTrees:
         return tuple(spans), tuple(tags)
 
     def tree(self, key: TreeKey) -> Tree:
-        """Build the tree of a key, with given tags in place of predicted ones."""
+        """Build the tree of a key; given tags replace predicted ones."""
         spans, tags = key
         return Tree.from_spans(self.words, with_given(list(tags), self._tags), spans)
 
     def are_in(self, nodes: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return whether each item may be part of a binarisation of a tree, int8 (n_items,), given its items."""
+        """Return whether each item may be in a binarisation of the tree with the items `nodes`, int8 (n_items,)."""
         return tree_items(self.forest, np.asarray(nodes, dtype=np.int32), self._sets.intermediate)
 
     @property
@@ -76,7 +78,7 @@ class ForestTrees:
 
 
 class ForestDistribution(ABC):
-    """P(tree | words) over the trees of a forest.
+    """The distribution P(tree | words) over the trees of a forest.
 
     It covers all trees that pruning left; with the `EXHAUSTIVE` settings all trees. Trees are n-ary, with tags; the
     probability of a tree is summed over all of its binarisations.
@@ -94,8 +96,8 @@ class ForestDistribution(ABC):
 
         Probabilities are exact. The search ranks `TRIES` + 10 n derivations by the product of the rules' posteriors
         given their left-hand sides. This is exact in a projection where trees have one binarisation; for a grammar
-        it is the variational approximation of Matsuzaki et al. (2005). If the probability that all returned trees but
-        the last leave to other trees is less than that of the last one, the result is certainly right.
+        it is the variational approximation of Matsuzaki et al. (2005). The result is certainly right if the
+        probabilities of all returned trees leave less to other trees than the last returned tree has.
 
         RAISES (ValueError): If n is not a whole number from 1 to `MAX_N_BEST`.
         """
@@ -127,21 +129,21 @@ class ForestDistribution(ABC):
 
     @abstractmethod
     def _logs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the logarithms of the weights of edges, (n_edges,), and of roots, (n_items,), that rank trees."""
+        """Return the log-weights by which trees rank: of edges, (n_edges,), and of roots, (n_items,)."""
 
     @abstractmethod
     def log_share(self, is_allowed: np.ndarray) -> float:
-        """Return ln of the probability of all derivations of allowed items, int8 (n_items,)."""
+        """Return ln of the total probability of the derivations of allowed items; `is_allowed` is int8 (n_items,)."""
 
     @abstractmethod
     def _draw(self, uniforms: np.ndarray) -> np.ndarray:
-        """Draw a derivation by uniform numbers, float64 (n_words,); return its items in pre-order."""
+        """Draw a derivation by uniform random numbers, float64 (n_words,); return its items in pre-order."""
 
 
 class ProjectedDistribution(ForestDistribution):
-    """P(tree | words) by a projection, in which brackets, trees, samples and entropy are of one distribution.
+    """P(tree | words) by a projection, which has no latent states, so that all answers are consistent.
 
-    projection (Projection): The projection of a sentence's marginals.
+    projection (Projection): The projection of the marginals of a sentence.
     """
 
     def __init__(self, trees: ForestTrees, projection: Projection, log_probability: float) -> None:
@@ -168,8 +170,8 @@ class ProjectedDistribution(ForestDistribution):
 class LatentDistribution(ForestDistribution):
     """P(tree | words) of a proper grammar, exact but for pruned trees: summed over all latent states.
 
-    fine (FineGrammar): The grammar.
-    marginals (Marginals): Its marginals of the sentence.
+    fine (FineGrammar): The latent grammar.
+    marginals (Marginals): The marginals of the sentence under the grammar.
     """
 
     def __init__(self, trees: ForestTrees, fine: FineGrammar, marginals: Marginals) -> None:
@@ -204,5 +206,5 @@ class LatentDistribution(ForestDistribution):
 
 
 def _expected(probabilities: np.ndarray, values: np.ndarray) -> float:
-    """Return the expectation of values, float64 (n,), of which some are infinite where the probability is 0."""
+    """Return the expectation of values, float64 (n,), which may be infinite where the probability is 0."""
     return float(probabilities @ np.where(probabilities > 0, values, 0.0))

@@ -1,4 +1,4 @@
-"""The chart parser by a grammar and evidence: one distribution over trees that answers every question about them."""
+"""Chart parser by a grammar and evidence, in which all answers about trees come from one distribution."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _LOWER_TAGS = 0.03  # the same for the threshold of symbols of words
 
 @dataclass(frozen=True)
 class EvidenceWeights:
-    """How much evidence counts beside a grammar, and how certain the two are together.
+    """Weights of the combination of a grammar with evidence, and the tempering of the result.
 
     span_power, tag_power (float): Powers of the odds of chains and of the probabilities of tags, see `FactorTable`.
-    tau (float): Power of the weights of the projection, see `Projection`: less than 1, since grammar and evidence have
-        learned from the same trees and are too certain together.
+    tau (float): Power of the weights of the projection, see `Projection`. It should be less than 1, since grammar and
+        evidence have learned from the same trees, so that their product is overconfident.
     RAISES (ValueError): If a power is negative, or tau is not above 0.
     """
 
@@ -52,9 +52,9 @@ class EvidenceParser(Parser):
     Answers about trees come from the projection of the grammar's marginals with evidence. Surprisal and probabilities
     of sentences and prefixes are those of the grammar alone, since evidence of a word has seen the words after it.
 
-    grammar (Grammar): A grammar of any learner. The chart has its back-off rules, too.
-    evidence (EvidenceModel): The evidence, unless a query comes with its own.
-    weights (EvidenceWeights): How much it counts.
+    grammar (Grammar): A grammar of any learner. Back-off rules are added for the chart.
+    evidence (EvidenceModel): The model of evidence, for queries that come without evidence.
+    weights (EvidenceWeights): Weights of the evidence, and tau.
     settings (ChartSettings): Pruning.
     decoding (Decoding): How one tree is chosen.
     words (TagDictionary): As for `Parser`.
@@ -83,7 +83,7 @@ class EvidenceParser(Parser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """All questions about trees, and those about sentences that the grammar alone answers."""
+        """The questions that the parser answers: all about trees, and those that the grammar alone answers."""
         return self._alone.answers | {"distribution", "states"}
 
     @property
@@ -92,23 +92,23 @@ class EvidenceParser(Parser):
 
     @property
     def backoff(self) -> None:
-        """None: the chart has all back-off rules already."""
+        """None, since the chart has all back-off rules already."""
 
     def prepare(self, queries: Sequence[Query]) -> list[Query]:
-        """Return the queries with evidence, computed once for all attempts, and with listed tags."""
+        """Return copies of the queries with evidence, computed in one batch, and with listed tags."""
         queries = super().prepare(queries)
         pairs = zip(queries, self._evidence_of(queries), strict=True)
         return [query if query.evidence is evidence else replace(query, evidence=evidence) for query, evidence in pairs]
 
     def _has_enough(self, forest: Forest) -> bool:
-        """Return whether a chart has more than one tree: a single one would seem certain, however it is tempered."""
+        """Return whether a chart has more than one tree, since a single tree has probability 1 whatever tau is."""
         return forest.n_items > 2 * forest.n_words - 1
 
     def factors(self, query: Query) -> Factors:
         return self._table.factors(self._evidence_of([query])[0])
 
     def _evidence_of(self, queries: Sequence[Query]) -> list[Evidence]:
-        """Return the evidence of each query: its own, or else that of the model, for all of them at once."""
+        """Return the evidence of each query; if a query has none, the model computes it, in one batch."""
         of_model = iter(self._evidence.evidence([query.words for query in queries if query.evidence is None]))
         return [next(of_model) if query.evidence is None else query.evidence.computed() for query in queries]
 
@@ -120,7 +120,7 @@ class EvidenceParser(Parser):
         return self._alone.prefixes
 
     def _log_probability(self, marginals: Marginals) -> float:
-        """Return ln P(words) by the grammar alone, over the trees of the forest; nan if it has none of them."""
+        """Return ln P(words) by the grammar alone, summed over the trees of the forest; nan if it has none of them."""
         if not self.is_proper:
             return float("nan")
         log = words_log_probability(self._fine, marginals.forest, self._alone.grammar.n_rules)

@@ -13,13 +13,14 @@ from spacy_lpcfg.parsing.evidence import Evidence
 
 
 class Factors(NamedTuple):
-    """The factors that evidence gives the items of a sentence of n words, and its probabilities of symbols and tags.
+    """The factors by which evidence multiplies the items of a chart of n words, and its probabilities of tags.
 
     spans (float64, (n (n + 1) / 2, n_columns)): The factors of each span [i, j), in the order (0, 1), (0, 2), ...
-    columns (int32, (n_symbols,)): The column of each symbol.
+    columns (int32, (n_symbols,)): The column of `spans` for each symbol.
     tags (float64, (n, n_tags)): The factors of the tags of each word.
     tag_probabilities (float64, (n, n_tags)): P(tag | word).
-    symbol_logs (float32, (n, n_preterminals)): ln P(tag | word) + ln P(labels over just the word), by preterminal.
+    symbol_logs (float32, (n, n_preterminals)): For each preterminal ln P(tag | word) plus the log-odds of its labels
+        over just the word.
     """
 
     spans: np.ndarray
@@ -30,14 +31,15 @@ class Factors(NamedTuple):
 
 
 class FactorTable:
-    """Maps the symbols of a grammar to the chains and tags of evidence.
+    """Mapping from the symbols of a grammar to the chains and tags of evidence, to compute factors.
 
     The factor of symbol a over [i, j) is (p(chain of a) / p(no bracket)) ** `span_power`, and 1 for symbols without
-    brackets; that of a word's tag is p(tag) ** `tag_power`. A chain that the evidence lacks counts as its first label,
-    and a label or tag that it lacks has the log-odds or log-probability `FLOOR`.
+    brackets. The factor of a tag of a word is p(tag) ** `tag_power`. A chain that the evidence lacks counts as its
+    first label; a label or tag that the evidence lacks has the log-odds or log-probability `FLOOR`.
 
     grammar (Grammar): The grammar.
-    chains (sequence of tuple of str), tags (sequence of str): As of an `EvidenceModel`.
+    chains (sequence of tuple of str): The unary chains of the columns of `Evidence.spans`.
+    tags (sequence of str): The tags of the columns of `Evidence.tags`.
     span_power, tag_power (float): The exponents, at least 0.
     """
 
@@ -59,7 +61,7 @@ class FactorTable:
         self._tag_of = grammar.tag_of
 
     def factors(self, evidence: Evidence) -> Factors:
-        """Return the factors of a sentence."""
+        """Compute the factors of a sentence from its evidence."""
         span_power, tag_power = self._powers
         n_spans, n_words = len(evidence.spans), len(evidence.tags)
         neutral, floor = np.zeros((n_spans, 1), np.float32), np.full((n_spans, 1), FLOOR, np.float32)
@@ -79,12 +81,15 @@ class FactorTable:
 def with_listed(
     tag_factors: np.ndarray, extra: np.ndarray, listed: np.ndarray, unseen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the factors of emissions, and those of tags that words were never seen with, given tags that are listed.
+    """Apply a tag dictionary to the factors of emissions; return new `tag_factors` and `extra`.
 
-    tag_factors, extra, unseen (float64, (n_words, n_tags)): Factors of emissions, factors of tags that the words were
-        never seen with, and those that such tags have if they are listed.
-    listed (bool, (n_words, n_tags)): Whether each tag is listed for each word. All other tags of a word with listed
-        tags have the factor `UNLISTED`.
+    Unlisted tags of a word that has listed tags are multiplied by `UNLISTED`. Listed tags that a word was never seen
+    with get the factor in `unseen`.
+
+    tag_factors (float64, (n_words, n_tags)): Factors of the emissions under each tag.
+    extra (float64, (n_words, n_tags)): Factors of tags that the words were never seen with.
+    listed (bool, (n_words, n_tags)): Whether the dictionary lists each tag for each word.
+    unseen (float64, (n_words, n_tags)): Factors of tags that the words were never seen with, if they are listed.
     """
     scales = np.where(listed.any(axis=1, keepdims=True) & ~listed, UNLISTED, 1.0)
     return tag_factors * scales, np.where(listed, unseen, extra * scales)

@@ -1,4 +1,4 @@
-"""Fallbacks for sentences without a tree in the grammar, in order; `Parser.forest` has tried wider beams before."""
+"""Fallbacks for sentences without a tree in the grammar, in the order in which they are tried."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ChartParser(Protocol):
 
 
 def first_fallback(parser: ChartParser, query: Query, forest: Forest) -> Parse:
-    """Return the tree of the first of `FALLBACKS` that has one; the last one always does.
+    """Return the parse of the first of `FALLBACKS` that finds one; the last always does.
 
     forest (Forest): The empty forest of the sentence.
     """
@@ -61,7 +61,7 @@ def first_fallback(parser: ChartParser, query: Query, forest: Forest) -> Parse:
 
 
 def _single_word(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
-    """Put the most frequent label over a sentence of one word."""
+    """Parse a sentence of one word: put the most frequent root label over it; None for other sentences."""
     if len(query.words) > 1 or query.constraints:
         return None
     tag = (query.certain_tags[0] if query.certain_tags else None) or parser.tag_of_unparsed(query.words[0])
@@ -70,7 +70,7 @@ def _single_word(parser: ChartParser, query: Query, forest: Forest) -> Parse | N
 
 
 def _halves(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
-    """Parse pieces of at most half the words and join them, if the chart was too large for memory."""
+    """If the chart was too large for memory, parse pieces of at most half the words and join them; else None."""
     if forest.is_complete or query.constraints:
         return None
     cuts = cut_points(query.words, len(query.words) // 2)
@@ -78,7 +78,7 @@ def _halves(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
 
 
 def _backed_off(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
-    """Parse with back-off rules, unless the chart had them; join constituents if that chart is too large for memory."""
+    """Parse with back-off rules unless the chart had them; if that chart is too large, join the fewest constituents."""
     wider = parser.backoff
     if wider is None:
         return None
@@ -89,7 +89,7 @@ def _backed_off(parser: ChartParser, query: Query, forest: Forest) -> Parse | No
 
 
 def _unconstrained(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
-    """Parse without the constraints, if there are any."""
+    """If there are constraints, parse without them; else None."""
     if not query.constraints:
         return None
     parse = parser.parse(query.free())
@@ -115,11 +115,11 @@ def _cover(parser: ChartParser, query: Query, status: str) -> Parse:
 
 
 def fewest_pieces(logs: np.ndarray) -> list[int]:
-    """Return where to cut a sentence into as few pieces with a tree of their own as possible, the most probable ones.
+    """Return the cuts of a sentence into the fewest pieces that have a tree each; on ties, into the most probable ones.
 
-    logs (float64, (n_words + 1, n_words + 1)): The log-probability of each piece [i, j) as a tree; -inf for none, where
-        single words are pieces too, but the least probable ones.
-    RETURNS (list of int): The cuts, at least one; all words apart in the worst case.
+    logs (float64, (n_words + 1, n_words + 1)): The log-probability of the best tree of each piece [i, j); -inf if
+        there is none. A single word without a tree is a piece too, of the lowest probability.
+    RETURNS (list of int): The first word of each piece but the first, ascending; at least one.
     """
     n_words, of_pieces = len(logs) - 1, logs.copy()
     words = np.arange(n_words)

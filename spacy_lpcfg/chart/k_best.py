@@ -31,9 +31,11 @@ _LEAF = _Choice(0.0, -1, 0, 0)
 class KBest:
     """Enumerator of the trees of a forest by descending score.
 
+    The score of a tree is the sum of the scores of its edges and of its root.
+
     forest (Forest): Any forest.
-    edge_scores (float, (n_edges,)), root_scores (float, (n_items,)): The score of a tree is the sum of the scores of
-        its edges and its root; -inf rules an edge or a root out.
+    edge_scores (float, (n_edges,)): The score of each edge; -inf excludes an edge.
+    root_scores (float, (n_items,)): The score of each item as the root of a tree; -inf excludes a root.
     """
 
     def __init__(self, forest: Forest, edge_scores: np.ndarray, root_scores: np.ndarray) -> None:

@@ -166,7 +166,7 @@ class Parser(SentenceParser):
         return ListedDistribution(()) if distribution is None else distribution
 
     def _distribution(self, query: Query, scores: ForestScores) -> ForestDistribution | None:
-        """Return the distribution over the trees of a forest; None if they have no probabilities."""
+        """Return the distribution over the trees of a forest; None if the trees have no probabilities."""
         if scores.projection is None and not (self.grammar.has_tree_probabilities and scores.marginals.total > 0):
             return None
         symbols = ForestTrees(self.grammar, self.sets, query.words, query.certain_tags, scores.marginals.forest)
@@ -258,7 +258,10 @@ class Parser(SentenceParser):
 
     @property
     def _most_words(self) -> int:
-        """The number of words whose cells take `MOST_CELL_BYTES`: a bit for each symbol, and 16 bytes."""
+        """The maximum number of words of a chart whose cells take at most `MOST_CELL_BYTES`.
+
+        A cell takes a bit for each symbol, rounded up to 8 bytes, and 16 bytes.
+        """
         return isqrt(MOST_CELL_BYTES // (16 + 8 * -(-len(self.grammar.symbols) // 64))) - 1
 
     def _build(self, query: Query, mask: CellMask, settings: ChartSettings) -> Forest:
@@ -359,7 +362,7 @@ class Parser(SentenceParser):
         return marginals.log_probability if self.is_proper else float("nan")
 
     def _marginals(self, forest: Forest) -> tuple[Marginals, np.ndarray, np.ndarray, str]:
-        """Return the marginals of a forest, those of its edges and items, and the status of the sentence."""
+        """Return the marginals of a forest, those of edges and of items (coarse ones as a fallback), and the status."""
         marginals = self.marginals(forest)
         edges, items = marginals.edges(), marginals.items()
         if marginals.total and np.isfinite(edges).all() and np.isfinite(items).all():
@@ -387,9 +390,13 @@ def grammar_parser(
     tau: float | None = None,
     words: TagDictionary = NO_TAGS,
 ) -> Parser:
-    """Make the parser of a grammar, for `make_parser`.
+    """Create the chart parser of a grammar; `make_parser` calls this.
 
-    tau (float or None): Replaces the grammar's; at 1 the answers are the latent grammar's own, without a projection.
+    decoding (Decoding): How one tree is chosen.
+    chart (ChartSettings): Pruning.
+    tau (float or None): Power of the weights of the projection; None for the tau of the grammar. At 1 the answers come
+        from the latent grammar, without a projection.
+    words (TagDictionary): Tags that words may have.
     """
     power = grammar.tau if tau is None else tau
     return Parser(grammar, settings=chart, decoding=decoding, tau=None if power == 1 else power, words=words)

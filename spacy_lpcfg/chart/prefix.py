@@ -38,9 +38,10 @@ _ENDLESS = (
 class Prefixes:
     """Surprisal and probabilities of words under a proper grammar; may be shared by threads.
 
-    grammar (Grammar), fine (FineGrammar): The grammar and its latent tables.
-    threshold (float): Constituents with about a lower posterior, given the words up to their end, are pruned. With 0
-        the probabilities are exact to float32 precision, otherwise they are lower bounds.
+    grammar (Grammar): A proper grammar.
+    fine (FineGrammar): The latent tables of the grammar.
+    threshold (float): Constituents whose approximate posterior, given the words up to their end, is lower are pruned.
+        At 0 the probabilities are exact to float32 precision, otherwise they are lower bounds.
     RAISES (TooLargeError): If matrices over all states of all symbols take more memory than is allowed.
     """
 
@@ -75,9 +76,10 @@ class Prefixes:
         """Return ln P(a sentence begins with the first k words) for k from 0 to n, then ln P(the n words are a
         sentence).
 
-        terminals (int32, (n,)), tag_factors (float64, (n, n_tags)): The words, from `Lexicon.look_up`.
-        RETURNS (float64, (n + 2,)): Log-probabilities in nats, falling from 0 up to rounding; -inf from the first word
-            on that no sentence of the grammar continues with.
+        terminals (int32, (n,)): The id of each word's terminal, from `Lexicon.look_up`.
+        tag_factors (float64, (n, n_tags)): The factor of each word under each tag, from `Lexicon.look_up`.
+        RETURNS (float64, (n + 2,)): Log-probabilities in nats, from 0 on non-increasing but for rounding; -inf from the
+            first word on with which no sentence of the grammar continues.
         RAISES (ValueError): If trees below some states of the grammar never end.
         """
         chart = PrefixChart(self._fine, self._index, self._grammar, self._threshold)
@@ -158,10 +160,10 @@ class Prefixes:
         )
 
     def _of_children(self, weights: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the matrices of left and of right children under some rules; see `child_matrices`.
+        """Return the matrices of left and of right children under a set of rules; see `child_matrices`.
 
         weights (float64, (n_states in all,)): Weights of the states of the other child.
-        mask (bool, (n_rules,)): The rules.
+        mask (bool, (n_rules,)): Whether each rule is in the set.
         """
         rules = np.flatnonzero(mask).astype(np.int32)
         return child_matrices(self._fine, self._grammar, rules, weights)

@@ -27,10 +27,10 @@ class State(NamedTuple):
 
 
 def sample_trees(grammar: Grammar, *, seed: int = 0, max_words: int = 200) -> Iterator[Tree]:
-    """Draw trees from a proper grammar, without end: take some with `itertools.islice`.
+    """Draw trees from a proper grammar, endlessly: take n of them with `itertools.islice`.
 
     grammar (Grammar): A proper grammar.
-    seed (int): Seed; the same one gives the same trees.
+    seed (int): Seed; equal seeds give equal trees.
     max_words (int): Trees of more words are rejected and drawn again.
     YIELDS (Tree): n-ary trees with expanded unary chains, without the root label. Unknown words are drawn as their
         signature, such as "<form Cap s>".
@@ -60,7 +60,7 @@ def _trees(tables: _Tables, rng: np.random.Generator, max_words: int) -> Iterato
 
 
 def _derive(tables: _Tables, rng: np.random.Generator, max_words: int) -> list[tuple[str, str | None]] | None:
-    """Draw a derivation as names of symbols in pre-order, leaves with their words; None if it grows too long."""
+    """Draw a derivation: (symbol, word) in pre-order, word None for inner nodes; None if it exceeds `max_words`."""
     nodes: list[tuple[str, str | None]] = []
     stack = [tables.roots.draw(rng)]
     n_words, is_first = 1, True
@@ -87,7 +87,7 @@ def _binary_tree(nodes: list[tuple[str, str | None]]) -> Tree:
 
 
 class _Choice(Generic[Outcome]):
-    """A categorical distribution by weights, which need not sum to one."""
+    """Categorical distribution over outcomes with unnormalized weights."""
 
     def __init__(self, outcomes: Sequence[Outcome], weights: np.ndarray) -> None:
         self.outcomes = outcomes
@@ -120,7 +120,7 @@ class _Tables:
             add(symbol)
 
     def children(self, parent: State, rng: np.random.Generator) -> tuple[State, State]:
-        """Draw a rule, and the states of its children."""
+        """Draw a rule for a parent; return the symbols and states of its two children."""
         rule = self.rules[parent].draw(rng)
         _, left, right = self.grammar.rules[rule].tolist()
         pairs = self.grammar.tensor(rule)[parent.state]
@@ -129,7 +129,7 @@ class _Tables:
         return State(left, pair // pairs.shape[1]), State(right, pair % pairs.shape[1])
 
     def word(self, preterminal: State, is_first: bool, rng: np.random.Generator) -> str:
-        """Draw a terminal, and one of the words and signatures that it emits."""
+        """Draw a terminal of a preterminal; return a word or signature that the terminal stands for."""
         key = self.terminals[preterminal].draw(rng), int(self.grammar.tag_of[preterminal.symbol]), is_first
         if key not in self.names:
             names, factors = self.grammar.lexicon.names_of(key[0], is_first)

@@ -1,4 +1,4 @@
-"""Alignment of trees over other tokens and sentences than those of the gold trees, by the characters of their words.
+"""Alignment of trees with gold trees that have another tokenization or sentence segmentation, by characters.
 
 As in Jo, Park and Park (2024), "A novel alignment-based approach for PARSEVAL measures": sentences that together have
 the same characters are scored together, and a constituent is right if it has the label and characters of a gold one.
@@ -20,12 +20,13 @@ _ROOT = "TOP"  # which EVALB does not count
 def align(golds: Sequence[Tree], tests: Sequence[SentenceTrees]) -> tuple[list[Tree], list[Tree | None]]:
     """Return gold and test trees with the same sentences and the same tokens.
 
-    Words are compared as in text (`unescape_token`), without the white space between them. A word that the other side
-    splits is split, with its tag for each part. Several sentences that have the characters of one of the other side are
-    one. Where the characters differ, sentences stay as they are, side by side.
+    Words are compared as in text (`unescape_token`), without the white space between them. A word that the other tree
+    splits is split too, and each part has its tag. Sentences that the other side joins are joined. Where the characters
+    differ, gold and test sentences are paired unchanged, one to one.
 
     golds (sequence of Tree): Gold trees, clean.
-    tests (sequence of Tree, sequence of Tree, or None): The trees of a parser; sentences may begin and end elsewhere.
+    tests (sequence of Tree, sequence of Tree, or None): The trees of a parser; sentence boundaries may differ.
+    RETURNS (list of Tree, list of Tree or None): Aligned gold and test trees, of equal number; None for a missing tree.
     RAISES (ValueError): If there are more test trees than gold trees have text.
     """
     parsed = [_joined((test,) if isinstance(test, Tree) else test or ()) for test in tests]
@@ -53,9 +54,9 @@ def _pairs(golds: Sequence[Tree], tests: Sequence[Tree | None]) -> Iterator[tupl
 
 
 def _group(golds: Sequence[Tree], i: int, tests: Sequence[Tree | None], j: int) -> tuple[int, int]:
-    """Return the ends of the least groups of trees that begin at `i` and `j` and have the same characters.
+    """Return the ends of the smallest groups of trees from `i` and from `j` on that have the same characters.
 
-    RETURNS (int, int): `i` and `j` themselves if no groups have.
+    RETURNS (int, int): The ends, exclusive; `i` and `j` themselves if there are no such groups.
     """
     left = right = ""
     end, test_end = i, j
@@ -76,17 +77,17 @@ def _texts(tree: Tree) -> list[str]:
 
 
 def _ends(tree: Tree) -> set[int]:
-    """Return the position after each word, in characters."""
+    """Return the position of the end of each word, in characters without white space."""
     return set(accumulate(map(len, _texts(tree))))
 
 
 def _joined(trees: Sequence[Tree]) -> Tree | None:
-    """Return one tree over several sentences; None if there are none."""
+    """Return a tree over all sentences: a single tree unchanged, several below a root; None if there are none."""
     return trees[0] if len(trees) == 1 else Tree(_ROOT, trees) if trees else None
 
 
 def _split(tree: Tree, ends: set[int]) -> Tree:
-    """Split the words of a tree at positions in its characters; each part has the tag."""
+    """Split the words of a tree at the positions `ends` in its characters; each part has the tag of its word."""
     position = 0
 
     def parts(node: Tree, below: list[list[Tree]]) -> list[Tree]:

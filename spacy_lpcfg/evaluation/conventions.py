@@ -1,4 +1,4 @@
-"""Where treebanks differ systematically: in labels, and in the local trees over the same words."""
+"""Systematic differences of annotation between trees and a model: labels, and local trees over the same words."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _LONGEST = 12  # words of an example
 
 
 class Difference(NamedTuple):
-    """A difference between given trees and those of a model.
+    """A systematic difference of annotation between given trees and the trees of a model.
 
-    what (str): What the given trees have and the model does not, in words.
-    n (int): How often it occurs.
-    example (str): Words of the given trees where it does.
+    what (str): Description of the difference, in English: the given trees first, then the model.
+    n (int): Number of occurrences.
+    example (str): The words of one occurrence, cut to the first 12.
     """
 
     what: str
@@ -26,15 +26,20 @@ class Difference(NamedTuple):
 
 
 def most_frequent(counts: Mapping[str, int], examples: Mapping[str, str], *, fewest: int = 1) -> list[Difference]:
-    """Return the differences that occur often enough, the most frequent ones first."""
+    """Return the differences that occur at least `fewest` times, in descending order of frequency.
+
+    counts (mapping of str to int): The number of occurrences of each difference, by its description.
+    examples (mapping of str to str): The words of an example of each difference.
+    """
     order = sorted((what for what, n in counts.items() if n >= fewest), key=lambda what: (-counts[what], what))
     return [Difference(what, counts[what], examples[what]) for what in order]
 
 
 def unknown_labels(golds: Iterable[Tree], labels: Collection[str], tags: Collection[str]) -> list[Difference]:
-    """Return the labels and tags of trees that are not among those of a model.
+    """Return the labels and tags that occur in trees but are unknown to a model, the most frequent first.
 
     golds (iterable of Tree): Normalized trees.
+    labels, tags (collection of str): The labels and tags of the model.
     """
     counts, examples = Counter[str](), dict[str, str]()
     for gold in golds:
@@ -47,12 +52,13 @@ def unknown_labels(golds: Iterable[Tree], labels: Collection[str], tags: Collect
 
 
 def local_differences(golds: Sequence[Tree], parses: Sequence[Tree]) -> list[Difference]:
-    """Return the differences in local trees that occur more than once.
+    """Return the differences in local trees that occur more than once, the most frequent first.
 
-    Where both trees have a bracket over the same words, their children are compared without those that both begin with,
-    and that both end with. A bracket of which only the label differs counts for itself.
+    Where both trees have the same bracket, the labels of its children are compared, without their common prefix and
+    suffix. Brackets over the same words with different labels are a difference too.
 
-    golds, parses (sequence of Tree): Normalized trees over the same words, of people and of a model.
+    golds (sequence of Tree): Normalized gold trees.
+    parses (sequence of Tree): Normalized trees of a model over the same words.
     """
     counts, examples = Counter[str](), dict[str, str]()
     for gold, parse in zip(golds, parses, strict=True):
@@ -64,7 +70,7 @@ def local_differences(golds: Sequence[Tree], parses: Sequence[Tree]) -> list[Dif
 
 
 def _differences(gold: Tree, parse: Tree) -> Iterator[tuple[str, int, int]]:
-    """Yield each difference of two trees, with the span that it is in."""
+    """Yield (description, start, end) of each difference between the local trees of two trees."""
     ours, theirs = _local_trees(gold), _local_trees(parse)
     for (start, end, label), children in ours.items():
         others = theirs.get((start, end, label))
@@ -80,7 +86,7 @@ def _differences(gold: Tree, parse: Tree) -> Iterator[tuple[str, int, int]]:
 
 
 def _local_trees(tree: Tree) -> dict[Span, tuple[str, ...]]:
-    """Return the labels of the children of each bracket; of equal brackets, of the outermost one."""
+    """Return the labels of the children of each bracket; if a bracket is repeated, of the outermost occurrence."""
     found: dict[Span, tuple[str, ...]] = {}
     stack = [(tree, 0)]
     while stack:
@@ -95,7 +101,7 @@ def _local_trees(tree: Tree) -> dict[Span, tuple[str, ...]]:
 
 
 def _shown(labels: Sequence[str], others: Sequence[str]) -> str:
-    """Return the labels between those that both sequences begin and end with."""
+    """Format `labels` without the prefix and suffix shared with `others`; "nothing" if no label remains."""
     shortest = min(len(labels), len(others))
     first = next((i for i in range(shortest) if labels[i] != others[i]), shortest)
     last = next((i for i in range(shortest - first) if labels[-1 - i] != others[-1 - i]), shortest - first)

@@ -1,4 +1,4 @@
-"""Active learning: the sentences whose trees a parser is least sure of, without near duplicates."""
+"""Active learning by uncertainty sampling: the sentences to correct next, without near duplicates."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _DIGIT = re.compile(r"\d")
 def most_in_doubt(
     sentences: Sequence[Sequence[str]], entropies: Sequence[float | None], n: int | None = None
 ) -> list[int]:
-    """Return the numbers of the sentences most worth correcting, the most doubtful first.
+    """Return the indices of the sentences most worth correcting, the most uncertain first.
 
     Sentences are ranked by entropy per word (Hwa 2000, "Sample selection for statistical grammar induction"). A
-    sentence is left out as a near duplicate if one ranked before it has nearly the same words: at least three quarters
-    of the distinct words of both, in lower case and with all digits alike, are in each of them.
+    sentence is left out as a near duplicate if the Jaccard index of its distinct words and those of a selected sentence
+    is at least 0.75; words are compared in lower case and with all digits alike.
 
     sentences (sequence of sequence of str): The words of each sentence, at least one.
-    entropies (sequence of float or None): The entropy of each sentence's trees in bits, as the `entropies` of parsing
-        components are. Sentences without any (None, nan or negative) are left out.
-    n (int or None): The largest number of sentences; None for all.
+    entropies (sequence of float or None): The entropy of each sentence's trees in bits, as in the `entropies` of
+        parsing components. Sentences without an entropy (None, nan or negative) are left out.
+    n (int or None): The maximum number of sentences; None for all.
     """
     doubts = {
         i: entropy / len(words)
@@ -44,7 +44,7 @@ def most_in_doubt(
 
 
 class _DistinctSets:
-    """Sets of words of which no two have a Jaccard index of `_SIMILAR` or more.
+    """Collection of sets of words, any two of which have a Jaccard index below `_SIMILAR`.
 
     Similar sets share one of their few rarest words (prefix filtering), so that a set is compared with few others.
 
@@ -56,7 +56,7 @@ class _DistinctSets:
         self._with_rare: dict[str, list[frozenset[str]]] = defaultdict(list)
 
     def add(self, words: frozenset[str]) -> bool:
-        """Add a set, unless it is similar to one that was added; return whether it was added."""
+        """Add a set unless it is similar to a set in the collection; return whether it was added."""
         n_rare = len(words) - ceil(_SIMILAR * len(words)) + 1
         rare = sorted(words, key=lambda word: (self._counts[word], word))[:n_rare]
         candidates = chain.from_iterable(self._with_rare[word] for word in rare)

@@ -39,9 +39,9 @@ class Params:
     equal_labels (frozenset of pairs of str): Labels, and tags, that match each other. A pair works
         both ways, but pairs do not chain: with A-B and B-C, A and C still differ.
     equal_words (frozenset of pairs of str): Words that match each other, in the same way.
-    quotes (frozenset of str): Tags under which `'`, `"` or `/` may be a quote that one side tagged
-        as something that is deleted and the other as something that is not; see `score_sentence`.
-    cutoff (int): Sentences up to this many words also get statistics of their own.
+    quotes (frozenset of str): Tags under which `'`, `"` or `/` may be a quotation mark, which counts if only one
+        of the two trees has a deleted tag for it; see `score_sentence`.
+    cutoff (int): Sentences of at most this many words also get separate statistics.
     labeled (bool): Whether brackets must have equal labels to match, or only equal spans.
     max_error (int): EVALB exits without totals soon after this many error sentences. Here all
         sentences are scored, and `summary_table` has a remark.
@@ -84,11 +84,11 @@ class Params:
         return one == other or bool({(one, other), (other, one)} & self.equal_words)
 
     def deletes_bracket(self, label: str) -> bool:
-        """Return whether brackets with this label do not count: it or an equivalent label is in `deleted`."""
+        """Return whether brackets with a label do not count: the label or an equivalent one is in `deleted`."""
         return any(self.same_label(label, deleted) for deleted in self.deleted)
 
     def may_be_quote(self, tag: str, word: str) -> bool:
-        """Return whether a word is a quotation mark, which counts again if only one of the trees deletes it."""
+        """Return whether a word is a quotation mark, which is restored if only one of the two trees deletes it."""
         return tag in self.quotes and word in _QUOTE_WORDS
 
 

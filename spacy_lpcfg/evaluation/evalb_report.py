@@ -15,7 +15,7 @@ _REFERENCE_HEAD = f"""\
 
 
 def reference_table(evaluation: Evaluation) -> str:
-    """Format the report of evalb.c: a line for each sentence, a line of sums, two summaries.
+    """Format an evaluation as evalb.c does: a line for each sentence, a line of sums, two summaries.
 
     evaluation (Evaluation): The scores.
     RETURNS (str): Lines without a newline at the end. The messages about error sentences, which
@@ -52,7 +52,7 @@ def _reference_line(number: int, score: SentenceScore) -> str:
 
 
 def _reference_sums(total: Totals) -> str:
-    """Format the line below the sentences; like evalb.c, only its second half if a side has no brackets."""
+    """Format the line of sums; like evalb.c, only its second half if gold or test has no brackets at all."""
     counts = total.brackets
     tags = f"  {total.n_words:5d} {total.n_correct_tags:5d}   {total.tag_accuracy:6.2f}"
     if not (counts.n_gold and counts.n_test):
@@ -82,7 +82,7 @@ def _reference_summary(total: Totals) -> list[str]:
 
 
 def summary_table(evaluation: Evaluation) -> str:
-    """Format a summary for people: percentages over all and over short sentences, by label, by length; confusions.
+    """Format a summary for people: percentages over all and short sentences, by label and length, and confusions.
 
     evaluation (Evaluation): The scores.
     RETURNS (str): Lines without a newline at the end.
@@ -144,14 +144,14 @@ def _length_line(name: str, total: Totals) -> str:
 
 
 def _confusion_lines(evaluation: Evaluation) -> list[str]:
-    """Format the most frequent wrong labels of right spans."""
+    """Format the most frequent label confusions of brackets with the right span."""
     commonest = list(evaluation.confusions().items())[:_MAX_CONFUSIONS]
     lines = [f"{gold:<12}{test:<12}{n:>8}" for (gold, test), n in commonest]
     return ["", f"{'gold':<12}{'taken for':<12}{'times':>8}", *lines] if lines else []
 
 
 def _remarks(evaluation: Evaluation, total: Totals) -> list[str]:
-    """Warn about scores that are doubtful because too many error sentences are left out."""
+    """Format a warning if the scores leave out more than `max_error` error sentences."""
     if total.n_error <= evaluation.params.max_error:
         return []
     number, first = next(

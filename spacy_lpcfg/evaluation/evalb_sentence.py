@@ -26,9 +26,10 @@ def percent(count: float, total: float) -> float:
 
 @dataclass(frozen=True)
 class PRF:
-    """Precision, recall and F1, in percent, computed from counts; the sum of two has the sums of their counts.
+    """Precision, recall and F1, in percent, computed from counts; adding two adds their counts.
 
-    matched, n_gold, n_test (int): Numbers of items that agree, of gold items, and of items of the parser.
+    matched (int): Number of items that agree.
+    n_gold, n_test (int): Numbers of items in the gold trees, and in the trees of the parser.
     """
 
     matched: int = 0
@@ -54,7 +55,7 @@ class PRF:
 
 
 class Status(IntEnum):
-    """The column `Stat.` of EVALB's report."""
+    """The status of a sentence, as in the column `Stat.` of EVALB's report."""
 
     VALID = 0
     ERROR = 1
@@ -67,12 +68,13 @@ class SentenceScore:
 
     length (int): Words of the gold tree, less those with a tag in `Params.deleted_for_length`.
     status (Status): Valid, error (other words than gold) or skipped (no words in the test tree).
-    n_words, n_correct_tags (int): Words that are not deleted, and those tagged as in gold.
+    n_words (int): Number of words that are not deleted.
+    n_correct_tags (int): Number of these words whose tag agrees with the gold tag.
     n_crossing (int): Test brackets that cross a gold bracket.
     labels (dict of str to PRF): Brackets by label, function labels cut off. A test bracket that
         matches through an equivalence (or unlabelled) counts under the label of its gold bracket.
-    confusions (dict of (str, str) to int): The labels, of gold and of test, of brackets over the same
-        words that do not match, paired one to one in pre-order.
+    confusions (dict of (str, str) to int): Number of pairs of unmatched brackets over the same words, by
+        (gold label, test label); brackets are paired one to one in pre-order.
     reason (str): The reason why a sentence is not valid; "" if it is.
     """
 
@@ -100,14 +102,15 @@ class SentenceScore:
 def score_sentence(gold: SentenceTrees, test: SentenceTrees, params: Params = COLLINS) -> SentenceScore:
     """Compare the brackets and tags of two trees over the same words.
 
-    Words with a tag in `params.deleted` leave both trees, then brackets that are empty or have a
-    label in `params.deleted`. Before that labels (not tags) are cut at their first "-" or "=", so
-    that a bracket "-LRB-" has the empty label; not with `params.functions`. Where the trees then
-    differ in their number of words, quotation marks that only one of them lost come back (see
+    Words with a tag in `params.deleted` are removed from both trees, then brackets that are empty or
+    have a label in `params.deleted`. Unless `params.functions`, labels (not tags) are first cut at
+    their first "-" or "=", so that a bracket "-LRB-" has the empty label. If the trees then differ in
+    their number of words, quotation marks that were removed from only one tree are restored (see
     `Params.quotes`).
 
     gold (Tree, sequence of Tree, or None): The gold tree, which is not normalized here.
-    test (Tree, sequence of Tree, or None): The parser's tree. None or () is skipped, as in EVALB.
+    test (Tree, sequence of Tree, or None): The parser's tree. For None or (), the status is
+        skipped, as in EVALB.
     params (Params): The settings of the comparison.
     RETURNS (SentenceScore): The counts, or the reason why there are none.
     """
@@ -168,7 +171,7 @@ class _Side:
         return sum(self.copies)
 
     def counted(self, items: list[str]) -> list[str]:
-        """Return the words, or tags, that count."""
+        """Return the words, or tags, that count; restored quotation marks may count twice."""
         return [item for item, n in zip(items, self.copies, strict=True) for _ in range(n)]
 
     def brackets(self, params: Params) -> list[Span]:
@@ -190,7 +193,7 @@ class _Side:
 def _restore_quotes(gold: _Side, test: _Side) -> None:
     """Restore each quotation mark that one side deleted and the other, at the same position, did not.
 
-    Of several side by side one may be restored twice, as in evalb.c.
+    Where several stand side by side, one of them may be restored twice, as in evalb.c.
     """
     for test_quote in test.quotes:
         position = test_quote.position
@@ -213,7 +216,7 @@ def _mismatch(gold: _Side, test: _Side, params: Params) -> str:
 
 
 def _match(gold: list[Span], test: list[Span], params: Params) -> tuple[dict[str, PRF], dict[tuple[str, str], int]]:
-    """Pair brackets of equal spans and labels, one to one, in pre-order, and then the remaining ones of equal spans.
+    """Pair brackets of equal span and label, one to one, in pre-order; then pair the remaining ones of equal span.
 
     RETURNS (dict of str to PRF, dict of (str, str) to int): As `labels` and `confusions` of `SentenceScore`.
     """

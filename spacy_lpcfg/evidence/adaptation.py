@@ -123,7 +123,7 @@ def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step:
 
 
 def _adapted(base: Adaptable, adaptation: Adaptation, folds: CrossValidation, settings: AdaptationSettings) -> Adapted:
-    """Return the model by some settings after learning from all trees, or the base unless they surely gain."""
+    """Adapt the model to all trees by the chosen settings; keep `base` unless the gain is significant (bootstrap)."""
     before, after = folds.counts()
     gains = bootstrap_gains(before, after, adaptation.seed)
     is_adapted = settings != folds.start and float((gains > 0).mean()) >= _SURE
@@ -138,7 +138,7 @@ def _adapted(base: Adaptable, adaptation: Adaptation, folds: CrossValidation, se
 
 
 def _checked(model: ParsingModel) -> Adaptable:
-    """Return a model that can go on, or raise ValueError."""
+    """Return the model if it can be adapted, else raise ValueError."""
     if isinstance(model, EvidenceGrammar) and isinstance(model.evidence, PipelineEvidence):
         raise ValueError(
             f"Expected a model that can parse words alone, got one with evidence of {model.evidence.summary}: train "
@@ -161,7 +161,7 @@ def bootstrap_gains(before: np.ndarray, after: np.ndarray, seed: int) -> np.ndar
 
 
 def _chosen(folds: CrossValidation, adaptation: Adaptation, report: Callable[[Any], None]) -> AdaptationSettings:
-    """Return the best settings, found one part after the other."""
+    """Search the best settings greedily, one part of the model after the other."""
     best = folds.start
     report(Trial(best, folds.f1(best)))
     for alternatives in _rounds(adaptation):
@@ -173,7 +173,7 @@ def _chosen(folds: CrossValidation, adaptation: Adaptation, report: Callable[[An
 
 
 def _rounds(adaptation: Adaptation) -> Iterator[Callable[[AdaptationSettings], list[AdaptationSettings]]]:
-    """Yield functions that return the alternatives to some settings, for each part of the model in turn."""
+    """Yield, for each part of the model in turn, a function from the best settings so far to alternatives to try."""
     base, n_trees = adaptation.base, len(adaptation.trees)
     if isinstance(base, EvidenceGrammar) and isinstance(base.evidence, EncoderEvidence):
         yield lambda settings: [replace(settings, share=share) for share in _SHARES]
@@ -186,16 +186,16 @@ def _rounds(adaptation: Adaptation) -> Iterator[Callable[[AdaptationSettings], l
 
 
 def _scaled(settings: AdaptationSettings, *, name: str, factors: Sequence[float]) -> list[AdaptationSettings]:
-    """Return the settings with one of the powers of evidence times each of some factors."""
+    """Return copies of the settings in which one power of the evidence, `name`, is multiplied by each factor."""
     assert settings.weights is not None
     power = getattr(settings.weights, name)
     return [replace(settings, weights=replace(settings.weights, **{name: factor * power})) for factor in factors]
 
 
 def _golds(base: Adaptable, trees: Iterable[Tree]) -> list[Tree]:
-    """Return normalized trees without roots, with functions if the model has them.
+    """Normalize trees and strip their roots; keep function labels if the labels of the model have them.
 
-    RAISES (ValueError): If there are too few.
+    RAISES (ValueError): If there are fewer than `FEWEST_TREES`.
     """
     normal = map(partial(normalize_rooted, functions=reading_of(_grammar(base)).functions), trees)
     golds = [strip_root(tree)[1] for tree in normal if tree is not None]
@@ -211,7 +211,7 @@ def _grammar(base: Adaptable) -> Grammar:
 
 
 def _prior(base: Adaptable) -> Prior | None:
-    """Return the expected counts of the grammar of a model; None if it has none, and stays as it is."""
+    """Return the prior of the model's grammar; None, with a warning, if the grammar has no expected counts."""
     try:
         return Prior.of(_grammar(base))
     except ValueError as error:
@@ -220,7 +220,7 @@ def _prior(base: Adaptable) -> Prior | None:
 
 
 def _with_encoder(model: Adaptable, change: Callable[[Encoder], Encoder]) -> Adaptable:
-    """Return a model whose encoder, if it has one, is replaced by the result of a function."""
+    """Return the model with its encoder replaced by `change(encoder)`; the model itself if it has no encoder."""
     if isinstance(model, Grammar) or not isinstance(model.evidence, EncoderEvidence):
         return model
     return replace(model, evidence=EncoderEvidence(change(model.evidence.encoder), model.evidence.classifier))
@@ -245,9 +245,9 @@ def _differences(
 
 
 def _root_difference(base: Adaptable, raw: Iterable[Tree]) -> list[Difference]:
-    """Return the difference in artificial roots, if most trees have another one than the model.
+    """Return the difference in the artificial root label, if the commonest root of the trees is not the model's.
 
-    Trees without a root do not differ: those that we make have none.
+    Trees without a root do not differ, since trees that the package writes have none.
     """
     roots = Counter(strip_root(tree)[0] for tree in raw)
     root, n = roots.most_common(1)[0]

@@ -32,13 +32,13 @@ class Spelling(NamedTuple):
 
 
 def text_hash(text: str) -> int:
-    """Return a machine-independent hash of a text, of 31 bits."""
+    """Return a machine-independent hash of a text, from 2 ** 20 to 2 ** 31 - 1."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) >> 1 | _LEAST_HASH
 
 
 @remembered(_REMEMBERED)
 def spelling_of(word: str) -> Spelling:
-    """Return the spelling of a word that does not open its sentence."""
+    """Return the hashes of the spelling of a word that is not the first of its sentence."""
     return _spelling(word, False)
 
 
@@ -51,10 +51,10 @@ def _spelling(word: str, is_first: bool) -> Spelling:
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """The words that are atoms themselves, as the signatures of other words are.
+    """Vocabulary of frequent words, which are atoms by themselves; other words are represented by their signatures.
 
-    words (tuple[str, ...]): The words.
-    likely_tags (int32, (n_words,)): The most frequent tag of each.
+    words (tuple[str, ...]): The frequent words.
+    likely_tags (int32, (n_words,)): The number of the most frequent tag of each word.
     """
 
     words: tuple[str, ...]
@@ -62,7 +62,7 @@ class Lexicon:
 
     @cached_property
     def _atoms(self) -> dict[str, tuple[int, int]]:
-        """The atoms of each word and of its most frequent tag."""
+        """Mapping from each frequent word to its atom and the atom of its most frequent tag."""
         tags = (self.likely_tags + _FIRST_TAG).tolist()
         return {word: (text_hash(word), tag) for word, tag in zip(self.words, tags, strict=True)}
 
@@ -70,7 +70,7 @@ class Lexicon:
         """Return the atoms of `WORD_ATOMS` for each word of a sentence, and of the words by themselves.
 
         words (sequence of str, (n,)): The words in treebank spelling.
-        RETURNS (int32 (n, n_atoms), int32 (n,)): The atoms.
+        RETURNS (int32 (n, n_atoms), int32 (n,)): The atoms of each word in its context, and of the word itself.
         """
         n = len(words)
         spellings = [_spelling(word, True) for word in words[:1]] + spelling_of.map(words[1:])
@@ -88,8 +88,8 @@ class Lexicon:
 def post_atoms(words: np.ndarray, tags: np.ndarray) -> np.ndarray:
     """Return the atoms of `POST_ATOMS` for each fence post of a sentence, int32 (n + 1, n_atoms).
 
-    words (int32, (n,)): The atoms of its words.
-    tags (int, (n,)): Their tags.
+    words (int32, (n,)): The atom of each word, from `Lexicon.word_atoms`.
+    tags (int, (n,)): The number of each word's tag.
     """
     n = len(words)
     padded = np.full((2, n + 2 * REACH), _OUTSIDE, np.int32)
@@ -116,7 +116,8 @@ def span_atoms(posts: np.ndarray, starts: np.ndarray, ends: np.ndarray, tags: np
 def _sequences(tags: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Return a hash of the tags of each span of at most `MAX_TAGS` words, above 0; 0 for longer ones.
 
-    The hash of a sequence is a polynomial modulo 2 ** 64, so that it is the difference of those of two beginnings.
+    The hash is a polynomial modulo 2 ** 64 (Rabin and Karp), so that the hash of a span follows from the hashes of two
+    prefixes of the sentence.
     """
     beginnings = [0]
     for tag in tags.tolist():

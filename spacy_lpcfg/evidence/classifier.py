@@ -1,4 +1,4 @@
-"""A classifier of the spans and words of a sentence by vectors of its words (Kitaev and Klein 2018, section 3)."""
+"""A neural classifier of spans and tags from word vectors (Kitaev and Klein 2018, section 3)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _require = Consistency("span classifier", ModelError).require
 
 
 def case_of(word: str) -> int:
-    """Return the case of a word: 0 no letters, 1 lower, 2 capitalized, 3 upper, 4 mixed, 5 with a digit."""
+    """Return the class of letter case of a word: 0 none, 1 lower, 2 capitalized, 3 upper, 4 mixed, 5 has a digit."""
     if any(map(str.isdigit, word)):
         return 5
     if word.lower() == word.upper():
@@ -62,16 +62,16 @@ def case_of(word: str) -> int:
 
 
 def cases_of(words: Sequence[str]) -> np.ndarray:
-    """Return the case of each word in treebank spelling, int64 (n_words,)."""
+    """Return the class of letter case (`case_of`) of each word in treebank spelling, int64 (n_words,)."""
     return np.array([case_of(unescape_token(word)) for word in words], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class SpanClassifier(Stored):
-    """A network with one hidden layer over spans, and one over words.
+    """A feed-forward classifier of the unary chains of spans and of the tags of words, with one hidden layer each.
 
     A span's hidden units are the difference of its fence posts before layer norm and ReLU. The post between two words
-    is a linear map of both: `before` of the left one and `after` of the right one, and neither beyond the sentence.
+    is a sum of linear maps: `before` of the left word and `after` of the right word; words outside add nothing.
 
     chains (tuple[tuple[str, ...], ...]): The unary chains that spans can have, outermost label first.
     tags (tuple[str, ...]): The tags.
@@ -86,13 +86,13 @@ class SpanClassifier(Stored):
 
     @classmethod
     def of(cls, chains: Sequence[Chain], tags: Sequence[str], weights: Mapping[str, np.ndarray]) -> SpanClassifier:
-        """Create a classifier from weights, which are rounded to float16."""
+        """Create a classifier from weights, rounding them to float16."""
         return cls(tuple(chains), tuple(tags), {name: read_only(w.astype(np.float16)) for name, w in weights.items()})
 
     def evidence_of(self, vectors: np.ndarray, words: Sequence[str]) -> Evidence:
-        """Return the evidence for a sentence.
+        """Compute the evidence for a sentence.
 
-        vectors (float32, (n_words, width)): The vectors of its words.
+        vectors (float32, (n_words, width)): The vector of each word.
         words (sequence of str): The words in treebank spelling.
         """
         vectors = vectors + self._floats["cases"][cases_of(words)]
@@ -135,11 +135,11 @@ class SpanClassifier(Stored):
 
     @property
     def width(self) -> int:
-        """The size of the vectors that it takes."""
+        """The number of dimensions of the word vectors that the classifier takes."""
         return int(self.weights["cases"].shape[1])
 
     def to_values(self) -> dict[str, Any]:
-        """Return the values under which it is stored."""
+        """Return the values to store, by name."""
         return {"chains": tuple(map(join_chain, self.chains)), "tags": self.tags, **self.weights}
 
     @classmethod
@@ -163,13 +163,16 @@ class SpanClassifier(Stored):
 
 
 def word_units(vectors: np.ndarray, weights: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return what words add to the fence posts after and before them, twice (n_words, hidden)."""
+    """Return the contributions of words to fence posts, two arrays (n_words, hidden).
+
+    The first array (`before`) is added to the post after each word, the second (`after`) to the post before it.
+    """
     before, after = (product(vectors, weights[side]) + weights[f"{side}_bias"] for side in ("before", "after"))
     return before, after
 
 
 def fence_posts(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return the n + 1 fence posts of a sentence, (n + 1, hidden), by the units of its n words."""
+    """Return the fence posts of a sentence of n words, (n + 1, hidden), from the two arrays of `word_units`."""
     posts = np.zeros((len(before) + 1, before.shape[1]), before.dtype)
     posts[1:] = before
     posts[:-1] += after
@@ -177,7 +180,7 @@ def fence_posts(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def activations(hidden: np.ndarray, weights: Mapping[str, np.ndarray], head: str) -> np.ndarray:
-    """Apply layer norm and ReLU to the hidden units of a head, "span" or "tag", in place."""
+    """Apply layer norm and ReLU to the hidden units (n, hidden) of a head, "span" or "tag", in place; return them."""
     normalize(hidden)
     hidden *= weights[f"{head}_gain"]
     hidden += weights[f"{head}_shift"]
@@ -185,13 +188,13 @@ def activations(hidden: np.ndarray, weights: Mapping[str, np.ndarray], head: str
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Return the log-probabilities of the classes by the logits of each row."""
+    """Return the log-softmax of each row of logits, (n, n_classes)."""
     logits = logits - logits.max(1, keepdims=True, initial=-np.inf)
     return logits - np.log(np.exp(logits).sum(1, keepdims=True))
 
 
 def normalize(hidden: np.ndarray) -> np.ndarray:
-    """Give each row mean 0 and variance 1, in place, and return the factors of the rows, (n, 1)."""
+    """Normalize each row to mean 0 and variance 1, in place; return the scaling factor of each row, (n, 1)."""
     hidden -= hidden.mean(1, keepdims=True)
     factors = 1 / np.sqrt(np.einsum("ij,ij->i", hidden, hidden)[:, None] / hidden.shape[1] + EPSILON)
     hidden *= factors

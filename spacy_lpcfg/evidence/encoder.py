@@ -1,4 +1,4 @@
-"""A frozen pretrained encoder of BERT's kind: words to vectors, by onnxruntime."""
+"""A frozen pretrained encoder such as BERT, run by onnxruntime: contextual vectors of words."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ _require = Consistency("encoder", ModelError).require
 
 
 class Encoder:
-    """Computes a vector of each word in its sentence; any number of threads may share one, and it can be pickled.
+    """Pretrained encoder that computes a contextual vector of each word; it can be shared by threads and pickled.
 
-    A sentence has the same vectors alone and with others. Sentences of more than 510 word pieces are read in windows.
+    The vectors of a sentence do not depend on its batch. Sentences of more than 510 word pieces are read in windows.
 
     model (bytes): The encoder as ONNX: from input_ids, attention_mask and, if it has them, token_type_ids, int64
         (n, length), to hidden states, float32 (n, length, width).
     pieces (Pieces): Divides words into the pieces of its vocabulary.
-    card (mapping of str to str or list of str): What it is: name, source, sha256, licence, what it was tuned on.
+    card (mapping of str to str or list of str): Metadata of the encoder: name, source, sha256, licence, and the data
+        that it was tuned on.
     """
 
     def __init__(self, model: bytes, pieces: Pieces, card: Mapping[str, str | list[str]]) -> None:
@@ -43,11 +44,14 @@ class Encoder:
 
     @property
     def width(self) -> int:
-        """The size of a vector."""
+        """The number of dimensions of a word vector."""
         return int(self._session().get_outputs()[0].shape[-1])
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """Return the vectors of each sentence's words, float32 (n_words, width): those of their last pieces.
+        """Return the word vectors of each sentence, float32 (n_words, width).
+
+        The vector of a word is the hidden state of its last piece.
+
 
         sentences (sequence of sequence of str): The words of each sentence in treebank spelling.
         RAISES (ImportError): If onnxruntime is not installed. (ModelError): If the encoder cannot be run.
@@ -65,7 +69,10 @@ class Encoder:
         return results
 
     def _run(self, pieces: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the hidden states of pieces, float32 (n, longest, width), without those of the ends."""
+        """Run the encoder on windows of piece ids; return hidden states without the first special piece.
+
+        RETURNS (float32, (n, longest + 1, width)): Hidden states, with padding.
+        """
         shape = len(pieces), max(map(len, pieces)) + 2
         ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         for row, row_mask, part in zip(ids, mask, pieces, strict=True):
@@ -81,14 +88,14 @@ class Encoder:
             raise ModelError(f"The encoder cannot be run: {error}. Export it again.") from error
 
     def _session(self) -> Any:
-        """Return the session of this process: a forked one makes its own."""
+        """Return the onnxruntime session of this process; a forked process creates another."""
         made = self._made
         if made is None or made[0] != os.getpid():
             made = self._made = os.getpid(), _session(self.model)
         return made[1]
 
     def to_values(self) -> dict[str, Any]:
-        """Return the values under which it is stored."""
+        """Return the values to store, by name."""
         model = np.frombuffer(self.model, np.uint8)
         values = {"model": model, "vocabulary": self.pieces.vocabulary, "card": json.dumps(self.card)}
         return values | self.pieces.to_values()
@@ -113,7 +120,10 @@ class Encoder:
 
 
 class RememberingEncoder(Encoder):
-    """An encoder that computes the vectors of each sentence once, and keeps them as float16."""
+    """Encoder with a cache: the vectors of each sentence are computed once, and kept and returned as float16.
+
+    encoder (Encoder): The encoder to cache.
+    """
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__(encoder.model, encoder.pieces, encoder.card)
@@ -135,10 +145,10 @@ class RememberingEncoder(Encoder):
 class _Window(NamedTuple):
     """A part of a sentence that the encoder sees at once.
 
-    pieces (int64, (n,)): The ids of its pieces.
-    places (int64, (k,)): The places in it of the words' last pieces that it is the best window for.
-    words (slice): These words in the sentence.
-    result (float32, (n_words, width)): Where the sentence's vectors are written.
+    pieces (int64, (n,)): The ids of the window's pieces.
+    places (int64, (k,)): The positions, in the window, of the last pieces of the words whose vectors are taken from it.
+    words (slice): The positions of these k words in the sentence.
+    result (float32, (n_words, width)): The array that the vectors of the sentence are written to.
     """
 
     pieces: np.ndarray
@@ -148,7 +158,10 @@ class _Window(NamedTuple):
 
 
 def _windows(pieces: np.ndarray, last: np.ndarray, result: np.ndarray) -> Iterator[_Window]:
-    """Divide a sentence into windows that overlap by half; each word is read where it is nearest to the middle."""
+    """Divide a sentence into windows that overlap by half.
+
+    The vector of a word is taken from the window whose middle is nearest to the word.
+    """
     n = len(pieces)
     starts = [*range(0, n - _WINDOW, _WINDOW // 2), max(n - _WINDOW, 0)]
     # the middle of each overlap, of which the earlier window takes the left half
@@ -172,7 +185,11 @@ def _batches(windows: Sequence[_Window]) -> Iterator[list[_Window]]:
 
 
 def _session(model: bytes) -> Any:
-    """Load a model for one thread."""
+    """Create an onnxruntime session that computes on one thread.
+
+    RAISES (ImportError): If onnxruntime is not installed. (ModelError): If the model cannot be loaded, or has other
+        inputs or outputs than an encoder.
+    """
     try:
         import onnxruntime
     except ImportError as error:

@@ -1,7 +1,7 @@
 """Learning of evidence by sparse features from trees: softmax regression by AdaGrad, for tags and then for spans.
 
-Features of spans see predicted tags. Those of a training tree are predicted by a model that has learned from other
-trees, so that they are as often wrong as those of a new sentence.
+Features of spans use predicted tags. The tags of a training tree are predicted by a model that has learned from other
+trees (jackknifing), so that they are wrong as often as the tags of a new sentence.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ MOST_WEIGHTS = 1 << 27
 class FeatureSettings:
     """Settings of the learner of sparse features.
 
-    n_epochs, n_tag_epochs (int): How many times each tree is read, for spans and for tags.
-    least_count, least_tag_count (int): Features of spans, and of words, that are rarer are left out; those of spans are
-        counted over brackets.
-    least_chains (int): Unary chains of several labels that are rarer count as their first label.
+    n_epochs, n_tag_epochs (int): Number of training epochs for spans and for tags.
+    least_count (int): Features of spans that occur with fewer brackets are left out.
+    least_tag_count (int): Features of words that occur fewer times are left out.
+    least_chains (int): Unary chains of several labels that occur fewer times are replaced by their first label.
     """
 
     n_epochs: int = 3
@@ -54,10 +54,12 @@ class FeatureSettings:
 
 
 class Lesson(NamedTuple):
-    """A training sentence.
+    """A training sentence of n words: atoms of features and gold classes.
 
-    atoms (int32, (n, n_atoms)), names (int32, (n,)): From `Lexicon.word_atoms`.
-    tags (int64, (n,)), spans (int64, (n (n + 1) / 2,)): The gold classes, from `Labels`.
+    atoms (int32, (n, n_atoms)): The atoms of each word, from `Lexicon.word_atoms`.
+    names (int32, (n,)): The atom of each word by itself, from `Lexicon.word_atoms`.
+    tags (int64, (n,)): The gold tag of each word, from `Labels.tags_of`.
+    spans (int64, (n (n + 1) / 2,)): The gold class of each span, from `Labels.spans_of`.
     """
 
     atoms: np.ndarray
@@ -67,7 +69,7 @@ class Lesson(NamedTuple):
 
 
 def learn_features(trees: Iterable[Tree], *, settings: FeatureSettings, seed: int = 0) -> FeatureEvidence:
-    """Learn the evidence by the cross-entropy of all tags, and of all spans.
+    """Train log-linear models of tags and of spans on trees, by minimizing cross-entropy.
 
     trees (iterable of Tree): Normalized trees.
     settings (FeatureSettings): The settings.
@@ -104,7 +106,7 @@ class _Learner:
     rng: np.random.Generator
 
     def word_table(self, lessons: Sequence[Lesson]) -> FeatureTable:
-        """Learn weights of the features of words."""
+        """Learn the weights of the features of words, over several epochs of AdaGrad."""
         keys = [feature_keys(lesson.atoms, WORD_TABLE) for lesson in lessons]
         frequent = _frequent(keys, self.settings.least_tag_count, self.n_tags)
         learned = Descent.of(frequent, self.n_tags, _START)
@@ -114,7 +116,7 @@ class _Learner:
         return learned.table
 
     def predicted_tags(self, lessons: Sequence[Lesson]) -> list[np.ndarray]:
-        """Predict the tags of each sentence by features that were learned from sentences of other folds."""
+        """Predict the tags of each sentence by a model of the other folds; gold tags if there are too few sentences."""
         if len(lessons) < _N_FOLDS:
             return [lesson.tags for lesson in lessons]
         folds = np.arange(len(lessons)) * _N_FOLDS // len(lessons)
@@ -126,7 +128,7 @@ class _Learner:
         return tags
 
     def span_table(self, lessons: Sequence[Lesson], tags: Sequence[np.ndarray]) -> FeatureTable:
-        """Learn weights of the features of spans, which see the given tags."""
+        """Learn the weights of the features of spans, given the tags of each sentence."""
         keys = np.concatenate([_bracket_keys(*each) for each in zip(lessons, tags, strict=True)])
         frequent = _frequent([keys], self.settings.least_count, self.n_chains)
         learned = Descent.of(frequent, self.n_chains, _START)
@@ -135,14 +137,14 @@ class _Learner:
         return learned.table
 
     def _steps(self, n: int, n_epochs: int) -> Iterator[tuple[float, int]]:
-        """Yield the learning rate and the sentence of each step."""
+        """Yield the learning rate and the index of the sentence of each step, in random order."""
         order = [i for _ in range(n_epochs) for i in self.rng.permutation(n).tolist()]
         for step, i in enumerate(order):
             yield _RATE * (1 - step / len(order)), i
 
 
 def _frequent(keys: Iterable[np.ndarray], least_count: int, n_classes: int) -> np.ndarray:
-    """Return the keys that occur often enough, growing; the commonest, if all had more than `MOST_WEIGHTS` weights."""
+    """Return the keys that occur at least `least_count` times, ascending; only the commonest if there are too many."""
     distinct, counts = np.unique(np.concatenate([each.ravel() for each in keys]), return_counts=True)
     is_frequent = (counts >= least_count) & (distinct >= 0)
     distinct, counts = distinct[is_frequent], counts[is_frequent]
@@ -151,7 +153,7 @@ def _frequent(keys: Iterable[np.ndarray], least_count: int, n_classes: int) -> n
 
 
 def _bracket_keys(lesson: Lesson, tags: np.ndarray) -> np.ndarray:
-    """Return the features of the fence posts of a sentence and of its gold brackets."""
+    """Return the keys of the features of all fence posts and of the gold brackets of a sentence, int32 (n_keys,)."""
     posts = post_atoms(lesson.names, tags)
     starts, ends = (bounds[lesson.spans > 0] for bounds in span_bounds(len(tags)))
     across = feature_keys(span_atoms(posts, starts, ends, tags), SPAN_TABLE)
@@ -159,10 +161,10 @@ def _bracket_keys(lesson: Lesson, tags: np.ndarray) -> np.ndarray:
 
 
 class Descent(NamedTuple):
-    """Weights that are being learned.
+    """The state of AdaGrad: weights, which are updated in place, and sums of squared gradients.
 
     table (FeatureTable): The features with float32 weights.
-    squares (float32, (n_features, n_classes)): Sums of squared gradients, for AdaGrad.
+    squares (float32, (n_features, n_classes)): Sum of the squared gradients of each weight.
     """
 
     table: FeatureTable
@@ -170,20 +172,30 @@ class Descent(NamedTuple):
 
     @classmethod
     def of(cls, keys: np.ndarray, n_classes: int, start: float) -> Descent:
-        """Start with weights of 0."""
+        """Create weights of 0 for features.
+
+        keys (int32, (n_features,)): The keys of the features, ascending.
+        n_classes (int): Number of classes.
+        start (float): Initial value of the sums of squared gradients.
+        """
         weights = np.zeros((len(keys), n_classes), np.float32)
         return cls(FeatureTable(keys, weights), np.full_like(weights, start))
 
     def word_step(self, rows: np.ndarray, tags: np.ndarray, rate: float) -> None:
-        """Take a step on the cross-entropy of the tags of a sentence, given the rows of its words' features."""
+        """Take a gradient step on the cross-entropy of the tags of a sentence.
+
+        rows (int32, (n, n_templates)): The rows of the features of each word, from `FeatureTable.rows`.
+        tags (int64, (n,)): The gold tags.
+        rate (float): The learning rate.
+        """
         gradients = np.exp(log_softmax(sum_rows(rows, self.table.weights)))
         gradients[np.arange(len(tags)), tags] -= 1
         self._descend(rows, gradients, rate)
 
     def span_step(self, lesson: Lesson, tags: np.ndarray, rate: float) -> None:
-        """Take a step on the cross-entropy of all spans of a sentence, given its predicted tags.
+        """Take a gradient step on the cross-entropy of all spans of a sentence, given its predicted tags (n,).
 
-        Features of fence posts have the sum of the gradients of all spans that begin, or end, there.
+        The gradient of a feature of a fence post is the sum over all spans that begin, or end, there.
         """
         posts = post_atoms(lesson.names, tags)
         starts, ends = span_bounds(len(tags))

@@ -29,11 +29,11 @@ _require = Consistency("feature evidence", ModelError).require
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """Features with a row of weights each.
+    """Sparse weight matrix of a linear classifier: a row of weights for each known feature.
 
-    keys (int32, (n_features,)): The keys of the features, not negative, growing.
-    weights (int8 or float32, (n_features, n_classes)): Their weights.
-    scale (float): The unit of the weights.
+    keys (int32, (n_features,)): The keys of the features, not negative, in ascending order.
+    weights (int8 or float32, (n_features, n_classes)): The weights of each feature, divided by `scale`.
+    scale (float): Factor by which stored weights are multiplied.
     """
 
     keys: np.ndarray
@@ -41,17 +41,17 @@ class FeatureTable:
     scale: float = 1.0
 
     def rows(self, keys: np.ndarray) -> np.ndarray:
-        """Replace the keys of features by their rows, -1 for unknown ones, in place, and return them.
+        """Look up the rows of features, in place; return `keys`, which then holds rows, with -1 for unknown features.
 
-        keys (int32, (n_items, n_templates)): From `feature_keys`.
+        keys (int32, (n_items, n_templates)): From `feature_keys`; overwritten.
         """
         find_rows(keys, self.keys, self._slots)
         return keys
 
     def scores(self, keys: np.ndarray) -> np.ndarray:
-        """Return the sum of the weights of each item's features, float32 (n_items, n_classes); `keys` are spoilt.
+        """Return the sum of the weights of each item's features, float32 (n_items, n_classes).
 
-        keys (int32, (n_items, n_templates)): From `feature_keys`.
+        keys (int32, (n_items, n_templates)): From `feature_keys`; overwritten.
         """
         return sum_rows(self.rows(keys), self.weights) * np.float32(self.scale)
 
@@ -60,19 +60,19 @@ class FeatureTable:
         return read_only(hash_table(self.keys))
 
     def rounded(self) -> FeatureTable:
-        """Return a copy with weights of 8 bits, without the features whose weights all become 0."""
+        """Return a copy quantized to 8-bit weights, without the features whose weights all become 0."""
         scale = float(np.abs(self.weights).max(initial=0)) / _BYTES or 1.0
         weights = np.rint(self.weights / scale).astype(np.int8)
         is_used = weights.any(1)
         return FeatureTable(read_only(self.keys[is_used]), read_only(weights[is_used]), scale)
 
     def to_values(self) -> dict[str, Any]:
-        """Return the values under which a rounded table is stored."""
+        """Return the values to store, by name; only for a table from `rounded`."""
         return {"keys": self.keys, "weights": self.weights.view(np.uint8), "scale": self.scale}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], n_classes: int) -> FeatureTable:
-        """Create a table from the values that `to_values` returned.
+        """Create a table with weights of `n_classes` classes from the values that `to_values` returned.
 
         RAISES (ValueError): If values are unknown or inconsistent. (KeyError): If one is missing.
         """
@@ -91,7 +91,7 @@ class FeatureEvidence:
 
     chains (tuple[tuple[str, ...], ...]): The unary chains that spans can have, outermost label first.
     tags (tuple[str, ...]): The tags.
-    lexicon (Lexicon): The words that are atoms of features.
+    lexicon (Lexicon): The frequent words, which are atoms of features by themselves.
     of_words (FeatureTable): The features of words, with a weight for each tag.
     of_spans (FeatureTable): The features of fence posts and spans, with a weight for each chain against "no bracket".
     """
@@ -106,12 +106,12 @@ class FeatureEvidence:
 
     @property
     def summary(self) -> str:
-        """The number of features of spans."""
+        """Describe the evidence in English: the number of its features of spans."""
         return f"{len(self.of_spans.keys):,} features of spans"
 
     @property
     def n_bytes(self) -> int:
-        """Approximate bytes of memory that it takes."""
+        """Approximate memory that the evidence takes while parsing, in bytes."""
         return sum(2 * table.weights.nbytes + 5 * table.keys.nbytes for table in (self.of_words, self.of_spans))
 
     def evidence(self, sentences: Sequence[Sequence[str]]) -> list[Evidence]:
@@ -135,7 +135,7 @@ class FeatureEvidence:
         return np.clip(log_odds, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS, out=log_odds)
 
     def to_values(self) -> dict[str, Any]:
-        """Return the values under which it is stored: those of a table after its name and a dot."""
+        """Return the values to store: names of values of a table are prefixed by "word." or "span."."""
         return {
             "chains": tuple(map(join_chain, self.chains)),
             "tags": self.tags,

@@ -1,4 +1,4 @@
-"""Cross-validation of how a model goes on learning: settings are tried on trees that the model has not learned from."""
+"""Cross-validation of the settings by which a trained model is adapted to new trees."""
 
 from __future__ import annotations
 
@@ -36,11 +36,14 @@ _MOST_CALIBRATED = 200  # trees that tau is fitted on
 
 @dataclass(frozen=True)
 class AdaptationSettings:
-    """How far a model goes from where it is; the default is to stay.
+    """Settings of the adaptation of a model to new trees; the defaults leave the model unchanged.
 
-    strength (float or None): The number of trees that the grammar stands for, see `PriorEM`; None to keep it.
-    share (float): How far the classifier goes from its weights to those that the new trees teach, see `held_near`.
-    weights (EvidenceWeights or None): How much evidence counts; None for a grammar without.
+    strength (float or None): Weight of the grammar as a prior, in trees, see `PriorEM`; None to keep the grammar as it
+        is.
+    share (float): Interpolation weight, from 0 to 1, of the classifier that is trained further on the new trees; 0
+        keeps the classifier as it is, see `held_near`.
+    weights (EvidenceWeights or None): Weights of the evidence; None to keep the weights of the model, and for a grammar
+        without evidence.
     """
 
     strength: float | None = None
@@ -49,7 +52,7 @@ class AdaptationSettings:
 
     @property
     def summary(self) -> str:
-        """How far each part goes, in words."""
+        """Describe in English how far each part of the model is adapted."""
         parts = ["grammar kept" if self.strength is None else f"grammar as {self.strength:,.0f} trees beside yours"]
         if self.weights is not None:
             parts.append(f"classifier {self.share:.0%} of its way" if self.share else "classifier kept")
@@ -59,12 +62,12 @@ class AdaptationSettings:
 
 @dataclass(frozen=True, eq=False)
 class Adaptation:
-    """The adaptation of a model to trees; what different settings share is learned once.
+    """Adapter of a model to new trees, with a cache of the adapted grammars and of the adapted classifier.
 
-    base (Adaptable): The model.
-    prior (Prior or None): The expected counts of its grammar; None if the grammar has to stay.
-    trees (sequence of Tree): Normalized trees without roots.
-    seed (int): Seed of the learner of the classifier.
+    base (Adaptable): The model to adapt.
+    prior (Prior or None): The expected counts of its grammar; None if the grammar has to stay as it is.
+    trees (sequence of Tree): Normalized trees without roots to learn from.
+    seed (int): Random seed for training the classifier.
     """
 
     base: Adaptable
@@ -78,7 +81,7 @@ class Adaptation:
         return Adaptation(self.base, self.prior, trees, self.seed)
 
     def model(self, settings: AdaptationSettings) -> Adaptable:
-        """Return the model adapted as the settings say; the base itself if they change nothing."""
+        """Return the model adapted by some settings; `base` itself if the settings change nothing."""
         if settings.strength is None and not settings.share and settings.weights in (None, weights_of(self.base)):
             return self.base
         grammar = self._grammar(settings.strength)
@@ -114,26 +117,34 @@ class Adaptation:
 
 
 def weights_of(model: Adaptable) -> EvidenceWeights | None:
-    """Return how much evidence counts in a model; None for a grammar without."""
+    """Return the weights of the evidence of a model; None for a grammar without evidence."""
     return model.weights if isinstance(model, EvidenceGrammar) else None
 
 
 def parser_of(model: Adaptable) -> Parser:
-    """Return the parser by a model."""
+    """Return a chart parser by a model, with default settings."""
     if isinstance(model, Grammar):
         return grammar_parser(model)
     return EvidenceParser(model.model, model.evidence, model.weights)
 
 
 class Fold(NamedTuple):
-    """Trees to test on, and the model that goes on with those of all other folds."""
+    """One fold of a cross-validation.
+
+    tested (sequence of Tree): The trees to parse and score.
+    others (Adaptation): The adaptation of the model to the trees of all other folds.
+    """
 
     tested: Sequence[Tree]
     others: Adaptation
 
 
 def folds_of(whole: Adaptation) -> list[Fold]:
-    """Divide trees into consecutive folds, so that trees of a text are tested by models of other texts."""
+    """Divide the trees of an adaptation into `N_FOLDS` folds of consecutive trees.
+
+    Folds are consecutive so that the trees of a text are mostly tested by models adapted to other texts. If there are
+    many trees, only every k-th tree of a fold is tested.
+    """
     trees = whole.trees
     bounds = np.linspace(0, len(trees), N_FOLDS + 1).astype(int).tolist()
     step = -(-len(trees) // _MOST_TESTED)
@@ -143,12 +154,13 @@ def folds_of(whole: Adaptation) -> list[Fold]:
 
 
 class CrossValidation:
-    """The scores of settings, each over the trees of all folds.
+    """Cross-validated scores of adaptation settings, cached by settings.
 
     folds (sequence of Fold): The folds.
-    start (AdaptationSettings): The settings by which the model stays as it is.
+    start (AdaptationSettings): The settings that leave the model unchanged.
 
-    golds, parses (list of Tree): The tested trees, and those of the model as it is for their words.
+    golds (list of Tree): The tested trees of all folds.
+    parses (list of Tree): The trees that the unchanged model parses for the words of `golds`.
     """
 
     def __init__(self, folds: Sequence[Fold], start: AdaptationSettings) -> None:
@@ -161,19 +173,20 @@ class CrossValidation:
         self._counts[start] = bracket_counts(self.golds, self.parses)
 
     def f1(self, settings: AdaptationSettings) -> float:
-        """Return the F1 of some settings in percent, each fold parsed by the model that goes on with the others."""
+        """Return the F1 of some settings, in percent: each fold is parsed by the model adapted to the other folds."""
         if settings not in self._counts:
             self._counts[settings] = bracket_counts(self.golds, self._parses(settings))
         return float(f1_of(self._counts[settings].sum(axis=0)))
 
     def best(self, candidates: Sequence[AdaptationSettings]) -> AdaptationSettings:
-        """Return the settings with the best F1, the first one of equals."""
+        """Return the candidate with the highest F1; the first one on ties."""
         return max(candidates, key=self.f1)
 
     def counts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return bracket counts (n_tested, 3) of the model as it is, and of the one that goes on.
+        """Return the bracket counts of the unchanged and of the adapted model, int64 (n_tested, 3) each.
 
-        The settings for a fold are the best on the other folds, since the best on its own would be too good.
+        Columns are as in `bracket_counts`. The adapted model of a fold has the settings, among all scored so far, that
+        have the best F1 on the other folds: a choice by the scores on the fold itself would be biased.
         """
         tried = list(self._counts)
         chosen = np.empty_like(self._counts[self.start])
@@ -184,7 +197,7 @@ class CrossValidation:
         return self._counts[self.start], chosen
 
     def tau(self, settings: AdaptationSettings) -> float:
-        """Return the power of the probabilities of trees with the best likelihood of brackets."""
+        """Return the exponent of tree probabilities, from `TAUS`, under which the gold brackets are likeliest."""
         losses = np.zeros(len(TAUS))
         step = -(-len(self.golds) // _MOST_CALIBRATED)
         for fold in self.folds:
@@ -209,10 +222,10 @@ class CrossValidation:
 
 
 def bracket_counts(golds: Sequence[Tree], parses: Sequence[Tree]) -> np.ndarray:
-    """Return the matched, gold and test brackets of each sentence, int64 (n, 3).
+    """Return the numbers of matched, gold and test brackets of each sentence, int64 (n_sentences, 3).
 
-    Gold tags say what is punctuation: else a sentence in which a model tags a word as punctuation would count for
-    nothing, and models would be compared on different sentences.
+    Parses are scored with the gold tags, which tell what is punctuation. With predicted tags, EVALB would leave
+    out sentences in which a word is tagged as punctuation, and models would be compared on different sentences.
     """
     retagged = [parse.with_leaves(gold.leaves()) for gold, parse in zip(golds, parses, strict=True)]
     brackets = [score.brackets for score in evaluate(golds, retagged).sentences]

@@ -36,13 +36,15 @@ class Example(NamedTuple):
 def add_gradients(
     gradients: Weights, weights: Weights, examples: Sequence[Example], *, scale: float, kept: np.ndarray
 ) -> tuple[float, Weights]:
-    """Add the gradients of the loss of sentences: the cross-entropy of spans and `TAG_WEIGHT` of tags.
+    """Compute the loss of a batch of sentences, and add its gradients to `gradients` in place.
 
-    gradients (dict of str to array): The sums so far, by the names of the weights.
+    The loss is the cross-entropy of spans plus `TAG_WEIGHT` times the cross-entropy of tags, summed over the batch.
+
+    gradients (dict of str to array): The sums of gradients so far, by the names of the weights.
     weights (dict of str to array): The weights, all of one type.
     examples (sequence of Example): The sentences.
     scale (float): Factor of the loss.
-    kept (array, (n_words, width)): Factors of the units of the vectors of all words, for dropout.
+    kept (array, (n_words, width)): Dropout mask: factors of the units of all word vectors.
     RETURNS (float, dict of str to array): The loss, and its gradients with respect to the products of the words' inputs
         with the weights of each name, (n_words, hidden); see `vector_gradients`.
     """
@@ -67,7 +69,7 @@ def add_gradients(
 def vector_gradients(d_products: Weights, weights: Weights, kept: np.ndarray) -> np.ndarray:
     """Return the gradients of the loss with respect to word vectors, (n_words, width).
 
-    d_products (dict of str to array): From `add_gradients`, by the same weights and dropout.
+    d_products (dict of str to array): From `add_gradients`, with the same `weights` and `kept`.
     """
     d_inputs: np.ndarray = kept * sum(d_outputs @ weights[name].T for name, d_outputs in d_products.items())
     return d_inputs
@@ -80,7 +82,7 @@ def _span_gradients(
     units: tuple[np.ndarray, np.ndarray],
     scale: float,
 ) -> tuple[float, tuple[np.ndarray, np.ndarray]]:
-    """Add the gradients of the loss of spans, sentence by sentence, and return it and the gradients of words' units."""
+    """Add the gradients of the loss of spans; return the loss and its gradients with respect to `units`."""
     d_before, d_after = (np.empty_like(side) for side in units)
     loss, at = 0.0, 0
     for example in examples:
@@ -98,7 +100,12 @@ def _span_gradients(
 def _head(
     gradients: Weights, weights: Weights, head: str, hidden: np.ndarray, gold: np.ndarray, scale: float
 ) -> tuple[float, np.ndarray]:
-    """Return the cross-entropy of a head's classes by its hidden units before layer norm, and their gradients."""
+    """Add the gradients of a classification head; return its loss and the gradients with respect to `hidden`.
+
+    head (str): "span" or "tag".
+    hidden (array, (n, hidden)): Hidden units before layer norm; overwritten.
+    gold (int64, (n,)): The correct classes.
+    """
     factors = normalize(hidden)
     active = hidden * weights[f"{head}_gain"]
     active += weights[f"{head}_shift"]
@@ -126,7 +133,7 @@ def _head(
 
 
 def _cross_entropy(logits: np.ndarray, gold: np.ndarray, scale: float) -> tuple[float, np.ndarray]:
-    """Return the sum of the cross-entropies of rows, and its gradients, both times `scale`."""
+    """Return the summed cross-entropy of all rows, and its gradients by logits, times `scale`; overwrite `logits`."""
     rows = np.arange(len(gold))
     logits -= logits.max(1, keepdims=True)
     of_gold = logits[rows, gold]
@@ -141,7 +148,7 @@ def _cross_entropy(logits: np.ndarray, gold: np.ndarray, scale: float) -> tuple[
 
 @lru_cache(maxsize=64)
 def _differences(n: int, dtype: str) -> csr_array:
-    """Return the matrix that subtracts the fence post at the start of each span from the one at its end."""
+    """Return the sparse matrix (n_spans, n + 1) that maps fence posts to end minus start of each span."""
     starts, ends = span_bounds(n)
     columns = np.stack([starts, ends], axis=1).ravel().astype(np.int32)
     values = np.tile(np.array([-1, 1], dtype), len(starts))

@@ -1,4 +1,4 @@
-"""A grammar with evidence in its chart, as one model to save and to parse by."""
+"""The model that combines a grammar with evidence, and its parser."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _EVIDENCE: Mapping[str, type[AnyEvidence]] = {
 
 @dataclass(frozen=True, eq=False)
 class EvidenceGrammar(ParsingModel):
-    """A grammar whose chart takes evidence, see `EvidenceParser`.
+    """A grammar with evidence for its chart parser, see `EvidenceParser`.
 
     model (Grammar): The grammar, which alone answers questions about the probabilities of words.
     evidence (EncoderEvidence, FeatureEvidence or PipelineEvidence): The evidence.
-    weights (EvidenceWeights): How much evidence counts, and how certain both are together.
+    weights (EvidenceWeights): Powers of the evidence, and the tempering of the combined distribution.
     """
 
     model: Grammar
@@ -64,7 +64,7 @@ class EvidenceGrammar(ParsingModel):
 
     @property
     def summary(self) -> str:
-        """The summary of the grammar, and that of the evidence."""
+        """Describe the grammar and the evidence in English."""
         return f"{self.model.summary}; evidence of {self.evidence.summary}"
 
     @property
@@ -72,7 +72,7 @@ class EvidenceGrammar(ParsingModel):
         return 2 * self.model.parser_bytes + backoff_bytes(self.model) + self.evidence.n_bytes
 
     def to_values(self) -> dict[str, Any]:
-        """Return the grammar as it is saved alone, the weights, and the kind and the parts of the evidence."""
+        """Return the values to store: bytes of the grammar, the weights, and the kind and values of the evidence."""
         evidence = with_prefixes({"evidence": self.evidence.to_values()})
         return {"model": self.model.to_bytes(), "evidence": self.evidence.kind, **asdict(self.weights), **evidence}
 
@@ -97,9 +97,13 @@ def evidence_parser(
     tau: float | None = None,
     words: TagDictionary = NO_TAGS,
 ) -> EvidenceParser:
-    """Make the parser of a model, for `make_parser`.
+    """Create the parser of a grammar with evidence; `make_parser` calls this.
 
-    tau (float or None): Replaces the one of the model's weights.
+    model (EvidenceGrammar): The model.
+    decoding (Decoding): How one tree is chosen.
+    chart (ChartSettings): Pruning.
+    tau (float or None): Power of the weights of the projection; None for the tau of the model's weights.
+    words (TagDictionary): Tags that words may have.
     """
     weights = model.weights if tau is None else replace(model.weights, tau=tau)
     return EvidenceParser(model.model, model.evidence, weights, settings=chart, decoding=decoding, words=words)

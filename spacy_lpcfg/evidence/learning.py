@@ -26,14 +26,15 @@ _EPSILON = 1e-8
 class ClassifierSettings:
     """Settings of the learner of span classifiers.
 
-    n_epochs (int): How many times each tree is read, at least.
-    least_steps (int): Trees are read more often until there are so many steps, but not from a classifier to start from.
+    n_epochs (int): Minimum number of training epochs.
+    least_steps (int): Minimum number of optimizer steps, for which epochs are added. It does not apply if training
+        starts from a given classifier.
     hidden (int): Number of hidden units for spans, and for tags.
     rate (float): The learning rate of AdamW at its peak, after which it falls linearly to 0.
     decay (float): Weight decay of AdamW, for matrices.
-    batch_words (int): Number of words of a step.
-    dropout (float): Share of the vectors' units that are set to 0, anew for each sentence.
-    least_count (int): Unary chains of several labels that are rarer count as their first label.
+    batch_words (int): Maximum number of words of a batch, unless one sentence has more.
+    dropout (float): Dropout rate of the units of the word vectors.
+    least_count (int): Unary chains of several labels that occur fewer times are replaced by their first label.
     """
 
     n_epochs: int = 5
@@ -69,14 +70,16 @@ def learn_classifier(
     seed: int = 0,
     start: SpanClassifier | None = None,
 ) -> SpanClassifier:
-    """Learn a span classifier by the cross-entropy of all spans, and half that of all tags, a word.
+    """Train a span classifier on the vectors of a frozen encoder.
+
+    The loss is the cross-entropy of all spans plus half the cross-entropy of all tags, per word.
 
     encoder (WordEncoder): The encoder, which stays as it is.
     trees (iterable of Tree): Normalized trees.
     settings (ClassifierSettings): The settings.
     seed (int): Seed of the first weights, of the order of trees and of dropout.
     start (SpanClassifier or None): A classifier on vectors of this encoder to start from, such as the one that was
-        tuned with it: the weights of its chains and tags are kept where the trees have them. Few trees then suffice.
+        tuned with it. Weights of chains and tags that occur in the trees are taken over. Few trees then suffice.
     RAISES (ValueError): If there is no tree with a constituent, or if the sizes of `start` differ.
     """
     treebank = list(trees)
@@ -91,9 +94,13 @@ def continue_classifier(
     settings: ClassifierSettings,
     seed: int = 0,
 ) -> SpanClassifier:
-    """Learn from trees further, from a classifier whose chains and tags stay, before those that only the trees have.
+    """Continue the training of a span classifier on further trees.
 
-    start (SpanClassifier): The classifier, learned on the vectors of the encoder; `settings.hidden` is of no use.
+    The result has all chains and tags of `start`, with the same numbers, followed by those that only the trees have.
+
+
+    start (SpanClassifier): The classifier, learned on the vectors of the encoder. `settings.hidden` is ignored, since
+        the number of hidden units stays.
 
     The other arguments and errors are those of `learn_classifier`.
     """
@@ -120,9 +127,9 @@ def _learn(
 
 
 def held_near(start: SpanClassifier, other: SpanClassifier, share: float) -> SpanClassifier:
-    """Return the classifier between two of them (Wortsman et al. 2022): `(1 - share) * start + share * other`.
+    """Interpolate the weights of two classifiers (Wortsman et al. 2022): `(1 - share) * start + share * other`.
 
-    other (SpanClassifier): From `continue_classifier`; chains and tags that `start` lacks keep its weights.
+    other (SpanClassifier): From `continue_classifier`. Chains and tags that only `other` has keep their weights.
     """
     weights = {}
     for name, weight in other.weights.items():
@@ -143,10 +150,10 @@ def _encoded(encoder: WordEncoder, trees: Sequence[Tree]) -> Iterator[tuple[Tree
 
 
 class Labels(NamedTuple):
-    """The classes of spans and of words.
+    """The classes that a span classifier predicts: unary chains of spans, and tags of words.
 
-    chains (dict of tuple to int): The unary chains that are frequent or have one label, with their numbers.
-    tags (dict of str to int): The tags, with their numbers.
+    chains (dict of tuple of str to int): Unary chains, outermost label first, with their class numbers from 0.
+    tags (dict of str to int): Tags with their class numbers from 0.
     """
 
     chains: dict[Chain, int]
@@ -154,7 +161,12 @@ class Labels(NamedTuple):
 
     @classmethod
     def of(cls, trees: Sequence[Tree], least_count: int) -> Labels:
-        """Take the labels of trees; same arguments and error as `learn_classifier`."""
+        """Collect the classes of trees, in alphabetical order.
+
+        trees (sequence of Tree): Normalized trees.
+        least_count (int): Unary chains of several labels that occur fewer times are no classes of their own.
+        RAISES (ValueError): If there is no tree with a constituent.
+        """
         counts = Counter(chain for tree in trees for chain in _chains(tree).values())
         firsts = {chain[:1] for chain in counts}
         if not firsts:
@@ -164,11 +176,11 @@ class Labels(NamedTuple):
 
     @classmethod
     def of_classes(cls, chains: Iterable[Chain], tags: Iterable[str]) -> Labels:
-        """Number chains and tags in their order."""
+        """Create labels that number chains and tags in the order given."""
         return cls({chain: i for i, chain in enumerate(chains)}, {tag: i for i, tag in enumerate(tags)})
 
     def after(self, start: SpanClassifier) -> Labels:
-        """Return the labels of a classifier, with their numbers, and then those of these that it lacks."""
+        """Return the labels of a classifier, with the same numbers, followed by the labels that it lacks."""
         return Labels.of_classes(dict.fromkeys([*start.chains, *self.chains]), dict.fromkeys([*start.tags, *self.tags]))
 
     def example(self, tree: Tree, vectors: np.ndarray) -> Example:
@@ -194,7 +206,7 @@ class Labels(NamedTuple):
 
 
 def _chains(tree: Tree) -> dict[tuple[int, int], Chain]:
-    """Return the unary chain over each span that has one, outermost label first, without tags."""
+    """Return the unary chain of labels, outermost first and without tags, of each span with a bracket."""
     chains: dict[tuple[int, int], Chain] = {}
     for start, end, label in tree.spans():
         chains[start, end] = (*chains.get((start, end), ()), label)
@@ -227,7 +239,10 @@ def _fit(
 
 
 def _start_at(weights: Weights, start: SpanClassifier, labels: Labels) -> None:
-    """Replace the weights that a classifier has too by its own, in place."""
+    """Copy the weights of a classifier, in place, where labels agree.
+
+    RAISES (ValueError): If the sizes of hidden layers or word vectors differ.
+    """
     for name, weight in weights.items():
         other = start.weights[name]
         if SHAPES[name][-1] not in ("n_chains", "n_tags"):
@@ -261,11 +276,11 @@ def _all_batches(
 def first_weights(
     labels: Labels, width: int, hidden: int, examples: Sequence[Example], rng: np.random.Generator
 ) -> Weights:
-    """Return random matrices of variance 1 / n_inputs, gains of 1, and output biases at the classes' frequencies.
+    """Initialize weights: random matrices of variance 1 / n_inputs, gains of 1, output biases by class frequency.
 
     labels (Labels): The classes.
     width, hidden (int): The sizes of word vectors and of hidden layers.
-    examples (sequence of Example): Sentences with the classes' frequencies; their vectors are of no use.
+    examples (sequence of Example): Sentences from which the frequencies of classes are counted; vectors are not read.
     """
     sizes = {"n_cases": N_CASES, "width": width, "hidden": hidden}
     sizes |= {"n_chains": len(labels.chains), "n_tags": len(labels.tags)}
@@ -286,7 +301,7 @@ def first_weights(
 
 
 def _batches(examples: Sequence[Example], n_words: int, rng: np.random.Generator) -> Iterator[list[Example]]:
-    """Yield all examples in random order, in batches of at most `n_words` words unless one has more."""
+    """Yield examples in random order, in batches of at most `n_words` words; a longer sentence is a batch by itself."""
     batch: list[Example] = []
     n = 0
     for i in rng.permutation(len(examples)):
@@ -300,7 +315,7 @@ def _batches(examples: Sequence[Example], n_words: int, rng: np.random.Generator
 
 
 def _kept(shape: tuple[int, int], dropout: float, rng: np.random.Generator) -> np.ndarray:
-    """Return factors of units, float32: 0 for a share of them, and above 1 for the others."""
+    """Return a dropout mask, float32: 0 for the share `dropout` of units, and 1 / (1 - dropout) for the others."""
     kept = rng.random(shape, np.float32) >= dropout
     return kept * np.float32(1 / (1 - dropout))
 
@@ -315,7 +330,7 @@ class AdamW:
         self.squares = {name: np.zeros_like(weight) for name, weight in weights.items()}
 
     def step(self, weights: Weights, gradients: Weights, rate: float) -> None:
-        """Change the weights in place."""
+        """Update the weights in place by their gradients, with the learning rate `rate`."""
         self.n_steps += 1
         first, second = _MOMENTS
         correction = (1 - second**self.n_steps) ** 0.5 / (1 - first**self.n_steps)

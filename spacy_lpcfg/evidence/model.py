@@ -15,10 +15,10 @@ PARTS = ("encoder", "classifier")
 
 
 class EncoderEvidence:
-    """An encoder and the span classifier that was learned on its vectors; an `EvidenceModel`.
+    """Evidence from a pretrained encoder and a span classifier; an `EvidenceModel`.
 
     encoder (Encoder): The encoder.
-    classifier (SpanClassifier): The classifier.
+    classifier (SpanClassifier): The classifier, which was learned on vectors of the encoder.
     """
 
     kind: ClassVar = "encoder"
@@ -36,12 +36,12 @@ class EncoderEvidence:
 
     @property
     def summary(self) -> str:
-        """The name of the encoder."""
+        """The name of the encoder, from its card."""
         return str(self.encoder.card.get("name", "an encoder"))
 
     @property
     def n_bytes(self) -> int:
-        """Approximate bytes of memory that it takes."""
+        """Approximate memory that the evidence takes while parsing, in bytes."""
         return 4 * len(self.encoder.model)
 
     def evidence(self, sentences: Sequence[Sequence[str]]) -> list[Evidence]:
@@ -60,7 +60,7 @@ class EncoderEvidence:
         return [self.classifier.evidence_of(*each) for each in zip(vectors, sentences, strict=True)]
 
     def to_values(self) -> dict[str, Any]:
-        """Return the values under which it is stored: those of both parts, each after the part's name and a dot."""
+        """Return the values to store: names are prefixed by "encoder." or "classifier."."""
         return with_prefixes({"encoder": self.encoder.to_values(), "classifier": self.classifier.to_values()})
 
     @classmethod

@@ -33,10 +33,10 @@ _IDEOGRAPHS = (  # ranges of characters that stand alone
 
 
 class Pieces(ABC):
-    """Divides words into the pieces of a vocabulary.
+    """Subword tokenizer: divides words into the pieces of a vocabulary.
 
-    vocabulary (sequence of str): The pieces by their ids.
-    RAISES (ValueError): If a special piece is missing.
+    vocabulary (sequence of str): The pieces; the id of a piece is its index.
+    RAISES (ValueError): If a special piece is missing from the vocabulary.
     """
 
     special: ClassVar[tuple[str, str, str]]
@@ -55,7 +55,11 @@ class Pieces(ABC):
         self.of_word = Remembered(self._of_word, _N_CACHED)
 
     def divide(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of a sentence's pieces, and the place of the last piece of each word, both int64."""
+        """Divide the words of a sentence into pieces.
+
+        words (sequence of str, (n_words,)): The words in treebank spelling.
+        RETURNS (int64 (n_pieces,), int64 (n_words,)): The ids of the pieces, and the index of each word's last piece.
+        """
         pieces = self.of_word.map(words)
         ids = np.fromiter((i for word in pieces for i in word), np.int64)
         return ids, np.cumsum([len(word) for word in pieces], dtype=np.int64) - 1
@@ -71,7 +75,7 @@ class Pieces(ABC):
 
     @abstractmethod
     def _parts(self, word: str) -> Iterator[str]:
-        """Yield the parts of a word that are divided one by one, normalized."""
+        """Yield the normalized parts of a word (pre-tokens), each of which is divided into pieces by itself."""
 
     @abstractmethod
     def _of_part(self, part: str) -> list[int]:
@@ -79,22 +83,22 @@ class Pieces(ABC):
 
     @abstractmethod
     def letters_of(self, piece: str) -> str:
-        """Return the characters of a piece that are in the text."""
+        """Return the characters of a piece without the mark of its position in a word, such as "##"."""
 
     @abstractmethod
     def restricted(self, ids: Sequence[int]) -> Pieces:
-        """Return the division into some of the pieces only, whose ids are then their positions in `ids`."""
+        """Return a tokenizer with a part of the vocabulary: the piece `ids[i]` gets the id i."""
 
     @abstractmethod
     def to_values(self) -> dict[str, Any]:
-        """Return the values under which the pieces are stored, besides the vocabulary."""
+        """Return the values to store besides the vocabulary, by name."""
 
 
 class WordPieces(Pieces):
-    """Divides words into the longest pieces from the left, as BERT does (Devlin et al. 2019).
+    """WordPiece tokenizer: divides words into the longest pieces from the left, as BERT does (Devlin et al. 2019).
 
     vocabulary (sequence of str): The pieces by their ids; those that continue a word begin with "##".
-    lower (bool): Whether words are lowered.
+    lower (bool): Whether words are lower-cased.
     strip_accents (bool): Whether letters lose their accents.
     RAISES (ValueError): If [CLS], [SEP] or [UNK] is missing.
     """
@@ -106,7 +110,7 @@ class WordPieces(Pieces):
         self.lower, self.strip_accents = lower, strip_accents
 
     def _parts(self, word: str) -> Iterator[str]:
-        """Yield what stands between blanks, and each punctuation mark and ideograph."""
+        """Yield the parts of a word between blanks; punctuation marks and ideographs are parts by themselves."""
         if word.isascii() and word.isalpha():
             yield word.lower() if self.lower else word
             return
@@ -143,7 +147,7 @@ class WordPieces(Pieces):
 
 
 class UnigramPieces(Pieces):
-    """Divides words into their likeliest pieces, as XLM-R does: SentencePiece's unigram model, with its NFKC.
+    """Unigram tokenizer of SentencePiece, with NFKC: divides words into their likeliest pieces, as XLM-R does.
 
     vocabulary (sequence of str): The pieces by their ids; those that begin a word begin with `MARK`.
     scores (float32, (n,)): The log-probability of each piece.
@@ -165,7 +169,7 @@ class UnigramPieces(Pieces):
         self._unknown_score = min(self._scores.values(), default=0.0) - _UNKNOWN_COST
 
     def _parts(self, word: str) -> Iterator[str]:
-        """Yield what stands between blanks, after a mark."""
+        """Yield the parts of a word between blanks, each after `MARK`."""
         cleaned = "".join(map(_as_blank, word)) if not word.isascii() or not word.isprintable() else word
         for part in unicodedata.normalize("NFKC", cleaned).split():
             yield MARK + part
@@ -202,7 +206,7 @@ class UnigramPieces(Pieces):
 
 
 def pieces_from_values(vocabulary: Sequence[str], values: Mapping[str, Any]) -> Pieces:
-    """Create the pieces from a vocabulary and the values that `to_values` returned.
+    """Create a tokenizer from its vocabulary and the values that `to_values` returned.
 
     RAISES (ValueError): If they do not fit together, or a special piece is missing.
     """

@@ -1,4 +1,4 @@
-"""Evidence by vectors that a pipeline makes of the words of a text, which come with the query."""
+"""Evidence computed from the word vectors of a spaCy pipeline, which comes with each query."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _require = Consistency("evidence of a pipeline", ModelError).require
 
 @dataclass(frozen=True, eq=False)
 class PipelineEvidence:
-    """The columns of evidence that comes with each query; an `EvidenceModel`.
+    """The chains and tags of evidence that comes with each query; an `EvidenceModel`.
 
     The span classifier that computes it belongs to a component, which trains it.
 
@@ -36,7 +36,7 @@ class PipelineEvidence:
     n_bytes: ClassVar = 0
 
     def evidence(self, sentences: Sequence[Sequence[str]]) -> list[Evidence]:
-        """Raise ModelError if there are sentences, since words alone have no vectors."""
+        """Return an empty list for no sentences, else raise ModelError: the vectors must come with the query."""
         if sentences:
             raise ModelError(
                 "Expected evidence with the query, since the model has learned from vectors that its pipeline makes; "
@@ -45,7 +45,7 @@ class PipelineEvidence:
         return []
 
     def to_values(self) -> dict[str, Any]:
-        """Return the values under which it is stored."""
+        """Return the values to store, by name."""
         return {"chains": tuple(map(join_chain, self.chains)), "tags": self.tags}
 
     @classmethod
@@ -74,7 +74,7 @@ class SentenceVectors:
     words: Sequence[str]
 
     def computed(self) -> Evidence:
-        """Return the evidence."""
+        """Compute the evidence from the vectors."""
         return self.classifier.evidence_of(self.vectors, self.words)
 
     def part(self, start: int, end: int) -> SentenceVectors:

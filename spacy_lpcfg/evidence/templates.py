@@ -1,7 +1,7 @@
 """Templates of sparse features of words, of fence posts and of spans.
 
-They follow Hall, Durrett and Klein (2014), "Less grammar, more features". Differs: (1) spans have features of predicted
-tags, too; (2) there are no features of split points and rules: the grammar that evidence is combined with has rules.
+They follow Hall, Durrett and Klein (2014), "Less grammar, more features". Differs: (1) spans also have features of
+predicted tags; (2) there are no features of split points and rules, which the grammar models already.
 
 A template is a set of atoms, whose hashes make up the key of its feature. Features of a fence post, the place between
 two words, count once for the spans that begin there and once for those that end there.
@@ -79,7 +79,14 @@ WORD_TEMPLATES = (
 
 
 def template_table(templates: Sequence[str], atoms: Sequence[str], first: int = 0) -> np.ndarray:
-    """Return the number of each template, from `first` on, and the places of its atoms, int32 (n_templates, width)."""
+    """Return templates as an array for `feature_keys`, int32 (n_templates, width).
+
+    Each row has the number of the template and then the indices of its atoms, padded with -1.
+
+    templates (sequence of str): The templates: names of atoms separated by blanks.
+    atoms (sequence of str): The names of all atoms.
+    first (int): The number of the first template.
+    """
     rows = [[first + i, *map(atoms.index, template.split())] for i, template in enumerate(templates)]
     width = max(map(len, rows))
     return read_only(np.array([row + [-1] * (width - len(row)) for row in rows], np.int32))

@@ -1,4 +1,4 @@
-"""Back-off rules, for sentences that a treebank grammar has no tree for.
+"""Back-off rules, which give a parse to sentences that have none under the treebank grammar.
 
 Horizontal back-off allows any two children that were seen below a label to be siblings, as in a Markov grammar of order
 0 (Klein and Manning 2003, "Accurate unlexicalized parsing", section 2). Below the most frequent root, glue rules join
@@ -49,7 +49,7 @@ def with_backoff(grammar: AnyGrammar) -> AnyGrammar:
 
 
 def backoff_bytes(grammar: GrammarParameters) -> float:
-    """Return an upper estimate of the memory, in bytes, that the rules of `with_backoff` take in a parser."""
+    """Estimate from above the memory, in bytes, that the rules added by `with_backoff` take in a parser."""
     n_rules = n_entries = 0.0
     for family, pairs in _families(grammar):
         n, n_states = pairs.sizes(grammar.n_states)
@@ -64,9 +64,11 @@ _RULE, _ENTRY = 400, 64  # bytes of a rule and of an entry of its factors, in co
 class _Pairs(NamedTuple):
     """Pairs of children that may be siblings below a label.
 
-    left, right (int64, (n,)), shares (float64, (n,)): Pairs of constituents with their weights.
-    opens (int64, (n_open,)): Binarisation symbols, which any symbol in `others` may follow.
-    others (int64, (n_others,)), other_shares (float64, (n_others,)): These symbols with their weights.
+    left, right (int64, (n,)): Left and right child of each pair of constituents.
+    shares (float64, (n,)): Weight u(b) u(c) of each pair of constituents.
+    opens (int64, (n_open,)): Binarisation symbols of the label; each pairs with every symbol in `others`.
+    others (int64, (n_others,)): Symbols that may follow a binarisation symbol as the right child.
+    other_shares (float64, (n_others,)): Weight u(c) of each symbol in `others`.
     """
 
     left: np.ndarray
@@ -77,7 +79,7 @@ class _Pairs(NamedTuple):
     other_shares: np.ndarray
 
     def listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return all pairs, sorted, with their weights: left, right, shares."""
+        """Return left children, right children and weights of all pairs, each (n_pairs,), sorted by the children."""
         n_open, n_others = len(self.opens), len(self.others)
         left = np.concatenate([self.left, np.repeat(self.opens, n_others)])
         right = np.concatenate([self.right, np.tile(self.others, n_open)])
@@ -85,7 +87,10 @@ class _Pairs(NamedTuple):
         return left[order], right[order], np.concatenate([self.shares, np.tile(self.other_shares, n_open)])[order]
 
     def sizes(self, n_states: np.ndarray) -> tuple[float, float]:
-        """Return the number of pairs, and the total number of states of their symbols."""
+        """Return the number of pairs, and the number of states summed over both children of all pairs.
+
+        n_states (int32, (n_symbols,)): States of each symbol.
+        """
         likely, opens, others = (
             float(n_states[ids].sum(dtype=np.int64))
             for ids in (np.append(self.left, self.right), self.opens, self.others)
@@ -95,7 +100,7 @@ class _Pairs(NamedTuple):
 
 
 def _families(grammar: GrammarParameters) -> Iterator[tuple[np.ndarray, _Pairs]]:
-    """Yield each interminal with its binarisation symbols, and the pairs of children that may stand below them."""
+    """Yield each family (a label and its binarisation symbols), and the pairs of children that may stand below it."""
     top = grammar.n_preterminals + np.argmax([*grammar.root_weights[grammar.n_preterminals :], 0])
     is_open = np.array([grammar.is_intermediate(symbol) for symbol in range(grammar.n_symbols)])
     families = defaultdict(list)
@@ -119,7 +124,7 @@ def _pairs_below(
     """Return the pairs of children below the symbols of a family, with weights without the factor `MASS`.
 
     family (int64, (n,)): A label and its binarisation symbols.
-    below (int64, (n,)): The family's rules.
+    below (int64, (n,)): Ids of the rules whose left-hand side is in the family.
     is_open (bool, (n_symbols,)): Whether each symbol is a binarisation symbol.
     glue (float): Minimum of u(c) after @X, relative to the share of c among all nodes.
     """
@@ -138,7 +143,7 @@ def _pairs_below(
 
 
 def _with_rules(grammar: AnyGrammar, rules: np.ndarray, weights: np.ndarray) -> AnyGrammar:
-    """Add rules (int32, (n, 3)) with weights (float64, (n,)) and uniform states to a grammar."""
+    """Return a grammar with further rules (int32, (n, 3)) of weights (float64, (n,)) and uniform latent states."""
     tensors, shapes, n = grammar.tensors, grammar.n_states[rules], len(rules)
     one = np.ones(n, dtype=np.int32)
     factors = np.repeat(  # core, A, B and C, of one entry, m_a, m_b and m_c

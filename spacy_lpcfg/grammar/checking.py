@@ -34,7 +34,7 @@ _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 
 
 def parser_bytes(grammar: GrammarParameters) -> float:
-    """Estimate the memory of a parser, in bytes, without sentences: tables, tensors and back-off rules."""
+    """Estimate the memory of a parser without any chart, in bytes: tables, tensors and back-off rules."""
     tables = 2 * _PAIR * grammar.n_symbols**2 + _PAIR * len(grammar.lexicon.terminals) * len(grammar.tags)
     return tables + tensor_bytes(grammar.tensors) + backoff_bytes(grammar)
 
@@ -46,9 +46,9 @@ def tensor_bytes(tensors: Tensors) -> float:
 
 
 def _check_room(n_bytes: float) -> None:
-    """Check that a parser by the grammar fits the memory limit.
+    """Check that a parser of `n_bytes` bytes fits the memory limit.
 
-    RAISES (ModelError): If it does not.
+    RAISES (ModelError): If the parser is too large.
     """
     try:
         check_room(n_bytes, what="A parser by it")
@@ -57,7 +57,7 @@ def _check_room(n_bytes: float) -> None:
 
 
 def has_type(name: str, value: object) -> bool:
-    """Return whether a stored value has the type of its field: texts, a number, a flag or an array."""
+    """Return whether a stored value has the type of the field `name`: texts, a number, a flag or an array."""
     if name in _NOT_DISTINCT:
         return isinstance(value, tuple) and all(type(text) is str for text in value)
     if name in _TEXTS:
@@ -70,9 +70,9 @@ def has_type(name: str, value: object) -> bool:
 
 
 def check(grammar: GrammarParameters) -> None:
-    """Check that the fields of a grammar are consistent.
+    """Check that the fields of a grammar are consistent, and that its parser fits the memory limit.
 
-    RAISES (ModelError): If they are not; the message names the field.
+    RAISES (ModelError): If a field is inconsistent (the message names it), or the parser is too large.
     """
     _check_symbols(grammar)
     _check_rules(grammar)
@@ -110,7 +110,7 @@ def _check_rules(grammar: GrammarParameters) -> None:
 
 
 def _check_tensors(tensors: Tensors, shapes: np.ndarray, is_proper: bool) -> None:
-    """Check tensors, given the numbers of states of their rules' symbols (int32, (n_rules, 3))."""
+    """Check that tensors are consistent, and have the shapes (int32, (n_rules, 3)) that the symbols' states imply."""
     n_rules = len(shapes)
     require("tensors.shapes", _is(tensors.shapes, "int32", n_rules, 3) and np.array_equal(tensors.shapes, shapes))
     require("tensors.forms", _is(tensors.forms, "int32", n_rules) and are_within(tensors.forms, SPARSE + 1))
@@ -175,7 +175,7 @@ def _check_tags(grammar: GrammarParameters) -> None:
 
 
 def _is(array: np.ndarray, dtype: str, *shape: int) -> bool:
-    """Return whether a value is an array of that type and shape, of numbers of moderate size."""
+    """Return whether a value is an array of type `dtype` and shape `shape`; floats must be of moderate size."""
     return is_array(array, dtype, *shape) and (array.dtype.kind != "f" or is_moderate(array))
 
 

@@ -49,7 +49,7 @@ class Classifier:
         )
 
     def scores(self, keys: np.ndarray, n_outputs: int) -> np.ndarray:
-        """Compute log-scores, up to a constant, of each output at each word, float32 (n_words, n_outputs).
+        """Return the unnormalized log-scores of each output at each word, float32 (n_words, n_outputs).
 
         keys (int32, (n_words, n_templates)): Feature keys of the words.
         n_outputs (int): Number of outputs.
@@ -65,6 +65,6 @@ class Classifier:
 
     @cached_property
     def _buckets(self) -> np.ndarray:
-        """Bounds of the features in 2**_BUCKET_BITS equal ranges of keys, int32 (2**_BUCKET_BITS + 1,)."""
+        """Positions in `features` at which 2**_BUCKET_BITS equal ranges of keys begin, int32 (2**_BUCKET_BITS + 1,)."""
         edges = np.arange(2**_BUCKET_BITS + 1, dtype=np.int64) << (_KEY_BITS - _BUCKET_BITS)
         return read_only(np.searchsorted(self.features, edges).astype(np.int32))

@@ -20,8 +20,9 @@ class Layout(NamedTuple):
     starts (int64, (n_rules, 4)): Positions in `data` of a tensor's core and three factors, or of its three vectors
         after an empty core; an exact tensor only uses the first.
     blocks (float32, (n_blocks, LANES)): The nonzero blocks of the sparse tensors [h1, h2, h3].
-    places (int32, (n_blocks, 2)): h1 of each block, and its number in the matrix [h2, h3], counted in blocks.
-    first_block (int64, (n_rules + 1,)): Offsets of each rule's blocks; empty for rules that are not sparse.
+    places (int32, (n_blocks, 2)): The state h1 of each block, and the index of the block within the matrix [h2, h3].
+    first_block (int64, (n_rules + 1,)): The blocks of rule r are `first_block[r]:first_block[r + 1]`; none for a rule
+        that is not sparse.
     """
 
     data: np.ndarray
@@ -32,7 +33,7 @@ class Layout(NamedTuple):
 
 
 def layout(tensors: Tensors) -> Layout:
-    """Arrange tensors for the kernels."""
+    """Return the tensors of a grammar in the memory layout of the kernels."""
     n_floats = sizes(tensors)
     starts = offsets(n_floats.ravel())[:-1].reshape(n_floats.shape)
     data = np.zeros(int(n_floats.sum()), dtype=np.float32)
@@ -48,7 +49,7 @@ def layout(tensors: Tensors) -> Layout:
 
 
 def sizes(tensors: Tensors) -> np.ndarray:
-    """Return the number of floats in `Layout.data` for each rule's core and factors, int64 (n_rules, 4)."""
+    """Return the number of floats, with padding, of each core and factor in `Layout.data`, int64 (n_rules, 4)."""
     shapes, ranks = tensors.shapes.astype(np.int64), tensors.ranks.astype(np.int64)
     exact, sparse = tensors.forms == EXACT, tensors.forms == SPARSE
     p, q, r = np.where(exact[:, None], shapes, ranks).T
@@ -59,7 +60,11 @@ def sizes(tensors: Tensors) -> np.ndarray:
 
 
 def _positions_in_rows(starts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Return the positions of the entries of tensors with padded rows that begin at `starts`."""
+    """Return the positions in `Layout.data` of the entries of exact tensors, whose rows are padded to whole blocks.
+
+    starts (int64, (n,)): Position of each tensor.
+    shapes (int32, (n, 3)): Shape of each tensor.
+    """
     m_a, m_b, m_c = shapes.astype(np.int64).T
     n_rows = m_a * m_b
     row = np.arange(n_rows.sum()) - np.repeat(offsets(n_rows)[:-1], n_rows)
@@ -67,7 +72,7 @@ def _positions_in_rows(starts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
 
 
 def _blocks(tensors: Tensors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return `blocks`, `places` and `first_block` of a `Layout`."""
+    """Return the nonzero blocks of the sparse tensors, as `Layout.blocks`, `places` and `first_block`."""
     _, places, values, _ = tensors.sparse()
     n_kept = np.diff(np.searchsorted(places, tensors.offsets))
     m_a, m_b, m_c = tensors.shapes.astype(np.int64).T

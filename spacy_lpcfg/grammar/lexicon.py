@@ -2,8 +2,8 @@
 
 A grammar emits *terminals*. A word that is frequent in training is a terminal of its own. Any other word is emitted
 through the first of its signatures that the grammar knows (`words/signatures.py`). Every grammar knows the most general
-one, `<form>`. A rare word has the latent states and the tags of its signature, and more of the tags that it was seen
-with. An unknown word has the tags of its signature, and of its word class if classes were learned from raw text.
+signature, `<form>`. A rare word has the latent states and the tags of its signature, and tags that it was seen with get
+more weight. An unknown word has the tags of its signature, and of its word class if classes were learned from raw text.
 
 The vocabulary consists of the known words, and of the signatures, each of which stands for all unknown words that have
 it; their probabilities sum to 1 at every position. At the beginning of a sentence, a capitalized word that is no
@@ -32,10 +32,11 @@ _CACHE_SIZE = 100_000
 
 
 class Emitter(NamedTuple):
-    """What emits a word.
+    """The terminal that emits a word, and the entry of `Lexicon.rare_words` that scales its emissions.
 
     terminal (int): Id of the terminal: the word itself, or a signature.
-    rare (int): Index of the word among the rare words; of its signature if it is unknown; `_NOT_RARE` if neither.
+    rare (int): Index in `Lexicon.rare_words` of the word, or of its signature if the word is unknown; `_NOT_RARE` if
+        neither is there.
     is_unknown (bool): Whether the word is represented by a signature, and is not a rare word.
     """
 
@@ -132,9 +133,9 @@ class Lexicon:
         return np.array([emitter.terminal for emitter in emitters], dtype=np.int32), factors
 
     def names_of(self, terminal: int, sentence_initial: bool) -> tuple[list[str], np.ndarray]:
-        """Return the known words that a terminal emits, and the signatures, which stand for unknown words.
+        """Return the known words that a terminal emits, and the signatures that stand for its unknown words.
 
-        terminal (int): Id of a terminal, not one of a given tag.
+        terminal (int): Id of a terminal that is not a `<tag TAG>`.
         sentence_initial (bool): Whether the word opens its sentence.
         RETURNS (list[str], float64 (n_names, n_tags)): The names, and factors of the terminal's emissions for each.
         """
@@ -147,7 +148,7 @@ class Lexicon:
 
     @cached_property
     def _names(self) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
-        """The names that each terminal emits: not sentence-initially, and sentence-initially."""
+        """Sorted names that each terminal emits, as two dicts: within a sentence, and sentence-initially."""
         names = sorted(self.words.difference(map(tag_terminal, self.tags)))
         names_of_terminal: tuple[dict[int, list[str]], dict[int, list[str]]] = ({}, {})
         for first in (False, True):
@@ -156,7 +157,7 @@ class Lexicon:
         return names_of_terminal
 
     def _scale(self, factors: np.ndarray, emitter: Emitter, sentence_initial: bool) -> None:
-        """Change factors of 1, (n_tags,), in place to those of a word."""
+        """Set an array of ones, float64 (n_tags,), in place to the factors of a word's emissions under each tag."""
         if emitter.rare != _NOT_RARE:
             entries = slice(self.rare_offsets[emitter.rare], self.rare_offsets[emitter.rare + 1])
             factors[self.rare_tags[entries]] = self.rare_factors[entries]
@@ -168,8 +169,10 @@ class Lexicon:
 
     @cached_property
     def _capitals(self) -> tuple[Counter[int], dict[int, np.ndarray]]:
-        """Rare words that are emitted as their lower case at the beginning of a sentence: their number for each
-        terminal; and for each signature that emits them elsewhere the sum of their factors, float64 (n_tags,).
+        """Counts and factors of capitalized rare words that sentence-initially are emitted as their lower case.
+
+        RETURNS (Counter[int], dict[int, ndarray]): Number of such words by the terminal of the lower case; and by the
+            signature that emits them within a sentence, the sum of their factors, float64 (n_tags,).
         """
         n_capitals: Counter[int] = Counter()
         factors_of_unknown: dict[int, np.ndarray] = {}
@@ -183,7 +186,7 @@ class Lexicon:
         return n_capitals, factors_of_unknown
 
     def emitter(self, word: str, sentence_initial: bool) -> Emitter:
-        """Return what emits a word; the arguments are those of `terminal`."""
+        """Return the terminal that emits a word, with its rare-word entry; same arguments as `terminal`."""
         emitter = self._cache.get((word, sentence_initial))
         if emitter is not None:
             return emitter
@@ -200,7 +203,7 @@ class Lexicon:
         return self._cache.add(word, sentence_initial, Emitter(terminal, rare, is_unknown))
 
     def words_per_row(self, tag_of: np.ndarray) -> np.ndarray:
-        """Return the effective number of words that each row emits, the sum of their factors, float64 (n_rows,).
+        """Return the effective number of words that each row emits: the sum of the words' factors, float64 (n_rows,).
 
         tag_of (int, (n_preterminals,)): The tag of each preterminal.
         """
@@ -215,7 +218,7 @@ class Lexicon:
         return shares[self.row_terminals, tag_of[self.symbols]]
 
     def shared_out(self, tag_of: np.ndarray) -> Lexicon:
-        """Return the lexicon whose rows are divided by the number of words that each emits; see `words_per_row`."""
+        """Return a lexicon whose weights are divided by `words_per_row`, so that the words of each row share them."""
         per_row = self.words_per_row(tag_of)
         per_entry = np.repeat(1 / per_row, np.diff(self.vector_offsets)).astype(np.float32)
         return replace(self, weights=self.weights * (1 / per_row), vectors=self.vectors * per_entry)
@@ -236,7 +239,7 @@ class Lexicon:
         return self.tag_weights(symbol_weights, tag_of).argmax(axis=1).astype(np.int32)
 
     def tag_weights(self, symbol_weights: np.ndarray, tag_of: np.ndarray) -> np.ndarray:
-        """Sum up the weights of each terminal's rows by tag, float64 (n_terminals, n_tags).
+        """Sum row weights times symbol weights by terminal and tag, float64 (n_terminals, n_tags).
 
         symbol_weights (float64, (at least n_preterminals,)): The weight of each preterminal.
         tag_of (int, (n_preterminals,)): The tag of each preterminal.

@@ -140,7 +140,11 @@ def _is_unary(rule: Production) -> bool:
 
 
 def _productions(line: str, number: int) -> Iterator[Production]:
-    """Yield the productions of a line; nan is the probability of those without one."""
+    """Yield the productions of a line of text; a production without a probability gets nan.
+
+    number (int): Number of the line, for the error message.
+    RAISES (ModelError): If the line is not a production.
+    """
     left = _LEFT.match(line)
     alternatives: list[list[re.Match[str]]] = [[]]
     at = left.end() if left else 0
@@ -163,7 +167,10 @@ def _productions(line: str, number: int) -> Iterator[Production]:
 
 
 def _with_probabilities(productions: list[Production]) -> list[Production]:
-    """Return the productions, equally likely among those of a symbol if none has a probability."""
+    """Return the productions; if none has a probability, those of each left-hand side become equally likely.
+
+    RAISES (ModelError): If only some productions have a probability.
+    """
     without = [rule for rule in productions if isnan(rule.p)]
     if without and len(without) < len(productions):
         rule = f"{without[0].left} -> {' '.join(without[0].right)}"
@@ -180,7 +187,7 @@ def _symbol(name: str) -> str:
 
 
 def _character(code: re.Match[str]) -> str:
-    """Return the character of a code; the text itself if there is no such character."""
+    """Return the character of an escape code such as /24/; the code itself if there is no such character."""
     number = int(code[1] or "0", 16)
     is_character = number < _END_OF_UNICODE and not 0xD800 <= number < 0xE000
     return (chr(number) if code[1] else "") if is_character else code[0]
@@ -227,7 +234,7 @@ def _grammar(form: NormalForm, root_label: str) -> Grammar:
 
 
 def _lexicon(words: Mapping[tuple[str, str], float], preterminals: Sequence[str]) -> Lexicon:
-    """Create the lexicon; a word that was never seen with a given tag is equally likely under all of its symbols."""
+    """Return the lexicon of P(word | symbol); a word with an unseen given tag is equally likely under its symbols."""
     tag_of = {name: split_chain(name)[-1] for name in preterminals}
     tags = tuple(sorted({*tag_of.values()}))
     rows: dict[str, dict[str, float]] = defaultdict(dict)
@@ -250,7 +257,7 @@ def _lexicon(words: Mapping[tuple[str, str], float], preterminals: Sequence[str]
 
 
 def _shares(roots: np.ndarray, rules: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the expected share of each symbol among the nodes of the grammar's trees, down to `_N_ROUNDS` levels."""
+    """Return the expected share of each symbol among the nodes of the grammar's trees, to depth `_N_ROUNDS`."""
     level = total = roots
     for _ in range(_N_ROUNDS):
         below = np.repeat(level[rules[:, 0]] * weights, 2)

@@ -1,8 +1,9 @@
 """Chomsky normal form of a PCFG with the same distribution over trees: binarization, collapsed unary chains.
 
-A -> B C D becomes A -> @A->_B_C D, whose first child `unbinarize` removes. Instead of A -> B, each A that another
-production has is A or the chain `A|B`, which `expand_unaries` expands. A symbol that has both words and pairs is the
-chain `A|A` over its words. Cyclic chains are left out, and the other chains of their symbol get their probability.
+A -> B C D becomes A -> @A->_B_C D, whose first child `unbinarize` removes. A -> B is removed: wherever A occurs in a
+production, the symbol is either A or the chain `A|B`, which `expand_unaries` expands. A symbol with both words and
+pairs of children becomes the chain `A|A` above its words. Cyclic chains are left out, and their probability goes to the
+other chains of their symbol.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _ADVICE = "leave out rare unary productions"
 
 
 class Production(NamedTuple):
-    """A production of a PCFG; `is_word` says which symbols of the right-hand side are words."""
+    """A production of a PCFG with its probability `p`; `is_word` says which right-hand side symbols are words."""
 
     left: str
     right: tuple[str, ...]
@@ -33,7 +34,13 @@ class Production(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """A unary chain from a symbol to the one that ends it, above pairs or above a word."""
+    """A unary chain of symbols, above words or above pairs of children.
+
+    name (str): The symbols of the chain, joined by "|".
+    end (str): The last symbol of the chain.
+    has_words (bool): Whether the chain ends above a word, rather than above a pair of children.
+    p (float): Probability of the chain given its first symbol.
+    """
 
     name: str
     end: str
@@ -42,7 +49,7 @@ class Chain(NamedTuple):
 
 
 class NormalForm(NamedTuple):
-    """Probabilities of the roots, of (symbol, word), and of (symbol, left child, right child)."""
+    """A PCFG in Chomsky normal form: probabilities of roots, of (symbol, word), and of (symbol, left, right child)."""
 
     roots: dict[str, float]
     words: dict[tuple[str, str], float]
@@ -50,9 +57,12 @@ class NormalForm(NamedTuple):
 
 
 def normal_form(productions: Sequence[Production], roots: Mapping[str, float]) -> NormalForm:
-    """Return the normal form of a PCFG whose trees have these roots.
+    """Return the Chomsky normal form of a PCFG.
 
-    RAISES (ModelError): If a symbol has no productions, or the normal form has more than `MOST_RULES` rules.
+    productions (sequence of Production): All productions, with probabilities that sum to 1 for each left-hand side.
+    roots (mapping from str to float): Probability of each root symbol.
+    RAISES (ModelError): If a symbol has no productions, its unary productions end only in a cycle, or the normal form
+        has more than `MOST_RULES` rules or a symbol more than `MOST_CHAINS` chains.
     """
     chains = _Chains([*_binarized(_with_tags(productions))])
     form = NormalForm(defaultdict(float), defaultdict(float), defaultdict(float))
@@ -82,7 +92,7 @@ def normal_form(productions: Sequence[Production], roots: Mapping[str, float]) -
 
 
 def _with_tags(productions: Iterable[Production]) -> Iterator[Production]:
-    """Yield the productions, with a symbol of its own for each word that stands beside other symbols."""
+    """Yield the productions with each word that has siblings replaced by a new preterminal."""
     tags: dict[str, Production] = {}
     for production in productions:
         right = list(production.right)
@@ -97,7 +107,7 @@ def _with_tags(productions: Iterable[Production]) -> Iterator[Production]:
 
 
 def _binarized(productions: Iterable[Production]) -> Iterator[Production]:
-    """Yield the productions, with a symbol for each beginning of a right-hand side of more than two symbols."""
+    """Yield binarized productions: in a longer right-hand side, a new symbol stands for all symbols but the last."""
     new: dict[str, Production] = {}
     for left, right, is_word, p in productions:
         while len(right) > 2:
@@ -115,7 +125,8 @@ def _binarized(productions: Iterable[Production]) -> Iterator[Production]:
 class _Chains:
     """The unary chains of a binarized grammar, by the symbol at their top.
 
-    words, pairs, unary (dict of str to dict): Probabilities of the right-hand sides of each symbol.
+    words, pairs, unary (dict of str to dict): Probabilities of each symbol's right-hand sides: words, pairs of symbols,
+        and single symbols.
     """
 
     def __init__(self, productions: Iterable[Production]) -> None:
@@ -132,9 +143,10 @@ class _Chains:
         self._of: dict[str, list[Chain]] = {}
 
     def of(self, symbol: str) -> list[Chain]:
-        """Return the chains from a symbol, with probabilities that sum to 1.
+        """Return the chains that start with a symbol, with probabilities that sum to 1.
 
-        RAISES (ModelError): If the symbol, or one below it in a chain, has no productions.
+        RAISES (ModelError): If the symbol, or another one in a chain, has no productions, or there are too many chains,
+            or only cyclic ones.
         """
         if symbol not in self._of:
             chains = [*islice(self._ends((symbol,), 1.0), MOST_CHAINS + 1)]
@@ -150,14 +162,14 @@ class _Chains:
         return self._of[symbol]
 
     def share(self, chain: Chain) -> float:
-        """Return the probability that the end of a chain has words, or pairs; 1 if it has nothing else."""
+        """Return the probability that the end of a chain produces a word, or a pair if the chain is above pairs."""
         of_end = (self.words, self.pairs, self.unary)
         if sum(chain.end in part for part in of_end) == 1:
             return 1.0
         return sum((self.words if chain.has_words else self.pairs)[chain.end].values())
 
     def _ends(self, symbols: tuple[str, ...], p: float) -> Iterator[Chain]:
-        """Yield the chains that begin with some symbols, of the probability `p`."""
+        """Yield the acyclic chains that begin with the symbols of a prefix, whose probability is `p`."""
         end = symbols[-1]
         if not (end in self.words or end in self.pairs or end in self.unary):
             raise ModelError(f"Expected productions of each symbol, got none of {shown(end)}.")

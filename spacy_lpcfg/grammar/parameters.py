@@ -1,4 +1,4 @@
-"""The symbols, rules and parameters of an L-PCFG: the base class of `Grammar`, which checks and back-off rules need."""
+"""The symbols, rules and parameters of an L-PCFG: the base class of `Grammar`, for checks and back-off rules."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def _rule_name(grammar: Grammar, rule: int) -> str:
 
 
 def _largest(names: Sequence[str], weights: np.ndarray, n: int) -> list[list[Weighted]]:
-    """Return the n largest nonzero weights of each column, (n_names, n_states)."""
+    """Return the names with the n largest nonzero weights in each column of `weights`, (n_names, n_states)."""
     order = np.argsort(-weights, axis=0, kind="stable")[:n]
     return [
         [Weighted(names[i], float(weights[i, state])) for i in best if weights[i, state] != 0]

@@ -1,11 +1,11 @@
 """Parameter tensors of binary rules, stored exactly, as truncated Tucker decompositions, or as sparse tensors.
 
 A tensor that is estimated from n occurrences of its rule, and smoothed as in Cohen et al. (2013), has at most n + 1
-independent slices along each mode. Storing a basis of these (De Lathauwer et al. 2000, "A multilinear singular value
+independent slices along each mode. Storing a basis of them (De Lathauwer et al. 2000, "A multilinear singular value
 decomposition") makes the tensors of rare rules small, and most rules are rare; frequent rules lose only noise.
 
-Few entries of a probability tensor are large. A sparse tensor stores these, and approximates the others by the product
-of their marginals, so that the entries of each state of the parent keep their sum.
+Few entries of a probability tensor are large. A sparse tensor stores the large entries, and approximates the rest by
+the product of its marginals, so that the entries of each state of the parent keep their sum.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SparseParts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tensors:
-    """One tensor (m_a, m_b, m_c) a rule: exact; factored, as scale * core x_1 A x_2 B x_3 C; or sparse.
+    """One tensor (m_a, m_b, m_c) for each rule: exact; factored, as scale * core x_1 A x_2 B x_3 C; or sparse.
 
     A sparse tensor is scale * entries at the stored positions, plus the outer product of three vectors a, b and c: b
     and c sum to 1, and a is the sum of the other entries in each state of the parent.
@@ -125,7 +125,11 @@ class Tensors:
         return sums
 
     def factored(self) -> Iterator[tuple[np.ndarray, ...]]:
-        """Yield groups of factored rules of equal form: ids, scaled cores (n, p, q, r), factors (n, m_a, p), ..."""
+        """Yield the factored tensors in groups of n rules of equal shape and ranks.
+
+        YIELDS (five arrays): Ids of the rules (n,), scaled cores (n, p, q, r), and factors A (n, m_a, p), B (n, m_b, q)
+            and C (n, m_c, r).
+        """
         starts = offsets(factor_sizes(self.shapes, self.ranks).sum(axis=1))
         for shape, ranks, rules in _groups(self.shapes, self.ranks):
             if ranks[0] > 0:
@@ -135,7 +139,7 @@ class Tensors:
                 yield rules, core * self.scales[rules][:, None, None, None], *factors
 
     def sparse(self) -> SparseParts:
-        """Decode the sparse tensors."""
+        """Return the stored entries and the rank-one rests of the sparse tensors."""
         is_sparse = self.forms == SPARSE
         rules = np.flatnonzero(is_sparse)
         starts = offsets(self.sizes[rules])
@@ -224,7 +228,7 @@ class Tensors:
         )
 
     def _without_exact(self, others: np.ndarray, form: int) -> Tensors:
-        """Give some tensors, bool (n_rules,), another form, and drop their exact entries."""
+        """Set the form of the tensors selected by `others`, bool (n_rules,), and drop their exact entries."""
         forms = np.where(others, form, EXACT).astype(np.int32)
         return replace(self, forms=forms, exact=self.exact[np.repeat(~others, self.sizes)])
 
@@ -267,7 +271,11 @@ def _rounded_down(values: np.ndarray) -> np.ndarray:
 
 
 def _basis(block: np.ndarray, mode: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return singular vectors of one mode's unfolding, by increasing singular value, and the number to keep."""
+    """Return the left singular vectors of the mode-`mode` unfolding of each tensor, and the number of them to keep.
+
+    block (float64, (n, m_a, m_b, m_c)): Tensors of equal shape.
+    RETURNS (float64 (n, m, m), int (n,)): Singular vectors as columns, by increasing singular value; and the ranks.
+    """
     unfolded = np.moveaxis(block, mode + 1, 1).reshape(len(block), block.shape[mode + 1], -1)
     values, vectors = np.linalg.eigh(unfolded @ unfolded.transpose(0, 2, 1))
     lost = np.cumsum(np.maximum(values, 0), axis=1)
@@ -276,7 +284,7 @@ def _basis(block: np.ndarray, mode: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def factor_sizes(shapes: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return the sizes of core, A, B and C of each factored tensor, int64 (n_rules, 4); zeros for other tensors."""
+    """Return the number of entries of core, A, B and C of factored tensors, int64 (n_rules, 4); 0 for other tensors."""
     ranks = ranks.astype(np.int64)
     return np.concatenate([ranks.prod(axis=1, keepdims=True), shapes * ranks], axis=1)
 

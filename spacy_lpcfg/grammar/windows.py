@@ -58,7 +58,7 @@ class Windows:
 
 @remembered(100_000)
 def _attribute_keys(word: str) -> bytes:
-    """Return the keys of a word's attributes except for its tag, uint64 (6,) as bytes; cached for all grammars."""
+    """Return the hashes of a word's attributes except for its tag, uint64 (6,) as bytes; cached across grammars."""
     return np.array([_key(f"{i} {text}") for i, text in enumerate(_texts(word))], dtype=np.uint64).tobytes()
 
 
@@ -69,7 +69,7 @@ def _texts(word: str) -> tuple[str, ...]:
 
 
 def shape(word: str) -> str:
-    """Replace letters and digits by X, x and d, and shorten runs to at most two characters."""
+    """Return the shape of a word: letters and digits become X, x and d, and runs are cut to two characters."""
     runs = [(kind, min(len(list(run)), 2)) for kind, run in groupby(map(_kind, word[:_LONGEST]))]
     return "".join(kind * n for kind, n in runs)
 
@@ -90,7 +90,7 @@ def _key(text: str) -> int:
 
 
 def _template_table(templates: Sequence[Template]) -> np.ndarray:
-    """Return templates as (position + REACH, attribute) pairs, int32 (n_templates, most pairs, 2); -1 for no pair."""
+    """Return the (position + REACH, attribute) pairs of templates, int32 (n_templates, most pairs, 2), padded by -1."""
     table = np.full((len(templates), max(map(len, templates)), 2), -1, dtype=np.int32)
     for i, template in enumerate(templates):
         for j, (offset, attribute) in enumerate(template):

@@ -29,11 +29,12 @@ class Unsupervised:
     distillation for unsupervised constituency parsing").
 
     n_classes (sequence of int): Numbers of word classes, one for each grammar.
-    n_rounds (int): Rounds of learning; the first one is from the trees of bracketers.
-    reestimation (Reestimation): Learner of the grammars; `seed` goes before its own.
-    seed (int): Seed of bracketers and grammars. Nothing in word classes is random: each seed but 0 leaves out another
-        tenth of the text that they are learned from.
-    RAISES (ValueError): For no numbers of classes, or less than one round.
+    n_rounds (int): Rounds of learning: the first from the trees of the bracketers, each later one from the trees that
+        all grammars of the round before choose together.
+    reestimation (Reestimation): Learner of the grammars; its seed is replaced by `seed`.
+    seed (int): Seed of bracketers and grammars. Word classes are learned deterministically: seed 0 takes all of the
+        text, other seeds leave out a tenth of the sentences, chosen by the last digit of the seed.
+    RAISES (ValueError): If `n_classes` is empty, or another setting is out of range.
     """
 
     n_classes: Sequence[int] = (32, 64, 128)
@@ -54,8 +55,8 @@ class Unsupervised:
         """Learn from sentences of words without punctuation, see `without_marks`.
 
         text (iterable of sequence of str): Sentences for word classes and bracketers, a million words or more.
-        grammar_text (iterable of sequence of str or None): Sentences for grammars, some thousand like those to parse.
-            None for a sample of `text`.
+        grammar_text (iterable of sequence of str or None): Sentences for grammars, a few thousand that resemble the
+            sentences to parse; None for a sample of at most 5,000 sentences of `text`.
         on_step (callable or None): Called with a `ModelLearned` after each grammar of each round.
         RAISES (ValueError): If there is too little text, see `learn_tags` and `Reestimation`.
         """
@@ -91,7 +92,7 @@ class _Start(NamedTuple):
     """The tags and trees from which a grammar learns in the first round.
 
     tags (InducedTags): Tags of words.
-    spans (list of sequence of (start, end)): Spans of a tree for each sentence.
+    spans (list of sequence of (start, end)): The spans that the bracketer predicts for each sentence.
     """
 
     tags: InducedTags
@@ -99,7 +100,7 @@ class _Start(NamedTuple):
 
 
 def without_marks(text: Iterable[Words]) -> Iterator[tuple[str, ...]]:
-    """Yield sentences without their punctuation, and leave out those of punctuation alone."""
+    """Yield sentences without their punctuation; sentences of nothing but punctuation are left out."""
     for words in text:
         plain = tuple(word for word in words if not is_mark(word))
         if plain:

@@ -1,4 +1,4 @@
-"""Simple PCFGs of a vocabulary: frequent words, and classes of all others."""
+"""Simple PCFGs whose terminals are frequent words, and tags in place of all other words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ _AT_ONCE = 6_000  # sum of the squared lengths of the sentences of a batch; larg
 
 
 class Vocabulary(NamedTuple):
-    """Ids of frequent words in lower case, and of tags of all other words; the last id is for unknown tags."""
+    """Ids of the terminals of a grammar: frequent words, tags of all other words, and one id for unknown tags.
+
+    words (dict of str to int): Ids of the frequent words in lower case, from 0.
+    tags (dict of str to int): Ids of the tags, from `len(words)`.
+    """
 
     words: dict[str, int]
     tags: dict[str, int]
@@ -32,17 +36,17 @@ class Vocabulary(NamedTuple):
 
     @classmethod
     def listed(cls, words: Sequence[str], tags: Sequence[str]) -> Vocabulary:
-        """Return the vocabulary of words and tags in the order of their ids."""
+        """Create a vocabulary from its words and its tags, each in the order of their ids."""
         ids = {word: number for number, word in enumerate(words)}
         return cls(ids, {tag: number for number, tag in enumerate(tags, len(words))})
 
     @property
     def size(self) -> int:
-        """The number of ids."""
+        """The number of ids, including the one for unknown tags."""
         return len(self.words) + len(self.tags) + 1
 
     def encode(self, words: Sequence[str], tags: Sequence[str]) -> np.ndarray:
-        """Return the ids of a sentence's words, int64 (n_words,).
+        """Return the id of each word if it is frequent, or else of its tag, int64 (n_words,).
 
         RAISES (ValueError): If the numbers of words and tags differ.
         """
@@ -57,7 +61,7 @@ class Vocabulary(NamedTuple):
 class LexicalPCFG:
     """A simple PCFG with its vocabulary.
 
-    vocabulary (Vocabulary): The words and tags of the grammar's ids.
+    vocabulary (Vocabulary): The ids of words and tags as terminals of the grammar.
     pcfg (SimplePCFG): A grammar over these ids.
     """
 
@@ -65,11 +69,13 @@ class LexicalPCFG:
     pcfg: SimplePCFG
 
     def posteriors(self, sentences: Sequence[Tagged]) -> list[np.ndarray]:
-        """Return the posterior of each span [i, j) of two or more words, at i, j, of each sentence.
+        """Compute the posterior probabilities of the spans of sentences.
 
         sentences (sequence of (words, tags)): Sentences of two words or more.
-        RETURNS (list of float64 (n + 1, n + 1)): One for each sentence of n words.
-        RAISES (ValueError): If the numbers of words and tags differ, or for hundreds of words, see `expect`.
+        RETURNS (list of float64 (n + 1, n + 1)): For each sentence of n words, the posterior of the span [i, j) at
+            i, j; 0 for spans of less than two words.
+        RAISES (ValueError): If the numbers of words and tags differ, or if the probability of a sentence of hundreds of
+            words underflows.
         """
         encoded = [self.vocabulary.encode(*sentence) for sentence in sentences]
         posteriors: dict[int, np.ndarray] = {}
@@ -81,7 +87,7 @@ class LexicalPCFG:
 
 
 def batches(sentences: Sequence[np.ndarray]) -> Iterator[list[int]]:
-    """Yield the indices of sentences in batches of one length, short sentences first."""
+    """Yield batches of the indices of sentences of equal length, short sentences first."""
     by_length: dict[int, list[int]] = {}
     for number, words in enumerate(sentences):
         by_length.setdefault(len(words), []).append(number)

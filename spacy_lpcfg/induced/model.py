@@ -26,7 +26,7 @@ _FIELDS = (*_TEXTS, "classes", "names", *SimplePCFG._fields)
 
 @dataclass(frozen=True, eq=False)
 class InducedGrammar:
-    """A grammar with the learned tags that stand for its infrequent words.
+    """A simple PCFG with the induced tags that replace infrequent words.
 
     tags (InducedTags): Tags that were learned from raw text.
     grammar (LexicalPCFG): A grammar over frequent words, and over the classes of all others.
@@ -36,11 +36,11 @@ class InducedGrammar:
     grammar: LexicalPCFG
 
     def posteriors(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """Return posteriors of spans as `LexicalPCFG.posteriors` does, of sentences without tags."""
+        """Compute the posteriors of spans of sentences without tags; results and errors of `LexicalPCFG.posteriors`."""
         return self.grammar.posteriors([(words, self.tags.fine(words)) for words in sentences])
 
     def to_values(self) -> dict[str, Any]:
-        """Return the fields as they are saved."""
+        """Return the fields by the names under which they are stored."""
         tags, vocabulary = self.tags, self.grammar.vocabulary
         return {
             "words": tags.classes.words,
@@ -84,15 +84,15 @@ def _pcfg(values: Mapping[str, Any], n_words: int) -> SimplePCFG:
 
 
 def _are_distributions(values: np.ndarray) -> bool:
-    """Return whether rows sum to 1, and no probability is 0, so that all sentences have trees."""
+    """Return whether rows sum to 1 without any probability of 0, so that every sentence has trees."""
     return bool(values.min() > 0) and np.allclose(values.sum(axis=-1), 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Induced(ParsingModel):
-    """Grammars that were learned from raw text, whose posteriors are averaged.
+    """A model that averages the posteriors of spans of grammars learned from raw text.
 
-    members (tuple of InducedGrammar): At least one.
+    members (tuple of InducedGrammar): The grammars, at least one.
     """
 
     members: tuple[InducedGrammar, ...]
@@ -102,7 +102,7 @@ class Induced(ParsingModel):
 
     @property
     def summary(self) -> str:
-        """Numbers of grammars, states and word classes."""
+        """A line of text with the numbers of grammars, states and word classes."""
         n_states = len(self.members[0].grammar.pcfg.root)
         classes = ", ".join(str(member.tags.classes.n_classes - 1) for member in self.members)
         return f"{len(self.members)} simple PCFGs of {n_states} states, of {classes} classes of words"
@@ -118,12 +118,12 @@ class Induced(ParsingModel):
         return float(sum(array.nbytes for member in self.members for array in member.grammar.pcfg))
 
     def posteriors(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """Return the mean of the members' posteriors of spans, as `InducedGrammar.posteriors`."""
+        """Compute the mean posteriors of spans over all members; results and errors of `LexicalPCFG.posteriors`."""
         of_members = zip(*(member.posteriors(sentences) for member in self.members), strict=True)
         return [np.asarray(np.mean(posteriors, axis=0)) for posteriors in of_members]
 
     def to_values(self) -> dict[str, Any]:
-        """Return the fields of all members, with the number of each."""
+        """Return the fields of all members, each name after the index of its member ("0.words"), and `n_members`."""
         fields = {f"{i}.{name}": value for i, one in enumerate(self.members) for name, value in one.to_values().items()}
         return {"n_members": len(self.members), **fields}
 

@@ -27,10 +27,11 @@ _MAX_WORDS = 150
 class InducedParser(SentenceParser):
     """A parser by the mean posteriors of simple PCFGs; any number of threads may share one.
 
-    The grammars do not know punctuation: a bracket has the marks between its words. Given tags are not read.
+    The grammars see words only; a bracket includes the punctuation between its words. Given tags change no bracket.
 
     model (Induced): The grammars and their tags.
-    decoding (Decoding): Minimum Bayes risk.
+    decoding (Decoding): How the tree is chosen: by minimum Bayes risk.
+    RAISES (ValueError): If the model does not support the decoding.
     """
 
     kind = "grammars learned from raw text"
@@ -41,7 +42,7 @@ class InducedParser(SentenceParser):
         self.decoding = decoding
 
     def read(self, query: Sentence) -> SentenceReading:
-        """Return the posteriors of brackets, and of each tag the share of grammars that have it."""
+        """Return the posteriors of brackets, and for each word the share of grammars that predict each tag."""
         words = Query.of(query).words
         return SentenceReading(Posteriors(self._brackets(words), self._tags(words)))
 
@@ -51,7 +52,7 @@ class InducedParser(SentenceParser):
         return [{tag: n / len(members) for tag, n in Counter(tags).most_common()} for tags in of_words]
 
     def _brackets(self, words: Sequence[str]) -> dict[Span, float]:
-        """Return the likely brackets of two words or more, and that of the sentence, in pre-order."""
+        """Return the likely brackets with their posteriors, in pre-order; the bracket over the sentence has 1."""
         brackets = {(0, len(words), SENTENCE): 1.0}
         positions = [i for i, word in enumerate(words) if not is_mark(word)]
         if len(positions) < 3:
@@ -72,13 +73,13 @@ class InducedParser(SentenceParser):
         return self.decoding.choose(BracketCandidates(query, self.read(query).posteriors))
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Return the universal tag of each word that most grammars have."""
+        """Return for each word the universal tag that most grammars predict."""
         return [max(tags, key=tags.__getitem__) for tags in self._tags(words)]
 
 
 @dataclass(frozen=True, eq=False)
 class BracketCandidates(Candidates[Parse]):
-    """The trees of the likely brackets of a sentence.
+    """The candidate trees of a sentence, made of its likely brackets.
 
     query (Query): The sentence.
     posteriors (Posteriors): The posteriors of its brackets and tags.
@@ -90,7 +91,7 @@ class BracketCandidates(Candidates[Parse]):
     bracket_cost = 0.42
 
     def least_risk(self, bracket_cost: float) -> Parse:
-        """Return the tree with the largest sum of posteriors, each less the cost, without flat brackets."""
+        """Return the tree with the largest sum of (posterior - `bracket_cost`), without its flat brackets."""
         words, constraints = self.query.words, self.query.constraints
         brackets, tags = self.posteriors.brackets, self.posteriors.best_tags
         if constraints:
@@ -103,5 +104,5 @@ class BracketCandidates(Candidates[Parse]):
 
 
 def induced_parser(model: Induced, decoding: Decoding = MBR) -> SegmentingParser:
-    """Return the parser of a model, which splits long sentences."""
+    """Return the parser of a model; sentences of more than 150 words are parsed in pieces."""
     return SegmentingParser(InducedParser(model, decoding=decoding), Limits(_MAX_WORDS))

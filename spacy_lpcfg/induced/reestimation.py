@@ -22,14 +22,15 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True)
 class Reestimation:
-    """Settings of the re-estimation of trees.
+    """Learner of a simple PCFG from trees that nobody annotated, by EM with structural annealing.
 
-    n_states (int): States of the grammar.
-    n_words (int): Number of frequent words that stand for themselves; other words stand for their tag.
-    max_words (int): Sentences of more words are not learned from.
-    strengths (sequence of float): Logarithms of the weights of the given trees' spans, one after the other; 0 or more.
+    n_states (int): Number of states of the grammar.
+    n_words (int): Number of frequent words that are terminals of the grammar; other words are replaced by their tags.
+    max_words (int): Sentences of more than `max_words` words are left out.
+    strengths (sequence of float): Natural logarithm of the weight of the given spans at each stage of the annealing; 0
+        or more.
     n_iterations (int): Iterations of EM at each strength.
-    prior (float): See `Counts.maximize`.
+    prior (float): Pseudo-count of each state in the M step, see `Counts.maximize`.
     seed (int): Seed of the grammar from which EM starts.
     RAISES (ValueError): If a setting is out of range.
     """
@@ -54,7 +55,7 @@ class Reestimation:
             at_least(0)(strengths=strength)
 
     def fit(self, trees: Sequence[Tree]) -> LexicalPCFG:
-        """Learn from trees.
+        """Learn a grammar from trees.
 
         trees (sequence of Tree): Trees with words and tags; their labels are not read.
         RAISES (ValueError): If no sentence has from 3 to `max_words` words.

@@ -31,8 +31,12 @@ class SimplePCFG(NamedTuple):
 
     @classmethod
     def random(cls, n_states: int, word_counts: np.ndarray, seed: int, noise: float = 0.3) -> SimplePCFG:
-        """Draw a grammar near the one whose children are states half the time, and words by their frequency otherwise.
+        """Draw a random grammar as the start of EM.
 
+        Except for the noise, a child is one of the states in half of the cases, all equally probable, and otherwise a
+        word with a probability proportional to its count. All roots are equally probable.
+
+        n_states (int): Number of states m.
         word_counts (float64, (v,)): Counts of the words, not all of them 0.
         noise (float): Standard deviation of the logarithm of each probability before normalization.
         """
@@ -59,9 +63,9 @@ class Counts(NamedTuple):
         )
 
     def maximize(self, prior: float) -> SimplePCFG:
-        """Return the grammar of the counts (M step).
+        """Return the grammar of the smoothed relative frequencies of the counts (M step).
 
-        prior (float): Pseudo-count of each state, distributed over children as the counts of all states together.
+        prior (float): Pseudo-count of each state; its children are distributed as the children of all states together.
         """
         left, right = (counts + prior * _normalized(counts.sum(axis=0) + 0.1) for counts in (self.left, self.right))
         return SimplePCFG(_normalized(self.root + 0.1), _normalized(left), _normalized(right))
@@ -74,8 +78,9 @@ def _normalized(values: np.ndarray) -> np.ndarray:
 class Inside(NamedTuple):
     """Inside probabilities of the spans of sentences of n >= 2 words; the rows of spans are those of `_splits.pyx`.
 
-    states (float64, (n_spans, m)): Spans of two words or more by state; of no meaning for single words.
-    lefts, rights (float64, (n_spans, m)): Spans as left and right child of each state; of no meaning for sentences.
+    states (float64, (n_spans, m)): Of each span under each state; undefined for spans of one word.
+    lefts, rights (float64, (n_spans, m)): Of each span as the left or right child of each state; undefined for whole
+        sentences.
     """
 
     states: np.ndarray

@@ -68,7 +68,7 @@ def parameter_shapes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> d
 
 
 def network_bytes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> int:
-    """Estimate the memory of a parser for a network of n units: its parameters, and the states for one word."""
+    """Estimate the bytes that a parser needs for a network of n units: its parameters, and the states for one word."""
     per_unit = 2 * n_latent * n + n_inputs + n_outcomes + _STATES * (2 + n_latent)
     return 4 * in_blocks(n) * per_unit
 
@@ -77,7 +77,7 @@ _STATES = 4_000  # states of a search for one word, at most with default setting
 
 
 def _check_words(words: Any, offsets: Any, first: int, n_tags: int) -> None:
-    """Check that the words of each tag begin with the unknown word, and are distinct."""
+    """Raise StorageError unless the words of each tag begin with the unknown word "", and are distinct."""
     require("words", isinstance(words, tuple) and all(type(word) is str for word in words))
     require("word_offsets", are_offsets(offsets, "int32", n_tags, first + len(words), start=first, least=1))
     for start, end in pairwise((offsets - first).tolist()):

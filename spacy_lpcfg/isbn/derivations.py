@@ -25,7 +25,7 @@ class Derivations:
         derivation.
     logs (float64, (n_derivations,)): Log-probabilities of the derivations with the words, in nats.
     tau (float): Power to which probabilities are raised before they are normalized over the derivations. A beam holds
-        only a few of all derivations, so that posteriors without `tau` are overconfident.
+        only a few of all derivations, so that posteriors with a `tau` of 1 are overconfident.
     """
 
     def __init__(self, analyses: list[tuple[Spans, list[int]]], logs: np.ndarray, tau: float = 1.0) -> None:
@@ -39,7 +39,7 @@ class Derivations:
         return bool(self.analyses)
 
     def satisfying(self, constraints: Constraints) -> Derivations:
-        """Keep the derivations whose trees satisfy constraints."""
+        """Return the derivations whose trees satisfy the constraints, with probabilities renormalized over them."""
         if not constraints:
             return self
         allowed = [i for i, (spans, _) in enumerate(self.analyses) if constraints.allow(spans)]
@@ -63,7 +63,7 @@ class Derivations:
         return Posteriors(self._bracket_shares(), self._tag_shares(tag_names))
 
     def _bracket_shares(self) -> dict[Span, float]:
-        """Return posteriors of brackets in pre-order; over the same words, in the order of their mean depth."""
+        """Return the posterior of each bracket, in pre-order; brackets over the same words are sorted by mean depth."""
         shares: dict[Span, float] = {}
         above: dict[Span, float] = {}
         for spans, share in self._distinct_shares().items():
@@ -83,7 +83,7 @@ class Derivations:
         return min(self._distinct_shares().get(tuple(spans), 0.0), 1.0)
 
     def _distinct_shares(self) -> dict[Spans, float]:
-        """Return the share of each distinct tree, without shares that underflow."""
+        """Return the posterior probability of each distinct tree, without trees whose probability underflows to 0."""
         shares: dict[Spans, float] = {}
         for (spans, _), share in zip(self.analyses, self._shares().tolist(), strict=True):
             if share > 0:
@@ -123,7 +123,7 @@ class DerivationCandidates(Candidates[Parse]):
     bracket_cost = 0.5
 
     def least_risk(self, bracket_cost: float) -> Parse:
-        """Return the minimum Bayes risk tree under the probabilities of the network, without `tau`."""
+        """Return the minimum Bayes risk tree under the probabilities of the network, as with a `tau` of 1."""
         is_own = self.derivations.tau == 1
         own = self._posteriors if is_own else self.derivations.tempered(1.0).posteriors(self.tags)
         return self._parse(mbr_brackets(own.brackets, len(self.query.words), cost=bracket_cost), own.best_tags)
@@ -156,7 +156,7 @@ def _as_probabilities(scores: list[float]) -> np.ndarray:
 
 
 def log_sum(logs: np.ndarray | Sequence[float]) -> float:
-    """Return the logarithm of the sum of exp(logs); -inf if there are none."""
+    """Return log(sum(exp(logs))); -inf for an empty array."""
     values = np.asarray(logs)
     most = values.max(initial=-np.inf)
     return float(most + np.log(np.exp(values - most).sum())) if most > -np.inf else -np.inf

@@ -19,12 +19,12 @@ from spacy_lpcfg.trees.tree import Tree
 class DecisionEvents:
     """Training events: the decisions of derivations and the inputs of each position; n positions in all.
 
-    sequence_offsets (int64, (n_sequences + 1,)): Positions of sequence s are `sequence_offsets[s]:...[s + 1]`.
+    sequence_offsets (int64, (n_sequences + 1,)): Where each sequence begins among the positions, and n at the end.
     latent (int32, (n, n_latent)): For each latent relation an earlier position of the same sequence, relative to the
         beginning of the sequence; -1 for none.
     row_offsets (int64, (n + 1,)), rows (int32): Rows of `Network.decision_weights` that are inputs of a position.
-    choice_offsets (int64, (n + 1,)), choices (int32, (n_choices, 4)): Decisions of a position: first and end of the
-        range of outcomes, row of `masks` or -1, and the outcome.
+    choice_offsets (int64, (n + 1,)), choices (int32, (n_choices, 4)): Decisions of a position, one a row: first and
+        end of the range of outcomes, row of `masks` or -1 for no mask, and the outcome.
     masks (uint8, (n_masks, size)): Whether each outcome of a range is allowed.
     """
 
@@ -62,7 +62,7 @@ class DecisionEvents:
 
     @classmethod
     def join(cls, batches: Sequence[DecisionEvents]) -> DecisionEvents:
-        """Concatenate the sequences of several events.
+        """Concatenate the sequences of several batches.
 
         batches (sequence of DecisionEvents): At least one; with the same relations and masks.
         """
@@ -99,7 +99,7 @@ _SHARD_SIZE = 2_000  # trees that are collected in lists before conversion to ar
 
 
 class _Reader:
-    """A collector of the positions of derivations."""
+    """A builder of `DecisionEvents` from derivations."""
 
     def __init__(self, vocabulary: NetworkVocabulary, relations: Relations) -> None:
         self.vocabulary = vocabulary
@@ -143,7 +143,7 @@ class _Reader:
         self.lengths.append(len(transitions))
 
     def _shift(self, transition: Transition, first: bool) -> list[int]:
-        """Add the decisions on a tag and a word, and return their rows."""
+        """Add the decisions of a Shift, on the tag and the word; return their input rows, with signatures."""
         vocabulary, tag = self.vocabulary, self.tags[transition.label]
         word = vocabulary.outcome_of(tag, transition.word, first)
         self.choices += self.n_actions, self.first_word, NONE, self.n_actions + tag

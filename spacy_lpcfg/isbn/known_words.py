@@ -18,8 +18,8 @@ _MIN_TAG_PROBABILITY = 0.002
 class KnownWords:
     """A look-up table of words.
 
-    outcomes (mapping of str to mapping of int to int): The outcomes of each known word, by tag.
-    signature_rows (mapping of str to int): The input rows of signatures.
+    outcomes (mapping of str to mapping of int to int): The outcome of each known word under each tag id.
+    signature_rows (mapping of str to int): The input row of each signature.
     frequent (collection of str): Words frequent enough to be fed without their signatures, under known tags.
     rare (RareWords): The model of words that are unknown to the network.
     """
@@ -50,7 +50,7 @@ class KnownWords:
 
 
 class KnownWord:
-    """The entry of a word; expensive attributes are computed when they are first used.
+    """The vocabulary entry of a word; expensive attributes are computed when they are first used.
 
     outcomes (dict of int to int): The outcome of the word under each tag that it is known with; under other tags it
         is an unknown word.
@@ -76,7 +76,7 @@ class KnownWord:
 
     @cached_property
     def likely_tags(self) -> list[int]:
-        """The tags that the word is known with, and for a rare or unknown word likely tags by its signatures."""
+        """Ids of the tags that the word is known with; if it is rare or unknown, also of likely other tags."""
         rare, tags = self._known.rare, sorted(self.outcomes)
         if not tags or rare.has_word(self._word):
             likely = rare.tags_of(self._word, self._first)

@@ -199,7 +199,7 @@ class ISBNLearner(Variants):
 
 @dataclass(frozen=True)
 class _History:
-    """The epochs of learning so far, each of which `on_step` is told.
+    """The record of all epochs so far, which also passes each new one to `on_step`.
 
     n_words, n_dev_words (int): Words of the trees, and of the held-out trees.
     """
@@ -210,7 +210,7 @@ class _History:
     epochs: list[LearningEpoch] = field(default_factory=list)
 
     def add(self, network: int, epoch: Epoch) -> None:
-        """Add an epoch, whose log-likelihoods are of all words, of a network."""
+        """Add an epoch of a network, with its log-likelihoods divided by the numbers of words."""
         of_words = epoch.log_likelihood / self.n_words, epoch.dev / max(self.n_dev_words, 1)
         self.epochs.append(LearningEpoch(network, epoch.number, *of_words, epoch.seconds))
         if self.on_step is not None:
@@ -218,7 +218,7 @@ class _History:
 
 
 def _tau(isbn: ISBN, trees: Iterable[Tree], *, functions: bool) -> float:
-    """Return the tau under which the brackets of trees, parsed from their words, are likeliest; 1 without brackets."""
+    """Fit `tau` to held-out trees: maximize the likelihood of their brackets; return 1 if they have no brackets."""
     golds = [tree for tree in (clean(tree, functions=functions) for tree in trees) if tree is not None]
     if not any(gold.spans() for gold in golds):
         return 1.0

@@ -30,11 +30,11 @@ class ISBNTraining:
     batch_size (int or None): Number of trees in a step; None for the number of words in the treebank / 8,400, clipped
         to [5, 20]. Larger steps are faster.
     learn_rate (float or None): Learning rate of Adam at the first step; None for 0.007 at a `batch_size` of 5, growing
-        as its square root.
+        with the square root of `batch_size`.
     dropout (float or None): Dropout rate of the means along latent edges; None for a rate that depends on the number
         of states, 0.35 for 120, and for three quarters of it beyond 7,000 trees.
     weight_decay (float): L2 penalty: half of this times the sum of the squared weights is subtracted from the
-        log-likelihood of all trees. Each step has its share.
+        log-likelihood of all trees. Each step takes the share of its trees.
     averaging (float): Decay of the exponential moving average of the weights.
     RAISES (ValueError): If a setting is out of range.
     """
@@ -90,12 +90,15 @@ class ISBNLexical:
         COUNT.optional(min_count=self.min_count)
 
     def min_count_of(self, n_words: int) -> int:
-        """Return `min_count` for a treebank of `n_words` words."""
+        """Return `min_count`, or its default for a treebank of `n_words` words if it is None."""
         by_size = next((count for size, count in _MIN_COUNTS if n_words < size), _MIN_COUNT_OF_MANY)
         return self.min_count or by_size
 
     def vocabulary(self, trees: Iterable[Tree], min_count: int) -> NetworkVocabulary:
-        """Collect the vocabulary of normalized trees: words that occur `min_count` times or more with a tag."""
+        """Collect the vocabulary of normalized trees: words that occur `min_count` times or more with a tag.
+
+        RAISES (ValueError): If there are no trees, or too many labels and tags (see `check_n_symbols`).
+        """
         inputs = {} if self.signatures else {"min_signature_count": _NEVER}
         vocabulary = take_vocabulary(trees, min_count=min_count, **inputs)
         check_n_symbols(len(vocabulary.labels) + len(vocabulary.tags))

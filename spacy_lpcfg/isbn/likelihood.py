@@ -36,8 +36,8 @@ def log_likelihoods(network: Network, events: DecisionEvents, *, n_jobs: int = 1
 def draw_keep(rng: np.random.Generator, n_positions: int, n_states: int, dropout: float) -> np.ndarray | None:
     """Draw dropout factors for the means along latent edges: 0, or 1 / (1 - dropout).
 
-    dropout (float): Probability of 0.
-    RETURNS (float32, (n_positions, n_states), or None): None without dropout.
+    dropout (float): Probability that a factor is 0.
+    RETURNS (float32, (n_positions, n_states), or None): The factors; None if `dropout` is 0.
     """
     if not dropout:
         return None
@@ -46,19 +46,22 @@ def draw_keep(rng: np.random.Generator, n_positions: int, n_states: int, dropout
 
 
 def pad(parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Pad the rows of parameters to whole blocks, as contiguous float32 arrays; without a copy if they already are."""
+    """Pad the last axis of the parameter arrays with zeros to a multiple of `LANES`, except for `outcome_bias`.
+
+    RETURNS (dict): Contiguous float32 arrays by name, which are copied only if something has to be changed.
+    """
     single = {name: np.ascontiguousarray(parameters[name], np.float32) for name in PARAMETERS}
     return {name: array if name == "outcome_bias" else pad_rows(array) for name, array in single.items()}
 
 
 def pad_rows(array: np.ndarray) -> np.ndarray:
-    """Pad the rows of an array with zeros to whole blocks."""
+    """Pad the last axis of an array with zeros to a multiple of `LANES`."""
     n_missing = -array.shape[-1] % LANES
     return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, n_missing)]) if n_missing else array
 
 
 def unpad(padded: Mapping[str, np.ndarray], n_states: int) -> dict[str, np.ndarray]:
-    """Undo `pad`."""
+    """Return the parameter arrays without the padding that `pad` added to the last axis."""
     return {k: v if k == "outcome_bias" else np.ascontiguousarray(v[..., :n_states]) for k, v in padded.items()}
 
 
@@ -66,11 +69,11 @@ class Sweep:
     """A forward and backward pass over sequences, with its arrays.
 
     events (DecisionEvents): Sequences that `check` accepted.
-    parameters (mapping): Padded arrays.
+    parameters (mapping): Parameter arrays by name, as `pad` returns them.
     approximation (str), n_states (int): As in `Network`.
     keep (float, (n_positions, n_states), or None): Dropout factors of the means along latent edges (`draw_keep`).
 
-    ranges (int32, (n_groups, 2)): The ranges of outcomes that are decided on, each once.
+    ranges (int32, (n_groups, 2)): An attribute: the distinct ranges of outcomes of all decisions, as (first, end).
     """
 
     def __init__(
@@ -100,7 +103,7 @@ class Sweep:
         self._arrays = arrays
 
     def _groups(self) -> dict[str, np.ndarray]:
-        """Return the arrays of a `Pass` that follow from the choices of the sequences."""
+        """Return the arrays by which a `Pass` groups decisions with equal ranges of outcomes; set `ranges`."""
         firsts, ends = self.events.choices[:, :2].T
         order = np.lexsort((ends, firsts)).astype(np.int32)
         bounds = self.events.choices[order, :2]
@@ -121,17 +124,21 @@ class Sweep:
         return np.empty(self._n_outcomes, dtype=np.float32)
 
     def forward(self, n_jobs: int = 1) -> np.ndarray:
-        """Compute the log-likelihoods, float64 (n_sequences,)."""
+        """Compute the log-likelihood of each sequence in nats, float64 (n_sequences,)."""
         self._run(("forward", "decide"), n_jobs)
         return self._log_likelihoods()
 
     def means(self) -> np.ndarray:
-        """Compute the means at all positions, (n_positions, n_states)."""
+        """Compute the means of the latent units at all positions, float32 (n_positions, n_states)."""
         self._run(("forward",), 1)
         return self._arrays["means"][:, : self.n_states]
 
     def gradient(self, by: Mapping[str, np.ndarray], n_jobs: int = 1) -> np.ndarray:
-        """Compute the log-likelihoods, and add the gradient of their sum to the padded arrays `by`."""
+        """Compute the log-likelihood of each sequence, and add the gradient of their sum to the arrays `by`.
+
+        by (mapping): Padded arrays by name of parameter, to which the gradient is added in place.
+        RETURNS (float64, (n_sequences,)): Log-likelihoods in nats.
+        """
         arrays = self._arrays
         arrays |= {"pulls": self._vectors(self._n_choices), "gradients": self._vectors(self.events.n_positions)}
         arrays |= {"asked": np.zeros_like(arrays["means"]), **{f"by_{name}": by[name] for name in PARAMETERS}}
@@ -141,9 +148,9 @@ class Sweep:
         return self._log_likelihoods()
 
     def _run(self, rounds: tuple[str, ...], n_jobs: int) -> None:
-        """Run the rounds in n_jobs threads, of which thread i takes the tasks i, i + n_jobs, ...
+        """Run kernels one after the other, each in n_jobs threads; thread i takes the tasks i, i + n_jobs, ...
 
-        The round "decide" is for FEED_FORWARD alone.
+        rounds (tuple of str): Names of the kernels; "decide" is skipped by all approximations but FEED_FORWARD.
         """
         kernel = Pass(self._arrays, self.approximation, self.n_states)
         with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
@@ -163,9 +170,10 @@ class Sweep:
 
 
 def check(events: DecisionEvents, parameters: Mapping[str, np.ndarray]) -> None:
-    """Check that the indices in events are in range, so that no kernel reads out of bounds.
+    """Check that events fit the parameters of a network, so that no kernel reads out of bounds.
 
-    RAISES (ValueError): If they are not.
+    parameters (mapping): Parameter arrays by name, padded or not.
+    RAISES (ValueError): If indices are out of range or masks do not fit; the message names the fields.
     """
     n_latent, n_inputs, n_outcomes = (len(parameters[name]) for name in _OF_ROWS)
     choices, lengths = events.choices, np.diff(events.sequence_offsets)
@@ -187,7 +195,7 @@ def check(events: DecisionEvents, parameters: Mapping[str, np.ndarray]) -> None:
 
 
 def _masks_fit(events: DecisionEvents) -> bool:
-    """Return whether masks are as long as the ranges, and allow the outcomes."""
+    """Return whether each mask covers the range of outcomes of its decision, and allows the outcome."""
     masked = events.choices[events.choices[:, 2] >= 0]
     sizes, indices = masked[:, 1] - masked[:, 0], masked[:, 3] - masked[:, 0]
     if not len(masked):

@@ -71,14 +71,14 @@ class Network:
 
     @property
     def parameters(self) -> dict[str, np.ndarray]:
-        """The arrays by name."""
+        """The parameter arrays by name."""
         return {name: getattr(self, name) for name in PARAMETERS}
 
     @classmethod
     def random(
         cls, approximation: str, *, n_states: int, n_latent: int, n_inputs: int, n_outcomes: int, seed: int = 0
     ) -> Network:
-        """Return a network to begin learning from, with small random weights and no biases."""
+        """Return an untrained network, with small random weights and biases of 0."""
         rng = np.random.default_rng(seed)
 
         def normal(*shape: int, scale: float) -> np.ndarray:
@@ -94,7 +94,7 @@ class Network:
         )
 
     def of(self, parameters: dict[str, np.ndarray]) -> Network:
-        """Return a network with other parameters, which are converted to float32."""
+        """Return a network of the same approximation with other parameter arrays, converted to float32."""
         return Network(self.approximation, **{k: np.ascontiguousarray(parameters[k], np.float32) for k in PARAMETERS})
 
 
@@ -218,7 +218,7 @@ def _meta(text: Any) -> dict[str, Any]:
 
 
 def _names(n_networks: int) -> Iterator[str]:
-    """Yield the names of all parts of a model."""
+    """Yield the names of all stored fields of a model."""
     yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta", "tau")
     yield from (f"rare_{name}" for name in _RARE)
     yield from (f"{name}_{i}" for name in PARAMETERS for i in range(n_networks))
@@ -231,7 +231,7 @@ _RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "signat
 def start_network(
     approximation: str, vocabulary: NetworkVocabulary, relations: Relations, *, n_states: int, seed: int
 ) -> Network:
-    """Return a network to begin learning from, of the sizes that a vocabulary and relations have."""
+    """Return an untrained random network whose arrays fit a vocabulary and relations."""
     return Network.random(
         approximation,
         n_states=n_states,

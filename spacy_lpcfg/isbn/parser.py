@@ -264,7 +264,7 @@ class IncrementalParser(SentenceParser):
 
 
 class Prefix:
-    """The first words of a sentence with the state of the search after them; immutable.
+    """A sentence prefix with the state of the beam search after its last word; immutable.
 
     words (tuple[str, ...]): The words so far.
     log_probability (float): A lower bound of ln P(a sentence begins with these words), summed over the beam.
@@ -289,8 +289,8 @@ class Prefix:
         """Return the prefix with one more word.
 
         word (str): The next word.
-        tag (str or None): Given tag of the word; it is ignored if None or unknown.
-        RAISES (ValueError): If the word is empty or no text.
+        tag (str or None): Given tag of the word; with None or an unknown tag, the search considers all likely tags.
+        RAISES (ValueError): If the word is empty or not a string.
         """
         parser, search, query = self._parser, self._search.copy(), Query([word], [tag])
         search.add(parser.isbn.vocabulary.candidates(query.words, query.tags, first=not self.words))
@@ -301,8 +301,9 @@ class Prefix:
     def trees(self, n: int = 1) -> list[PrefixTree]:
         """Return the n most probable partial parses of the words so far, best first.
 
-        RETURNS (list of PrefixTree): Partial parses, whose probabilities sum to that of the prefix over all hypotheses;
-            empty before the first word.
+        n (int): Maximum number of partial parses.
+        RETURNS (list of PrefixTree): Empty before the first word. The probabilities of all partial parses in the beam
+            sum to the probability of the prefix.
         RAISES (ValueError): If n is not a whole number of at least 1.
         """
         COUNT(n=n)
@@ -318,7 +319,7 @@ class Prefix:
     def finish(self) -> Finished:
         """Parse the words as a complete sentence.
 
-        RAISES (ValueError): Before the first word.
+        RAISES (ValueError): If the prefix has no words yet.
         """
         if not self.words:
             raise ValueError("Expected a word at least before the end of a sentence; push one.")
@@ -340,5 +341,5 @@ class Finished(NamedTuple):
 
 
 def bits(before: float, after: float) -> float:
-    """Return the surprisal, in bits, of a step from one log-probability to another; inf if the latter is -inf."""
+    """Return the surprisal, in bits, of a step between prefixes with these ln-probabilities; inf if `after` is -inf."""
     return (before - after) / np.log(2) if after > -np.inf else np.inf

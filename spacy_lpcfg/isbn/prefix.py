@@ -40,8 +40,9 @@ class PrefixTree:
     log_probability: float
 
     def __str__(self) -> str:
-        """Return the parse in brackets, with open ones not closed: ... (S (NP (NNS Cats)) ... (VP (VB eat) ... (NN
-        fish)
+        """Return the parse in brackets, which stay open for open constituents.
+
+        For example `... (S (NP (NNS Cats)) ... (VP (VB eat) ... (NN fish)`.
         """
         nodes = (f"({node.label} {' '.join(map(str, node.children))}" for node in self.open)
         return " ".join(f"... {node}" for node in (*nodes, self.last))
@@ -50,8 +51,8 @@ class PrefixTree:
 def prefix_tree(words: Sequence[str], tags: Sequence[str], spans: Sequence[Span], log_probability: float) -> PrefixTree:
     """Create a partial parse from its spans.
 
-    spans (sequence of (start, end, label)): Spans in pre-order, with the end OPEN for open ones; the last word is not
-        in a closed span.
+    spans (sequence of (start, end, label)): Spans in pre-order; the end of an open constituent is OPEN. The last word
+        is in no closed span.
     """
     last = len(words) - 1
     bounds = [start for start, end, _ in spans if end == OPEN] + [last]

@@ -32,8 +32,8 @@ class RareWords:
     """Distributions of tags given rare words, and given signatures.
 
     names (tuple[str, ...], (n_names,)): Sorted: rare words, prefixed by "w ", and signatures, prefixed by "s ".
-    offsets (int32, (n_names + 1,)): Offsets of each name in the next two arrays.
-    tags (int32, (n_entries,)): Tags that a name was seen with.
+    offsets (int32, (n_names + 1,)): The entries of name i in `tags` and `counts` are `offsets[i]:offsets[i + 1]`.
+    tags (int32, (n_entries,)): Ids of the tags that a name was seen with.
     counts (float32, (n_entries,)): Counts of a rare word as the unknown word of the tag, or of all rare words with the
         signature.
     weights (float32, (n_names,)): Share of each name among unknown words.
@@ -123,8 +123,8 @@ def count_rare_words(seen: Seen, is_known: Iterable[bool], n_tags: int) -> RareW
     Signatures are counted over rare words, which may have any tag; other words only have the tags that they are seen
     with.
 
-    seen (mapping): Counts of (word, whether it is sentence-initial, tag).
-    is_known (iterable of bool): For each key of `seen` whether the network knows the word with this tag.
+    seen (mapping): The count of each (word, whether it is sentence-initial, tag id).
+    is_known (iterable of bool): Whether the network knows the word with this tag, for each key of `seen` in order.
     n_tags (int): Number of tags.
     """
     total: Counter[str] = Counter()

@@ -36,7 +36,8 @@ class Cell(NamedTuple):
     """An element of the stack; immutable, so that hypotheses can share it.
 
     label (int): ROOT, LEAF, or the id of a label.
-    context, left_child, right_child, introduced, left_terminal (int): Positions by `FIELDS`; NONE if there is none.
+    context, left_child, right_child, introduced, left_terminal (int): Positions of these relations, as in the module's
+        list; NONE if there is none.
     """
 
     label: int
@@ -114,7 +115,7 @@ def walk(actions: Sequence[int]) -> Iterator[tuple[list[Cell], int, int]]:
 
 
 def related(stack: Sequence[Cell], previous: int, last_shift: int, codes: Iterable[Sequence[int]]) -> list[int]:
-    """Return the positions that relations lead to from a state of `walk`; NONE if there is none.
+    """Return the position that each relation leads to from a state that `walk` yields; NONE if there is none.
 
     codes (iterable of (depth, field)): The encoded relations.
     """

@@ -18,12 +18,12 @@ _AT_HAND = 50  # batches that are selected together, since the time to select gr
 
 
 class Epoch(NamedTuple):
-    """One pass over the sequences.
+    """The record of an epoch: one pass over the training sequences.
 
-    number (int): Its number, from 1.
+    number (int): Number of the epoch, from 1.
     log_likelihood (float): Log-likelihood of all sequences in nats, under dropout and before the step of each batch.
     dev (float): Log-likelihood of the held-out sequences under the averaged weights; nan if there are none.
-    seconds (float): CPU seconds of this process, without those on held-out sequences.
+    seconds (float): CPU seconds of this process, excluding the evaluation of held-out sequences.
     """
 
     number: int
@@ -36,7 +36,7 @@ class Training:
     """The state of a network in training, by Adam with weight decay, dropout and weight averaging.
 
     network (Network): The initial network.
-    settings (Trainer): Settings of the steps; its rate and numbers of epochs and sequences are in `rates`.
+    settings (Trainer): Settings of dropout, weight decay, averaging, seed and threads; the others are not read.
     rates (float64, (n_steps,)): Learning rate of each step.
     """
 
@@ -70,7 +70,7 @@ class Training:
         return log_likelihood
 
     def network(self) -> Network:
-        """Return the network with the average of the weights so far."""
+        """Return the network with the exponential moving average of the weights so far."""
         averages = {}
         for name, table in self._tables.items():
             table.fetch(np.arange(len(table.weights)), self.n_steps)
@@ -78,7 +78,7 @@ class Training:
         return self.start.of(unpad(averages, self.start.n_states))
 
     def _touched(self, events: DecisionEvents, ranges: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the rows of each table that a step uses, given the events and their ranges of outcomes."""
+        """Return, for each parameter array, the rows that a step on these events and ranges of outcomes reads."""
         touched = {name: np.arange(len(table.weights)) for name, table in self._tables.items()}
         outcomes = [np.arange(first, end) for first, end in ranges.tolist()]
         used = {"decision_weights": events.rows, "outcome_weights": np.concatenate([np.zeros(0, dtype=int), *outcomes])}
@@ -93,8 +93,8 @@ class Trainer:
     batch_size (int): Number of sequences in a step.
     learn_rate (float): Learning rate of Adam at the first step, with cosine decay to 0.
     dropout (float): Probability that the mean of a unit is passed on as 0 along latent edges.
-    weight_decay (float): Weight of the L2 penalty, half the squares of all weights but the biases, in each step.
-    averaging (float): Decay of the exponential average of weights, with a smaller one in the first steps; 0 for none.
+    weight_decay (float): Factor of the L2 penalty in each step: half the sum of the squared weights without biases.
+    averaging (float): Decay of the exponential moving average of the weights, smaller in the first steps; 0 for none.
     seed (int): Seed of the order of the sequences, and of dropout.
     n_jobs (int): Number of threads, which does not change the result.
     """
@@ -116,11 +116,11 @@ class Trainer:
         dev: DecisionEvents | None = None,
         on_epoch: Callable[[Epoch], None] = lambda epoch: None,
     ) -> Network:
-        """Train a network; return that of the best epoch on held-out sequences, or of the last epoch without any.
+        """Train a network; return the averaged network of the best epoch on `dev`, or of the last epoch without `dev`.
 
         network (Network): The initial network.
-        events, dev (DecisionEvents): Training and held-out sequences.
-        on_epoch (callable): Called after each epoch.
+        events (DecisionEvents), dev (DecisionEvents or None): Training and held-out sequences.
+        on_epoch (callable): Called with an `Epoch` after each epoch.
         RAISES (ValueError): If the events do not match the network.
         """
         check(events, network.parameters)
@@ -153,7 +153,7 @@ class Trainer:
 
 
 def _distinct(numbers: np.ndarray, n: int) -> np.ndarray:
-    """Return the distinct numbers, sorted, of numbers below n."""
+    """Return the sorted distinct values of integers from 0 to n - 1."""
     occurs = np.zeros(n, dtype=bool)
     occurs[numbers] = True
     return np.flatnonzero(occurs)

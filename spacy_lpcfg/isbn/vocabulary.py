@@ -35,8 +35,8 @@ class Candidates(NamedTuple):
     tags (int32, (n_candidates,)), outcomes (int32, (n_candidates,)): A tag, and the outcome of the word under it.
     log_factors (float32, (n_candidates,)): log P(word | outcome); 0 if the network knows the word with the tag.
     has_signatures (uint8, (n_candidates,)): Whether the signatures of the word are inputs with this tag.
-    signature_offsets (int32, (n_words + 1,)), signature_rows (int32): Rows of each word's signatures, if any of its
-        candidates has them.
+    signature_offsets (int32, (n_words + 1,)), signature_rows (int32): The input rows of the signatures of word i are
+        `signature_rows[signature_offsets[i]:signature_offsets[i + 1]]`; none if no candidate has signatures.
     """
 
     offsets: np.ndarray
@@ -89,7 +89,7 @@ class NetworkVocabulary:
 
     labels (tuple[str, ...]), tags (tuple[str, ...]): Labels and tags in the order of their ids.
     word_offsets (int32, (n_tags + 1,)): The outcomes of words under tag t are `word_offsets[t]:word_offsets[t + 1]`.
-    words (tuple[str, ...]): The word of each of these outcomes, in order; "" for the unknown word.
+    words (tuple[str, ...]): The word of each outcome from `first_word` on; "" for the unknown word of a tag.
     signatures (tuple[str, ...]): The signatures that are inputs.
     frequent (tuple[str, ...]): Words frequent enough to be fed without their signatures, under known tags.
     rare (RareWords): The model of words that are unknown to the network.
@@ -156,7 +156,10 @@ class NetworkVocabulary:
         return masks
 
     def outcome_of(self, tag: int, word: str, first: bool) -> int:
-        """Return the outcome of a word under a tag."""
+        """Return the outcome of a word under a tag id: the unknown word of the tag if the word is not known with it.
+
+        first (bool): Whether the word begins its sentence, where it is also looked up in lower case.
+        """
         return self._known.of(word, first).outcomes.get(tag, self._unknown[tag])
 
     def signature_rows(self, tag: int, word: str, first: bool) -> list[int]:
@@ -179,13 +182,16 @@ class NetworkVocabulary:
         return _candidates_of(known, of_words, self._unknown)
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
-        """Look up one tag of each word, whatever its context; of unknown words the most frequent tag of rare words."""
+        """Return one tag of each word, regardless of context: the first tag in the order of ids that it is known with.
+
+        Unknown words get the most frequent tag of rare words.
+        """
         known, unknown = self._known.outcomes, (int(self.rare.tag_weights.argmax()),)
         return [self.tags[next(iter(known.get(word, unknown)))] for word in words]
 
 
 def mask_of(label: int, below: int) -> int:
-    """Return the row of `NetworkVocabulary.masks` for the labels (of `Cell`) of the stack's top and the node below."""
+    """Return the row of `NetworkVocabulary.masks` for the labels of the top `Cell` of a stack and the next one."""
     return 2 * (label - LEAF) + (below == ROOT)
 
 
@@ -200,7 +206,7 @@ def take_vocabulary(
 
     trees (iterable of Tree): Normalized trees.
     min_count (int): Words that occur less often than this with a tag are unknown words of the tag.
-    min_signature_count (int): Minimum count, over rare words, of signatures that are inputs.
+    min_signature_count (int): Signatures that occur at least this often with rare words are inputs.
     min_frequent (int): Words that occur at least this often are fed without their signatures, under known tags.
     RAISES (ValueError): If there are no trees.
     """

@@ -34,7 +34,7 @@ class Bigrams:
 
     @classmethod
     def of(cls, pairs: np.ndarray, n_words: int) -> Bigrams:
-        """Count pairs of words, int32 (n, 2)."""
+        """Count the distinct rows (w1, w2) of `pairs`, int32 (n, 2)."""
         from scipy import sparse  # imported late: it takes 0.1 s, and is not needed for using a learned model
 
         ones = np.ones(len(pairs))
@@ -86,7 +86,7 @@ class Aggregate:
 
 
 def random_aggregate(bigrams: Bigrams, n_states: int, seed: int) -> Aggregate:
-    """Return a random model with distributions near the uniform one, as a start for EM."""
+    """Return a model with random distributions as a start for EM."""
     rng = np.random.default_rng(seed)
     states, words = rng.random((2, bigrams.n_words, n_states))
     return Aggregate(states / states.sum(axis=1, keepdims=True), words / words.sum(axis=0))

@@ -47,7 +47,11 @@ class _Order:
         return cls(beginnings, codes, shares, contexts, back_off)
 
     def probabilities(self, grams: np.ndarray, lower: np.ndarray, n_words: int) -> np.ndarray:
-        """Return interpolated probabilities of n-grams (int, (n, order)); `lower` has those without the first word."""
+        """Return the interpolated probabilities of n-grams, float64 (n,).
+
+        grams (int, (n, order)): The n-grams.
+        lower (float64, (n,)): Probabilities of the n-grams without their first word, by the next lower order.
+        """
         codes = _codes(grams, n_words, self.beginnings)
         return _look_up(self.grams, self.shares, codes, 0.0) + lower * _look_up(
             self.contexts, self.back_off, codes // n_words, 1.0
@@ -126,10 +130,10 @@ def _look_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray, otherwise
 
 
 def _discounts(counts: np.ndarray, *, is_modified: bool) -> np.ndarray:
-    """Return the absolute discounts of n-grams by their count; the last is that of all higher counts too.
+    """Return the absolute discounts of n-grams seen once, twice, and so on; the last one is for all higher counts too.
 
-    One is n1 / (n1 + 2 n2) by Ney et al. (1994), where n1 n-grams are seen once and n2 twice; 0.5 if there are none.
-    Three are those of Chen and Goodman (1998), unless n-grams of a count up to four are missing.
+    Without `is_modified` there is one, n1 / (n1 + 2 n2) (Ney et al. 1994), where n1 n-grams are seen once and n2 twice;
+    0.5 if n1 or n2 is 0. With it there are three (Chen and Goodman 1998), if n-grams of all counts from 1 to 4 exist.
     """
     n = [int(np.sum(counts == count)) for count in (1, 2, 3, 4)]
     single = n[0] / (n[0] + 2 * n[1]) if n[0] and n[1] else 0.5

@@ -35,7 +35,7 @@ logger = logging.getLogger("spacy_lpcfg")
 
 
 class Method(NamedTuple):
-    """The number of states and of EM iterations of a method, where none are given."""
+    """The default numbers of states and of EM iterations of a learning method."""
 
     n_states: int
     n_iterations: int
@@ -59,7 +59,7 @@ class Iteration(NamedTuple):
     seconds: float
 
     def to_values(self) -> dict[str, float | None]:
-        """Return the values by name, with None for one that is not known or not finite, which JSON does not have."""
+        """Return the values by name for JSON, with None in place of unknown and non-finite values."""
         perplexity = math.nan if self.dev is None else self.dev.perplexity
         values = {"log_likelihood": self.log_likelihood, "dev_perplexity": perplexity, "seconds": self.seconds}
         finite = {name: value if math.isfinite(value) else None for name, value in values.items()}
@@ -181,7 +181,7 @@ class LanguageModelLearner(Variants):
             elsewhere += time.process_time() - now
 
     def _start(self, bigrams: Bigrams) -> Aggregate:
-        """Return the model where EM starts, of at most as many states as the matrix of bigrams may have rank."""
+        """Return the model from which EM starts; it has at most as many states as the bigram matrix may have rank."""
         wanted = self.n_states or METHODS[self.method].n_states
         possible = min(len(np.unique(bigrams.first)), len(np.unique(bigrams.second)))
         if possible < wanted:
@@ -191,7 +191,7 @@ class LanguageModelLearner(Variants):
         return pivot_aggregate(bigrams, min(wanted, possible), seed=self.seed, settings=self.pivots)
 
     def _split(self, sentences: Sequence[Sequence[str]]) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
-        """Return the sentences to learn from, and those that are held out."""
+        """Split sentences into a training set and a held-out set of the share `held_out`."""
         is_dev = [int((i + 1) * self.held_out) > int(i * self.held_out) for i in range(len(sentences))]
         train, dev = ([words for words, is_in in zip(sentences, is_dev, strict=True) if is_in == i] for i in (0, 1))
         return train, dev

@@ -64,7 +64,7 @@ class TextVocabulary:
         return [UNKNOWN_ID if word == EDGE else self._ids.get(word, UNKNOWN_ID) for word in sentence]
 
     def trigrams(self, sentences: Iterable[Sequence[str]]) -> np.ndarray:
-        """Return each token, and each end of a sentence, after the two tokens before it, int32 (n, 3)."""
+        """Return the trigrams of a text, int32 (n_tokens + n_sentences, 3), see `ngrams`."""
         return self.ngrams(sentences, 3)
 
     def ngrams(self, sentences: Iterable[Sequence[str]], order: int) -> np.ndarray:

@@ -45,20 +45,20 @@ class Learner(Protocol):
 
 
 class OnlineFit(Protocol):
-    """A grammar that is being learned, a batch of trees at a time."""
+    """Online learning in progress: a model that is updated by one batch of trees at a time."""
 
     def step(self, trees: Iterable[Tree]) -> float:
-        """Learn from a batch, and return its log-likelihood under the parameters before."""
+        """Update the model by a batch, and return the batch's log-likelihood under the parameters before the update."""
         ...
 
     def grammar(self) -> ParsingModel:
-        """Return the model that is learned so far."""
+        """Return the model after the batches so far."""
         ...
 
 
 @runtime_checkable
 class OnlineLearner(Protocol):
-    """A learner that starts from a whole treebank, and then learns from batches of it."""
+    """A learner whose `online` starts from a whole treebank, and returns an `OnlineFit` to update by batches of it."""
 
     def online(self, trees: Iterable[Tree]) -> OnlineFit: ...
 
@@ -84,7 +84,7 @@ class Step(NamedTuple):
 
 
 class SingularValues(NamedTuple):
-    """The report of a learner that projects: the singular values of each symbol, the largest first."""
+    """The report of a spectral learner: the singular values of each symbol's inside-outside matrix, largest first."""
 
     of_symbols: dict[str, list[float]]
 
@@ -97,7 +97,10 @@ class _StepReport(Protocol):
 
 
 def meta_of(reports: Iterable[object]) -> dict[str, Any]:
-    """Return what a pipeline's meta tells of learning by what `on_step` was called with: steps and singular values."""
+    """Return a pipeline's meta entries on learning: "fit" (the steps) and "singular_values" (the last report).
+
+    reports (iterable of object): The arguments of all calls of `on_step`; other types of reports are ignored.
+    """
     reports = list(reports)
     steps = [report.to_values() for report in reports if isinstance(report, _StepReport)]
     values = [report.of_symbols for report in reports if isinstance(report, SingularValues)]
@@ -107,7 +110,8 @@ def meta_of(reports: Iterable[object]) -> dict[str, Any]:
 class ModelLearned(NamedTuple):
     """The report that one of several models has been learned.
 
-    number (int): Number of models learned so far; of (int): Number of models to learn in all.
+    number (int): Number of models learned so far.
+    of (int): Number of models to learn in all.
     """
 
     number: int

@@ -90,7 +90,10 @@ class EMFit:
 
 
 def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
-    """Return the F1 of a grammar in percent, on clean trees that it parses from raw words."""
+    """Return the EVALB F1 of a grammar, in percent, where it parses the words of gold trees without their tags.
+
+    golds (sequence of Tree): Clean trees.
+    """
     parser = grammar_parser(grammar)
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
@@ -189,7 +192,7 @@ class EM(EMLearner, TreebankSettings, Variants):
 
 
 def random_start(split: Split, noise: float, seed: int) -> Expected:
-    """Return the counts of the treebank, divided evenly among the states, and times `random_factors`."""
+    """Return random initial counts for EM: treebank counts divided evenly among states, times `random_factors`."""
     rng = np.random.default_rng(seed)
     counts, sizes = split.treebank.counts, np.diff(split.starts)
     rules = np.repeat(counts.rule_counts / sizes, sizes).astype(np.float32)
@@ -206,5 +209,5 @@ def random_start(split: Split, noise: float, seed: int) -> Expected:
 
 
 def random_factors(rng: np.random.Generator, noise: float, shape: tuple[int, ...]) -> np.ndarray:
-    """Draw an array of factors e^u, u uniform in [-noise, noise]."""
+    """Draw an array of factors e^u, with u uniform in [-noise, noise], of the given shape."""
     return np.exp(rng.uniform(-noise, noise, shape))

@@ -1,7 +1,7 @@
-"""Grammars without a treebank: an L-PCFG learns from the trees of a bracketer, parses them, and learns again.
+"""Grammar induction without a treebank: an L-PCFG learns from a bracketer's trees, reparses them, and learns again.
 
-A bracketer's scores know a span by its ends and what stands around it; a grammar also knows how spans make larger ones.
-So its trees are better than those that it learned from. Kim et al. (2019) let a recurrent network grammar
+A bracketer scores a span by its ends and its context; a grammar also models how spans combine to larger ones. So the
+trees of the grammar are better than the trees that it learned from. Kim et al. (2019) let a recurrent network grammar
 learn from the trees of an induced grammar in the same way.
 """
 

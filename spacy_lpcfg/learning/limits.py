@@ -1,4 +1,4 @@
-"""Limits on what is learned from: time and memory grow faster than the words and levels of a tree, and than labels."""
+"""Limits on the size of training trees and label sets, in which time and memory of learning grow superlinearly."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ logger = logging.getLogger(__name__)
 
 
 def learnable(trees: Iterable[Tree]) -> Iterator[Tree]:
-    """Yield the trees within the limits; log at the end how many were left out, and why."""
+    """Yield the trees of at most `MOST_WORDS` words and `MOST_LEVELS` levels; finally log how many were left out."""
     left_out: Counter[str] = Counter()
     yield from (tree for tree in trees if is_learnable(tree, left_out))
     log_left_out(left_out)
 
 
 def is_learnable(tree: Tree, left_out: Counter[str]) -> bool:
-    """Return whether a tree is within the limits; if it is not, count the limit in `left_out`."""
+    """Return whether a tree is within the limits of words and levels; if not, count the limit in `left_out`."""
     n_words, stack = 0, [(tree, 1)]
     while stack:
         node, level = stack.pop()
@@ -36,16 +36,16 @@ def is_learnable(tree: Tree, left_out: Counter[str]) -> bool:
 
 
 def log_left_out(left_out: Counter[str]) -> None:
-    """Log the numbers of trees that were left out for exceeding each limit."""
+    """Log a warning with the number of trees that exceed each limit, if any."""
     if left_out:
         numbers = " and ".join(f"{counted(n, 'tree')} of more than {limit}" for limit, n in sorted(left_out.items()))
         logger.warning("Left out of learning: %s. Such trees take too much time and memory; split them.", numbers)
 
 
 def check_n_symbols(n_symbols: int) -> None:
-    """Check the number of tags and labels, with those that binarization and unary chains make, against the limit.
+    """Check that the number of symbols, after binarization and unary collapsing, is at most `MOST_SYMBOLS`.
 
-    RAISES (ValueError): If there are more.
+    RAISES (ValueError): If there are more symbols.
     """
     if n_symbols > MOST_SYMBOLS:
         raise ValueError(

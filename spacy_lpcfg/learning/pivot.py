@@ -61,10 +61,10 @@ TO_CONVERGENCE = ConvexEM(max_iterations=1_000, tolerance=1e-6)
 
 @dataclass(frozen=True)
 class PivotFeatures:
-    """The pivot features, and how states and rules are found by them.
+    """The pivot features, and the settings by which states and rules are estimated from them.
 
-    more_inside, more_outside (sequence of str): Pivot features beside the rule below a node and the one above it, of
-        `features.INSIDE` and `features.OUTSIDE` (section 6.2); leaves have only their rule a -> x inside.
+    more_inside, more_outside (sequence of str): Pivot features from `features.INSIDE` and `features.OUTSIDE`, in
+        addition to the rules below and above a node (section 6.2); a leaf has only its rule a -> x inside.
     matching (str): How outside features get the inside features' states: "transition" by step 3 of figure 2, "direct"
         by the convex alternative of the remark below theorem 2.
     shrink (float): Pseudo-tokens of the overall mean in the representation of each pivot feature.
@@ -162,7 +162,7 @@ class Pivot(EMLearner, TreebankSettings, Variants):
         )
 
     def _states(self, treebank: IndexedTreebank) -> States:
-        """Run step 1 of figure 1 for every symbol: the latent states that its pivot features tell apart."""
+        """Find the latent states of every symbol from its pivot features (step 1 of figure 1)."""
         nodes = treebank.nodes
         parts = ((part.nodes, part.terminal) for part in treebank.parts())
         tables = zip(*in_order(self._features, parts, n_jobs=self.n_jobs), strict=True)
@@ -197,7 +197,10 @@ class Pivot(EMLearner, TreebankSettings, Variants):
         return states
 
     def _features(self, nodes: Skeletons, terminal: np.ndarray) -> list[FeatureTable]:
-        """Return feature tables of a part: of inner nodes, leaves, and outside trees, then the pivots of both sides."""
+        """Return feature tables of a part: inside features for inner nodes and for leaves, outside features, tau, rho.
+
+        RAISES (ValueError): On unknown features, or numeric ones among the pivots.
+        """
         context = NodeContext(nodes, terminal)
         tau, rho = ("rule", *self.pivots.more_inside), ("rule_above", *self.pivots.more_outside)
         features = self.features
@@ -217,7 +220,7 @@ class Pivot(EMLearner, TreebankSettings, Variants):
         return tables
 
     def _tensors(self, treebank: IndexedTreebank, states: States) -> np.ndarray:
-        """Run steps 2 and 3 of figure 1 for every rule: t(a -> b c, h2, h3 | a, h1), one rule after the other."""
+        """Estimate t(a -> b c, h2, h3 | a, h1) of all rules, concatenated (steps 2 and 3 of figure 1)."""
         nodes, counts = treebank.nodes, treebank.counts
         calls = (
             (
@@ -236,9 +239,11 @@ class Pivot(EMLearner, TreebankSettings, Variants):
 
 
 def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: ConvexEM) -> np.ndarray:
-    """Run step 2 for one rule: t(h1, h2, h3 | a -> b c), by EM from the product of the three sides' mean posteriors.
+    """Estimate t(h1, h2, h3 | a -> b c) of one rule by EM, started at the product of mean posteriors (step 2).
 
-    outside, left, right (Side): Features at its n occurrences.
+    outside, left, right (Side): Outside features of the parent, and inside features of the children, at the rule's n
+        occurrences.
+    prior (float), em (ConvexEM): See `PivotFeatures`.
     """
     sides = outside, left, right
     i, j, k = (side.posteriors[side.columns].mean(axis=(0, 1)) for side in sides)
@@ -253,7 +258,10 @@ def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: Conv
 
 
 def _normalized(joints: list[np.ndarray], rules: np.ndarray, weights: np.ndarray, n_states: np.ndarray) -> np.ndarray:
-    """Run step 3: from t(h1, h2, h3 | a -> b c) to t(a -> b c, h2, h3 | a, h1), one rule after the other.
+    """Normalize t(h1, h2, h3 | a -> b c) to t(a -> b c, h2, h3 | a, h1), concatenated over rules (step 3).
+
+    joints (list of float64 (m_a, m_b, m_c)): t(h1, h2, h3 | a -> b c) of each rule.
+    weights (float64, (n_rules,)): t(a -> b c | a).
 
     A state that has no weight in any rule gets the mean of its symbol's states.
     """
@@ -269,7 +277,10 @@ def _normalized(joints: list[np.ndarray], rules: np.ndarray, weights: np.ndarray
 
 
 def _root_vectors(treebank: IndexedTreebank, states: States) -> np.ndarray:
-    """Return p(h | a, g) where g says that a is at the root (section 6.1); zeros for symbols never seen there."""
+    """Return p(h | a at the root), float64 (n_symbols, m); zeros for symbols never seen at the root.
+
+    It is p(h | a, g) of the outside feature g of root nodes (section 6.1).
+    """
     nodes, vectors = treebank.nodes, np.zeros_like(states.pi)
     for symbol in np.unique(nodes.symbol[nodes.roots]):
         root = nodes.roots[nodes.symbol[nodes.roots] == symbol][:1]

@@ -113,7 +113,7 @@ class Spectral(TreebankSettings, Variants):
 
 
 def _part_sums(part: Part, bases: Bases) -> ProjectionSums:
-    """Project the nodes of a part of a treebank, and sum up."""
+    """Return the sums of the projections of the nodes in a part of a treebank."""
     nodes, n_symbols = part.nodes, len(bases.n_states)
     y, z = bases.project(nodes, part.terminal)
     return ProjectionSums(
@@ -140,12 +140,12 @@ class SpectralEstimate:
 
     @property
     def singular_values(self) -> SingularValues:
-        """The singular values of each symbol that are above 0."""
+        """The positive singular values of each symbol's inside-outside matrix."""
         rows = [[round(value, 6) for value in row[row > 0].tolist()] for row in self.bases.singular_values]
         return SingularValues(dict(zip(self.treebank.nodes.symbols, rows, strict=True)))
 
     def grammar(self, smoothing: Smoothing) -> Grammar:
-        """Return the grammar of the smoothed moments."""
+        """Return the grammar whose parameters are the smoothed moments."""
         return build_grammar(self.treebank, self.parameters(smoothing))
 
     def parameters(self, smoothing: Smoothing) -> Parameters:
@@ -166,7 +166,7 @@ class SpectralEstimate:
         )
 
     def _emissions(self, outside_means: np.ndarray, smoothing: Smoothing) -> Emissions:
-        """Return E[Z | a -> x], that of rare pairs smoothed towards E[Z | a]."""
+        """Return the emissions by E[Z | a -> x], which for rare pairs is smoothed towards E[Z | a] (n_symbols, m)."""
         nodes, events = self.treebank.nodes, self.treebank.events
         symbols, terminals = events.pairs.T
         means = self.sums.words / events.counts[:, None]

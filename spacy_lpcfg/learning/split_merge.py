@@ -71,7 +71,7 @@ class SplitMerge(EMLearner, TreebankSettings):
         return fit
 
     def _round(self, fit: EMFit, rng: np.random.Generator, number: int) -> EMFit:
-        """Run a round of split, EM, merge, EM, and log its result."""
+        """Run round `number` of splitting, EM, merging and EM, log the result, and return EM at the new split."""
         n_before = int(fit.split.n_states.sum())
         fit = self._fit(*split_states(fit.split, fit.expected, self.n_states, self.tokens_per_state, _NOISE, rng))
         _iterate(fit, _SPLIT_ITERATIONS)
@@ -88,7 +88,7 @@ class SplitMerge(EMLearner, TreebankSettings):
 
 
 def _iterate(fit: EMFit, n: int) -> float:
-    """Run iterations of EM; return the log-likelihood before the last."""
+    """Run n iterations of EM; return the log-likelihood before the last iteration."""
     return [fit.step() for _ in range(n)][-1]
 
 
@@ -98,9 +98,9 @@ def split_states(
     """Split each state that is frequent enough in two, and multiply all counts by random noise.
 
     expected (Expected): Counts of `split`.
-    max_states (int): The maximum number of states of a symbol, whose most frequent states are split first.
-    tokens_per_state (float): As in `SplitMerge`.
-    noise (float): The two halves of a state differ by factors e^u, u uniform in [-noise, noise].
+    max_states (int): The maximum number of states of a symbol; its most frequent states are split first.
+    tokens_per_state (float): A state is split if its expected count is at least twice this.
+    noise (float): Counts are multiplied by factors e^u, with u uniform in [-noise, noise].
     """
     flows = [
         split_flow(counts[:m] >= 2 * tokens_per_state, counts[:m], max_states)
@@ -115,7 +115,7 @@ def split_states(
 
 
 def split_flow(is_split: np.ndarray, counts: np.ndarray, max_states: int) -> np.ndarray:
-    """Return the flow (`state_flows.py`) of m states of which some are split in two, float32 (m, n).
+    """Return the flow matrix (`state_flows.py`) that splits some of m states in two, float32 (m, n).
 
     is_split (bool, (m,)): The states to split; if n would exceed `max_states`, only the most frequent of them.
     counts (float64, (m,)): Expected counts of the states.

@@ -77,7 +77,7 @@ class StepwiseFit:
 
     fit (EMFit): EM over all trees, after the start.
     trees (Sequence[Tree]): All trees, in the order in which `fit` has read them.
-    alpha (float): See `StepwiseEM`.
+    alpha (float): Exponent of the step sizes, see `StepwiseEM`.
     """
 
     def __init__(self, fit: EMFit, trees: Sequence[Tree], alpha: float) -> None:
@@ -89,7 +89,7 @@ class StepwiseFit:
             self._positions[tree].append(position)
 
     def step(self, trees: Iterable[Tree]) -> float:
-        """Learn from a batch, and return its log-likelihood under the parameters before.
+        """Update the parameters by a batch, and return its log-likelihood under the parameters before the update.
 
         trees (Iterable[Tree]): Trees of the treebank, in any order. Trees of nothing but empty elements are ignored,
             and so are more copies of a tree than the treebank has.
@@ -120,5 +120,5 @@ class StepwiseFit:
 
 
 def _normal(trees: Iterable[Tree]) -> Iterator[Tree]:
-    """Yield the normalised trees, without those of nothing but empty elements."""
+    """Return an iterator over the normalised trees, without trees that have only empty elements."""
     return (tree for tree in map(normalize, trees) if tree is not None)

@@ -1,4 +1,4 @@
-"""Smoothing of moments, and its choice on held-out trees (section 3.2 of Cohen et al. 2013)."""
+"""Smoothing of moments, and the choice of its parameters on held-out trees (section 3.2 of Cohen et al. 2013)."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def tune(
     start: Smoothing = Smoothing(),
     on_step: OnStep | None = None,
 ) -> tuple[Smoothing, Grammar]:
-    """Return the smoothing with the best F1 on held-out trees, by a search over `GRID`, one parameter after the other.
+    """Find the smoothing with the best F1 on held-out trees, by coordinate search over `GRID`.
 
     make_grammar (callable): Returns the grammar with a smoothing, such as `SpectralEstimate.grammar`.
     held_out (Iterable[Tree]): Trees that were not learned from; they are parsed from raw words.
     start (Smoothing): The first smoothing that is tried.
-    on_step (callable or None): Called with every `Trial`.
+    on_step (callable or None): Called with the `Trial` of every smoothing that is tried.
     RETURNS (tuple[Smoothing, Grammar]): The best smoothing, and its grammar.
     RAISES (ValueError): If there are no held-out trees.
     """

@@ -23,5 +23,5 @@ def has_pretrained(name: str) -> bool:
 
 
 def pretrained_path(name: str) -> Path:
-    """Return where the model of a name lies, if there is one."""
+    """Return the path of the model with a name, whether there is such a model or not."""
     return _FOLDER / f"{name.removesuffix(FAST)}.model"

@@ -1,4 +1,4 @@
-"""Pretrained encoders by name: those of models that come with the package, of saved models, of files, of folders."""
+"""Look-up of pretrained encoders by name: in models of the package, saved models, encoder files and folders."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _EXPECTED = (
 
 
 def find_encoder(name: str, lang: str) -> PretrainedEncoder | None:
-    """Return an encoder by its name; None if it is `NONE`, or `AUTO` and the package has none for the language.
+    """Load an encoder by name; return None for `NONE`, or for `AUTO` if the package has none for the language.
 
-    name (str): A file that `spacy-lpcfg encoder` made; a folder of an encoder in ONNX; the file of a saved model that
-        has an encoder; the name of such a model that comes with the package; or `AUTO` or `NONE`.
-    lang (str): The language for `AUTO`.
-    RAISES (ValueError): If the model has no encoder, or the folder holds none. (OSError): If there is no such file.
+    name (str): The path of a file that `spacy-lpcfg encoder` made, of a folder with an encoder in ONNX, or of a saved
+        model with an encoder; the name of a model with an encoder that comes with the package; or `AUTO` or `NONE`.
+    lang (str): The language code for `AUTO`, such as "en".
+    RAISES (ValueError): If the model or folder has no encoder. (OSError): If there is no such file.
     """
     if name == NONE or (name == AUTO and not has_pretrained(lang)):
         return None

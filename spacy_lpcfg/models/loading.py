@@ -41,7 +41,10 @@ def load(name: str | os.PathLike[str]) -> ParsingModel:
 
 
 def _read(path: str) -> bytes:
-    """Read a file; an OSError says what else a name may be, and what reads a folder."""
+    """Read a file.
+
+    RAISES (OSError): If there is no such file, or it is a folder; the message tells what names are possible.
+    """
     if os.path.isdir(path):
         raise IsADirectoryError(f"Expected the file of a model, got the folder {path!r}: spacy.load reads pipelines.")
     try:

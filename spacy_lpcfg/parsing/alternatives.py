@@ -31,7 +31,7 @@ class TreeDifference(NamedTuple):
 
 
 class DoubtfulBracket(NamedTuple):
-    """A bracket that is uncertain, in the tree or missing from it, with its likely alternatives.
+    """An uncertain bracket, in the tree or missing from the tree, with its likely alternatives.
 
     bracket (Span): As (start, end, label).
     probability (float): Posterior probability of the bracket.
@@ -55,8 +55,8 @@ def doubtful_brackets(
     uncertain if its probability is above 1 - `threshold`, and at least `LIKELY_RIVAL`.
 
     scores (sequence of (Span, float)): All brackets of the tree with their probabilities.
-    posteriors (mapping of Span to float): Probabilities of the brackets that the sentence may have. Those of at least
-        `LIKELY_RIVAL` may be rivals; the tree's own only of brackets that it lacks.
+    posteriors (mapping of Span to float): Probabilities of the brackets that the sentence may have. Rivals have at
+        least `LIKELY_RIVAL`. A bracket of the tree can only be a rival of a bracket that the tree lacks.
     """
     tree = dict(scores)
     others = {bracket: p for bracket, p in posteriors.items() if p >= LIKELY_RIVAL and bracket not in tree}
@@ -82,7 +82,7 @@ def _are_rivals(first: Span, second: Span) -> bool:
 def best_bracketings(n_best: Callable[[int], list[Analysis]], n: int) -> list[Analysis]:
     """Return the most probable trees with different brackets, best first, each with its best tags.
 
-    n_best (callable): Returns as many most probable trees as it is asked for, best first.
+    n_best (callable): Called with a number k, returns the k most probable trees, best first.
     n (int): Number of trees; fewer are returned if the 4 n most probable trees, or the first `MAX_N_BEST`, have
         fewer distinct bracketings.
     """
@@ -97,13 +97,15 @@ def best_bracketings(n_best: Callable[[int], list[Analysis]], n: int) -> list[An
 
 
 def tree_difference(first: Tree, second: Tree) -> TreeDifference:
-    """Return how a tree differs from another one of the same words."""
+    """Compare the brackets and tags of two trees over the same words."""
     spans, other = _labelled(first), _labelled(second)
     return TreeDifference([*(other - spans).elements()], [*(spans - other).elements()])
 
 
 def show_span(words: Sequence[str], span: Span) -> str:
-    """Return a bracket or tag with its words; long ones with the first two and the last: NP(the old ... lake).
+    """Format a bracket or tag with its words, such as "NP(the old ... lake)".
+
+    A span of more than 4 words is shown by its first two words and the last.
 
     words (sequence of str): The words of the sentence.
     """
@@ -113,5 +115,5 @@ def show_span(words: Sequence[str], span: Span) -> str:
 
 
 def _labelled(tree: Tree) -> Counter[Span]:
-    """Return the brackets and tags of a tree; a bracket counts as often as it is in a unary chain."""
+    """Count the brackets and tags of a tree; a label that is repeated in a unary chain counts repeatedly."""
     return Counter([*tree.spans(), *((i, i + 1, tag) for i, tag in enumerate(tree.tags))])

@@ -76,7 +76,7 @@ def crosses(start: int, end: int, other_start: int, other_end: int) -> bool:
 
 
 def find_crossing(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Return two spans that cross each other; None if no two do."""
+    """Return two of the spans that cross each other, the first of them starting first; None if no two do."""
     around: list[tuple[int, int]] = []
     for start, end in sorted(set(spans), key=lambda span: (span[0], -span[1])):
         while around and around[-1][1] <= start:

@@ -1,7 +1,7 @@
-"""Constraints on the constituents of a sentence whose dependencies are known, and the trees that satisfy them.
+"""Conversion of dependencies to constraints on constituents, and constrained parsing by them.
 
-Dependencies made by hand tell where most phrases of a sentence begin and end. A parser that has to respect them, and is
-given the tags too, makes trees that are close to gold ones (compare Kong, Rush and Smith 2015, "Transforming
+Gold dependencies determine where most phrases of a sentence begin and end. A parser that is constrained by them, and is
+given the tags too, finds trees that are close to gold ones (compare Kong, Rush and Smith 2015, "Transforming
 dependencies into phrase structures").
 """
 
@@ -34,10 +34,11 @@ def dependency_constraints(sentence: DependencySentence) -> Constraints:
     """Return the constraints on the constituents of an English sentence that follow from its dependencies.
 
     No bracket crosses a subtree. Noun phrases, prepositional phrases, subordinate clauses and verb phrases that the
-    relations of Universal Dependencies determine are required, as far as nothing of their head's dependents, such as a
-    conjunct, may be attached otherwise in the style of the Penn Treebank.
+    relations of Universal Dependencies determine are required. Nothing is required for a head with a dependent,
+    such as a conjunct, that the Penn Treebank may attach higher.
 
-    sentence (DependencySentence): Its dependencies; tags of the Penn Treebank tell prepositions.
+    sentence (DependencySentence): The sentence, with relations of Universal Dependencies and tags of the Penn Treebank,
+        by which prepositions are recognized.
     RETURNS (Constraints): Over the words of the sentence.
     """
     spans, children = subtree_spans(sentence), sentence.children()
@@ -68,7 +69,7 @@ def _edge(
     spans: Sequence[tuple[int, int] | None],
     relations: frozenset[str],
 ) -> int:
-    """Return the first word of a subtree after the dependents of some relations at its left edge."""
+    """Return the first word of the subtree `span` after its leftmost dependents of the given relations."""
     start = span[0]
     for child in below:
         if _base(sentence.relations[child]) not in relations:
@@ -122,10 +123,10 @@ def _verb_phrase(
 
 
 class DependencyAnnotator:
-    """Parses sentences so that their trees respect known dependencies.
+    """Annotator that parses sentences into trees that respect known dependencies.
 
-    model (ParsingModel): Its words and tags are those of the trees.
-    parser (SentenceParser): The parser by the model, which tags the words whose tag the model does not have.
+    model (ParsingModel): The model, whose spelling of words and tags the trees have.
+    parser (SentenceParser): The parser by the model. It chooses the tag of a word whose given tag the model lacks.
     """
 
     def __init__(self, model: ParsingModel, parser: SentenceParser) -> None:
@@ -139,7 +140,7 @@ class DependencyAnnotator:
         If no tree has the required brackets, they may have any label; if there is still none, they are dropped, and
         only brackets that cross a subtree are ruled out.
 
-        n_jobs (int): Threads, as in joblib.
+        n_jobs (int): Number of threads, as in joblib: -1 for one per CPU.
         """
         yield from in_order(self._tree, ((sentence,) for sentence in sentences), n_jobs=n_jobs, prefer="threads")
 

@@ -1,4 +1,4 @@
-"""The contract of evidence: what a model outside the grammar says about the spans and tags of a sentence."""
+"""The interface of evidence: scores of spans and tags by a model outside the grammar."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Evidence(NamedTuple):
 
 @runtime_checkable
 class EvidenceModel(Protocol):
-    """A model that gives evidence; any number of threads may share one.
+    """Interface of a model that computes evidence; a model can be shared by threads.
 
     chains (tuple[tuple[str, ...], ...]): The unary chains of the columns of `Evidence.spans`: labels, outermost first;
         over one word without its tag.
@@ -54,10 +54,10 @@ class EvidenceModel(Protocol):
 
 
 class EvidenceSource(Protocol):
-    """The evidence for one sentence, which may be computed as late as in the parser, since it takes much memory."""
+    """Interface of evidence for one sentence that may be computed lazily, since it takes much memory."""
 
     def computed(self) -> Evidence:
-        """Return the evidence."""
+        """Compute the evidence, or return it if it is computed already."""
         ...
 
     def part(self, start: int, end: int) -> EvidenceSource:

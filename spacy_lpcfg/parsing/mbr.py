@@ -51,7 +51,7 @@ def _outer_first(bounds: _Bounds) -> _Bounds:
 
 
 def _best_nesting(order: list[_Bounds], gains: Mapping[_Bounds, float]) -> list[_Bounds]:
-    """Return the spans that nest and gain most, of the first one and those within it; from spans in pre-order."""
+    """Return the nested spans with the largest total gain, the first span included; `order` is in pre-order."""
     starts = [start for start, _ in order]
     values: dict[_Bounds, float] = {}
     within: dict[_Bounds, list[_Bounds]] = {}
@@ -68,7 +68,7 @@ def _best_nesting(order: list[_Bounds], gains: Mapping[_Bounds, float]) -> list[
 
 
 def _best_row(spans: list[_Bounds], values: Mapping[_Bounds, float]) -> tuple[float, list[_Bounds]]:
-    """Find the sequence of adjacent spans that is worth most, and its worth."""
+    """Return the largest total value of disjoint spans, and these spans from left to right (interval scheduling)."""
     of_end: dict[int, list[_Bounds]] = {}
     for span in spans:
         of_end.setdefault(span[1], []).append(span)

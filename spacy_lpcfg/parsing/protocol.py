@@ -1,4 +1,4 @@
-"""The contract of parsers: what they answer about a sentence."""
+"""The interface of parsers, and the questions about a sentence that a parser may answer."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class SentenceReading:
 
     @classmethod
     def of(cls, parse: Parse) -> SentenceReading:
-        """Return the reading of a sentence whose only tree is that of a fall-back."""
+        """Create a reading from the tree of a fall-back, whose scores stand for the posteriors."""
         return SentenceReading(Posteriors.of(parse), parse, parse.log_probability, parse.status)
 
 
 class SentenceParser(ABC):
-    """Interface of parsers: they parse sentences by one model, and any number of threads may share one.
+    """Interface of a parser of sentences by one model; a parser can be shared by threads.
 
     kind (str): What error messages call the model, such as "a belief network".
     """
@@ -62,7 +62,7 @@ class SentenceParser(ABC):
         return frozenset()
 
     def require(self, answer: Answer) -> None:
-        """Raise ValueError if the parser cannot answer a question."""
+        """Raise ValueError unless `answer` is among the `answers` of the parser."""
         if answer not in self.answers:
             known = ["trees", "posteriors", *(name for key, name in _NAMES.items() if key in self.answers)]
             raise ValueError(
@@ -74,7 +74,7 @@ class SentenceParser(ABC):
     def parse(self, query: Sentence) -> Parse:
         """Parse a sentence; every sentence of one or more words has a tree.
 
-        RAISES (ValueError): As `Query`; never because of what the words are.
+        RAISES (ValueError): As for `Query`. Unknown words are no error.
         """
 
     @abstractmethod
@@ -83,23 +83,23 @@ class SentenceParser(ABC):
 
     @abstractmethod
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Look up a likely tag of each word, whatever its context, for sentences that there is no time to parse."""
+        """Look up a likely tag of each word without context, for sentences that there is no time to parse."""
 
     def prepare(self, queries: Sequence[Query]) -> list[Query]:
-        """Return the queries with evidence, which is faster to compute for many sentences at once."""
+        """Return queries to which evidence and listed tags are added, in one batch; without this, `parse` adds them."""
         return list(queries)
 
     def posteriors(self, query: Sentence) -> Posteriors:
         """Return the posterior probabilities of all brackets and tags that pruning left.
 
-        If the model has no tree over the whole sentence, they are the scores of the tree that `parse` returns.
+        If the model has no tree over the whole sentence, the scores of the tree that `parse` returns take their place.
         """
         return self.read(query).posteriors
 
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
         """Return the posteriors of a sentence under each of several powers of the probabilities of trees.
 
-        RAISES (ValueError): If the model has no distribution over trees that a power could be taken of.
+        RAISES (ValueError): If the model has no distribution over trees.
         """
         raise ValueError(f"Expected a model whose trees have probabilities, got {self.kind}: nothing to temper.")
 
@@ -113,7 +113,7 @@ class SentenceParser(ABC):
         return self.distribution(query).n_best(n)
 
     def states(self, query: Sentence) -> list[StateVectors]:
-        """Return the inside and outside vectors of the constituents and words of the tree, in pre-order."""
+        """Return the inside and outside vectors of all constituents and words of the tree of `parse`, in pre-order."""
         self.require("states")
         raise NotImplementedError
 
@@ -123,7 +123,7 @@ class SentenceParser(ABC):
         raise NotImplementedError
 
     def log_probability(self, query: Sentence) -> float:
-        """Return ln P(words), in nats, whatever the tags and constraints of the query."""
+        """Return ln P(words), in nats; tags and constraints of the query are ignored."""
         self.require("log_probability")
         raise NotImplementedError
 

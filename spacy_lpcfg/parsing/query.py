@@ -1,4 +1,4 @@
-"""The question to a parser: a sentence, with tags and brackets that are known beforehand."""
+"""The input of a parser: a sentence, with tags and brackets that are known beforehand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Tags = Sequence[str | None]
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """One sentence to parse.
+    """One sentence to parse, with everything that is known about it.
 
     words (sequence of str): The words in treebank spelling, at least one.
     tags (sequence of str or None): Given tags, None for a word without one; None to let the parser tag all words. Tags
@@ -23,9 +23,9 @@ class Query:
         them, and values between make them a prior. Networks ignore tags unless it is 0.
     constraints (Constraints): Brackets that the tree must have or must not have.
     listed_tags (sequence of sequence of str, or None): The tags that a tag dictionary lists for each word, () for none;
-        None to look them up in that of the parser, if it has one.
-    evidence (EvidenceSource or None): Evidence for the words, such as `Evidence`; None for that of the model, if it has
-        any.
+        None to look them up in the tag dictionary of the parser, if it has one.
+    evidence (EvidenceSource or None): Evidence for the words, such as `Evidence`; None to let the model compute it, if
+        it can.
     RAISES (ValueError): If there are no words, or a word is empty or no text, if the numbers of words and tags differ,
         or if a constraint is on something that is not a span of the words.
     """
@@ -51,7 +51,7 @@ class Query:
 
     @classmethod
     def of(cls, words: Query | Sequence[str]) -> Query:
-        """Return the query of words; a query is returned as it is."""
+        """Return a query for bare words; return a query unchanged."""
         return words if isinstance(words, Query) else cls(words)
 
     @property
@@ -60,7 +60,7 @@ class Query:
         return self.tags if self.tag_weight == 0 else None
 
     def part(self, start: int, end: int) -> Query:
-        """Return the words [start, end) with their tags, without constraints."""
+        """Return the query for the words [start, end), with their tags and evidence, without constraints."""
         tags = None if self.tags is None else self.tags[start:end]
         listed = None if self.listed_tags is None else self.listed_tags[start:end]
         evidence = None if self.evidence is None else self.evidence.part(start, end)

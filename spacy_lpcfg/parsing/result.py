@@ -22,7 +22,7 @@ _FROM_BEST = (PARSED, COARSE, BACKED_OFF, GLUED, SEGMENTED, OUT_OF_TIME, UNCONST
 
 
 def worst_status(*statuses: str) -> str:
-    """Return the worst of several statuses, for a tree that is made of several parses."""
+    """Return the worst of several statuses, which is the status of a tree that is joined from several parses."""
     return max(statuses, key=_FROM_BEST.index)
 
 
@@ -162,9 +162,9 @@ class StateVectors(NamedTuple):
     start, end (int): Half-open span of words.
     symbol (str): The grammar's symbol: the labels over exactly these words, joined by "|", with the tag of a word.
     inside (float32, (m,)): P(these words | symbol, state), divided by exp(`log_scale`); m states may differ by symbol.
-    outside (float32, (m,)): P(all other words, state), so scaled that inside * outside are the posteriors
-        P(symbol over these words, state | sentence), which add up to that of the symbol.
-    log_scale (float): Natural logarithm of what `inside` is divided by, so that its largest entry is from 0.5 to 1.
+    outside (float32, (m,)): P(all other words, state), scaled such that inside * outside are the posteriors
+        P(symbol over these words, state | sentence), which sum to the posterior of the symbol.
+    log_scale (float): Natural logarithm of the divisor of `inside`, by which its largest entry is from 0.5 to 1.
 
     Vectors of a spectral grammar are linear maps of probabilities; their entries may be negative.
     """
@@ -178,5 +178,5 @@ class StateVectors(NamedTuple):
 
 
 def with_given(tags: Sequence[str], given: Sequence[str | None] | None) -> list[str]:
-    """Replace a parser's tags by given ones where there are any."""
+    """Return the tags of a parser, replaced by given tags where there are any (not None or "")."""
     return list(tags) if given is None else [tag or name for tag, name in zip(given, tags, strict=True)]

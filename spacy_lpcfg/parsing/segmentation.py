@@ -60,9 +60,9 @@ class Limits:
 
 
 def cut_where(can_cut: Sequence[bool], max_words: int, *, min_words: int = 1) -> list[int]:
-    """Return where to cut a sentence into pieces, each as long as possible.
+    """Return the cuts of a sentence into pieces of at most `max_words`, each as long as possible.
 
-    can_cut (sequence of bool): (n_words,), whether there is a good place to cut before each word.
+    can_cut (sequence of bool, (n_words,)): Whether there is a good place to cut before each word.
     max_words (int): The maximal length of a piece, and its length if there is no good place.
     min_words (int): The minimal length of a piece that is cut at a good place.
     RETURNS (list[int]): The first word of each piece but the first.
@@ -76,7 +76,10 @@ def cut_where(can_cut: Sequence[bool], max_words: int, *, min_words: int = 1) ->
 
 
 def cut_points(words: Sequence[str], max_words: int) -> list[int]:
-    """Return where to cut a sentence: pieces end at the last punctuation in their second half, or at `max_words`."""
+    """Return the first word of each piece of a sentence but the first piece, cutting at punctuation if possible.
+
+    A piece ends after the last punctuation mark in the second half of its `max_words`, or else at `max_words`.
+    """
     after_mark = [False, *(not any(char.isalnum() for char in word) for word in words[:-1])]
     return cut_where(after_mark, max_words, min_words=max_words // 2 + 1)
 
@@ -84,7 +87,8 @@ def cut_points(words: Sequence[str], max_words: int) -> list[int]:
 def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, status: str) -> Parse:
     """Join the parses of the pieces of a sentence, in order, below one bracket of score 0.
 
-    label (str): The label of that bracket.
+    words (sequence of str): The words of the whole sentence.
+    label (str): The label of the bracket over the whole sentence.
     status (str): The status of the result, unless a piece has a worse one.
     """
     spans, start = [(0, len(words), label)], 0
@@ -103,7 +107,10 @@ def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, statu
 
 
 def parse_segments(parse: Callable[[Query], Parse], query: Query, cuts: list[int], label: str, status: str) -> Parse:
-    """Parse the pieces of a sentence between the cuts one by one, and join them as `join_parses` does."""
+    """Parse the pieces of a sentence one by one, and join the trees, see `join_parses`.
+
+    cuts (list of int): The first word of each piece but the first, ascending.
+    """
     bounds = zip([0, *cuts], [*cuts, len(query.words)], strict=True)
     return join_parses(query.words, [parse(query.part(start, end)) for start, end in bounds], label, status)
 
@@ -166,7 +173,7 @@ class SegmentingParser(SentenceParser):
         return parses, False
 
     def _tell_once(self, n_words: int, n_pieces: int) -> None:
-        """Log before the first cut sentence is parsed, which may take a while, that it is cut."""
+        """Warn, for the first sentence only, that it is cut into pieces; parsing them may take a while."""
         if not self._has_told:
             self._has_told = True
             logger.warning(_CUT, n_words, n_pieces, self.limits.max_words)

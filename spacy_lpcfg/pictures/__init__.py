@@ -1,6 +1,6 @@
 """Pictures of trees, spans, charts, surprisal, learning curves and calibration.
 
-Trees as SVG, HTML and text; all else as SVG, which stands in pages as it is.
+Trees are drawn as SVG, HTML or text; everything else as SVG elements, which can be put into HTML pages unchanged.
 """
 
 from spacy_lpcfg.pictures.chart import chart_svg

@@ -13,10 +13,10 @@ _TOP, _STEP = 28.0, 9.0  # where bars begin, and their length for each level
 
 
 def boundaries_svg(words: Sequence[str], boundaries: Sequence[Boundary]) -> str:
-    """Draw the words of a sentence, and under each boundary a bar as long as its level, with its salience.
+    """Draw the words of a sentence, and a bar at each boundary whose length shows its level, with its salience.
 
     words (sequence of str, (n_words,)): The words of the sentence.
-    boundaries (sequence of Boundary, (n_words,)): The boundary after each.
+    boundaries (sequence of Boundary, (n_words,)): The boundary after each word.
     RETURNS (str): An SVG element, which can also be saved as a file.
     """
     edges = list(accumulate((text_width(word, 15.0) + _GAP for word in words), initial=0.0))

@@ -73,7 +73,7 @@ def chart_svg(words: Sequence[str], posteriors: Posteriors) -> str:
 
 
 def _draw_grid(x: float, step: float, n: int) -> str:
-    """Return the lines around the cells of a triangle.
+    """Return the SVG of the grid lines of a triangular chart of n words.
 
     x (float): The outer edge of the first column.
     step (float): Pixels from a column to the next, negative from right to left.
@@ -140,7 +140,7 @@ def span_table(n_words: int, posteriors: Posteriors) -> np.ndarray:
 
 
 def _names(posteriors: Posteriors) -> dict[tuple[int, int], list[str]]:
-    """Return the labels of each span that have a probability of 0.1 or more, each with it, such as "NP .93"."""
+    """Return, for each span, its labels with a probability of 0.1 or more as texts such as "NP .93"."""
     names: dict[tuple[int, int], list[str]] = {}
     for (start, end, label), p in posteriors.brackets.items():
         if p >= _LEAST_NAMED:

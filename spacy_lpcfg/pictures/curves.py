@@ -70,7 +70,7 @@ def surprisal_svg(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> s
 
 
 def _draw_bar(x: float, value: float, height: float, colour: str) -> str:
-    """Return a bar with its number above it."""
+    """Return the SVG of a bar with its value written above it."""
     number = f"{value:.1f}" if np.isfinite(value) else "\N{INFINITY}" if value > 0 else "?"
     top = _NUMBER + _TALLEST - height
     return (
@@ -110,14 +110,14 @@ def learning_svg(fits: Mapping[str, Steps]) -> str:
 
 
 def _axis_of(values: Sequence[float], start: float, end: float) -> Axis:
-    """Return the axis of some values, with a margin at both ends."""
+    """Return an axis that covers some values, with a margin at both ends; `start` and `end` are its pixels."""
     low, high = min(values), max(values)
     margin = 0.04 * (high - low) or 0.5
     return Axis(low - margin, high + margin, start, end)
 
 
 def _draw_quantity(x: Axis, top: float, quantity: str, curves: Sequence[Curve]) -> str:
-    """Return the panel of a quantity, without the numbers of its horizontal axis."""
+    """Return the SVG of the panel of a quantity, without the numbers of its horizontal axis."""
     of_quantity = [points.get(quantity, []) for _, points in curves]
     y = _axis_of([value for points in of_quantity for _, value in points], top + _HEIGHT, top)
     drawn = [draw_y_axis(y, x.start, x.end, _QUANTITIES[quantity])]

@@ -56,7 +56,7 @@ def svg_element(width: float, height: float, content: str, text: str) -> str:
 def scrolling(svg: str) -> str:
     """Wrap an SVG element in HTML that scrolls horizontally if the page is narrower than the drawing.
 
-    Where the style is `SCROLL_HINTS`, pages that are narrower say that it scrolls.
+    In pages with the CSS `SCROLL_HINTS`, a hint that the drawing scrolls appears if the page is too narrow.
     """
     width = float(re.search(r'width="(\d+)"', svg)[1])  # type: ignore[index]
     wider = [most for most in _PAGE_WIDTHS if most <= width + _PAGE_MARGINS]
@@ -71,7 +71,7 @@ def is_right_to_left(words: Sequence[str]) -> bool:
 
 
 def described(label: str, drawn: str) -> str:
-    """Add the meaning of a label to its SVG, which browsers show when the mouse is on it."""
+    """Add the meaning of a label to its SVG as a tooltip."""
     meaning = explain(label)
     return f"<g><title>{_plain(f'{label}: {meaning}')}</title>{drawn}</g>" if meaning else drawn
 
@@ -97,7 +97,7 @@ def draw_label(x: float, y: float, width: float, label: str, score: float | None
 
 
 def label_opacity(score: float | None) -> float:
-    """Return the opacity of a label's colour; it grows with the probability."""
+    """Return the opacity of a label's colour: 0.05 to 0.5, increasing with the probability, 0.25 if it is unknown."""
     return 0.25 if score is None or isnan(score) else 0.05 + 0.45 * score
 
 
@@ -117,7 +117,7 @@ def draw_key(x: float, y: float, squares: Iterable[tuple[str, str, float]]) -> s
     """Return the SVG of a colour key: squares beside each other, each followed by its name.
 
     x, y (float): Left edge and vertical centre.
-    squares (iterable of (str, str, float)): The name, colour and opacity of each.
+    squares (iterable of (str, str, float)): The name, colour and opacity of each square.
     """
     drawn = []
     for name, colour, opacity in squares:
@@ -157,9 +157,9 @@ def label_colour(label: str) -> str:
 
 
 def displacy_colours(labels: Iterable[str] = tuple(PHRASES), spans_key: str = "constituents") -> dict[str, Any]:
-    """Return options of spaCy's displacy by which it draws brackets in the colours of `tree_svg`.
+    """Return options by which spaCy's displacy draws brackets in the colours of `tree_svg`.
 
-    Use: `displacy.render(doc, style="span", options=displacy_colours())`.
+    Example: `displacy.render(doc, style="span", options=displacy_colours())`.
 
     labels (iterable of str): The labels that get a colour, such as the `labels` of a component.
     spans_key (str): Key of the trees in `doc.spans`.

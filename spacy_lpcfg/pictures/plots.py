@@ -29,13 +29,13 @@ class Axis(NamedTuple):
     is_log: bool = False
 
     def place(self, value: float) -> float:
-        """Return the pixel of a value."""
+        """Return the pixel coordinate of a value."""
         low, high, at = map(log10, (self.low, self.high, value)) if self.is_log else (self.low, self.high, value)
         return self.start + (self.end - self.start) * (at - low) / (high - low)
 
     @property
     def ticks(self) -> list[float]:
-        """The round numbers between the ends, at most seven; powers of ten of a logarithmic axis."""
+        """The round numbers between the ends, at most seven; on a logarithmic axis, all powers of ten between them."""
         if self.is_log:
             return [10.0**power for power in range(ceil(log10(self.low)), floor(log10(self.high)) + 1)]
         steps = (float(f"{digit}e{power}") for power in range(-12, 300) for digit in (1, 2, 5))
@@ -59,9 +59,9 @@ def draw_y_axis(axis: Axis, left: float, right: float, name: str) -> str:
 
 
 def draw_x_axis(axis: Axis, top: float, bottom: float, name: str, *, only_whole: bool = False) -> str:
-    """Return the SVG of a horizontal axis, as of `draw_y_axis`, with numbers and name below the lines.
+    """Return the SVG of a horizontal axis, as `draw_y_axis` does, with numbers and name below the lines.
 
-    only_whole (bool): Whether only whole numbers have lines.
+    only_whole (bool): Whether to draw ticks only at whole numbers.
     """
     drawn = [draw_text((axis.start + axis.end) / 2, bottom + 30.0, name, _NAME)]
     for value in axis.ticks:

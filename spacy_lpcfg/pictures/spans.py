@@ -35,7 +35,7 @@ _LINE = 18.0  # width of a turned word
 def spans_svg(words: Sequence[str], posteriors: Posteriors, min_probability: float = LIKELY) -> str:
     """Draw brackets as layers of bars under the words, the shortest on top, with their probabilities.
 
-    words (sequence of str, (n_words,)): The words of the sentence; those of a long one are turned.
+    words (sequence of str, (n_words,)): The words of the sentence; in long sentences they are rotated.
     posteriors (Posteriors): Posterior probabilities of its brackets.
     min_probability (float): Brackets that are less probable are left out.
     RETURNS (str): An SVG element, which can also be saved as a file.

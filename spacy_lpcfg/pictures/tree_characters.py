@@ -102,7 +102,7 @@ def _length(node: _Node) -> int:
 
 
 def _columns(text: str) -> list[str]:
-    """Return the character in each column: with its combining marks, or "" after a wide character."""
+    """Split a text into terminal columns: a character with its combining marks, and "" after a wide character."""
     columns: list[str] = []
     for char in visible(text):
         if combining(char) and columns:

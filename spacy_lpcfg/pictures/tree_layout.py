@@ -44,12 +44,12 @@ class TreeBox:
 
     @property
     def top(self) -> float:
-        """The upper end of the label, where the line from the parent ends."""
+        """The y coordinate of the upper end of the label, where the line from the parent ends."""
         return self.y - LABEL_HEIGHT / 2 + (2.0 if self.node.is_leaf else 0.0)
 
     @property
     def stem(self) -> tuple[float, float]:
-        """The lower end of the label, and the height of the bar above the children."""
+        """The y coordinates of the lower end of the label and of the bar above the children."""
         top = self.y + LABEL_HEIGHT / 2
         return top, top + 10.0
 
@@ -116,14 +116,14 @@ def _measure_all(boxes: list[TreeBox], *, is_turned: bool) -> None:
 
 
 def _mirror(boxes: list[TreeBox], width: float) -> None:
-    """Turn a layout from left to right into one from right to left."""
+    """Mirror a layout horizontally, for scripts that are written from right to left."""
     for box in boxes:
         box.x, box.left = width - box.x, width - box.left - box.width
         box.below.reverse()
 
 
 def _measure(box: TreeBox, *, is_turned: bool) -> None:
-    """Compute level and width of a box from the boxes below it."""
+    """Compute the level and widths of a box from its children."""
     node = box.node
     if node.word is None:
         box.own_width = label_width(node.label, box.score) + GAP
@@ -137,7 +137,7 @@ def _measure(box: TreeBox, *, is_turned: bool) -> None:
 
 
 def _spread(box: TreeBox) -> None:
-    """Put the subtrees below side by side, centred in the subtree of this box."""
+    """Put the subtrees of the children side by side, centred within the width of this box's subtree."""
     left = box.left + (box.width - sum(below.width for below in box.below)) / 2
     for below in box.below:
         below.left = left

@@ -25,9 +25,9 @@ _LINE = 'fill="none" stroke="currentColor" stroke-opacity=".4"'
 def tree_svg(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores: Sequence[float] | None = None) -> str:
     """Draw a tree as an SVG element, which can also be saved as a file.
 
-    All words are on one line, below their tags, from right to left where they are written so. Words of a tree that
-    would be wider than 1,600 pixels are turned. Labels are coloured by category: clauses; noun, verb and prepositional
-    phrases; adjective and adverb phrases; others.
+    All words are on one line, below their tags, from right to left where they are written so. If the tree
+    would be wider than 1,600 pixels, its words are rotated. Labels are coloured by category: clauses; noun, verb and
+    prepositional phrases; adjective and adverb phrases; others.
 
     tree (Tree): The tree, of at most 250 levels.
     span_scores (sequence of float, (n_spans,)): Probabilities of `tree.spans()`, shown as shades and numbers; nan if

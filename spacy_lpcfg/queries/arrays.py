@@ -27,7 +27,7 @@ class TreeArrays:
     `end` the node after the last one below a node, and [`start`, `stop`) its words. Words are numbered through all
     trees, with one number left out before each tree, so that words of two trees are never adjacent. `parent`, `left`
     and `right` sister are NONE where there is none. All are int32 (n_nodes,). `roots`, int64 (n_trees + 1,), are the
-    first node of each tree, and the number of nodes.
+    first node of each tree, followed by the number of nodes.
     """
 
     def __init__(self, codes: Iterable[np.ndarray], strings: Strings, rules: HeadRules) -> None:
@@ -67,7 +67,7 @@ class TreeArrays:
 
     @cached_property
     def first_at(self) -> np.ndarray:
-        """The first node, in pre-order, that begins at each word or after it."""
+        """For each word number, the first node in pre-order that begins at that word or later."""
         n_words = int(self.stop[self.roots[:-1]].max(initial=0))
         return np.searchsorted(self.start, np.arange(n_words + 2, dtype=np.int32))
 
@@ -79,7 +79,7 @@ class TreeArrays:
 
     @cached_property
     def strings(self) -> list[str]:
-        """Labels and words in the order of their codes."""
+        """The labels and words, in the order of their codes."""
         return list(self._table)
 
     def string(self, node: int) -> str:
@@ -104,10 +104,11 @@ class TreeArrays:
         return self._holds_of[test]
 
     def groups(self, test: LabelTest, node: int) -> tuple[str, ...]:
-        """Return the match of a test's regular expression in a node's label, and of each of its groups.
+        """Match a test's regular expression in a node's label; return the texts of the match and of its groups.
 
         RAISES (ValueError): If the regular expression takes too long.
-        RETURNS (tuple of str): "" for a group without a match; nothing at all if there is no match.
+        RETURNS (tuple of str): The text of the whole match, then of each group ("" for a group without a match); ()
+            if the expression does not match.
         """
         key = test, int(self.label[node])
         if key not in self._groups_of:  # each string is searched once, however many nodes have it
@@ -116,7 +117,7 @@ class TreeArrays:
         return self._groups_of[key]
 
     def count(self, test: LabelTest) -> int:
-        """Return the number of nodes that pass a label test; for `_ROOT_` the number of trees."""
+        """Return the number of nodes that pass a label test; for `_ROOT_`, negated or not, the number of trees."""
         return int(self._n_of_label[self._labels_of(test)].sum()) if test.text != ROOT else len(self.roots) - 1
 
     def where(self, test: LabelTest, ids: np.ndarray | None = None) -> np.ndarray:
@@ -159,7 +160,7 @@ class TreeArrays:
 
 
 def _flat(codes: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return label, parent, end, start and stop of each node in the codes of whole trees."""
+    """Convert the codes of whole trees to the arrays label, parent, end, start and stop of their nodes."""
     is_open, is_close = codes == OPEN, codes == CLOSE
     is_label = np.append(False, is_open)[:-1]
     is_word = ~is_open & ~is_close & ~is_label

@@ -22,7 +22,8 @@ class Boundary(NamedTuple):
 
     level (int): 0 within a chunk, 1 to 3 between chunks and clauses by Abney's (1992) measure, see
         `spacy_lpcfg.queries.levels`, and 4 at the end of a sentence.
-    salience (int): Its index in the prosodic tree of Gee and Grosjean (1983), see `spacy_lpcfg.queries.prosody`.
+    salience (int): The index of the boundary in the prosodic tree of Gee and Grosjean (1983), see
+        `spacy_lpcfg.queries.prosody`.
     nodes (int): The number of nodes with two or more children in the smallest phrase that holds the words on both
         sides, itself included: the complexity of Grosjean, Grosjean and Lane (1979), "The patterns of silence",
         Cognitive Psychology 11.
@@ -41,11 +42,11 @@ def boundaries(tree: Tree, rules: HeadRules = ENGLISH) -> list[Boundary]:
     """Return one boundary for each leaf of an English tree.
 
     The boundary after a word is that of the last punctuation mark after the word, not counting opening quotes and
-    brackets before the next word. Other leaves have zeros.
+    brackets before the next word. All other leaves have a `Boundary` of zeros.
 
     tree (Tree): A clean tree with the labels of the Penn Treebank.
-    rules (HeadRules): Its head rules.
-    RETURNS (list of Boundary, (n_leaves,)): The boundaries; punctuation is left out when brackets are counted.
+    rules (HeadRules): Head rules for the tree.
+    RETURNS (list of Boundary, (n_leaves,)): The boundaries; brackets are counted in the tree without punctuation.
     """
     leaves = tree.leaves()
     clauses = ClauseTree.of(tree, rules)
@@ -110,6 +111,6 @@ def _phrase(clauses: ClauseTree, start: int, end: int) -> PhonologicalPhrase:
 
 
 def _is_host(clauses: ClauseTree, i: int) -> bool:
-    """Return whether a word is a phonological word of its own: no article, auxiliary or other function word is."""
+    """Return whether a word is a phonological word: false for articles, auxiliaries and other function words."""
     is_content = clauses.tags[i].startswith(_CONTENT) and clauses.words[i].lower() not in _CLITICS
     return is_content and i not in clauses.auxiliaries

@@ -1,4 +1,4 @@
-"""Chunks of a sentence: the pieces of its tree that hang together without dependencies.
+"""Chunks of a sentence (Abney 1992): runs of words that are joined by constituency alone, not by dependency.
 
 Abney (1992), "Prosodic structure, performance structure and phrase structure", Speech and Natural Language: Proceedings
 of a Workshop, section 2, for trees in Penn Treebank annotation. A noun, verb, adjective or adverb licenses what follows
@@ -38,11 +38,11 @@ _FUNCTIONAL = frozenset({"PP", "WHPP", "CONJP", "PRT", "QP"})
 class Node:
     """A node of a tree without punctuation.
 
-    label (str): Its category, or its tag.
-    start, end (int): Its words, [start, end).
-    children (tuple of Node): Its children; empty for a word.
+    label (str): The category; the tag for a word.
+    start, end (int): The range [start, end) of its words.
+    children (tuple of Node): The children from left to right; empty for a word.
     head_child (int): The position of the head among the children.
-    head (int): The head word; for a verb phrase the main verb.
+    head (int): The position of the head word in the sentence; for a verb phrase the main verb.
     """
 
     label: str
@@ -59,11 +59,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Adjacent words of a sentence that hang together without dependencies.
+    """A chunk: a run of adjacent words that are joined by constituency alone.
 
-    start, end (int): Its words, [start, end).
-    governor (int or None): The word that licenses it by dependency; None if none does.
-    is_verbal (bool): Whether it has the verb of a verb phrase or clause.
+    start, end (int): The range [start, end) of its words.
+    governor (int or None): The position of the word that licenses the chunk by dependency; None if there is none.
+    is_verbal (bool): Whether the chunk contains the verb of a verb phrase or clause.
     """
 
     start: int
@@ -76,8 +76,8 @@ class Gap(NamedTuple):
     """The place between two adjacent words.
 
     node (Node): The smallest node around both words.
-    child (int): The position among its children of the one that begins after the gap.
-    is_pause (bool): Whether one of the punctuation marks there is a pause, at which chunks end.
+    child (int): The position, among the children of `node`, of the child that begins right after the gap.
+    is_pause (bool): Whether a punctuation mark in the gap is a pause, at which chunks end.
     """
 
     node: Node
@@ -99,9 +99,9 @@ def is_opening(leaf: Tree) -> bool:
 class ClauseTree:
     """A sentence without its punctuation, with its heads, chunks and gaps.
 
-    root (Node): Its tree.
+    root (Node): The root of the tree without punctuation.
     nodes (list of Node): All nodes in pre-order.
-    words, tags (list of str): Its words and their tags.
+    words, tags (list of str, (n_words,)): The words without punctuation, and their tags.
     gaps (list of Gap, (n_words - 1,)): The places between its words.
     chunks (list of Chunk, (n_words,)): The chunk of each word.
     """
@@ -116,10 +116,10 @@ class ClauseTree:
 
     @classmethod
     def of(cls, tree: Tree, rules: HeadRules) -> ClauseTree | None:
-        """Return the sentence of a clean tree; None if it has no words.
+        """Build the sentence of a clean tree; return None if it has only punctuation.
 
-        tree (Tree): With the labels of the Penn Treebank.
-        rules (HeadRules): Its head rules.
+        tree (Tree): A tree with the labels of the Penn Treebank.
+        rules (HeadRules): Head rules for the tree.
         """
         root = _without_marks(tree, rules)
         words: list[Tree] = []
@@ -145,7 +145,7 @@ class ClauseTree:
 
     @cached_property
     def clause_ends(self) -> set[int]:
-        """The words before which a clause ends."""
+        """The end positions of clauses: a clause ends before each of these words."""
         return {node.end for node in self.nodes if node.is_clause}
 
 
@@ -181,7 +181,7 @@ def _without_marks(tree: Tree, rules: HeadRules) -> Node | None:
 
 
 def _head(label: str, children: Sequence[Node], rules: HeadRules) -> int:
-    """Return the position of the head: of a verb phrase the verb phrase below its auxiliaries, if there is one."""
+    """Return the position of the head child; in a verb phrase with auxiliaries, this is the inner verb phrase."""
     if label == "VP":
         for i, child in enumerate(children):
             if child.label == "VP":
@@ -228,7 +228,7 @@ def _chunks(root: Node) -> list[Chunk]:
 
 
 def _is_adverb_and_verb(node: Node, i: int) -> bool:
-    """Return whether a child of a clause is a verb phrase after an adverb, which is of its chunk."""
+    """Return whether child `i` of a clause is a verb phrase after a one-word ADVP, which shares its chunk."""
     if not node.is_clause or i == 0 or node.children[i].label != "VP":
         return False
     before = node.children[i - 1]
@@ -236,7 +236,7 @@ def _is_adverb_and_verb(node: Node, i: int) -> bool:
 
 
 def _runs(keys: Sequence[int], licences: Sequence[tuple[int | None, bool]]) -> list[Chunk]:
-    """Return the chunk of each word: a run of words with the same key, the position of their licence."""
+    """Return the chunk of each word: a run of words with the same key, which is an index into `licences`."""
     starts = [i for i, key in enumerate(keys) if i == 0 or key != keys[i - 1]]
     runs = [
         Chunk(start, end, *licences[keys[start]]) for start, end in zip(starts, [*starts[1:], len(keys)], strict=True)

@@ -2,10 +2,10 @@
 
 The nine counts are those of Lu (2010), "Automatic analysis of syntactic complexity in second language writing",
 International Journal of Corpus Linguistics 15, by the patterns of the program L2SCA that goes with it, and so are the
-fourteen indices. Differs: heads are by ENGLISH, the rules of this package.
+fourteen indices. One difference: heads are by ENGLISH, the rules of this package.
 
 Depths are those of Yngve (1960) and Frazier (1985) as Roark, Mitchell and Hollingshead (2007) compute them, punctuation
-left out. Differs: the tag of a word is not counted in its Frazier score.
+left out. One difference: the tag of a word is not counted in its Frazier score.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ class Complexity:
 
     @property
     def document(self) -> Record:
-        """`COLUMNS` over all sentences together; the height is the mean height of a sentence."""
+        """The values of `COLUMNS` by name, over all sentences together; the height is the mean height of a sentence."""
         return _record(self.sums.sum(axis=0), max(len(self.sums), 1))
 
     @property
     def sentences(self) -> list[Record]:
-        """`COLUMNS` of each sentence."""
+        """The values of `COLUMNS` by name, for each sentence."""
         return [_record(row, 1) for row in self.sums]
 
 

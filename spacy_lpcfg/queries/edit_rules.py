@@ -44,7 +44,7 @@ class RuleError(ValueError):
 
 
 class Operation(NamedTuple):
-    """An operation with its arguments; it is skipped unless the match has all nodes of `only_if`."""
+    """An operation with its arguments; skipped unless the match has bound every name in `only_if`."""
 
     run: Callable[..., None]
     arguments: tuple[Any, ...]
@@ -57,7 +57,7 @@ class EditRule:
 
     pattern (TreePattern): The pattern.
     operations (tuple of Operation): The operations, which name nodes of the pattern.
-    path (str), line (int): The place of the pattern in a file, for messages.
+    path (str), line (int): The file and line of the pattern, for messages.
     """
 
     pattern: TreePattern
@@ -69,7 +69,8 @@ class EditRule:
 def read_rules(path: PathLike) -> list[EditRule]:
     """Read a file of rules, plain or gzipped.
 
-    RAISES (RuleError): For a mistake in the file. (TreebankError): If the file is not UTF-8, or damaged gzip data.
+    RAISES (RuleError): For a mistake in the file.
+        (TreebankError): If the file is not UTF-8, or damaged gzip data.
     """
     return parse_rules(read_lines(path), str(path))
 
@@ -77,7 +78,7 @@ def read_rules(path: PathLike) -> list[EditRule]:
 def parse_rules(lines: str | Iterable[str], path: str = "<rules>") -> list[EditRule]:
     """Parse rules in the format of Tsurgeon's files.
 
-    A rule is a pattern in one or more lines, a blank line, and one or more lines of operations; a blank line ends it.
+    A rule is a pattern in one or more lines, a blank line, and one or more lines of operations, ended by a blank line.
     A comment runs from % to the end of its line, and a % that is no comment is written with a backslash before it.
 
     lines (str or iterable of str): A text, or its lines.
@@ -101,7 +102,7 @@ def parse_rules(lines: str | Iterable[str], path: str = "<rules>") -> list[EditR
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[list[tuple[int, str]]]:
-    """Yield runs of lines between blank ones, as numbers and texts, without comments."""
+    """Yield blocks of non-blank lines, each line as its number and its text without comments."""
     for is_blank, run in groupby(enumerate(lines, start=1), lambda line: not line[1].strip()):
         texts = [(number, _COMMENT.sub("", text).replace("\\%", "%").rstrip()) for number, text in run]
         texts = [(number, text) for number, text in texts if text.strip()]
@@ -167,7 +168,7 @@ class _Parser:
         return Operation(run, tuple(self._arguments(kinds)), only_if)
 
     def _arguments(self, kinds: str) -> Iterator[Any]:
-        """Parse arguments of the given kinds, each by the method named after its kind."""
+        """Parse arguments of the given kinds; "+" marks one or more, "?" an optional one."""
         for kind in kinds.split():
             read = getattr(self, f"_{kind.rstrip('+?')}")
             if not kind.endswith("?") or not self._is_at_end():

@@ -38,12 +38,12 @@ def edit_trees(
     counts: Counter[EditRule] | None = None,
     on_fire: OnFire | None = None,
 ) -> Iterator[Tree | None]:
-    """Yield trees as rules edit them: each rule in turn fires at its first match until it has none.
+    """Edit trees by rules: each rule in turn fires at its first match until it no longer matches.
 
-    rules (sequence of EditRule): The rules, as `read_rules` and `parse_rules` have them.
+    rules (sequence of EditRule): The rules, as `read_rules` and `parse_rules` return them.
     heads (HeadRules): Head rules of the treebank's language, for relations such as <#.
     counts (Counter of EditRule or None): Receives the number of times that each rule fired.
-    on_fire (callable or None): Called after each firing with the match, and with the tree that it gave or None.
+    on_fire (callable or None): Called after each firing with the match, and with the resulting tree or None.
 
     If a rule mentions ROOT, trees that have no such node are edited below one, which is taken off again.
 
@@ -64,7 +64,7 @@ def edit_trees(
 
 
 def _without_new_root(tree: Tree, original: Tree) -> Tree:
-    """Take off the ROOT that `below_root` put over a tree, or in the place of another artificial root."""
+    """Undo `below_root`: remove the root ROOT, or restore the label of the original artificial root."""
     if tree.label != ROOT_LABEL:
         return tree
     if original.label in ROOT_LABELS:
@@ -73,13 +73,13 @@ def _without_new_root(tree: Tree, original: Tree) -> Tree:
 
 
 class _Indexed(NamedTuple):
-    """An index of some trees of a batch, and their numbers in the batch."""
+    """An index of a subset of a batch, with the numbers of its trees in the batch."""
 
     trees: TreeIndex
     numbers: list[int]
 
     def first_matches(self, rule: EditRule, *, without: Container[int] = ()) -> dict[int, TreeMatch]:
-        """Return the first match in each tree that has one and is not in `without`, by the number of the tree."""
+        """Return the first match in each tree, by the number of the tree, except for trees in `without`."""
         matches: dict[int, TreeMatch] = {}
         for match in self.trees.search(rule.pattern):
             number = self.numbers[match.node.tree_number]
@@ -89,7 +89,7 @@ class _Indexed(NamedTuple):
 
 
 class _Batch:
-    """Trees that are edited together, with an index of all as they were at first, and one of the changed ones."""
+    """A batch of trees that are edited together, with an index of the original trees and one of changed trees."""
 
     def __init__(self, trees: list[Tree], heads: HeadRules) -> None:
         self.trees: list[Tree | None] = [*trees]
@@ -99,7 +99,7 @@ class _Batch:
         self.before, self.changed = self._indexed(range(len(trees))), self._indexed(())
 
     def apply(self, rule: EditRule, counts: Counter[EditRule], on_fire: OnFire | None) -> None:
-        """Let a rule fire in trees until it matches in none."""
+        """Apply a rule to the trees until it matches in none."""
         matches = self.before.first_matches(rule, without=self.numbers_of_changed)
         matches |= self.changed.first_matches(rule)
         n_firings = 0

@@ -28,7 +28,7 @@ class TreeIndex(TreeArrays):
     """An index of trees for pattern searches; build it with `from_trees` or `read`.
 
     scores (float64 (n_nodes,), or None): Posterior probabilities of brackets and tags; nan if unknown.
-    sources (list of SentenceSource or None): What the file of each tree says of its sentence, such as its ID.
+    sources (list of SentenceSource or None): The metadata of each tree's sentence, such as its ID.
     """
 
     scores: np.ndarray | None = None
@@ -61,7 +61,7 @@ class TreeIndex(TreeArrays):
     ) -> TreeIndex:
         """Index the trees of bracketed files, folders or glob patterns, several times faster than with `read_trees`.
 
-        on_error, dropped: As for `read_trees`.
+        on_error (callable or None), dropped (Counter or None): As for `read_trees`.
         RAISES (TreebankError): For a broken tree, as `read_trees` does.
             (FileNotFoundError): If a path does not exist, or names no file.
         """
@@ -73,7 +73,7 @@ class TreeIndex(TreeArrays):
         return index
 
     def below_root(self) -> TreeIndex:
-        """Return an index of the trees below a node ROOT each, as `below_root` makes them; itself if all have one."""
+        """Return an index in which each tree has the root ROOT, see `below_root`; itself if all trees have it."""
         if all(self.string(int(root)) == ROOT_LABEL for root in self.roots[:-1]):
             return self
         trees = (TreeNode(self, int(root)).tree for root in self.roots[:-1])
@@ -112,7 +112,7 @@ class TreeIndex(TreeArrays):
         return matching_nodes(self, _compiled(pattern))
 
     def has(self, label: str) -> bool:
-        """Return whether any node has a label, as it is or without function labels."""
+        """Return whether any node has this label, with or without its function labels."""
         return any(self.count(LabelTest(label, is_basic=is_basic)) for is_basic in (False, True))
 
     def __len__(self) -> int:
@@ -135,7 +135,7 @@ def _compiled(pattern: str | TreePattern) -> TreePattern:
 
 
 def below_root(tree: Tree) -> Tree:
-    """Return a tree below a node ROOT, in the place of another artificial root."""
+    """Return a tree with the root ROOT, which is added or replaces another artificial root."""
     return Tree(ROOT_LABEL, tree.children if tree.label in ROOT_LABELS and tree.children else [tree])
 
 

@@ -51,7 +51,7 @@ def _level(sentence: ClauseTree, i: int, begins_clause: bool) -> int:
 
 
 def _is_of_noun(sentence: ClauseTree, gap: Gap) -> bool:
-    """Return whether a noun stands before a gap, and a phrase with `of` or a relative clause after it."""
+    """Return whether a gap separates a noun from an of-phrase or a clause that follows in its noun phrase."""
     child = gap.node.children[gap.child]
     is_of = child.label == "PP" and sentence.words[child.start].lower() == "of"
     return gap.node.label in _NOMINAL and (is_of or child.is_clause)
@@ -66,7 +66,7 @@ def _is_subject_and_verb(sentence: ClauseTree, i: int) -> bool:
 
 
 def _is_adjacent(sentence: ClauseTree, i: int, governor: int) -> bool:
-    """Return whether a governor is word `i`, or the one before it if `i` only leans on it."""
+    """Return whether the governor is word `i`, or word `i - 1` on which word `i` leans."""
     return governor == i or (governor == i - 1 and _leans_left(sentence, sentence.chunks[i]))
 
 
@@ -81,5 +81,5 @@ def _leans_right(sentence: ClauseTree, chunk: Chunk) -> bool:
 
 
 def _is_one(sentence: ClauseTree, chunk: Chunk, tags: frozenset[str]) -> bool:
-    """Return whether a chunk is one word with one of these tags."""
+    """Return whether a chunk is a single word whose tag is in `tags`."""
     return chunk.end - chunk.start == 1 and sentence.tags[chunk.start] in tags

@@ -36,9 +36,9 @@ def matching_nodes(index: TreeArrays, pattern: TreePattern) -> Ids:
 
 
 def matches(index: TreeArrays, pattern: TreePattern, on_step: OnStep | None = None) -> Iterator[tuple[int, Bound]]:
-    """Yield each node that a pattern matches, with each combination of the nodes that it names.
+    """Yield each node that a pattern matches, once for each distinct binding of the names in the pattern.
 
-    The variables are those of the first match that has this combination.
+    Variables are taken from the first match with this binding of names.
     """
     searches = [(root, _Search(index, on_step)) for root in pattern.roots]
     candidates = [search.candidates(root) for root, search in searches]
@@ -63,7 +63,7 @@ class _Search:
     # Sets of nodes
 
     def candidates(self, node: Part, within: Ids | None = None) -> Ids:
-        """Return the nodes that may match, among `within` or all; if the part is closed, just those that do match."""
+        """Return a superset of the matching nodes, among `within` or all; exactly these if the part is closed."""
         conditions = _conjuncts(node.parts)
         steps = (condition for condition in conditions if condition.kind == "step")
         rarest = min(steps, key=self._rarity, default=None)
@@ -83,14 +83,14 @@ class _Search:
         return len(self.index.label) if node.same or node.like else self.index.count(node.test)
 
     def _rarity(self, part: Part) -> int:
-        """Return how many nodes have the rarest label that a step requires; more than all for other conditions."""
+        """Return the number of nodes with the rarest label that a step requires; n_nodes + 1 for other conditions."""
         if part.kind != "step":
             return len(self.index.label) + 1
         (node,) = part.parts
         return min([self._count(node), *map(self._rarity, _conjuncts(node.parts))])
 
     def _restricted(self, part: Part, ids: Ids) -> Ids:
-        """Return the nodes, among `ids`, that a condition may hold of."""
+        """Return the nodes among `ids` that may satisfy a condition."""
         if part.kind == "step":
             is_few = len(ids) * _FEW < self._rarity(part)
             within = image(self.index, part.relation, ids) if is_few else None
@@ -106,12 +106,12 @@ class _Search:
     # Walks
 
     def bindings(self, root: Part, at: int) -> Iterator[Bound]:
-        """Yield the bindings of each match at a candidate."""
+        """Yield the variable bindings of each match at a candidate node."""
         is_sure = root.is_closed and not root.binds
         yield from [{}] if is_sure else self.matches(root, at, {})
 
     def matches(self, part: Part, at: int, bound: Bound) -> Iterator[Bound]:
-        """Yield the bindings of every match of a pattern part at a node."""
+        """Yield the bindings of every match of a pattern part at a node, each an extension of `bound`."""
         if part.kind == "node":
             described = self._described(part, at, bound)
             if described is not None:
@@ -140,7 +140,7 @@ class _Search:
                 yield from self._all(parts[1:], at, extended)
 
     def _step(self, part: Part, at: int, bound: Bound) -> Iterator[Bound]:
-        """Yield the bindings of each match at a node that a step leads to; only one if the node binds nothing."""
+        """Yield the bindings of each match at a target of a step; only the first if the target binds nothing."""
         (node,) = part.parts
         targets = image(self.index, part.relation, np.array([at]))
         if self.on_step is not None:
@@ -160,7 +160,7 @@ class _Search:
             yield bound
 
     def _described(self, node: Part, at: int, bound: Bound) -> Bound | None:
-        """Return the bindings extended by the description of a node, or None if it does not fit."""
+        """Test a node against its description: return the extended bindings, or None if the node does not fit."""
         test, label = node.test, self.index.string(at)
         if node.same:
             return bound if node.same in bound and (bound[node.same] == at) != test.is_negated else None

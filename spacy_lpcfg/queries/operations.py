@@ -1,7 +1,7 @@
 """The operations of edit rules, which change one tree in place: those of Tsurgeon (Levy and Andrew 2006).
 
 An operation is a function of a `Site`, the tree around one match, and of the arguments that a rule gives. All raise
-ValueError if they cannot be carried out there, such as on a node that the match has not found.
+ValueError if they cannot be carried out there, such as on a name that the match has not bound.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Node:
     """A node of a tree that can be changed; words are nodes below their tags, as in patterns.
 
     label (str): The label, the tag, or the word.
-    is_word (bool): Whether the node is a word as long as it has no children.
+    is_word (bool): Whether the node is a word; it no longer counts as one once it has children.
     name (str or None): The name by which later operations of the rule refer to a node of a new tree.
     """
 
@@ -47,7 +47,7 @@ class Node:
         self.parent: Node | None = None
 
     def insert(self, position: int, nodes: Iterable[Node]) -> None:
-        """Put nodes before the child at a position."""
+        """Insert nodes before the child at a position."""
         nodes = list(nodes)
         self.children[position:position] = nodes
         for node in nodes:
@@ -139,7 +139,9 @@ class Site:
     variables: dict[str, str] = field(default_factory=dict)
 
     def node(self, name: str) -> Node:
-        """Return the node with a name, which must be in the tree."""
+        """Return the node with a name.
+
+        RAISES (ValueError): If nothing has the name, or the node is no longer in the tree."""
         if name not in self.names:
             raise ValueError(f"nothing here is called {name}: where a node may be missing, write if exists {name}")
         node = self.names[name]
@@ -162,7 +164,7 @@ class Site:
             )
 
     def replace(self, node: Node, others: Sequence[Node]) -> None:
-        """Put any number of other nodes, with all below them, in the place of a node."""
+        """Replace a node by any number of other nodes with their subtrees; the root by at most one."""
         parent = node.parent
         if parent is not None:
             position = parent.children.index(node)
@@ -189,13 +191,15 @@ class Site:
 
 
 class Place(NamedTuple):
-    """A position for a node: `$+` left of, or `$-` right of a named node, or its `>i` child, negative from the end."""
+    """A position for a node: `$+` left of a named node, `$-` right of it, or `>i` as its child number i.
+
+    Children are numbered from 1, or from -1 at the end."""
 
     relation: str
     name: str
 
     def find(self, site: Site) -> tuple[Node, int]:
-        """Return the parent at this place, and a position among its children."""
+        """Return the parent, and the position among its children at which to insert."""
         if self.relation.startswith("$"):
             parent, position = site.parent(self.name)
             return parent, position + (self.relation == "$-")
@@ -207,9 +211,9 @@ class Place(NamedTuple):
 
 
 class NewLabel(NamedTuple):
-    """A new label: `text`, or the old one with what a regular expression matches replaced by `text`.
+    """A new label: `text`, or the old label with each match of a regular expression replaced by `text`.
 
-    In the replacement, `$1` is a group, `={x}` the label of the node x, `%{v}` the variable v; a backslash quotes.
+    In the replacement, `$1` is a group, `={x}` the label of the node x, `%{v}` the variable v; a backslash escapes.
     """
 
     text: str
@@ -218,7 +222,8 @@ class NewLabel(NamedTuple):
     def of(self, label: str, site: Site) -> str:
         """Return the new label of a node.
 
-        RAISES (ValueError): If it is longer than the old one, and than `LONGEST_LABEL`.
+        RAISES (ValueError): If the label grows to more than `LONGEST_LABEL` characters, or the regular expression takes
+            too long.
         """
         if self.regex is None:
             return self.text
@@ -270,7 +275,7 @@ def delete(site: Site, *names: str) -> None:
 
 
 def prune(site: Site, *names: str) -> None:
-    """Delete nodes and all below them, and each node above that is left without children."""
+    """Delete nodes and all below them, and each ancestor that is left without children."""
     for name in names:
         _prune(site, site.node(name))
 
@@ -317,7 +322,7 @@ def move(site: Site, name: str, place: Place) -> None:
 
 
 def move_and_prune(site: Site, name: str, place: Place) -> None:
-    """Move a node with all below it, and prune the place where it was."""
+    """Move a node with all below it, and delete each former ancestor that is left without children."""
     before = site.node(name).parent
     move(site, name, place)
     if before is not None and not before.children:
@@ -325,7 +330,7 @@ def move_and_prune(site: Site, name: str, place: Place) -> None:
 
 
 def replace(site: Site, name: str, *sources: str | Node) -> None:
-    """Put copies of named nodes, or of new trees, in the place of a node."""
+    """Replace a node by copies of named nodes or of new trees."""
     copies = site.copies(sources)
     site.replace(site.node(name), copies)
 
@@ -343,7 +348,7 @@ def create_subtree(site: Site, new: Node, first: str, last: str | None = None) -
 
 
 def _adjoin(site: Site, new: Node, nodes: Sequence[Node]) -> None:
-    """Put a copy of an auxiliary tree in the place of sisters, which come below its foot."""
+    """Replace adjacent sisters by a copy of an auxiliary tree, and put them below its foot."""
     root = site.copy_new(new)
     site.replace(nodes[0], [root])
     for node in nodes[1:]:
@@ -352,28 +357,28 @@ def _adjoin(site: Site, new: Node, nodes: Sequence[Node]) -> None:
 
 
 def adjoin(site: Site, new: Node, name: str) -> None:
-    """Put an auxiliary tree in the place of a node, whose children come below its foot."""
+    """Replace a node by an auxiliary tree, and put its children below the foot."""
     target, root = site.node(name), site.copy_new(new)
     site.replace(target, [root])
     site.names[FOOT].insert(0, target.take_children())
 
 
 def adjoin_to_head(site: Site, new: Node, name: str) -> None:
-    """Put an auxiliary tree in the place of a node, which becomes its root; the children come below its foot."""
+    """Adjoin an auxiliary tree, but keep the node itself as its root; the children go below the foot."""
     target, root = site.node(name), site.copy_new(new)
     site.names[FOOT].insert(0, target.take_children())
     target.insert(0, root.take_children())
 
 
 def adjoin_to_foot(site: Site, new: Node, name: str) -> None:
-    """Put an auxiliary tree in the place of a node, which becomes its foot."""
+    """Adjoin an auxiliary tree, and keep the node itself as its foot."""
     target, root = site.node(name), site.copy_new(new)
     site.replace(target, [root])
     site.replace(site.names[FOOT], [target])
 
 
 def coindex(site: Site, *names: str) -> None:
-    """Add to the labels of nodes an index that no other label of the tree has."""
+    """Append the same new index to the labels of nodes, one that no label of the tree has yet."""
     labels = (node.label for node in site.root.nodes()) if site.root else ()
     taken = (int(match[1][:9]) for match in map(_INDEX.search, labels) if match)
     index = max(taken, default=0) + 1

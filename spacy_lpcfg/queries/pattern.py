@@ -1,6 +1,6 @@
 """Patterns of trees in the language of Tregex (Levy and Andrew 2006): their syntax tree and its parser.
 
-Relations and precedence are those of the documentation of Stanford's TregexPattern; docs/search.md has what differs.
+Relations and precedence follow the documentation of Stanford's TregexPattern; docs/search.md lists the differences.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ class LabelTest:
         return (is_accepted != self.is_negated for is_accepted in accepted)
 
     def search(self, labels: Iterable[str]) -> Iterator[Match[str] | None]:
-        """Yield the match of the regular expression in each label; nothing if there is none. Errors as for `holds`."""
+        """Yield the match of the regular expression in each label, or None where it does not match.
+
+        Yields nothing at all for a test without a regular expression. Errors as for `holds`."""
         return search_all(self.regex, self._shortened(labels)) if self.regex else iter(())
 
     def _shortened(self, labels: Iterable[str]) -> Iterable[str]:
@@ -97,7 +99,7 @@ class Relation(NamedTuple):
 
     @property
     def converse(self) -> Relation:
-        """The inverse relation: B has it to A if and only if A has this one to B."""
+        """The converse relation: it holds of (B, A) if and only if this relation holds of (A, B)."""
         return self._replace(symbol=_CONVERSES[self.symbol])
 
 
@@ -108,7 +110,8 @@ SELF = Relation("==")
 class Part:
     """A part of a pattern: a node, or a condition on one.
 
-    kind (str): "node"; "step" to a node in some relation; "all", "any", "not" or "optional" of other conditions.
+    kind (str): "node"; "step" for a relation to another node; "all", "any", "not" or "optional" for a
+        combination of conditions.
     parts (tuple of Part): For a node, the conditions on it; for a step, the node that it leads to; otherwise the
         conditions that are combined.
     relation (Relation): The relation of a step.
@@ -142,7 +145,7 @@ class Part:
 class TreePattern:
     """A compiled tree pattern, such as NP < (PP <# IN).
 
-    Its `roots` are alternatives, and its `names` those that it gives to nodes.
+    `roots` holds its alternatives, `names` the names that it gives to nodes.
 
     text (str): The pattern in Tregex's language.
     RAISES (PatternError): If the text is not a valid pattern; the error gives the column.
@@ -156,7 +159,7 @@ class TreePattern:
 
     @property
     def has_root(self) -> bool:
-        """Whether the pattern mentions the label ROOT, so that a tree without an artificial root is to get one."""
+        """Whether the pattern mentions the label ROOT, so that trees without an artificial root need one."""
         return ROOT_LABEL in self.labels
 
     @cached_property
@@ -271,7 +274,7 @@ class _Parser:
         return self._within(self._sub_node, ")") if self._kind == "(" else self._description()
 
     def _sub_node(self) -> Part:
-        """Parse a node with conditions that need no brackets around them."""
+        """Parse a node with its conditions, which may stand without brackets."""
         node = self._node()
         if not self._begins_condition():
             return node
@@ -334,7 +337,7 @@ class _Parser:
         return self._kind in ("relation", "numbered", "exactly", "!", "?", "[", "(")
 
     def _alternatives(self, read: Callable[[], Result], may_go_on: Callable[[], bool]) -> list[Result]:
-        """Parse alternatives between |; none sees the names of another, and what follows sees all names."""
+        """Parse alternatives separated by |; names of one are unknown in the others, and all are known afterwards."""
         before, results = set(self.known), [read()]
         known = self.known
         while self._kind == "|" and may_go_on():

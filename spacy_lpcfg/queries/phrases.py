@@ -24,7 +24,7 @@ def phrases(index: TreeIndex, label: str, *, maximal: bool = False) -> list[Tree
     """Return the constituents with a label, in pre-order.
 
     label (str): A category, or several with | between them; function labels of the trees are ignored.
-    maximal (bool): Return only phrases that are not inside another match.
+    maximal (bool): Whether to leave out constituents inside another match.
     """
     wanted = {*label.split("|")}
     is_wanted = np.array([basic_category(string) in wanted for string in index.strings], dtype=bool)
@@ -43,7 +43,8 @@ class Clause:
     subject (TreeNode or None): The noun phrase before the verb, or after it in an inverted clause; the relative pronoun
         of a subject relative; or a clause.
     is_finite (bool): Whether the first verb is tagged MD, VBD, VBP or VBZ, or is the VB of an imperative sentence. With
-        universal parts of speech, which do not tell: whether the clause has a subject and no mark of infinitives.
+        universal parts of speech, which do not mark finiteness: whether the clause has a subject and no infinitive
+        marker.
     is_subordinate (bool): Whether the clause is an SBAR, or is inside another clause or a phrase.
     is_relative (bool): Whether the clause is an SBAR without a conjunction that follows its noun in a noun phrase.
     """
@@ -77,7 +78,7 @@ def clauses(index: TreeIndex) -> Iterator[Clause]:
 
 
 def _is_finite(clause: TreeNode, outer: TreeNode) -> bool:
-    """Return whether a clause with universal parts of speech has a subject and no mark of infinitives."""
+    """Return whether a clause with universal parts of speech has a subject and no infinitive marker."""
     first = clause.children[_first_verb(clause)]
     has_mark = not first.is_tag and bool(first.children) and first.children[0].label == "PART"
     return _subject(clause, outer) is not None and not has_mark
@@ -88,7 +89,7 @@ def _category(node: TreeNode | None) -> str:
 
 
 def _outer(clause: TreeNode) -> TreeNode:
-    """Return the SBAR or SBARQ whose only clause this is, or the clause itself."""
+    """Return the SBAR or SBARQ above a clause if the clause is its only one, else the clause itself."""
     above = clause.parent
     if above is None or _category(above) not in ("SBAR", "SBARQ"):
         return clause
@@ -96,7 +97,7 @@ def _outer(clause: TreeNode) -> TreeNode:
 
 
 def _verbs(clause: TreeNode) -> list[TreeNode]:
-    """Return the verb tags from the first verb, or `to`, down to the main verb; none if only `to` was found."""
+    """Return the tags of the verb chain, from the first verb or `to` to the main verb; [] if it ends in `to`."""
     tags: list[TreeNode] = []
     node: TreeNode | None = clause
     while node is not None:

@@ -87,13 +87,13 @@ def saliences(phrases: Sequence[PhonologicalPhrase], constituents: Iterable[tupl
 
 
 class _ProsodicTree:
-    """The prosodic tree of a sentence as it is built: each merge sets the salience of one boundary."""
+    """A builder of the prosodic tree of a sentence: each merge sets the salience of one boundary."""
 
     def __init__(self, n_phrases: int) -> None:
         self.saliences = [0] * n_phrases
 
     def merge(self, left: _Phrase, right: _Phrase, *, keep_index: bool = False) -> _Phrase:
-        """Merge two neighbours; with `keep_index`, the index stays that of the left one."""
+        """Merge two neighbours; with `keep_index`, the result keeps the index of `left`."""
         strength = left.strength if keep_index else left.strength + right.strength + 1
         self.saliences[right.start - 1] = strength
         is_verbal = left.is_verbal or right.is_verbal

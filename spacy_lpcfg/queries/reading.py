@@ -28,7 +28,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Strings(dict[str, int]):
-    """Codes of labels and words; a new string gets the next code when it is looked up."""
+    """A dict from labels and words to codes; looking up a new string gives it the next code."""
 
     def __missing__(self, string: str) -> int:
         self[string] = code = len(self) + FIRST
@@ -60,11 +60,11 @@ def codes_of_trees(trees: Iterable[Tree], strings: Strings, sources: Sources) ->
 
 
 class _Irregular(Exception):
-    """Raised for a file that the fast reader does not read; `read_trees` then reads it and reports mistakes."""
+    """The fast reader cannot read a file; `read_trees` is used instead, and reports mistakes."""
 
 
 class _Tokens(dict[bytes, int]):
-    """Codes of the tokens of a file, by their bytes."""
+    """A dict from the tokens of a file, as bytes, to codes; new tokens are added to `strings`."""
 
     def __init__(self, strings: Strings) -> None:
         super().__init__({b"(": OPEN, b")": CLOSE})
@@ -92,14 +92,14 @@ def codes_of_file(
 
 
 class _FirstLines:
-    """The lines on which trees begin, of a file that is read in parts."""
+    """A finder of the lines on which trees begin in a file that is read in parts."""
 
     def __init__(self) -> None:
         self.found: list[int] = []
         self._n_lines = self._depth = 0  # of the parts so far
 
     def add(self, part: bytes) -> None:
-        """Find the trees that begin in the next part."""
+        """Append to `found` the lines on which trees begin in the next part of the file."""
         characters = np.frombuffer(part, np.uint8)
         line_ends = np.flatnonzero(characters == ord("\n"))
         brackets = np.flatnonzero((characters == ord("(")) | (characters == ord(")")))

@@ -48,7 +48,7 @@ def intersection(ids: Ids, others: Ids) -> Ids:
 
 
 def _chain(index: TreeArrays, relation: Relation, ids: Ids) -> Ids:
-    """Return the nodes that one or more steps lead to; with `through`, every node on the way must pass that test."""
+    """Return the nodes reached in one or more steps; with `through`, every node on the way must pass that test."""
     step, reached, new = _CHAINS[relation.symbol], [], ids
     while len(new):
         new = image(index, step, new)
@@ -128,7 +128,7 @@ def _same_tree(index: TreeArrays, ids: Ids) -> Ids:
 
 
 def _along(to: np.ndarray, ids: Ids, n_steps: int) -> Ids:
-    """Follow `to` a number of steps from each node; NONE where the chain is shorter."""
+    """Follow the links `to` for `n_steps` steps from each node; NONE where the chain is shorter."""
     while n_steps and (ids != NONE).any():
         ids = np.where(ids == NONE, NONE, to[ids])
         n_steps -= 1
@@ -136,20 +136,20 @@ def _along(to: np.ndarray, ids: Ids, n_steps: int) -> Ids:
 
 
 def _child(index: TreeArrays, ids: Ids, number: int) -> Ids:
-    """Return the child at a position of each node, or NONE."""
+    """Return child number `number` of each node (from 1, or from -1 at the end), or NONE."""
     first = _first(index, ids) if number > 0 else index.last[ids]
     return _along(index.right if number > 0 else index.left, first, abs(number) - 1)
 
 
 def _parent_of_child(index: TreeArrays, ids: Ids, number: int) -> Ids:
-    """Return the parent of each node that is its child at a position, or NONE."""
+    """Return the parent of each node that is its child number `number`, or NONE."""
     back = index.left if number > 0 else index.right
     first = _along(back, ids, abs(number) - 1)
     return np.where((first != NONE) & (back[first] == NONE), index.parent[ids], NONE)
 
 
 def _word(index: TreeArrays, ids: Ids, number: int) -> Ids:
-    """Return the word at a position below each node, or NONE."""
+    """Return word number `number` below each node (from 1, or from -1 at the end), or NONE."""
     start, stop = index.start[ids].astype(np.int64), index.stop[ids].astype(np.int64)
     positions = start + number - 1 if number > 0 else stop + number
     is_below = (start <= positions) & (positions < stop) & (index.end[ids] > ids + 1)
@@ -157,7 +157,7 @@ def _word(index: TreeArrays, ids: Ids, number: int) -> Ids:
 
 
 def _above_word(index: TreeArrays, ids: Ids, number: int) -> Ids:
-    """Return the nodes whose word at a position is one of some words."""
+    """Return the nodes whose word number `number` is among the words `ids`."""
     ancestors = image(index, Relation(">>"), _words(index, ids))
     return ancestors[is_among(_word(index, ancestors, number), ids)]
 

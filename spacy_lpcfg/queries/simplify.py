@@ -34,9 +34,9 @@ _AMOUNTS = set("bit couple deal few good great handful little lot majority minor
 class ClauseWord(NamedTuple):
     """A word of a clause.
 
-    text (str): The word, with or without a capital as its place in the clause asks for; "the" for a copied "a".
+    text (str): The word, with a capital or not as its position in the clause requires; "the" for a copied "a".
     position (int or None): Its position among the words of all sentences; None for a word that was added.
-    is_copy (bool): Whether it was copied, so that an earlier clause has the word itself.
+    is_copy (bool): Whether the word is a copy; an earlier clause then has the original.
     """
 
     text: str
@@ -76,9 +76,9 @@ def split_clauses(
     """Split sentences into clauses that stand alone.
 
     trees (sequence of Tree): Trees with the labels of the Penn Treebank, without empty elements.
-    rules (sequence of EditRule or None): Rules as in the package's `clauses.tsurgeon`; None for these.
+    rules (sequence of EditRule or None): Rules as in the package's `clauses.tsurgeon`; None for that file.
     scores (iterable of Scores): Posterior probabilities, one entry a tree; empty if unknown.
-    RETURNS (list of lists of SplitClause): The clauses of each tree, by the first word that is not copied.
+    RETURNS (list of lists of SplitClause): The clauses of each tree, sorted by their first word that is not a copy.
     RAISES (RuleError): If a rule cannot be carried out.
         (ValueError): If the rules do not stop.
     """
@@ -103,7 +103,7 @@ def _numbered(tree: Tree, positions: Iterator[int]) -> Tree:
 
 
 def _edited(trees: Sequence[Tree], rules: Sequence[EditRule], on_fire: OnFire) -> list[Tree | None]:
-    """Return the trees as the rules edit them, in rounds until no rule matches; None for those that rules delete."""
+    """Edit trees in rounds until no rule changes them; None for trees that the rules delete."""
     edited: list[Tree | None] = [*trees]
     changed = [*range(len(trees))]
     for _ in range(2 + max((len(tree.words) for tree in trees), default=0)):
@@ -146,7 +146,7 @@ class _Probabilities:
             start += n_words
 
     def update(self, match: TreeMatch, edited: Tree | None) -> None:
-        """Give the clauses that a rule changed or made the least probability of what it was made of."""
+        """Set the probability of clauses that a rule changed: the least one of their sources and matched nodes."""
         before = match.node.root.tree.children
         after = () if edited is None else edited.children
         sources = [self.of.get(clause) for clause in before if clause not in after]
@@ -156,7 +156,7 @@ class _Probabilities:
 
 
 def _bracket(node: TreeNode) -> tuple[int, int, str]:
-    """Return the bracket of a node over the positions of its words; one that no tree has, if these are not known."""
+    """Return the bracket of a node by the positions of its words; (0, 0, "") if none is known or it is a word."""
     positions = [position for _, position in map(_tag_and_position, node.tree.leaves()) if position is not None]
     is_bracket = bool(positions) and not node.is_word
     return (min(positions), max(positions) + 1, basic_category(node.label)) if is_bracket else (0, 0, "")
@@ -166,7 +166,7 @@ def _bracket(node: TreeNode) -> tuple[int, int, str]:
 
 
 def _clauses(before: Tree, after: Tree, texts: Sequence[str], probabilities: _Probabilities) -> Iterator[SplitClause]:
-    """Yield the clauses of an edited tree, by their first word that is not copied; without it, a clause is left out."""
+    """Yield the clauses of an edited tree, sorted by their first word that is not a copy; drop clauses of copies."""
     (_, first), *_ = map(_tag_and_position, before.leaves())
     clauses: dict[tuple[int, int], SplitClause] = {}
     taken: set[int] = set()
@@ -185,7 +185,7 @@ def _words(
 ) -> Iterator[ClauseWord]:
     """Yield the words of a clause.
 
-    texts (sequence of str): The words of all sentences as they stand there.
+    texts (sequence of str): The words of all sentences, in treebank spelling.
     taken (set of int): The positions of the words of earlier clauses.
     first (int or None): The position of the first word of the sentence.
     is_split (bool): Whether the sentence was split, so that each clause has a capital and a full stop.
@@ -206,9 +206,9 @@ def _words(
 
 
 def _is_introduced(leaves: Sequence[_Leaf], i: int, taken: set[int]) -> bool:
-    """Return whether a leaf is "a" or "an" at the beginning of a copied phrase, which an earlier clause has introduced.
+    """Return whether a leaf is "a" or "an" at the beginning of a copied phrase, so that "the" should replace it.
 
-    The phrases of amounts, as in "a lot of people", stay as they are.
+    False for amounts such as "a lot of people".
     """
     is_first = i == 0 or leaves[i - 1].position not in taken
     is_indefinite = leaves[i].position in taken and leaves[i].text in _INDEFINITE
@@ -216,7 +216,7 @@ def _is_introduced(leaves: Sequence[_Leaf], i: int, taken: set[int]) -> bool:
 
 
 def _without_loose_marks(leaves: list[_Leaf]) -> list[_Leaf]:
-    """Remove commas, colons and brackets where the word beside them has gone, and quotation marks without the other."""
+    """Remove commas, colons and brackets that lost the word beside them, and unpaired quotation marks."""
     loose = {"``", "''"} if len({"``", "''"} & {leaf.tag for leaf in leaves}) == 1 else set()
     leaves = [leaf for leaf in leaves if leaf.tag not in loose]
     while True:

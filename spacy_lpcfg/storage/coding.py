@@ -24,7 +24,7 @@ _LONGEST_TABLE = 2**16
 
 
 def compress_array(array: np.ndarray) -> dict[str, Any]:
-    """Compress an array into the fields `coding` and `data`, and `table` if that is the coding."""
+    """Compress an array into the fields `coding` and `data`, and `table` if `coding` is "table"; keep the shorter."""
     flat = array.ravel()
     planes = {"coding": PLANES, "data": _deflate(_byte_planes(_differences(flat)))}
     table = _as_table(flat)
@@ -32,11 +32,13 @@ def compress_array(array: np.ndarray) -> dict[str, Any]:
 
 
 def decompress_array(name: str, value: dict[str, Any], dtype: np.dtype, n: int) -> np.ndarray:
-    """Return a flat array of n numbers from the fields of `compress_array`; needs about three times its memory.
+    """Decompress the fields of `compress_array` to a flat array of n numbers, with about three times its memory.
 
     name (str): The name of the array, for error messages.
-    value (dict): The fields, with bytes or views of bytes.
-    RAISES (StorageError): If the data are damaged, or are not those of n numbers.
+    value (dict): The fields, with bytes or memoryviews.
+    dtype (dtype): The type of the numbers.
+    n (int): The number of numbers.
+    RAISES (StorageError): If the data are damaged, or have another number of numbers.
     """
     try:
         return _from_table(value, dtype, n) if value["coding"] == TABLE else _from_planes(value["data"], dtype, n)
@@ -45,7 +47,7 @@ def decompress_array(name: str, value: dict[str, Any], dtype: np.dtype, n: int) 
 
 
 def compress_texts(texts: Sequence[str]) -> dict[str, Any] | None:
-    """Compress texts into the fields `texts`, `n` and `n_bytes` (before compression); None if one has a line feed."""
+    """Compress texts into the fields `texts`, `n` and `n_bytes` (uncompressed); None if a text has a line feed."""
     if any(_SEPARATOR in text for text in texts):
         return None
     joined = _SEPARATOR.join(texts).encode()
@@ -53,7 +55,7 @@ def compress_texts(texts: Sequence[str]) -> dict[str, Any] | None:
 
 
 def decompress_texts(name: str, value: dict[str, Any]) -> tuple[str, ...]:
-    """Return texts from the fields of `compress_texts`; the caller must have checked that their memory is allowed.
+    """Decompress texts from the fields of `compress_texts`; the caller must have checked the memory that they take.
 
     RAISES (StorageError): If the data are damaged, or have another number of texts or bytes.
     """
@@ -68,7 +70,7 @@ def decompress_texts(name: str, value: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _as_table(flat: np.ndarray) -> dict[str, Any] | None:
-    """Return the fields of the coding "table"; None if there are too many distinct numbers."""
+    """Compress by the coding "table"; return None if there are more than 65,536 distinct nonzero numbers."""
     bits = flat.view(_unsigned(flat.dtype))
     is_nonzero = bits != 0
     table, places = np.unique(bits[is_nonzero], return_inverse=True)
@@ -98,7 +100,7 @@ def _from_planes(data: memoryview, dtype: np.dtype, n: int) -> np.ndarray:
 
 
 def _differences(flat: np.ndarray) -> np.ndarray:
-    """Return the difference of each signed integer to the one before it, and other numbers as they are."""
+    """Return the difference of each signed integer to its predecessor; return numbers of other types unchanged."""
     return np.diff(flat, prepend=flat.dtype.type(0)) if flat.dtype.kind == "i" else flat
 
 
@@ -121,7 +123,10 @@ def _deflate(data: np.ndarray) -> bytes:
 
 
 def _inflate(data: memoryview, n_bytes: int, *, exact: bool = True) -> bytes:
-    """Decompress to exactly `n_bytes`, or at most as many unless `exact`, without allocating more."""
+    """Decompress to exactly `n_bytes` bytes, or to at most `n_bytes` unless `exact`, without allocating more.
+
+    RAISES (ValueError): If there are more bytes, or fewer and `exact`.
+    """
     inflated = zlib.decompressobj().decompress(data, n_bytes + 1)
     if len(inflated) > n_bytes or (exact and len(inflated) < n_bytes):
         raise ValueError(f"expected {n_bytes} bytes, got {len(inflated)} or more")
@@ -137,5 +142,5 @@ def _unsigned(dtype: np.dtype) -> np.dtype:
 
 
 def _place_type(n: int) -> np.dtype:
-    """Return the type of the positions in a table of n numbers."""
+    """Return the smallest unsigned integer type for positions in a table of n numbers."""
     return np.dtype("uint8" if n <= 2**8 else "uint16")

@@ -50,7 +50,7 @@ _KnownTexts: TypeAlias = dict[tuple[bytes, int, int], tuple[str, ...]]
 
 
 class Stored:
-    """A base class of objects that are saved as bytes, and so in files."""
+    """Base class of objects that can be saved as bytes and in files."""
 
     def to_bytes(self) -> bytes:
         raise NotImplementedError
@@ -60,12 +60,12 @@ class Stored:
         raise NotImplementedError
 
     def to_disk(self, path: PathLike) -> None:
-        """Write to a file atomically."""
+        """Save to a file atomically; see `replacing`."""
         write_atomically(path, self.to_bytes())
 
     @classmethod
     def from_disk(cls: type[AnyStored], path: PathLike) -> AnyStored:
-        """Read from a file; same errors as `from_bytes`."""
+        """Load from a file; errors are those of `read_file` and of `from_bytes`, the latter with the path."""
         data = read_file(path)
         with naming_file(path):
             return cls.from_bytes(data)
@@ -73,7 +73,7 @@ class Stored:
 
 @contextmanager
 def naming_file(path: PathLike) -> Iterator[None]:
-    """Begin the message of an error with the file whose content is wrong."""
+    """Context manager that prefixes the messages of ValueErrors with the path of the file."""
     try:
         yield
     except ValueError as error:
@@ -81,7 +81,7 @@ def naming_file(path: PathLike) -> Iterator[None]:
 
 
 def read_file(path: PathLike) -> bytes:
-    """Return the content of a file.
+    """Read a whole file.
 
     RAISES (TooLargeError): If the file exceeds the memory limit.
         (ValueError, OSError): As for `open_file`.
@@ -93,7 +93,11 @@ def read_file(path: PathLike) -> bytes:
 
 
 def check_file(path: PathLike) -> None:
-    """Check a file before other code reads it; same errors as `read_file`."""
+    """Check that a file is a regular file within the memory limit, before other code reads it.
+
+    RAISES (TooLargeError): If the file exceeds the memory limit. (ValueError): If it is a pipe or a device.
+        (OSError): If there is no such file.
+    """
     status = os.stat(path)
     check_regular(path, status)
     check_room(status.st_size)
@@ -102,7 +106,7 @@ def check_file(path: PathLike) -> None:
 def read_stream(stream: IO[bytes]) -> bytes:
     """Read a stream, such as stdin, to its end.
 
-    RAISES (TooLargeError): If the stream exceeds the limit; reading stops there.
+    RAISES (TooLargeError): If the stream exceeds the memory limit, beyond which it is not read.
     """
     max_bytes, data = limit(), bytearray()
     while len(data) <= max_bytes and (chunk := stream.read(_CHUNK)):
@@ -115,7 +119,7 @@ def read_stream(stream: IO[bytes]) -> bytes:
 
 
 def pack(kind: str, version: int, values: dict[str, Any]) -> bytes:
-    """Serialize a dict of arrays, strings, numbers, bytes, and lists or tuples of strings.
+    """Serialize a dict of arrays, strings, numbers, bytes, and lists or tuples of strings to bytes.
 
     kind (str): The kind of object, which `unpack` checks.
     version (int): The version of the format, which `unpack` checks.
@@ -125,7 +129,7 @@ def pack(kind: str, version: int, values: dict[str, Any]) -> bytes:
 
 
 def compressed(data: bytes) -> bytes:
-    """Compress data from `pack` to about half its size; `unpack` returns the same values from both.
+    """Compress data from `pack` to about half its size; `unpack` reads compressed data too.
 
     Values that are bytes, such as members of a combination, must be data from `pack` and are compressed too.
 
@@ -171,7 +175,7 @@ def _compress(value: Any) -> Any:
 
 
 def kind_of(data: bytes) -> str:
-    """Return the kind of object that `pack` wrote.
+    """Return the kind of object in data from `pack`.
 
     RAISES (StorageError): If the data is not from `pack`.
     """
@@ -179,8 +183,11 @@ def kind_of(data: bytes) -> str:
 
 
 def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
-    """Deserialize a dict that `pack` wrote.
+    """Deserialize the dict in data from `pack`.
 
+    kind (str): The expected kind of object.
+    version (int): The expected version of the format.
+    data (bytes): The data.
     RAISES (StorageError): If the data is not from `pack`, is damaged, is of another kind or version, or exceeds the
         memory limit.
     """
@@ -198,12 +205,12 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
 
 
 class _Reading(NamedTuple):
-    """The state of reading a model, which the models within it share.
+    """The state of reading a model, shared with the models nested in it.
 
-    budget (MemoryBudget): The memory that is left for the whole.
-    texts (dict): The lists of texts that were read, by the values of their fields: networks of one treebank have the
-        same words, which are read once.
-    deepest (int): How many more levels of models may be within this one.
+    budget (MemoryBudget): The memory that is left for the outermost model.
+    texts (dict): Cache of decompressed lists of texts, by their compressed form: nested networks of one treebank have
+        the same words, which are kept once.
+    deepest (int): Number of further levels of nesting that are allowed.
     """
 
     budget: MemoryBudget
@@ -212,13 +219,17 @@ class _Reading(NamedTuple):
 
 
 class _Nested(bytes):
-    """The bytes of a model within another, for which `unpack` uses the memory budget of the whole."""
+    """The bytes of a nested model, which `unpack` reads within the memory budget of the outermost model."""
 
     reading: _Reading
 
     @classmethod
     def of(cls, name: str, data: memoryview, reading: _Reading) -> _Nested:
-        """Copy the bytes of a model within another. RAISES (StorageError): If models are nested too deep."""
+        """Copy the bytes of a nested model.
+
+        name (str): The name of its field, for error messages.
+        RAISES (StorageError): If models are nested too deep.
+        """
         if reading.deepest == 0:
             raise StorageError(f"The model {shown(name)} is within more models than this spacy-lpcfg knows of.")
         nested = cls(data)
@@ -227,7 +238,7 @@ class _Nested(bytes):
 
 
 def refuse_others(values: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse fields of unknown names.
+    """Check that there are no fields of unknown names.
 
     RAISES (StorageError): If `values` has a name that is not among the known ones.
     """
@@ -240,15 +251,18 @@ def refuse_others(values: Iterable[str], known: Iterable[str]) -> None:
 
 
 def with_prefixes(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the values of several parts in one dict: each under the name of its part, a dot and its own name."""
+    """Merge the values of several parts into one dict, with keys "PART.NAME"; the inverse of `without_prefixes`."""
     return {f"{part}.{name}": value for part, values in parts.items() for name, value in values.items()}
 
 
 def without_prefixes(values: Mapping[str, Any], parts: Iterable[str], own: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Return the values of each part out of the dict that `with_prefixes` returned; none for a missing part.
+    """Split a dict with keys "PART.NAME", as `with_prefixes` returns it, into one dict for each part.
 
-    own (iterable of str): Names in the dict that belong to no part.
-    RAISES (StorageError): For any other name.
+    values (mapping): The dict.
+    parts (iterable of str): The names of the parts.
+    own (iterable of str): Further keys that are allowed, but not returned.
+    RETURNS (list of dict): The values of each part, in the order of `parts`; an empty dict for a missing part.
+    RAISES (StorageError): If there is any other key.
     """
     values_of: dict[str, dict[str, Any]] = {part: {} for part in parts}
     others = []
@@ -279,7 +293,10 @@ def read_meta(text: Any) -> dict[str, Any]:
 
 
 def _header(kind: str, data: bytes | memoryview, budget: MemoryBudget) -> dict[str, Any]:
-    """Read the header and check that it has exactly the known fields, of the right types."""
+    """Read the header of data from `pack`.
+
+    RAISES (StorageError): If the data are not from `pack`.
+    """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise StorageError(f"Expected the bytes of a saved {kind} of spacy-lpcfg, got {type(data).__name__}.")
     try:
@@ -299,7 +316,10 @@ def _check_sum(header: dict[str, Any]) -> None:
 
 
 def _body(header: dict[str, Any], budget: MemoryBudget) -> dict[str, Any]:
-    """Return the encoded values."""
+    """Read the encoded values from the body.
+
+    RAISES (StorageError): If the body cannot be read.
+    """
     try:
         return ContainerReader(header["body"], budget).read()
     except StorageError as error:
@@ -321,9 +341,9 @@ def _version_error(kind: str, version: int, expected: int) -> StorageError:
 
 
 def _take_memory(encoded: dict[str, Any], budget: MemoryBudget) -> None:
-    """Take the memory that the decoded values need from the budget, before any of them is decoded.
+    """Reserve the memory of all decoded values in the budget, before any of them is decoded.
 
-    RAISES (StorageError): If less is left, or if a map is neither an array nor texts.
+    RAISES (StorageError): If too little memory is left, or if a map encodes neither an array nor texts.
     """
     for name, value in encoded.items():
         if _are_texts(value):
@@ -359,7 +379,7 @@ def _decode(name: str, value: Any, reading: _Reading) -> Any:
 
 
 def _texts(name: str, value: dict[str, Any], known: _KnownTexts) -> tuple[str, ...]:
-    """Decompress texts, unless they are known already."""
+    """Decompress texts, or return them from the cache `known`."""
     key = bytes(value["texts"]), value["n"], value["n_bytes"]
     texts = known.get(key)
     if texts is None:

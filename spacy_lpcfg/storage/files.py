@@ -1,4 +1,4 @@
-"""Opening of files, and atomic writing: an interruption leaves either the old content or the new one.
+"""Opening of files, and atomic writing: after an interruption a file has either its old or its new content.
 
 Content is written to a temporary file or folder beside the target, forced to the disk, and renamed in one step.
 Temporary files of killed processes are removed by the next process that writes to the same target (not on Windows,
@@ -35,8 +35,8 @@ _AT_CURRENT_FOLDER, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 def open_file(path: PathLike) -> BufferedReader:
     """Open a file for reading bytes; every file that the package reads is opened here.
 
-    RAISES (ValueError): If it is a pipe or a device, which might never begin or never end.
-        (OSError): If it cannot be opened.
+    RAISES (ValueError): If the path is a pipe or a device, which might block or be endless.
+        (OSError): If the file cannot be opened.
     """
     file = open(path, "rb", opener=_without_waiting)  # noqa: SIM115
     try:
@@ -48,25 +48,25 @@ def open_file(path: PathLike) -> BufferedReader:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Open a file, even if it is a pipe without a writer, and return its descriptor."""
+    """Open a file without blocking, even a pipe without a writer, and return its descriptor."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def check_regular(path: PathLike, status: os.stat_result) -> None:
-    """Raise ValueError if the status of a file is that of a pipe or a device."""
+    """Raise ValueError unless `status` is the status of a regular file; `path` is named in the message."""
     if not stat.S_ISREG(status.st_mode):
         raise ValueError(f"Expected a file, got '{os.fspath(path)}', a pipe or a device: save it to a file first.")
 
 
 def write_atomically(path: PathLike, data: bytes) -> None:
-    """Write a file atomically."""
+    """Write data to a file atomically; see `replacing`."""
     with replacing(path) as file:
         file.write(data)
 
 
 @contextmanager
 def replacing(path: PathLike, *, check: Callable[[Path], None] | None = None) -> Iterator[IO[bytes]]:
-    """Open a temporary file that replaces `path` when the block succeeds, and is removed otherwise.
+    """Context manager: open a temporary file that replaces `path` if the block succeeds, and else is removed.
 
     Symbolic links are followed; devices and pipes are written to directly. The new file has the permissions of the old
     one from its first byte on.
@@ -105,12 +105,12 @@ def _replacing(target: str, check: Callable[[Path], None] | None) -> Iterator[IO
 
 @contextmanager
 def replacing_folder(path: PathLike, *, check: Callable[[Path], None] | None = None) -> Iterator[Path]:
-    """Create a temporary folder that replaces `path` when the block succeeds, and is removed otherwise.
+    """Context manager: create a temporary folder that replaces `path` if the block succeeds, and else is removed.
 
     On Linux the names of the old and the new folder are exchanged in one step. Elsewhere there is a moment at which
-    neither has the name: if the process is killed then, the next one that writes to `path` restores the old folder.
+    neither has the name: if the process is killed then, the next process that writes to `path` restores the old folder.
 
-    The new folder has the permissions of the old one, and its files those of files of the same names in the old one.
+    The new folder gets the permissions of the old one, and so do files that the old folder has under the same names.
 
     path (path): The folder to replace.
     check (callable or None): Called with the complete new folder; if it raises, `path` is not replaced.
@@ -147,7 +147,7 @@ def _replacing_folder(target: str, check: Callable[[Path], None] | None) -> Iter
 
 @contextmanager
 def _naming(path: PathLike) -> Iterator[None]:
-    """Set the file name in errors of a full disk to `path`; without this they name no file, or a temporary one."""
+    """Set the file name of disk-full errors to `path`; otherwise they name no file, or the temporary one."""
     try:
         yield
     except OSError as error:
@@ -180,7 +180,7 @@ def _permissions(path: str) -> int | None:
 
 
 def _put_in_place(new: str, target: str) -> None:
-    """Rename a folder to `target` and remove the old folder of that name, which stays if anything fails."""
+    """Move the folder `new` to `target`, and remove the old folder there; if anything fails, the old folder stays."""
     if not os.path.exists(target):
         os.rename(new, target)
     elif not _exchange(new, target):
@@ -195,7 +195,7 @@ def _put_in_place(new: str, target: str) -> None:
 
 
 def _exchange(one: str, other: str) -> bool:
-    """Exchange two names in one step if the system can; return whether it did."""
+    """Exchange the names of two files or folders atomically, if the system can; return whether it did."""
     try:
         rename = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError, TypeError):
@@ -205,13 +205,13 @@ def _exchange(one: str, other: str) -> bool:
 
 
 def _beside(target: str) -> str:
-    """Return a new temporary name beside a file or folder, after removing or restoring those of killed processes."""
+    """Return a new temporary path beside a file or folder; first clear what killed processes left there."""
     clear_unfinished(target)
     return f"{target}.{_HOST}-{os.getpid()}-{next(_NUMBERS)}.tmp"
 
 
 def clear_unfinished(target: str) -> None:
-    """Remove what killed processes left beside a file or folder, or restore the folder that they were replacing."""
+    """Remove temporary files of killed processes beside `target`, or restore the folder that they were replacing."""
     folder, name = os.path.split(target)
     ours = re.compile(rf"{re.escape(name)}\.{_HOST}-(\d+)-\d+\.(tmp|old)")
     with suppress(OSError):
@@ -232,7 +232,7 @@ def _remove(entry: os.DirEntry[str]) -> None:
 
 
 def _is_running(process: int) -> bool:
-    """Return whether a process with that id may be running on this machine."""
+    """Return whether a process with the given id may be running; True if the system does not tell."""
     if os.name != "posix":
         return True  # signal 0 would terminate the process
     try:

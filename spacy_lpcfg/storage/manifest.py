@@ -1,4 +1,4 @@
-"""Manifests: lists of what was saved to a folder, by which a folder that holds anything else is never replaced.
+"""Manifests of saved folders, which prevent that a folder with other files is replaced.
 
 A manifest is a JSON object that maps the path of each entry below the folder to the SHA-256 of the file.
 """
@@ -25,7 +25,7 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 def write_manifest(folder: PathLike) -> None:
-    """Write a manifest of a folder's current content into it."""
+    """Write a manifest of the current content of a folder to the file `MANIFEST` in the folder."""
     digests = {name: _digest(entry) for name, entry in _entries(os.fspath(folder))}
     (Path(folder) / MANIFEST).write_text(json.dumps(digests, indent=1), encoding="utf-8")
 
@@ -36,7 +36,7 @@ def reason_not_replaceable(path: PathLike, *, force: bool = False) -> str | None
     A missing or empty folder may be replaced. Symbolic links are followed.
 
     path (path): The folder, which may be missing.
-    force (bool): Whether the folder may hold other files too; it must still be possible to rename it.
+    force (bool): Whether a folder with other or changed files may be replaced too, if it can be renamed.
     RAISES (OSError): If the folder cannot be read.
     """
     target = os.path.realpath(path)
@@ -46,7 +46,7 @@ def reason_not_replaceable(path: PathLike, *, force: bool = False) -> str | None
 
 
 def _reason_not_renamable(target: str) -> str | None:
-    """Return the reason why a folder cannot be renamed, or None."""
+    """Return the reason why a folder cannot be renamed; None if it can."""
     with suppress(FileNotFoundError):  # if the working folder was removed
         here = Path.cwd()
         if any(os.path.samefile(target, folder) for folder in (here, *here.parents)):
@@ -68,7 +68,7 @@ def _mounts() -> list[str]:
 
 
 def _reason_not_ours(target: str) -> str | None:
-    """Return a reason that names the first entry that is not in the manifest, or has changed since; None if all are."""
+    """Return a reason that names the first entry that is new or changed since the manifest; None if there is none."""
     known = _read_manifest(os.path.join(target, MANIFEST))
     for name, entry in _entries(target):
         if name == MANIFEST and known:
@@ -92,7 +92,7 @@ def _read_manifest(path: str) -> dict[str, str]:
 
 
 def _entries(folder: str, above: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield all entries below a folder with their paths, sorted; links are not followed."""
+    """Yield (relative path, entry) of all entries below a folder, sorted by name; links are not followed."""
     with os.scandir(folder) as scanned:
         entries = sorted(scanned, key=lambda entry: entry.name)
     for entry in entries:

@@ -1,4 +1,4 @@
-"""A file that one process writes again and again, without ever overwriting what others wrote."""
+"""A file that one process rewrites repeatedly, protected by a lock from overwriting the content of other processes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ else:
 class OwnedFile:
     """A file that belongs to this process until `close`, or until the process ends.
 
-    Ownership is a lock on a file beside it, with the suffix `.lock`, which the system releases when the process ends.
+    Ownership is a lock on a second file, with the suffix `.lock`, which the system releases when the process ends.
 
-    path (path): The file.
-    resume (bool): Whether the file may exist and is continued.
+    path (path): The path of the file.
+    resume (bool): Whether the file may exist already; its content is replaced by `write`.
     RAISES (ValueError): If the file exists and `resume` is false, or if another process owns it.
     """
 
@@ -41,7 +41,7 @@ class OwnedFile:
     def write(self, data: bytes) -> None:
         """Replace the content of the file atomically.
 
-        RAISES (ValueError): If the file has other content than this process read or wrote last.
+        RAISES (ValueError): If the file has other content than this object read or wrote last. It may be missing.
         """
         with replacing(self.path, check=lambda _: self._check()) as file:
             file.write(data)
@@ -62,7 +62,7 @@ class OwnedFile:
 
 
 def _locked(path: str) -> int | None:
-    """Open and lock a lock file and return its descriptor; None if another process has locked it."""
+    """Open and lock the lock file `path`; return its descriptor, or None if another process has locked it."""
     while True:
         number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:

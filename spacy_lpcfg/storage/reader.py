@@ -38,11 +38,11 @@ _LENGTHS = {
 
 
 class StorageError(ValueError):
-    """Data that is not in the expected format."""
+    """Raised for data that is damaged or not in the expected format."""
 
 
 class TooLargeError(StorageError):
-    """Data that would take more memory than is allowed."""
+    """Raised for data that would take more memory than is allowed."""
 
 
 _PER_STORED = 32
@@ -61,15 +61,15 @@ def limit() -> int:
 
 
 class MemoryBudget:
-    """The memory that is left for reading, initially `limit()` bytes."""
+    """Budget of memory for reading, initially `limit()` bytes, from which allocations are reserved."""
 
     def __init__(self) -> None:
         self._size = self._left = limit()
 
     def take(self, n_bytes: int) -> None:
-        """Reserve memory.
+        """Reserve `n_bytes` of memory.
 
-        RAISES (TooLargeError): If less is left.
+        RAISES (TooLargeError): If less memory is left.
         """
         self._left -= n_bytes
         if self._left < 0:
@@ -77,12 +77,12 @@ class MemoryBudget:
 
 
 def bytes_of_text(n_bytes: int) -> int:
-    """Return the bytes of memory that a text of `n_bytes` in UTF-8 may take."""
+    """Return an upper bound of the memory, in bytes, of a string of `n_bytes` in UTF-8."""
     return 4 * n_bytes
 
 
 def check_room(n_bytes: float, max_bytes: int | None = None, *, what: str = "To read this", n_stored: int = 0) -> None:
-    """Check a memory requirement against the limit.
+    """Check that a memory requirement is within the limit.
 
     n_bytes (float): Bytes of memory that are needed.
     max_bytes (int or None): The limit; None for `limit()`.
@@ -101,17 +101,17 @@ def check_room(n_bytes: float, max_bytes: int | None = None, *, what: str = "To 
 
 
 class ContainerReader:
-    """A reader of one msgpack map.
+    """Reader of one msgpack map.
 
     data (bytes or memoryview): The encoded map, and nothing after it.
-    budget (MemoryBudget): The memory that may be taken.
+    budget (MemoryBudget): The budget from which the memory of the result is reserved.
     """
 
     def __init__(self, data: bytes | memoryview, budget: MemoryBudget) -> None:
         self._data, self._at, self._budget = memoryview(data), 0, budget
 
     def read(self) -> dict[str, Any]:
-        """Return the map, with byte values as views of the data.
+        """Decode the map; byte strings are returned as memoryviews of the data.
 
         RAISES (StorageError): If the data is not one map, has types that `storage` does not write, or takes too much
             memory.
@@ -172,7 +172,7 @@ class ContainerReader:
         return values
 
     def _short_texts(self, n: int) -> list[str]:
-        """Read up to n short texts in a fast loop, since models have many words; stop at the first other value."""
+        """Read at most n short texts in a fast loop, since models have many words; stop before any other value."""
         window, at = bytes(self._data[self._at : self._at + _WINDOW]), 0
         size, texts = len(window), list[str]()
         try:

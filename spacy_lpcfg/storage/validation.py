@@ -14,22 +14,22 @@ LARGEST = 1e12
 
 @dataclass(frozen=True)
 class Consistency:
-    """The requirement that the fields of a saved model fit together.
+    """Checker that the fields of a saved model fit together.
 
-    kind (str): The kind of model, for messages.
-    error (type): The class of the error that is raised.
+    kind (str): The kind of model, for error messages.
+    error (type): The class of the errors to raise.
     """
 
     kind: str
     error: type[ValueError]
 
     def require(self, field: str, holds: bool) -> None:
-        """Raise the error, which names the field, unless a condition on the field holds."""
+        """Raise an error that names the field, unless `holds`."""
         if not holds:
             raise self.inconsistent(field)
 
     def inconsistent(self, field: str) -> ValueError:
-        """Return the error that a field does not fit the others."""
+        """Return the error for a field that does not fit the other fields."""
         return self.error(f"This {self.kind} is inconsistent in its {field}: copy or learn it again.")
 
 
@@ -69,8 +69,9 @@ def are_within(ids: np.ndarray, n: int) -> bool:
 
 
 def are_offsets(value: Any, dtype: str, n: int, end: int, *, start: int = 0, least: int = 0) -> bool:
-    """Return whether a value is an array of the n + 1 boundaries of n consecutive blocks that fill [start, end).
+    """Return whether a value is an array of the n + 1 offsets of n consecutive blocks that cover [start, end).
 
+    dtype (str): The required type of the array.
     least (int): Minimum size of a block.
     """
     return (

@@ -60,9 +60,10 @@ def parse_trees(
 def build_trees(
     lines: str | Iterable[str], builder: TreeBuilder, *, on_error: OnError = None, first_line: int = 1
 ) -> Iterator[Tree]:
-    """Yield the trees that a builder makes of a bracketed text; errors and other arguments are those of `parse_trees`.
+    """Parse a bracketed text with a builder, one tree at a time; errors and other arguments as for `parse_trees`.
 
-    first_line (int): The number of the first line in errors.
+    builder (TreeBuilder): Builds the trees from tokens, by the rules of a dialect.
+    first_line (int): The line number that errors give for the first of `lines`.
     """
     source = _Source(lines.split("\n") if isinstance(lines, str) else lines, first_line)
     for number, line in source:
@@ -92,8 +93,8 @@ def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
 
     path (path): The file.
     trees (iterable of Tree): The trees.
-    RAISES (ValueError): If a label (but of a root) or word is empty, or contains white space, round brackets, or lone
-        surrogates.
+    RAISES (ValueError): If a word, or a label other than the root's, is empty, or contains white space, round brackets,
+        or lone surrogates.
     """
     with replacing(path) as file, gzipping(file, is_zipped=os.fspath(path).endswith(".gz")) as stream:
         for line in bracket_lines(trees):
@@ -101,7 +102,7 @@ def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
 
 
 def bracket_lines(trees: Iterable[Tree]) -> Iterator[str]:
-    """Yield each tree as a line in brackets; errors are those of `write_trees`."""
+    """Yield each tree in brackets, on one line without a line break; errors as for `write_trees`."""
     for tree in trees:
         check_writable(tree)
         yield str(tree)
@@ -132,7 +133,7 @@ class _Source:
     def forget(self, *, is_whole: bool) -> None:
         """Drop all buffered lines but the last, because no tree was open before it.
 
-        is_whole (bool): Whether the lines that are dropped hold no broken tree.
+        is_whole (bool): Whether no tree in the dropped lines is malformed.
         """
         if is_whole and not self._is_flush and len(self._buffer) > 2:
             indent = _indent(self._buffer[0][1])
@@ -141,9 +142,11 @@ class _Source:
         self.n_buffered = len(self._buffer[-1][1] or "")
 
     def tokens(self, line: str | None, *, after_error: bool, depth: int) -> list[str]:
-        """Return the tokens of a line; after an error, a line that begins a tree first ends the one before.
+        """Split a line into tokens; after an error, a line that begins a tree gets the token `END` in front.
 
-        depth (int): The number of nodes that are open before the line.
+        line (str or None): The line; None at the end of the text, which gives the token `END`.
+            after_error (bool): Whether the tree before the line is malformed.
+            depth (int): The number of nodes that are open before the line.
         """
         if line is None:
             return [END]
@@ -179,7 +182,7 @@ def _begins_tree(line: str | None, indent: int) -> bool:
 
 
 def _without_escapes(line: str, depth: int) -> str:
-    r"""Return a line with `-LRB-` and `-RRB-` for the escaped brackets `\(` and `\)`, if it has such.
+    r"""Replace the escaped brackets `\(` and `\)` in a line by `-LRB-` and `-RRB-`.
 
     The backslash may also be the end of a word, as in `(NNP C:\)`. Of the two readings, the right one is that in which
     the tree ends with the line, or else in which the line has as many closing as opening brackets.
@@ -199,7 +202,7 @@ def _indent(line: str | None) -> int:
 
 
 def check_writable(tree: Tree) -> None:
-    """Raise ValueError if a label or word of a tree cannot stand in brackets."""
+    """Raise ValueError if a label or word of a tree cannot be written in brackets (see `write_trees`)."""
     for node in tree.nodes():
         texts = [node.label] if node.word is None else [node.label, node.word]
         for text in texts:

@@ -31,7 +31,7 @@ class Dependency(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The relation as both labels: S>NP for a subject, VP>NP for an object; "root" for the root."""
+        """The relation, written as `parent>phrase`: S>NP for a subject, VP>NP for an object; "root" for the root."""
         return "root" if self.head == NO_HEAD else f"{self.parent}>{self.phrase}"
 
 
@@ -90,7 +90,7 @@ def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
 
 
 def _tag_columns(tags: list[str]) -> list[tuple[str, str]]:
-    """Return the universal part of speech and the language's own tag of each word, "_" for one that is not known."""
+    """Return UPOS and XPOS of each word; "_" for a column whose tag is unknown."""
     if are_universal(tags):
         return [(tag if tag in UNIVERSAL else "PUNCT", _NOTHING) for tag in tags]
     is_penn = all(map(universal_tag, tags))

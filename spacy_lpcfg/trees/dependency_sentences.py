@@ -59,7 +59,7 @@ def read_sentences(lines: Iterable[str], path: str, on_error: OnError = None) ->
 
     Comments but for `# sent_id`, and empty nodes (such as 8.1), are skipped.
 
-    path (str): What to call the lines in errors.
+    path (str): The name of the lines in errors.
     on_error (callable or None): Called with the error of each broken sentence, which is skipped; None raises it.
     YIELDS (DependencySentence): The sentences in their order.
     RAISES (TreebankError): If a line is not CoNLL-U, heads form a circle, or a sentence has no words or more than
@@ -89,7 +89,7 @@ _NOTHING = {_FORM: ("",), _UPOS: ("", "_")}
 
 
 def _comments(lines: Iterable[str]) -> dict[str, str]:
-    """Return the values of comments such as `# text = It rained.` by their names."""
+    """Parse comments such as `# text = It rained.` into a dict from name to value."""
     pairs = (line[1:].partition("=") for line in lines if line.startswith("#"))
     return {name.strip(): value.strip() for name, _, value in pairs}
 
@@ -137,10 +137,11 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str, comments: Mappin
 
 
 def _text(rows: Sequence[list[str]], words: Sequence[list[str]], text: str) -> SourceText:
-    """Return the text of a sentence, by the rows of its multiword tokens and the last column.
+    """Restore the text of a sentence from its multiword tokens and from `SpaceAfter=No` in the last column.
 
-    words (sequence of list of str): The rows of its words.
-    text (str): The comment, which says where white space is if no row does.
+    rows (sequence of list of str): The columns of all rows of the sentence.
+    words (sequence of list of str): The columns of the rows of its words.
+    text (str): The comment `# text`, used if no row has `SpaceAfter=No`.
     """
     spaces = [NO_SPACE not in columns[_MISC].split("|") for columns in words]
     multiwords = [""] * len(words)
@@ -156,7 +157,7 @@ def _text(rows: Sequence[list[str]], words: Sequence[list[str]], text: str) -> S
 
 
 def _with_spaces_of(text: str, source: SourceText) -> SourceText:
-    """Return words with the white space that they have in a text, or as they are if the text has other words."""
+    """Set the white space after each token as in `text`; return `source` unchanged if the text has other words."""
     spaces, position = [*source.spaces], 0
     for _, end, form in source.tokens():
         if not text.startswith(form, position):
@@ -175,7 +176,7 @@ def _head(text: str, n_words: int, path: str, number: int) -> int:
 
 
 def _top_down(sentence: DependencySentence) -> list[int]:
-    """Return the words below the roots, each after its head; words whose heads make a circle are below none."""
+    """Return the positions of the roots and their descendants, heads first; words in cycles are missing."""
     children = sentence.children()
     words = [word for word, head in enumerate(sentence.heads) if head == NO_HEAD]
     for word in words:  # grows while it is traversed
@@ -217,5 +218,5 @@ _PARTNERS |= {closing: opening for opening, closing in _PARTNERS.items()}
 
 
 def _is_paired(words: Sequence[str]) -> bool:
-    """Return whether the first word is a bracket or quotation mark whose partner is within the others, but not last."""
+    """Return whether the first word is a bracket or quotation mark whose partner occurs before the last word."""
     return _PARTNERS.get(words[0]) in words[1:-1]

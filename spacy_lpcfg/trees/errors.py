@@ -1,4 +1,4 @@
-"""Errors in treebank files, and what is done with a broken tree."""
+"""Errors in treebank files, which are raised or passed to a callback."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class TreebankError(ValueError):
     """An error in a treebank file or text, with its position.
 
     path (str): The file, or the name that `parse_trees` was given for the text.
-    line (int): The line to look at, from 1; of a malformed tree in brackets the one where it begins.
+    line (int): The number of the line with the error, from 1; for a malformed tree in brackets its first line.
     """
 
     def __init__(self, message: str, path: str, line: int) -> None:
@@ -27,7 +27,7 @@ OnError = Callable[[TreebankError], None] | None
 
 
 def raise_or_report(error: TreebankError, on_error: OnError) -> None:
-    """Raise the error of a broken tree, or call `on_error` with it."""
+    """Raise the error of a malformed tree if `on_error` is None; otherwise call `on_error` with the error."""
     if on_error is None:
         raise error
     on_error(error)

@@ -29,9 +29,11 @@ class TreeFiles:
 
     paths (tuple of str): Treebank files, gzipped or not, in order. On a cluster all machines need them at these paths.
     on_error (callable or None): As for `read_trees`; called in the process that reads the file.
-    on_read (callable or None): Called there with each file and the number of its trees, whenever it has been read.
+    on_read (callable or None): Called in the process that reads a file, after each reading, with the path
+        and the number of its trees.
     dialect (str or None): As for `read_trees`.
-    on_dropped (callable or None): Called before `on_read` with each file and the counts of what its dialect dropped.
+    on_dropped (callable or None): Called before `on_read` with each file and, by name, the counts of elements
+        that its dialect left out, as `dropped` of `read_trees`.
     coarse_tags (bool): As for `read_trees`.
     encoding (str): As for `read_trees`.
     """
@@ -83,7 +85,7 @@ class TreeFiles:
 
 
 def suffixes_of(dialect: str | None = None) -> tuple[str, ...]:
-    """Return the suffixes of the files that a dialect (None: any dialect) reads from folders, plain and gzipped."""
+    """Return the file suffixes, plain and gzipped, that a dialect (None: any dialect) reads from folders."""
     dialects = DIALECTS.values() if dialect is None else [DIALECTS[dialect]]
     suffixes = dict.fromkeys(suffix for format_ in dialects for suffix in format_.in_folders)
     return tuple(suffix + end for suffix in suffixes for end in ("", ".gz"))
@@ -97,7 +99,7 @@ def treebank_files(
     paths (path or iterable of paths): Files, folders or patterns; files of a folder need a suffix of the dialect.
     dialect (str or None): None for any dialect; files of a folder that look like no treebank are then skipped, with a
         warning, unless all do.
-    others (tuple of str): Further suffixes of files, which are not skipped.
+    others (tuple of str): Suffixes of further files to yield, which need not look like treebanks.
     RAISES (FileNotFoundError): As for `files_of`.
         (ValueError): If the dialect is unknown.
     """
@@ -110,7 +112,7 @@ def treebank_files(
 
 
 def _treebanks(files: list[str], others: tuple[str, ...]) -> list[str]:
-    """Return the files that look like treebanks, and warn of those that do not, if some do."""
+    """Return the files that look like treebanks; if there are any, warn of all other files."""
     treebanks = [file for file in files if file.endswith(SUFFIXES + others) or _is_treebank(file)]
     if 0 < len(treebanks) < len(files):
         skipped = sorted({*files} - {*treebanks})
@@ -130,7 +132,7 @@ def _is_treebank(file: str) -> bool:
 
 
 def shared_dialect(files: Iterable[str], encoding: str = UTF_8) -> str:
-    """Recognize the common dialect of files.
+    """Recognize the common dialect of files; "penn" if there are no files.
 
     RAISES (TreebankError): If the files are of several dialects, or one cannot be read.
     """

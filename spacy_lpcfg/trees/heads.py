@@ -23,7 +23,8 @@ class HeadRules:
     """Head rules of a treebank.
 
     table (mapping of str to steps): The steps that find the head of a category. A step is a side,
-        "left" or "right", and categories: the first child from that side which has one of them.
+        "left" or "right", and a set of categories: it finds the first child from that side
+            whose category is in the set.
         The first step that finds a child decides. If none does, it is the child of the parent's
         own category, else the first that is not punctuation, from the side of the last step.
     side (str): The search side for categories that are not in the table.
@@ -103,7 +104,7 @@ class HeadRules:
         return parts
 
     def _find(self, parent: str, children: list[str]) -> int:
-        """Return the position of the head, regardless of coordination."""
+        """Find the head by the search steps of the parent's category, regardless of coordination."""
         steps = self.table.get(parent) or self._steps_by_pattern(parent) or ((self.side, frozenset()),)
         last_side = steps[-1][0]
         not_punctuation = frozenset(child for child in children if not _is_punctuation(child))
@@ -219,7 +220,7 @@ def rules_of_tags(tags: Iterable[str], code: str) -> HeadRules:
 
 
 def are_universal(tags: Iterable[str]) -> bool:
-    """Return whether tags are universal parts of speech, or tags of punctuation beside some of these."""
+    """Return whether all tags are universal parts of speech or punctuation tags, and at least one is universal."""
     known = [(tag in UNIVERSAL, _is_punctuation(tag)) for tag in tags]
     return any(is_universal for is_universal, _ in known) and all(map(any, known))
 
@@ -239,7 +240,7 @@ def _category(label: str, index: int) -> str:
 
 @lru_cache(maxsize=2**16)
 def _is_like(category: str, wanted: frozenset[str]) -> bool:
-    """Return whether a category matches a wanted one with "*" in it."""
+    """Return whether a category matches any of the wanted patterns that contain "*"."""
     return any("*" in name and re.fullmatch(re.escape(name).replace(r"\*", ".*"), category) for name in wanted)
 
 

@@ -1,4 +1,4 @@
-"""What the labels of the Penn Treebank mean: phrases, tags of words, and functions."""
+"""Descriptions of the labels of the Penn Treebank: phrases, part-of-speech tags, and functions."""
 
 from __future__ import annotations
 
@@ -110,10 +110,10 @@ FUNCTIONS = {
 
 
 def explain(label: str) -> str | None:
-    """Return what a label or a tag of the Penn Treebank means; None for one that it does not have.
+    """Return the description of a label or tag of the Penn Treebank; None for an unknown label.
 
-    label (str): Such as "SBAR", "VBZ" or, with functions, "NP-SBJ", which is "noun phrase, subject".
-    RAISES (TypeError): If `label` is no text.
+    label (str): A label such as "SBAR" or "VBZ"; with functions, as in "NP-SBJ", the result is "noun phrase, subject".
+    RAISES (TypeError): If `label` is not a str.
     """
     if not isinstance(label, str):
         raise TypeError(f"Expected a label such as 'SBAR', got {shown(label)}.")

@@ -31,7 +31,7 @@ def read_lines(path: PathLike, encoding: str = UTF_8) -> Iterator[str]:
 
 @contextmanager
 def opened(path: PathLike) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, decompressed if it is gzipped; same errors as `open_file`."""
+    """Open a file for reading bytes, decompressed if its content is gzipped; errors as for `open_file`."""
     with open_file(path) as file:
         is_zipped = file.peek(2)[:2] == b"\x1f\x8b"
         yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if is_zipped else file
@@ -77,9 +77,9 @@ def decode_lines(stream: Readable, path: str, encoding: str = UTF_8) -> Iterator
 
 
 def checked_encoding(name: str) -> str:
-    """Check that an encoding exists and keeps ASCII, and return its name.
+    """Check that an encoding exists and keeps ASCII; return its name in lower case.
 
-    RAISES (ValueError): If it does not.
+    RAISES (ValueError): If the encoding is unknown or does not keep ASCII.
     """
     try:
         is_known = "\n".encode(name) == b"\n"

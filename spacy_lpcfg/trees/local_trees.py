@@ -20,7 +20,7 @@ LocalTree = tuple[str, ...]
 
 @dataclass(frozen=True, eq=False)
 class LocalTrees:
-    """The local trees that a treebank has.
+    """The set of local trees that occur in a treebank.
 
     known (frozenset of tuple of str): The local trees.
     punctuation (frozenset of str): Tags of punctuation, which is left out.
@@ -31,7 +31,7 @@ class LocalTrees:
 
     @classmethod
     def of_trees(cls, trees: Iterable[Tree]) -> LocalTrees:
-        """Collect the local trees of normalised trees, without the tags that `punctuation_tags` finds in them."""
+        """Collect the local trees of normalised trees, leaving out the tags that `punctuation_tags` finds."""
         trees = list(trees)
         punctuation = punctuation_tags(
             Counter((leaf.label, leaf.word or "") for tree in trees for leaf in tree.leaves())
@@ -39,12 +39,12 @@ class LocalTrees:
         return cls(frozenset(rule for tree in trees for rule in local_trees(tree, punctuation)), punctuation)
 
     def unseen(self, tree: Tree) -> list[LocalTree]:
-        """Return the local trees of a tree that the treebank does not have, in pre-order."""
+        """Return the local trees of a tree that do not occur in the treebank, in pre-order."""
         return [rule for rule in local_trees(tree, self.punctuation) if rule not in self.known]
 
 
 def local_trees(tree: Tree, punctuation: Collection[str]) -> Iterator[LocalTree]:
-    """Yield the local trees of a normalised tree in pre-order; a node above nothing but punctuation has none."""
+    """Yield the local trees of a normalised tree in pre-order; nodes whose children are all punctuation are skipped."""
     for node in tree.nodes():
         children = [
             child.label if child.is_leaf else basic_category(child.label)
@@ -56,7 +56,7 @@ def local_trees(tree: Tree, punctuation: Collection[str]) -> Iterator[LocalTree]
 
 
 def punctuation_tags(counts: Mapping[tuple[str, str], int]) -> frozenset[str]:
-    """Return the tags most of whose words consist of punctuation marks.
+    """Return the tags of which more than half of the tokens consist of punctuation marks.
 
     counts (mapping of (tag, word) to int): How often each word has each tag.
     """

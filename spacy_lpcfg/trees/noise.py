@@ -66,7 +66,7 @@ KINDS = (*COPIED, *CHANGED)
 
 
 def with_noise(trees: Iterable[Tree], *, share: float, seed: int = 0) -> Iterator[Tree]:
-    """Yield trees with random noise in the spelling of some.
+    """Yield trees, and randomly add noisy copies or change their spelling.
 
     Copies in capitals and in headline case are added after their trees, since nearly all of their words differ. Lower
     case, curly quotation marks and missing final punctuation are applied in place, since most words stay the same: in a
@@ -76,7 +76,7 @@ def with_noise(trees: Iterable[Tree], *, share: float, seed: int = 0) -> Iterato
     share (float): Probability of each of the five kinds of noise for a tree.
     seed (int): Seed of the random choice.
     YIELDS (Tree): Each tree, changed or not, and after it those of its copies that differ from it.
-    RAISES (ValueError): If the share is not between 0 and 1.
+    RAISES (ValueError): If `share` is not between 0 and 1.
     """
     SHARE(share=share)
     return _with_noise(trees, share, random.Random(seed).random)

@@ -34,7 +34,7 @@ def read_trees(
     on_error (callable or None): Called with the error of every malformed tree, which is skipped,
         as for `parse_trees`; None raises the error.
     dialect (str or None): One of `DIALECTS`; None to recognize it for each file (`dialect_of`).
-    dropped (Counter or None): Receives the counts of what the dialect drops from the trees, by name.
+    dropped (Counter or None): Receives the counts, by name, of the elements that the dialect drops from trees.
     coarse_tags (bool): Whether tags are reduced to parts of speech by `coarse_tag`.
     encoding (str): The encoding of the files, unless they are XML and declare one; UTF-8 may have a byte order mark.
     YIELDS (Tree): The trees of the files in order.
@@ -58,7 +58,7 @@ def read_dialect(
     dialect: str | None = None,
     dropped: Counter[str] | None = None,
 ) -> Iterator[Tree]:
-    """Read the trees of lines, which `path` names in errors; other arguments and errors are those of `read_trees`."""
+    """Read the trees of an iterable of lines, as `read_trees` does with a file; `path` names the lines in errors."""
     stream = iter(lines)
     opening = first_lines(stream)
     name = checked_dialect(dialect) or recognized_dialect("".join(opening), path)
@@ -101,7 +101,7 @@ def recognized_dialect(opening: str, path: str) -> str:
 
 
 def bracketed_as_penn(name: str) -> str:
-    """Return "penn" in place of a dialect with the same brackets, and any other dialect as it is."""
+    """Return "penn" for a dialect of the same family, and the name of any other dialect unchanged."""
     return PENN if DIALECTS[name].family == DIALECTS[PENN].family else name
 
 

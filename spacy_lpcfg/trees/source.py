@@ -1,4 +1,4 @@
-"""What the file of a tree says of its sentence: the ID, and the text that the words come from."""
+"""Metadata of a treebank sentence: its ID, and the surface text of its words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CONTINUED = "+"
 
 
 class SurfaceToken(NamedTuple):
-    """A token of a text: the words [start, end), which are more than one in a multiword token, and its form."""
+    """A surface token: its form, and the range [start, end) of its words, more than one for a multiword token."""
 
     start: int
     end: int
@@ -18,9 +18,9 @@ class SurfaceToken(NamedTuple):
 
 
 class SourceText(NamedTuple):
-    """The words of a text, and how the text has them.
+    """The words of a text with the white space and multiword tokens from which the text can be restored.
 
-    words (tuple of str): The words in plain characters, (n_words,).
+    words (tuple of str): The words as in the text, without treebank escapes, (n_words,).
     spaces (tuple of bool): Whether white space follows each word, (n_words,).
     multiwords (tuple of str): The form of the multiword token that begins with each word, such as "du" for de and le;
         `CONTINUED` for its other words, "" for all other words, (n_words,); () for a text without such tokens.
@@ -31,7 +31,7 @@ class SourceText(NamedTuple):
     multiwords: tuple[str, ...] = ()
 
     def tokens(self) -> Iterator[SurfaceToken]:
-        """Yield the tokens from left to right."""
+        """Yield the surface tokens from left to right."""
         forms = self.multiwords or ("",) * len(self.words)
         start = 0
         while start < len(self.words):
@@ -48,7 +48,7 @@ class SourceText(NamedTuple):
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """The characters of the text at which each word begins and ends; words of one token have those of the token."""
+        """The character offsets (start, end) of each word in `text`; words of a multiword token share its offsets."""
         offsets: list[tuple[int, int]] = []
         position = 0
         for start, end, form in self.tokens():
@@ -61,7 +61,7 @@ class SentenceSource(NamedTuple):
     """The ID, text and line of a sentence in a file, besides its tree.
 
     sent_id (str): The ID of the sentence; "" if it has none.
-    text (SourceText or None): Its text; None if the file has only words.
+    text (SourceText or None): The text of the sentence; None if the file has only words.
     line (int or None): The line on which its tree begins, from 1; None if the reader of the format does not say.
     """
 

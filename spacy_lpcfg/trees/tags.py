@@ -55,5 +55,5 @@ def with_coarse_tags(tree: Tree) -> Tree:
 
 
 def universal_tag(tag: str) -> str | None:
-    """Return the universal part of speech of a tag of the Penn Treebank; None for a tag that it does not have."""
+    """Return the universal part of speech of a Penn Treebank tag; None if the Penn Treebank has no such tag."""
     return _OF_PENN.get(tag)

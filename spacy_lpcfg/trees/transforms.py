@@ -280,7 +280,7 @@ def _spell(word: str, known: Container[str]) -> str:
 
 
 def _merge_unaries(tree: Tree) -> Tree:
-    """Merge X over X into one node, if both are categories."""
+    """Merge each inner node with its only child if both are inner nodes with the same label."""
 
     def merge(node: Tree, children: list[Tree]) -> Tree:
         if len(children) == 1 and children[0].label == node.label and not children[0].is_leaf:
@@ -291,7 +291,7 @@ def _merge_unaries(tree: Tree) -> Tree:
 
 
 def _with_children(node: Tree, children: list[Tree]) -> Tree:
-    """Return the node with other children; the node itself if they are the same objects."""
+    """Return a copy of the node with other children; the node itself if the children are the same objects."""
     if len(children) == len(node.children) and all(map(is_, children, node.children)):
         return node
     return Tree(node.label, children)

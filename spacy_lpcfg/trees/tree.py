@@ -23,8 +23,7 @@ class Tree:
     label (str): The category, or the tag when the node is a leaf; "" for an unlabelled root.
     children (tuple[Tree, ...]): The children from left to right; empty for a leaf.
     word (str or None): The word of a leaf; None for an inner node.
-    source (SentenceSource or None): At a root, what a file says of the sentence, such as its ID. It does not count for
-        equality.
+    source (SentenceSource or None): Metadata of the sentence at a root, such as its ID; ignored in comparisons.
 
     Trees are immutable, and equal when labels, words and shape are equal.
     RAISES (ValueError): Unless exactly one of `children` and `word` is given.
@@ -68,13 +67,13 @@ class Tree:
         return self.source.sent_id if self.source else ""
 
     def with_id(self, sent_id: str) -> Tree:
-        """Return the tree with the ID of its sentence."""
+        """Return the tree with another sentence ID, and the rest of its `source` unchanged."""
         if sent_id == self.sent_id:
             return self
         return self.with_source((self.source or SentenceSource())._replace(sent_id=sent_id))
 
     def with_source(self, source: SentenceSource | None) -> Tree:
-        """Return the tree with what a file says of its sentence, but a text only if it has as many words."""
+        """Return the tree with another `source`, whose text is dropped unless it has as many words as the tree."""
         if source is self.source:
             return self
         if source and source.text and len(source.text.words) != len(self):
@@ -149,7 +148,7 @@ class Tree:
         return results[0]
 
     def with_leaves(self, leaves: Iterable[Tree]) -> Tree:
-        """Return the tree with other leaves, one in the place of each, and without a source."""
+        """Return the tree with its leaves replaced, from left to right, by as many others; `source` becomes None."""
         following = iter(leaves)
         return self.fold(lambda node, below: next(following) if node.is_leaf else Tree(node.label, below))
 

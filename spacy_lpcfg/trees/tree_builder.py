@@ -39,7 +39,7 @@ class TreeBuilder:
     """A builder of trees from tokens; dialects are subclasses. After an error it skips to the next tree.
 
     path (str): The name of the text in errors.
-    dropped (Counter or None): Receives the counts of what a dialect leaves out or changes, by name.
+    dropped (Counter or None): Receives the counts, by name, of elements that the dialect leaves out or changes.
     """
 
     def __init__(self, path: str, dropped: Counter[str] | None = None) -> None:
@@ -205,7 +205,7 @@ _NO_LABEL = (
 
 
 def _without_names(tree: Tree) -> Tree | None:
-    """Drop `(ID ...)` and `(METADATA ...)` beside the tree in an unlabelled outermost bracket; the tree has the ID."""
+    """Drop `(ID ...)` and `(METADATA ...)` in an unlabelled outermost bracket, and set the tree's `sent_id`."""
     if tree.label != "" or all(child.label not in TREE_NAMES for child in tree.children):
         return tree
     children = [child for child in tree.children if child.label not in TREE_NAMES]

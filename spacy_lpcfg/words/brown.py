@@ -61,7 +61,12 @@ def cluster(counts: csr_array, n_clusters: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def log_likelihood(pairs: np.ndarray) -> float:
-    """Return the class-dependent part of the log-likelihood: sum of N(g, h) log(N(g, h) / (N(g) N(h)))."""
+    """Return the part of the log-likelihood of a class bigram model that depends on the classes, in nats.
+
+    It is the sum of N(g, h) log(N(g, h) / (N(g) N(h))).
+
+    pairs (int, (C, C)): Class bigram counts N(g, h).
+    """
     return n_log_n(pairs).sum() - n_log_n(pairs.sum(axis=0)).sum() - n_log_n(pairs.sum(axis=1)).sum()
 
 

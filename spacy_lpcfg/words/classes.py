@@ -32,11 +32,11 @@ class WordClasses:
         return 1 + int(self.classes.max(initial=OTHER))
 
     def of(self, word: str) -> int:
-        """Return the class of a word, or of its lower-case form if the word has none."""
+        """Return the class of a word, or else of its lower-case form; `OTHER` if neither has a class."""
         plain = plain_form(word)
         return self._index.get(plain) or self._index.get(plain.lower(), OTHER)
 
 
 def plain_form(word: str) -> str:
-    """Return the form under which classes know a word: with 0 for every digit."""
+    """Return a word with every digit replaced by 0, as in `WordClasses.words`."""
     return _DIGIT.sub("0", word)

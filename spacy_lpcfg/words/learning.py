@@ -13,7 +13,7 @@ _MOST_WORDS = 30_000  # with a class, the most frequent ones
 
 
 def learn_classes(text: Iterable[Sequence[str]], n_classes: int) -> WordClasses:
-    """Cluster the frequent words of a text by the exchange algorithm.
+    """Cluster the words that occur three times or more, at most 30,000, by the exchange algorithm.
 
     A capitalized first word of a sentence is lower-cased if the lower-case form is more frequent within sentences.
 
@@ -41,7 +41,7 @@ def learn_classes(text: Iterable[Sequence[str]], n_classes: int) -> WordClasses:
 
 
 def _read(text: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Return the sentences with plain word forms, and first words in lower case if they are mostly so elsewhere."""
+    """Return sentences of plain word forms; first words are lower-cased as `learn_classes` says."""
     sentences = [[plain_form(word) for word in sentence] for sentence in text if len(sentence)]
     within = Counter(word for sentence in sentences for word in sentence[1:])
     for sentence in sentences:

@@ -18,7 +18,7 @@ def is_remembered(text: str) -> bool:
 
 
 class Remembered(Generic[Result]):
-    """A function of one or several texts whose last n results for short texts are cached."""
+    """A function of one or several texts with a cache of its last n results for texts of up to `LONGEST` characters."""
 
     def __init__(self, function: Callable[..., Result], n: int) -> None:
         self._function = function
@@ -29,7 +29,7 @@ class Remembered(Generic[Result]):
         return (self._cached if all(map(is_remembered, texts)) else self._function)(*texts)
 
     def map(self, texts: Iterable[str]) -> list[Result]:
-        """Return the results for many texts, called one by one."""
+        """Return the result of the function, which must take one text, for each of several texts."""
         return [(self._cached if len(text) <= LONGEST else self._function)(text) for text in texts]
 
 
@@ -39,7 +39,7 @@ def remembered(n: int) -> Callable[[Callable[..., Result]], Remembered[Result]]:
 
 
 class WordCache(dict[tuple[str, bool], Result]):
-    """A cache of values of words, where a word at the beginning of a sentence has an entry of its own.
+    """A cache of values by (word, whether the word opens its sentence).
 
     max_words (int): Maximum number of entries; a full cache is emptied.
     """
@@ -48,7 +48,7 @@ class WordCache(dict[tuple[str, bool], Result]):
         self.max_words = max_words
 
     def add(self, word: str, sentence_initial: bool, value: Result) -> Result:
-        """Keep the value of a word, unless the word is long, and return it."""
+        """Cache the value of a word, unless the word is longer than `LONGEST`, and return the value."""
         if is_remembered(word):
             if len(self) >= self.max_words:
                 self.clear()

@@ -84,14 +84,14 @@ def affix_backoff(word: str, sentence_initial: bool) -> list[str]:
 
 
 def _spellings(word: str, sentence_initial: bool) -> tuple[str, list[str]]:
-    """Return a word as it is in text, and the names that are no signatures."""
+    """Return a word as it is in text, and its names for `signature_backoff` that are not signatures."""
     plain = _plain(word)
     names = [word, plain] if plain != word and is_remembered(word) else [word]
     return plain, [*names, word.lower()] if sentence_initial and word[:1].isupper() else names
 
 
 def _plain(word: str) -> str:
-    """Return a word as it is in text; only the beginning and the end of a long one."""
+    """Return a word as it is in text; a word longer than `LONGEST` is reduced to its beginning and end."""
     return unescape_token(word if is_remembered(word) else word[: LONGEST // 2] + word[-LONGEST // 2 :])
 
 
@@ -138,7 +138,10 @@ def shorter_signature(signature: str) -> str:
 
 
 def letter_case(word: str, sentence_initial: bool) -> str:
-    """Return "CAPS", "Cap", "Init" for a capital that opens a sentence, "miXed", or "" for no capitals."""
+    """Return the letter case of a word: "CAPS", "Cap", "Init", "miXed", or "" for a word without capitals.
+
+    "Cap" begins with a capital, "Init" does so at the beginning of a sentence, "miXed" has capitals only later on.
+    """
     if word[:1].isupper():
         if len(word) > 1 and word.isupper():
             return "CAPS"

@@ -38,9 +38,9 @@ ENDINGS = {
     "complexity": ".tsv or .csv, or --format",
     "simplify": ".txt, .tsv, .csv or .jsonl, or --format",
     "render": ".txt, .svg, .html, .htm or .tex, or --format",
-    "edit": ".mrg, .parsed, .ptb, .fid, .tree, .spacy, .jsonl, .json, .conllu or .tex",
+    "edit": ".mrg, .parsed, .ptb, .fid, .tree, .spacy, .jsonl, .json, .conllu or .tex, or --format",
 }
-ENDINGS["convert"] = f"{ENDINGS['edit']}, or --format"
+ENDINGS["convert"] = ENDINGS["edit"]
 
 
 @pytest.fixture
@@ -93,6 +93,10 @@ def test_formats_of_json_hold_the_same_objects(name, known, tmp_path):
     objects = json.loads((tmp_path / "out.json").read_text("utf-8"))
     assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()] == objects
     assert len(objects) == (3 if name == "convert" else 2)
+
+
+def test_formats_of_json_are_valid_without_objects(known):
+    assert json.loads(run("search", "QP < QP", known["trees"], "--format", "json").stdout) == []
 
 
 def test_formats_are_compressed_where_the_name_says_so(known, tmp_path):

@@ -18,16 +18,17 @@ EXTENT = (*CHARACTERS, "text")
 
 
 class Origin(NamedTuple):
-    """Where a Doc or a tree comes from.
+    """Source location of a Doc: its file, document, line and character, and the original words if it has them.
 
-    file (str): The name of its file.
-    document (int): The number of the document in the file: of a Doc in a .spacy file; 1 in any other file.
-    line (int or None): The line that it is made of, or on which the tree begins; None for Docs and some trees.
-    first_char (int): The character of the document at which its text begins.
-    words (list of str or None): The words as they came, of a sentence that is made of words.
-    text (str): The text of these words.
-    offsets (sequence of (int, int)): The characters of `text` at which each of the words begins and ends.
-    sent_id (str): The ID of the sentence, if there are words.
+    file (str): The name of the file.
+    document (int): The number of the Doc in a .spacy file, from 1; 1 for any other file.
+    line (int or None): The number of the line that holds the text, or on which the tree begins, from 1; None for Docs
+        of .spacy files and some trees.
+    first_char (int): The offset in the document at which the Doc's text begins.
+    words (list of str or None): The words of a sentence that was read as words or as a tree; None if it was text.
+    text (str): The text of `words`; "" if there are none.
+    offsets (sequence of (int, int)): The start and end offset of each of `words` in `text`.
+    sent_id (str): The ID of a sentence with `words`; "" if it has none.
     """
 
     file: str
@@ -40,7 +41,11 @@ class Origin(NamedTuple):
     sent_id: str = ""
 
     def of_words(self, words: list[str], source: SentenceSource | None = None) -> Origin:
-        """Return the origin of a sentence that is made of words, with blanks between them or as its source has them."""
+        """Return a copy for a sentence given as words.
+
+        source (SentenceSource or None): The text, ID and line of the sentence in its treebank; without a text, words
+            are joined by blanks.
+        """
         from spacy_lpcfg.trees.source import SourceText
 
         text = (source and source.text) or SourceText(tuple(words), (True,) * len(words))
@@ -49,12 +54,12 @@ class Origin(NamedTuple):
 
 
 class CitedSentence(NamedTuple):
-    """A sentence with its place.
+    """Source location of a sentence and of its words.
 
-    origin (Origin): Where its text comes from.
-    sent_id (str): Its ID; "" if it has none.
-    text (str): The text in which it stands: a line, a Doc or the sentence of a tree.
-    offsets (sequence of (int, int)): The characters of `text` at which each word begins and ends.
+    origin (Origin): The source location of the text that contains the sentence.
+    sent_id (str): The ID of the sentence; "" if it has none.
+    text (str): The text that contains the sentence: a line, a Doc, or the sentence of a tree.
+    offsets (sequence of (int, int)): The start and end offset of each word of the sentence in `text`.
     """
 
     origin: Origin
@@ -64,37 +69,37 @@ class CitedSentence(NamedTuple):
 
     @classmethod
     def of_words(cls, origin: Origin) -> CitedSentence:
-        """Return the sentence that is made of the words of an origin."""
+        """Return the citation of a sentence given as words, from the words and text of its origin."""
         return cls(origin, origin.sent_id, origin.text, origin.offsets)
 
     def place(self, number: int) -> dict[str, Any]:
-        """Return the fields `PLACE` of the sentence with this number in its file."""
+        """Return a dict of the fields `PLACE`; `number` is that of the sentence in its file."""
         origin = self.origin
         return dict(zip(PLACE, (origin.file, origin.document, origin.line, number, self.sent_id or None), strict=True))
 
     def characters(self, start: int = 0, end: int | None = None) -> tuple[int, int]:
-        """Return the characters of the document at which the words [start, end) begin and end."""
+        """Return the start and end offset in the document of the words [start, end); `end` None is the last word."""
         inside, shift = self.offsets[start:end], self.origin.first_char
         return (inside[0][0] + shift, inside[-1][1] + shift) if inside else (shift, shift)
 
     def extent(self, start: int = 0, end: int | None = None) -> dict[str, Any]:
-        """Return the fields `EXTENT` of the words [start, end): their characters, and the text there."""
+        """Return a dict of the fields `EXTENT` of the words [start, end): start and end offset, and their text."""
         first, last = self.characters(start, end)
         shift = self.origin.first_char
         return dict(zip(EXTENT, (first, last, self.text[first - shift : last - shift]), strict=True))
 
     def row(self, number: int, *values: Any, start: int = 0, end: int | None = None) -> tuple[str, ...]:
-        """Return a row of a table: the place, values, and the extent of the words [start, end)."""
+        """Return the cells of a table row: the fields `PLACE`, the values, and the fields `EXTENT` of [start, end)."""
         return cells(*self.place(number).values(), *values, *self.extent(start, end).values())
 
     def word_characters(self) -> dict[str, list[int]]:
-        """Return the characters of the document at which the words begin and end, as two lists."""
+        """Return the offsets in the document of all words, as the lists "start_chars" and "end_chars"."""
         places = [self.characters(i, i + 1) for i in range(len(self.offsets))]
         return {"start_chars": [start for start, _ in places], "end_chars": [end for _, end in places]}
 
 
 def cited_sentences(doc: Doc, origin: Origin) -> list[CitedSentence]:
-    """Return the sentences of a Doc with their places, those without words included."""
+    """Return the citation of each sentence of a Doc, including sentences without words."""
     from spacy_lpcfg.components.doc.sentences import sent_ids_of, sentence_bounds, source_text, words_of
 
     if origin.words is not None:
@@ -108,12 +113,12 @@ def cited_sentences(doc: Doc, origin: Origin) -> list[CitedSentence]:
 
 
 def cells(*values: Any) -> tuple[str, ...]:
-    """Return values as cells of a table: numbers that are not whole with six digits, nothing for None."""
+    """Format values as table cells: floats with six significant digits, None as ""."""
     return tuple(
         "" if value is None else str(value) if isinstance(value, (str, int)) else f"{value:.6g}" for value in values
     )
 
 
 def located(spans: Iterable[Mapping[str, Any]], sentence: CitedSentence) -> list[dict[str, Any]]:
-    """Return spans over the words of a sentence, with their fields "start" and "end", and those of `EXTENT`."""
+    """Add the fields `EXTENT` to each span, a dict with "start" and "end" as word positions in the sentence."""
     return [{**span, **sentence.extent(span["start"], span["end"])} for span in spans]

@@ -9,10 +9,12 @@ from spacy_lpcfg.extras import extra
 
 @contextmanager
 def on_cluster(address: str | None, sent: Sequence[Any] = ()) -> Iterator[None]:
-    """Run joblib's calls in the block on a Dask cluster if a scheduler is given.
+    """Run joblib's calls in the block on a Dask cluster; do nothing without an address.
 
-    sent (sequence): Arguments of the calls that are sent to each worker, and not with each call.
-    RAISES (ImportError): Where Dask is not installed. (OSError): If nothing answers there, or the scheduler goes.
+    address (str or None): The address of the Dask scheduler.
+    sent (sequence): Large arguments of the calls, which are scattered to the workers once instead of with each call.
+    RAISES (ImportError): If Dask is not installed.
+    RAISES (OSError): If no scheduler answers at the address, or the connection to it is lost.
     """
     if address is None:
         yield

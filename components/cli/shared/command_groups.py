@@ -19,7 +19,7 @@ _PYDANTIC = "Value error, "  # begins messages of a typer that checks by pydanti
 
 
 class Commands(TyperGroup):
-    """A group of commands that copes with closed standard streams, and with a stdout that cannot be written to."""
+    """Command group that opens closed standard streams, and reports usage errors and failed output on one line."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         open_closed()
@@ -32,7 +32,7 @@ class Commands(TyperGroup):
 
 
 class LearnCommands(TyperGroup):
-    """The commands of `learn`; where a file comes in their place, the message says what comes before it."""
+    """Command group of `learn`, with a clearer error if a file is given in place of a subcommand."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
@@ -46,7 +46,10 @@ class LearnCommands(TyperGroup):
 
 @contextmanager
 def _one_line_errors() -> Iterator[None]:
-    """Shorten errors of usage, and end with one line where stdout cannot be written to."""
+    """Shorten messages of usage errors in the block; exit with a one-line error if stdout cannot be written to.
+
+    A broken pipe, as by `| head`, exits with code 0, any other OSError with code 1.
+    """
     try:
         yield
     except typer.BadParameter as error:
@@ -63,7 +66,7 @@ def _one_line_errors() -> Iterator[None]:
 
 
 def _no_model(missing: typer.BadParameter) -> str:
-    """Return the message for a missing argument; "" unless the cause is that no MODEL comes before it."""
+    """Return the message for a missing argument if its cause is an omitted MODEL before it; otherwise ""."""
     from spacy_lpcfg.models import has_pretrained
 
     context = missing.ctx

@@ -39,9 +39,10 @@ _PATIENCE = 2.0  # seconds after which one wants to know that something goes on
 
 
 def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command so that errors are one line on stderr, and the code is 1 where files, data or models are bad.
+    """Decorate a command to print errors and warnings as one line each on stderr, instead of tracebacks.
 
-    Code 130 where it was interrupted. Warnings are one line each as well.
+    The exit code is 1 for expected errors, of files, data or models, and 130 after Ctrl-C. Exceptions of other types
+    are bugs, and pass through.
     """
 
     @wraps(command)
@@ -68,32 +69,33 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def message_of(error: BaseException, *, skip_bad: bool | None) -> str:
-    """Return the message of an error on one line, with the advice to skip a broken tree.
+    """Return the message of an error on one line; for a broken tree with the advice to use --skip-bad.
 
-    skip_bad (bool or None): Whether the command skips broken trees; None if it cannot.
+    skip_bad (bool or None): The value of the command's --skip-bad, None if it lacks the option; only False gives the
+        advice.
     """
     hint = _SKIP_BAD if skip_bad is False and _is_broken_tree(error) else ""
     return one_line(error) + hint
 
 
 def _is_broken_tree(error: BaseException) -> bool:
-    """Return whether an error is of one broken tree, which --skip-bad leaves out."""
+    """Return whether an error is about one broken tree, which --skip-bad would skip, and not about a whole file."""
     from spacy_lpcfg.trees.errors import BrokenFileError, TreebankError
 
     return isinstance(error, TreebankError) and not isinstance(error, BrokenFileError)
 
 
 def one_line(error: object) -> str:
-    """Return the message of an error on one line."""
+    """Return the message of an error with each run of white space as one blank, so that it is one line."""
     return " ".join(str(error).split())
 
 
 @contextmanager
 def usage_errors(hint: str | None = None, *, kinds: tuple[type[Exception], ...] = (ValueError,)) -> Iterator[None]:
-    """Report errors of the given kinds in the block as BadParameter: wrong usage, without a traceback.
+    """Convert exceptions of the given types in the block to BadParameter, which typer reports as wrong usage.
 
     hint (str or None): The option or argument that the message names.
-    kinds (tuple of type): Classes of the errors that are reported.
+    kinds (tuple of type): The types of exceptions to convert.
     """
     try:
         yield
@@ -103,7 +105,7 @@ def usage_errors(hint: str | None = None, *, kinds: tuple[type[Exception], ...] 
 
 @contextmanager
 def _noticing(interrupted: Event) -> Iterator[None]:
-    """Set an event when Ctrl-C interrupts the block, since a library may turn that into an error of its own."""
+    """Set an event on Ctrl-C in the block, since libraries may turn KeyboardInterrupt into other exceptions."""
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or current_thread() is not main_thread():
         yield
@@ -122,7 +124,7 @@ def _noticing(interrupted: Event) -> Iterator[None]:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Log each warning in the block once, and all that the library logs, as a line each."""
+    """Print each distinct warning in the block, and each log record of this package from WARNING on, as one line."""
     logger, handler = logging.getLogger("spacy_lpcfg"), _Telling(logging.WARNING)
     logger.addHandler(handler)
     try:
@@ -140,7 +142,7 @@ class _Telling(logging.Handler):
 
 
 def log(message: str) -> None:
-    """Write a message to stderr, beside any progress bar; drop it if stderr cannot be written to."""
+    """Write a message to stderr without disturbing a progress bar; discard it if stderr cannot be written to."""
     from tqdm import tqdm
 
     from spacy_lpcfg.visible import visible_lines
@@ -152,7 +154,7 @@ def log(message: str) -> None:
 
 
 def tell(message: str) -> None:
-    """Print a message on stdout; if that cannot be written to, only warn, so that a command goes on to save."""
+    """Print a message on stdout; if stdout cannot be written to, only warn, so that the command can still save."""
     try:
         print(message, flush=True)
     except BrokenPipeError:
@@ -164,9 +166,9 @@ def tell(message: str) -> None:
 
 @contextmanager
 def skipping_broken(is_asked: bool) -> Iterator[OnError]:
-    """Provide what is called with the error of each broken tree in the block, and log these errors at its end.
+    """Yield an `on_error` callback that collects the errors of broken trees, and log them at the end of the block.
 
-    is_asked (bool): Whether broken trees are skipped; if not, None is provided, so that their errors are raised.
+    is_asked (bool): Whether broken trees are skipped; if not, None is yielded, so that readers raise the errors.
     """
     errors: list[Exception] = []
     yield errors.append if is_asked else None
@@ -174,7 +176,7 @@ def skipping_broken(is_asked: bool) -> Iterator[OnError]:
 
 
 def log_skipped(errors: Sequence[Exception]) -> None:
-    """Log the number of broken trees that were left out, and each of them, up to `_MOST_TOLD`, on a line."""
+    """Log the number of skipped trees, and the first `_MOST_TOLD` of their errors, one per line."""
     if errors:
         log(f"{counted(len(errors), 'broken tree was', 'broken trees were')} skipped, the first at {errors[0]}")
     for error in errors[1:_MOST_TOLD]:
@@ -187,12 +189,13 @@ def log_skipped(errors: Sequence[Exception]) -> None:
 
 
 def progress(items: Iterable[Item], unit: str, *, hidden: bool = False, total: int | None = None) -> Iterable[Item]:
-    """Return the items, counted by a bar on stderr if that is a terminal and they take some seconds.
+    """Wrap items in a progress bar on stderr, shown after two seconds if stderr is a terminal.
 
-    items (iterable): The items.
-    unit (str): Name of the items, in the plural.
-    hidden (bool): Whether to show no bar in any case.
-    total (int or None): The number of items, with which the bar says how long the rest will take.
+    items (iterable): The items to iterate over.
+    unit (str): The name of the items in the bar, in the plural.
+    hidden (bool): Whether to suppress the bar.
+    total (int or None): The number of items, from which the bar estimates the remaining time; None for `len(items)`, if
+        it is known.
     """
     from tqdm import tqdm
 
@@ -201,12 +204,12 @@ def progress(items: Iterable[Item], unit: str, *, hidden: bool = False, total: i
 
 @contextmanager
 def busy(what: str, n_steps: int | None = None, unit: str = "steps") -> Iterator[Callable[[int], None]]:
-    """Show the seconds that the block has taken on stderr, if that is a terminal.
+    """Show the elapsed time of the block on stderr, after two seconds if stderr is a terminal.
 
-    what (str): The work, as a participle such as "learning".
-    n_steps (int or None): The number of steps, with which the time that is left is told as well.
-    unit (str): Name of the steps, in the plural.
-    YIELDS (callable): Function that takes the number of steps that are done.
+    what (str): The description of the work, as a participle such as "learning".
+    n_steps (int or None): The number of steps, for a progress bar with the remaining time; None for the time alone.
+    unit (str): The name of the steps in the bar, in the plural.
+    YIELDS (callable): A function to call with the number of completed steps.
     """
     from tqdm import tqdm
 
@@ -233,7 +236,7 @@ def _tick(bar: Any, done: Event) -> None:
 
 
 def begun(items: Iterable[Item]) -> Iterator[Item]:
-    """Return the items after making the first of them, so that its errors come before any output."""
+    """Return an iterator over items whose first item is computed now, so that an early error precedes any output."""
     iterator = iter(items)
     first = list(islice(iterator, 1))
     return chain(first, iterator)

@@ -15,16 +15,16 @@ Item = TypeVar("Item")
 
 
 def error_of_file(file: str, error: object) -> str:
-    """Return an error on one line, with the name of its file before it unless it has that already."""
+    """Return the message of an error on one line, after the name of the file unless the message contains it."""
     text = one_line(error)
     return text if file in text else f"{file}: {text}"
 
 
 class Failures:
-    """The number of files that could not be read, and the errors of broken trees that were left out.
+    """Collector of errors while many files are read: counts unreadable files, and keeps errors of skipped trees.
 
-    n_files (int): The number of all files; the error of a single one is raised as it is.
-    skip_bad (bool): Whether broken trees are left out; if not, their errors say that they can be.
+    n_files (int): The number of input files; if there is only one, its error is raised and not logged.
+    skip_bad (bool): Whether broken trees are skipped; if not, their errors recommend --skip-bad.
     """
 
     def __init__(self, n_files: int, *, skip_bad: bool) -> None:
@@ -35,13 +35,14 @@ class Failures:
 
     @property
     def on_error(self) -> OnError:
-        """The function to call with the error of a broken tree, which keeps it; None if the error is to be raised."""
+        """The callback for readers that keeps the error of a broken tree; None, to raise it, without `skip_bad`."""
         return self._broken.append if self._skip_bad else None
 
     def reading(self, file: str, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items of a file up to its end, or to an error, which is logged.
+        """Yield the items of a file; a ValueError or OSError is logged, and ends the items.
 
-        RAISES (ValueError): If no file could be read.
+        RAISES (ValueError, OSError): The error itself, if there is only one file.
+        RAISES (ValueError): If all files have failed.
         """
         try:
             yield from items
@@ -57,12 +58,12 @@ class Failures:
                 self.check()
 
     def tell(self) -> None:
-        """Log the broken trees that were left out; raise ValueError if a file could not be read."""
+        """Log the skipped trees; raise ValueError if any file could not be read."""
         log_skipped(self._broken)
         self.check()
 
     def check(self) -> None:
-        """Raise ValueError if a file could not be read."""
+        """Raise ValueError if any file could not be read."""
         if self.n_failed:
             others = "" if self.n_failed == self.n_files else "; the others were"
             raise ValueError(f"{self.n_failed} of {counted(self.n_files, 'file')} could not be read{others}")

@@ -28,10 +28,13 @@ _FILE_NAME = re.compile(r".*\.(mrg|txt|spacy|jsonl?|tsv|gz|parsed)", re.DOTALL)
 
 
 def training_files(paths: Sequence[Path], dialect: str | None, others: tuple[str, ...] = ()) -> list[Path]:
-    """Return the files to learn from, at paths of files or folders, or by patterns.
+    """Return the training files at paths.
 
-    From a folder it takes treebanks, of the dialect if one is given, and files that end in one of `others`. If a folder
-    has files `train.*`, only these are taken: the others, such as `dev.*`, are for evaluation.
+    If a folder has files or folders called `train`, only these are taken: others, such as `dev`, are for evaluation.
+
+    paths (sequence of Path): Files, folders or `glob` patterns.
+    dialect (str or None): The dialect of the treebanks to take from folders; None for all dialects.
+    others (tuple of str): Suffixes of further files to take from folders.
     RAISES (BadParameter): If a path or pattern has no files.
     """
     from spacy_lpcfg.trees.files import suffixes_of, treebank_files
@@ -43,7 +46,7 @@ def training_files(paths: Sequence[Path], dialect: str | None, others: tuple[str
 
 
 def _training_part(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Return the files or folder called `train` in a folder; the path itself if there are none."""
+    """Return the files and folders called `train` in a folder; only the path itself if there are none."""
     if not path.is_dir():
         return [path]
     named = [part for part in sorted(path.iterdir()) if re.fullmatch(_TRAIN, part.name.split(".")[0])]
@@ -51,9 +54,9 @@ def _training_part(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def read_lines(path: str) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file, plain or compressed with gzip, or of stdin for "-", without their ends.
+    """Yield the lines, without line breaks, of a UTF-8 file, which may be compressed by gzip, or of stdin for "-".
 
-    RAISES (TreebankError): With file and line, where it is not UTF-8, or damaged.
+    RAISES (TreebankError): If the file is not UTF-8, or its compression is damaged; the error names file and line.
     """
     from spacy_lpcfg.trees import lines
 
@@ -73,19 +76,20 @@ def check_input(path: str, hint: str = "FILE") -> None:
 
 
 def is_text(source: str) -> bool:
-    """Return whether an argument is a text: neither "-" for stdin, nor the name of a file or folder that exists."""
+    """Return whether an argument is a text: neither "-" for stdin, nor the path of an existing file or folder."""
     return source != STDIN and not os.path.exists(source)
 
 
 def looks_like_path(source: str) -> bool:
-    """Return whether an argument is one word that names a file, by a slash or an ending."""
+    """Return whether an argument looks like a path: a single word with a slash, backslash or suffix."""
     return _ONE_WORD_PATH.fullmatch(source) is not None
 
 
 def check_input_or_text(source: str) -> None:
-    """Check an input that may also be a text.
+    """Check an argument that is a file, "-" for stdin, or a text; log if a text may be meant as a file.
 
-    RAISES (BadParameter): If the input is one word that looks like a path of a missing file, or is not UTF-8.
+    RAISES (BadParameter): If the argument is a folder, looks like the path of a missing file, or is not UTF-8.
+    RAISES (ValueError): If the argument is "-" and stdin is closed.
     """
     if not is_text(source):
         return check_input(source)
@@ -102,12 +106,12 @@ def check_input_or_text(source: str) -> None:
 
 
 def check_output(path: Path | None, *, inputs: Iterable[str | Path] = (), force: bool = False) -> None:
-    """Refuse a file that cannot be written, that is read, or that is there already.
+    """Check that an output file can be written, and does not replace an input or, without `force`, any file.
 
-    path (Path or None): The file; None is stdout.
-    inputs (iterable of str or Path): Files that the command reads, - for stdin, and folders with all their files.
-    force (bool): Whether a file that is there may be replaced, if it is not read.
-    RAISES (BadParameter): If the file is refused.
+    path (Path or None): The output file; None for stdout, which always passes, as devices do.
+    inputs (iterable of str or Path): The files and folders that the command reads; "-" for stdin.
+    force (bool): Whether an existing file that is no input may be replaced.
+    RAISES (BadParameter): If the check fails.
     """
     if path is None or files.is_device(path):
         return
@@ -128,7 +132,10 @@ def check_output(path: Path | None, *, inputs: Iterable[str | Path] = (), force:
 
 
 def is_within(path: Path, source: str | Path) -> bool:
-    """Return whether an existing path is a source, or lies in one that is a folder; - is stdin."""
+    """Return whether an existing path is the file `source`, or lies below the folder `source`.
+
+    source (str or Path): A file or folder, which need not exist; "-" for the file that stdin reads.
+    """
     if str(source) == STDIN:
         try:
             return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat())
@@ -141,10 +148,12 @@ def is_within(path: Path, source: str | Path) -> bool:
 
 @contextmanager
 def replacing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
-    """Open a file that appears when the block succeeds and leaves no trace otherwise; stdout for None.
+    """Open a binary file for atomic writing: it appears at `path` only if the block succeeds.
 
-    force (bool): Whether it may replace a file.
-    RAISES (ValueError): If a file has appeared there that may not be replaced. The new one is then beside it.
+    path (Path or None): The file; None for stdout.
+    force (bool): Whether an existing file may be replaced.
+    RAISES (ValueError): If a file exists at `path` at the end of the block, without `force`. The new file is then saved
+        beside it, under a name with a number.
     """
     if path is None:
         yield sys.stdout.buffer
@@ -164,7 +173,7 @@ def replacing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing(path: Path | None, *, force: bool) -> Iterator[IO[str]]:
-    """Open a file as `replacing` does, for text in UTF-8, which is compressed if the name ends in `.gz`."""
+    """Open a UTF-8 text file for atomic writing, compressed if its name ends in `.gz`; otherwise as `replacing`."""
     if path is None:
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(encoding="utf-8")

@@ -32,11 +32,12 @@ _BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")  # where programs
 
 
 class OutputFormat(NamedTuple):
-    """A format of output: the endings of its files, and how items are written.
+    """An output format: the suffixes of its files, and the function that writes it.
 
-    suffixes (tuple of str): Endings of files in this format, the usual one first.
-    write (callable): Writes items to an open file: lines, rows of cells, objects of JSON, or Docs.
-    is_binary (bool): Whether the file takes bytes; a text may be compressed, with `.gz` after its ending.
+    suffixes (tuple of str): The suffixes of files in this format, the usual one first.
+    write (callable): Writes an iterable of items to an open file; the items are lines, rows of cells, JSON objects or
+        Docs, depending on the format.
+    is_binary (bool): Whether `write` takes a binary file. Only text files can be compressed by a further suffix `.gz`.
     """
 
     suffixes: tuple[str, ...]
@@ -44,16 +45,16 @@ class OutputFormat(NamedTuple):
     is_binary: bool = False
 
     def takes(self, ending: str, is_zipped: bool) -> bool:
-        """Return whether files with an ending, compressed or not, are in this format."""
+        """Return whether a file with the suffix `ending`, before .gz if `is_zipped`, can be in this format."""
         return ending in self.suffixes and not (is_zipped and self.is_binary)
 
 
 class Target(NamedTuple):
-    """Where a command writes, and in which format.
+    """The output of a command: file and format.
 
-    path (Path or None): The file, which appears when it is complete; None for stdout.
-    form (str): The name of the format.
-    force (bool): Whether to replace a file that has appeared since it was checked.
+    path (Path or None): The file, which is written atomically; None for stdout.
+    form (str): The name of the format, a key of `output_formats()`.
+    force (bool): Whether an existing file may be replaced.
     """
 
     path: Path | None
@@ -61,9 +62,10 @@ class Target(NamedTuple):
     force: bool
 
     def write(self, items: Iterable[Any]) -> None:
-        """Write items in the format.
+        """Write items to the file in its format.
 
-        RAISES (ValueError): If a file has appeared that may not be replaced; the output is then saved beside it.
+        items (iterable): The items that the format takes; see `OutputFormat.write`.
+        RAISES (ValueError): As in `replacing`, if the file exists and must not be replaced.
         """
         form = output_formats()[self.form]
         opened: Any = replacing if form.is_binary else writing
@@ -74,9 +76,9 @@ class Target(NamedTuple):
 def checked_target(
     output: Path | None, form: str | None, possible: Iterable[str], *, inputs: Iterable[str | Path], force: bool
 ) -> Target:
-    """Return where to write by the options of a command; arguments as in `format_of` and `check_output`.
+    """Create the output target from a command's options; arguments are those of `format_of` and `check_output`.
 
-    RAISES (BadParameter): As these two, and if a format of bytes would go to a terminal.
+    RAISES (BadParameter): As in these two functions, and if a binary format would be written to a terminal.
     """
     target = Target(output, format_of(output, form, possible), force)
     check_output(output, inputs=inputs, force=force)
@@ -86,12 +88,13 @@ def checked_target(
 
 
 def format_of(output: Path | None, form: str | None, possible: Iterable[str]) -> str:
-    """Return the name of the format to write: the given one, or that of the file's ending, or the first possible one.
+    """Determine the output format: the given one, otherwise by the suffix of the file, otherwise the first possible.
 
-    output (Path or None): The file; None for stdout.
-    form (str or None): The value of --format.
-    possible (iterable of str): Formats that the command can write; of two with one ending the first is meant.
-    RAISES (BadParameter): For a format or ending that the command cannot write, or an ending of another format.
+    output (Path or None): The output file; None for stdout.
+    form (str or None): The value of --format; None if it is not given.
+    possible (iterable of str): The formats that the command can write; of several with the same suffix the first wins.
+    RETURNS (str): The name of the format.
+    RAISES (BadParameter): If the command cannot write the format or suffix, or the suffix contradicts the format.
     """
     names = [*possible]
     if form is not None:
@@ -136,9 +139,11 @@ def _write_jsonl(out: IO[str], objects: Iterable[Any]) -> None:
 
 
 def _write_json(out: IO[str], objects: Iterable[Any]) -> None:
-    for number, value in enumerate(objects):
-        out.write(f"{',' if number else '['}\n{_as_json(value)}")
-    out.write("\n]\n")
+    before = "["
+    for value in objects:
+        out.write(f"{before}\n{_as_json(value)}")
+        before = ","
+    out.write("[]\n" if before == "[" else "\n]\n")
 
 
 def _as_json(value: Any) -> str:
@@ -170,7 +175,7 @@ _FORMATS = {
 
 @cache
 def output_formats() -> Mapping[str, OutputFormat]:
-    """Return all formats that commands write by their names; "brackets" is the format penn."""
+    """Return the output formats of all commands by name; "brackets" is an alias of the format penn."""
     from spacy_lpcfg.trees.formats import FORMATS, PENN
 
     of_trees = {form.name: form.suffixes for form in FORMATS.values() if form.write is not None}
@@ -182,7 +187,7 @@ def output_formats() -> Mapping[str, OutputFormat]:
 
 
 def formats_of_trees() -> list[str]:
-    """Return the names of the formats in which trees can be written, the Penn Treebank's first."""
+    """Return the names of the formats in which trees can be written, "penn" first."""
     from spacy_lpcfg.trees.formats import FORMATS, PENN
 
     written = (form.name for form in FORMATS.values() if form.write is not None)
@@ -190,10 +195,11 @@ def formats_of_trees() -> list[str]:
 
 
 def trees_as(name: str, trees: Iterator[Tree], *, lang: str, n_sents: int = 1) -> Iterator[Any]:
-    """Convert trees to the items of an output format: lines, objects or Docs.
+    """Convert trees to the items of an output format: lines, JSON objects or Docs.
 
-    lang (str): The language of the head rules, for dependencies.
-    n_sents (int): The number of trees of a Doc.
+    name (str): The name of the format, one of `formats_of_trees()`.
+    lang (str): The language of the head rules, for formats with dependencies.
+    n_sents (int): The number of trees in each Doc, for "spacy".
     """
     from spacy_lpcfg.trees.formats import FORMATS
 
@@ -214,7 +220,7 @@ def _trees_as_docs(trees: Iterator[Tree], n_sents: int) -> Iterator[Doc]:
 
 
 def _tree_as_json(tree: Tree) -> dict[str, Any]:
-    """Return a tree of a treebank as an object of JSON, like those of `parse`."""
+    """Return a treebank's tree as a dict for JSON, with the fields that `parse` writes, except scores and location."""
     from spacy_lpcfg.trees.transforms import strip_root
 
     sentence = CitedSentence.of_words(Origin("").of_words(tree.words, tree.source))

@@ -12,14 +12,14 @@ from spacy_lpcfg.components.cli.shared.options import BRACKETED, Input, Tags
 
 
 class Source(NamedTuple):
-    """An input of a command.
+    """An input of a command: a file, stdin or a text, and how to read it.
 
-    file (str): The name of a file, "-" for stdin, or a text.
-    kind (str): The kind of its contents.
-    tags (str or None): Where tags come from; None for the default of the kind of input.
-    is_guessed (bool): Whether `kind` is a guess.
-    dialect (str or None): The dialect of trees; None for the one that a file looks like.
-    is_told (bool): Whether to log what the dialect changes.
+    file (str): The name of a file, "-" for stdin, or the text itself.
+    kind (str): The kind of input, a key of `KINDS`.
+    tags (str or None): The source of tags, "given" or "model"; None for the default of `kind`.
+    is_guessed (bool): Whether `kind` was recognized, and not given by an option.
+    dialect (str or None): The dialect of trees; None to recognize it.
+    is_told (bool): Whether to log the dialect and what was removed from its trees.
     """
 
     file: str
@@ -31,20 +31,20 @@ class Source(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the file in error messages."""
+        """The name of the input in messages: the file, or <stdin> or <text>."""
         return "<stdin>" if self.file == STDIN else "<text>" if is_text(self.file) else self.file
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the source, without their ends."""
+        """Yield the lines of the input without line breaks; errors are those of `read_lines`."""
         return iter(self.file.split("\n")) if is_text(self.file) else read_lines(self.file)
 
 
 class InputKind(NamedTuple):
-    """A kind of input.
+    """Properties of a kind of input.
 
-    expected (str): A description for the message that there is nothing to parse.
-    suffixes (tuple of str): Ends of the names of files in folders that hold it.
-    tags (str or None): Where tags come from unless an option says; None as the pipeline is set.
+    expected (str): The description of the contents in the error for an empty input.
+    suffixes (tuple of str): The suffixes of the files to take from a folder.
+    tags (str or None): The default source of tags, "given" or "model"; None for the setting of the pipeline.
     """
 
     expected: str
@@ -63,7 +63,7 @@ KINDS: dict[Input, InputKind] = {
 
 
 def suffixes_of(kind: Input) -> tuple[str, ...]:
-    """Return the ends of the names of those files of a folder that hold input of a kind."""
+    """Return the suffixes of files with input of a kind, those of compressed files included."""
     from spacy_lpcfg.trees.formats.table import suffixes_of_trees
 
     if kind == "trees":
@@ -72,15 +72,17 @@ def suffixes_of(kind: Input) -> tuple[str, ...]:
 
 
 def kind_by_name(file: str) -> Input | None:
-    """Return what a file holds by its name, Docs or trees; None if the name does not say."""
+    """Return the kind of a file by its suffix, "spacy" or "trees"; None for a text, stdin or another suffix."""
     kinds: tuple[Input, ...] = () if is_text(file) else ("spacy", "trees")
     return next((kind for kind in kinds if file.endswith(suffixes_of(kind))), None)
 
 
 def kind_said(kind: Input | None, dialect: str | None) -> Input | None:
-    """Return the kind of input that options ask for; trees if they name a dialect, None if they name nothing.
+    """Return the kind of input that --input and --dialect determine; a dialect implies "trees".
 
-    RAISES (BadParameter): If a dialect is named for an input other than trees.
+    kind (Input or None), dialect (str or None): The values of the options.
+    RETURNS (Input or None): The kind; None if neither option is given.
+    RAISES (BadParameter): If a dialect is given for an input other than trees.
     """
     if dialect is not None and kind not in (None, "trees"):
         raise typer.BadParameter(f"{kind} has no dialect, only trees have", param_hint="--dialect")
@@ -88,7 +90,7 @@ def kind_said(kind: Input | None, dialect: str | None) -> Input | None:
 
 
 def check_usage(file: str, kind: Input | None, tags: Tags | None = None) -> None:
-    """Raise BadParameter if an input cannot be read, or has no tags to be given."""
+    """Raise BadParameter if an input cannot be read as `kind`, or --tags given is used for words without tags."""
     check_input_or_text(file)
     if is_text(file) and kind == "spacy":
         raise typer.BadParameter("a text holds no Docs: name a .spacy file", param_hint="FILE")

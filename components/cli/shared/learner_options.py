@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def learner_option(command: Command) -> Any:
-    """Return the option of a command whose value is the name of a learner of the table."""
+    """Create the typer option by which a command chooses its learner, by a name in `LEARNERS`."""
     learners = learners_of(command)
     names = [entry.name for entry in learners]
 
@@ -43,9 +43,13 @@ def chosen_learner(
     jobs: int = 1,
     encoder: str = AUTO,
 ) -> tuple[Learner, dict[str, Any]]:
-    """Return the learner of a name with the settings given by `--set`, and its config, without the number of jobs.
+    """Create a learner from its name and the values of `--set`; return also its config, without the number of jobs.
 
-    RAISES (BadParameter): For settings that the learner cannot have.
+    name, seed, lang, encoder: As for `make_learner`.
+    settings (list of str, or None): Values of `--set`, as for `parsed_settings`; "heads" and "variant" are allowed.
+    jobs (int): The number of parallel jobs, -1 for one per processor; ignored by learners that run serially.
+    RETURNS (Learner, dict): The learner, and its config as `spacy-lpcfg.Learner.v1`.
+    RAISES (BadParameter): If the learner lacks a setting, or a value is invalid.
     """
     from spacy_lpcfg.components.training.named_learner import make_learner
 
@@ -63,9 +67,11 @@ def chosen_learner(
 
 
 def parsed_settings(settings: Iterable[str]) -> dict[str, Any]:
-    """Parse NAME=VALUE texts; values are JSON or else text, and a name such as lexical.min_count is within a part.
+    """Parse settings of the form NAME=VALUE to a dict; a dotted name such as lexical.min_count gives nested dicts.
 
-    RAISES (BadParameter): For a text without "=" or name, or for a setting that is an option of the command.
+    settings (iterable of str): The settings. A value is parsed as JSON; if it is not valid JSON, it is a string.
+    RAISES (BadParameter): If "=" or a name is missing, a name is both a value and a block, or n_jobs is set, which is
+        the option --jobs.
     """
     values: dict[str, Any] = {}
     for setting in settings:
@@ -90,9 +96,9 @@ def parsed_settings(settings: Iterable[str]) -> dict[str, Any]:
 
 
 def _checked_heads(heads: str) -> str:
-    """Return head rules after checking that they can be read; a file by its whole path.
+    """Check that head rules can be read; return the name of a table as it is, or the absolute path of a file.
 
-    RAISES (BadParameter): For neither a table nor a file of head rules.
+    RAISES (BadParameter): If `heads` is neither the name of a table nor a file of head rules.
     """
     from spacy_lpcfg.trees import head_rules
 

@@ -12,7 +12,7 @@ from spacy_lpcfg.components.cli.shared.files import training_files
 
 
 def file_option(help: str) -> Any:
-    """Return an option whose value is a file to read, or several files."""
+    """Create a typer option whose value is an existing file, or several files; `help` is its help text."""
     return typer.Option(exists=True, dir_okay=False, help=help)
 
 
@@ -46,7 +46,11 @@ SET = "--set"
 
 
 def settings_option(of: str, such_as: str) -> Any:
-    """Return the option that changes settings `of` a part by their names."""
+    """Create the option `--set` that changes settings by name.
+
+    of (str): What the settings belong to, for the help text, such as "learner".
+    such_as (str): Examples for the help text.
+    """
     help = f"Setting of the {of}, such as {such_as}; may be given again. An unknown name lists all."
     return typer.Option(SET, metavar="NAME=VALUE", help=help)
 
@@ -80,7 +84,7 @@ Tags = Literal["model", "given"]
 
 
 def format_option(help: str) -> Any:
-    """Return the option `--format`."""
+    """Create the option `--format` with a help text."""
     return typer.Option("--format", help=help)
 
 
@@ -111,9 +115,9 @@ SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out broken tree
 
 
 def _parse_dialect(name: str) -> str:
-    """Return the name of a format that can be read.
+    """Validate the value of --dialect, and return it.
 
-    RAISES (BadParameter): For another name; the message lists all.
+    RAISES (BadParameter): If no format of trees that can be read has this name; the message lists all.
     """
     from spacy_lpcfg.trees.reading import checked_dialect
 
@@ -142,9 +146,9 @@ TreeFormat = Annotated[
 
 
 def _parse_encoding(name: str) -> str:
-    """Return the name of an encoding.
+    """Validate the value of --encoding, and return the name of the encoding.
 
-    RAISES (BadParameter): If there is none of that name, or it does not keep ASCII.
+    RAISES (BadParameter): If Python does not know the encoding, or it is not compatible with ASCII.
     """
     from spacy_lpcfg.trees.lines import checked_encoding
 
@@ -190,5 +194,5 @@ TreeFiles: TypeAlias = Annotated[
 
 
 def file_argument(metavar: str, help: str) -> Any:
-    """Return an argument that is a file to read, or several files."""
+    """Create a typer argument whose value is an existing file, or several files; `help` is its help text."""
     return typer.Argument(metavar=metavar, exists=True, dir_okay=False, help=help)

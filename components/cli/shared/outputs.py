@@ -32,19 +32,19 @@ class ScoredSpan(NamedTuple):
 
 
 class ParsedSentence(NamedTuple):
-    """A sentence of a Doc.
+    """A sentence with its tree and scores, to be written by a command.
 
-    citation (CitedSentence): Where it stands.
-    words (list of str): The words as they stand in the text.
-    tree (Tree or None): The tree over words in treebank form, with the root label if any; None without words.
+    citation (CitedSentence): The location of the sentence in its file.
+    words (list of str): The words as in the text.
+    tree (Tree or None): The tree over words in treebank spelling, with the root label if any; None without words.
     spans (list of ScoredSpan): The brackets, in pre-order.
     tag_scores (list of float, or None): The posterior probability of each tag.
-    status (str): The status of its `Parse`, or "empty".
-    log_probability (float or None): ln P(words) as in `Parse`.
-    probability (float or None): P(tree | words) as in `Parse`.
-    n_best (list of dict, or None): "tree", "log_probability" and "probability" of each tree, and its "added" and
-        "missing" spans in comparison with the first.
-    marginals (dict or None): "spans" and "tags" that are possible, with their probabilities.
+    status (str): The status of the sentence's `Parse`, or "empty" for a sentence without words.
+    log_probability (float or None): ln P(words), as in `Parse`.
+    probability (float or None): P(tree | words), as in `Parse`.
+    n_best (list of dict, or None): "tree", "log_probability" and "probability" of each of the n best trees, and its
+        "added" and "missing" spans in comparison with the best tree.
+    marginals (dict or None): The possible "spans" and "tags" with their posterior probabilities.
     """
 
     citation: CitedSentence
@@ -63,10 +63,12 @@ class ParsedSentence(NamedTuple):
 
 
 def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedSentence]:
-    """Yield the sentences of a parsed Doc that have words; an empty one for a Doc made of an empty list of words.
+    """Yield the sentences of a parsed Doc that have words.
+
+    A Doc made of an empty list of words, such as an empty line of --input tokens, yields one sentence without words.
 
     key (str): Key of the trees in `doc.spans`.
-    root (str or None): Label over every tree; None for none.
+    root (str or None): The label of a root node added above each tree; None to add no root.
     """
     from spacy_lpcfg.components.cli.shared.questions import KEY as ANSWERS
     from spacy_lpcfg.components.doc.read import trees
@@ -108,11 +110,11 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
 
 
 class Answer(NamedTuple):
-    """The answer to a question about a sentence.
+    """The result of one of the parser's methods for a sentence, such as its surprisals.
 
-    citation (CitedSentence): Where the sentence stands.
-    words (list of str): Its words.
-    answer (any): As `questions.py` has it.
+    citation (CitedSentence): The location of the sentence in its file.
+    words (list of str): The words of the sentence.
+    answer (any): The element of the method's result for this sentence; see `questions.py`.
     """
 
     citation: CitedSentence
@@ -121,7 +123,7 @@ class Answer(NamedTuple):
 
 
 def answers_of(parsed: Parsed, question: str) -> Iterator[Answer]:
-    """Yield the answer to a question about each sentence that has words."""
+    """Yield the result of the parser's method `question` for each sentence that has words."""
     from spacy_lpcfg.components.cli.shared.questions import KEY
     from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, words_of
 
@@ -134,7 +136,7 @@ def answers_of(parsed: Parsed, question: str) -> Iterator[Answer]:
 
 
 def _analyses(words: list[str], answers: list[dict[str, Any]], root: str | None) -> list[dict[str, Any]]:
-    """Return the n best trees of a `ParsedSentence`."""
+    """Convert the n best trees from a worker's answer to the dicts in `ParsedSentence.n_best`."""
     from spacy_lpcfg.parsing.alternatives import tree_difference
     from spacy_lpcfg.trees.transforms import rooted
 
@@ -155,7 +157,7 @@ def _bare(spans: Iterable[tuple[int, int, str]]) -> list[dict[str, Any]]:
 
 
 def tree_of(words: list[str], answer: dict[str, Any]) -> Tree:
-    """Return the tree of an answer over words in treebank form."""
+    """Build a tree over words in treebank spelling from the "tags" and "spans" of an answer."""
     from spacy_lpcfg.trees import Tree
 
     return Tree.from_spans(
@@ -164,13 +166,13 @@ def tree_of(words: list[str], answer: dict[str, Any]) -> Tree:
 
 
 def _numbers(array: Any) -> list[Any]:
-    """Return the numbers of an array, with None for nan, as JSON has none; no more digits than single floats have."""
+    """Return an array as a list of floats for JSON: None for nan, and 6 decimals for float32, 12 for float64."""
     digits = 6 if array.dtype.itemsize == 4 else 12
     return [None if x != x else round(float(x), digits) for x in array]
 
 
 def printable(words: Iterable[str]) -> list[str]:
-    """Return the words, or tags, that brackets can hold."""
+    """Replace round brackets in words or tags by -LRB- and -RRB-, so that a bracketed tree can hold them."""
     return [word.translate(_ROUND_BRACKETS) for word in words]
 
 
@@ -178,7 +180,7 @@ def printable(words: Iterable[str]) -> list[str]:
 
 
 def bracket_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
-    """Yield a tree a line, and an empty line for a sentence without words."""
+    """Yield the tree of each sentence in brackets, and an empty line for a sentence without words."""
     for sentence in sentences:
         yield "" if sentence.tree is None else str(sentence.tree)
 
@@ -194,13 +196,16 @@ def n_best_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
 
 
 def objects(sentences: Iterable[ParsedSentence]) -> Iterator[dict[str, Any]]:
-    """Yield an object of JSON for each sentence; sentences count from 1."""
+    """Yield a dict for JSON for each sentence; sentences are numbered from 1."""
     for number, sentence in enumerate(sentences, start=1):
         yield as_json(sentence, number)
 
 
 def as_json(sentence: ParsedSentence, number: int) -> dict[str, Any]:
-    """Return the parts of a sentence by name, without `_ANSWERS` that were not asked for."""
+    """Return a sentence as a dict for JSON; fields of `_ANSWERS` that were not requested are missing.
+
+    number (int): The number of the sentence in its file, from 1.
+    """
     citation, values = sentence.citation, sentence._asdict()
     values["tree"] = None if sentence.tree is None else str(sentence.tree)
     values["tags"] = [] if sentence.tree is None else sentence.tree.tags
@@ -222,7 +227,7 @@ _JSON = (*_ALWAYS, "n_best", "marginals")
 
 
 def span_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each span, below the names of the columns; sentences count from 1."""
+    """Yield the header of a table, then a row for each bracket; sentences are numbered from 1."""
     yield _SPANS
     for number, sentence in enumerate(sentences, start=1):
         for span in sentence.spans:
@@ -230,7 +235,7 @@ def span_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
 
 
 def marginal_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
-    """Yield rows as `span_rows` does, for all spans with a posterior."""
+    """Yield a header and rows as `span_rows` does, but for all possible brackets with their posteriors."""
     return span_rows(
         sentence._replace(spans=[ScoredSpan(**span) for span in (sentence.marginals or {"spans": ()})["spans"]])
         for sentence in sentences
@@ -238,7 +243,7 @@ def marginal_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ..
 
 
 def n_best_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each tree, best first."""
+    """Yield the header of a table, then a row for each of the n best trees of each sentence, best first."""
     yield _RANKS
     for number, sentence in enumerate(sentences, start=1):
         for rank, analysis in enumerate(sentence.n_best or [], start=1):
@@ -271,7 +276,11 @@ _WRITERS: dict[tuple[str, ...], dict[str, Callable[[Iterable[ParsedSentence]], I
 
 
 def check_contents(form: str, questions: Iterable[str]) -> None:
-    """Raise BadParameter if the format cannot hold the answers to questions, some of `_OPTIONS`."""
+    """Raise BadParameter if the format cannot hold the requested results.
+
+    form (str): The name of the output format.
+    questions (iterable of str): Keys of `_OPTIONS`: "n_best", "posteriors", both or none.
+    """
     asked = tuple(sorted(questions))
     if form not in _WRITERS[asked] and (asked or form != "spacy"):
         names = " and ".join(_OPTIONS[question] for question in asked)
@@ -281,11 +290,11 @@ def check_contents(form: str, questions: Iterable[str]) -> None:
 def contents_of(
     parsed: Iterable[Parsed], form: str, questions: Iterable[str], key: str, root: str | None
 ) -> Iterator[Any]:
-    """Yield what a file of parses holds: the Docs, or a line, an object or rows for each of their sentences.
+    """Return the items to write for parsed Docs: the Docs themselves, or lines, JSON objects or rows of sentences.
 
-    parsed (iterable of Parsed): The Docs.
-    form (str), questions (iterable of str): As in `check_contents`.
-    key, root: As in `sentences_of`.
+    parsed (iterable of Parsed): The parsed Docs.
+    form (str), questions (iterable of str): As for `check_contents`, which has accepted them.
+    key (str), root (str or None): As for `sentences_of`.
     """
     if form == "spacy":
         return (document.doc for document in parsed)

@@ -21,7 +21,11 @@ _DIED = "several workers died at it, perhaps for want of memory: cut it into sma
 
 @dataclass(frozen=True)
 class Made:
-    """The result for one file: the number of sentences with each status, or the error that prevented parsing."""
+    """The result of parsing one file.
+
+    status (Counter): The number of sentences with each status.
+    error (str or None): The message of the error if the file could not be parsed.
+    """
 
     status: Counter[str] = field(default_factory=Counter)
     error: str | None = None
@@ -33,12 +37,14 @@ Work: TypeAlias = Callable[[Shard], Made]
 def parse_many(
     work: Work, shards: Sequence[Shard], *, n_process: int, scheduler: str | None, force: bool
 ) -> Counter[str]:
-    """Parse the files that have no output yet, and return the number of sentences with each status.
+    """Parse the files whose output does not exist yet, and return the number of sentences with each status.
 
-    work (callable): Parses a file; it can be sent to other processes.
-    n_process (int): Number of processes of this machine, if there is no cluster.
-    force (bool): Whether to parse files that have an output, too.
-    RAISES (ValueError): If files could not be parsed; raised after all others are parsed.
+    work (callable): A picklable function that parses a shard and writes its output.
+    shards (sequence of Shard): The input files with their output files.
+    n_process (int): The number of processes on this machine; unused with a scheduler.
+    scheduler (str or None): The address of a Dask scheduler; None to parse on this machine.
+    force (bool): Whether to parse files whose output exists, too.
+    RAISES (ValueError): If files could not be parsed; raised after all other files are parsed.
     """
     left = [shard for shard in shards if force or not os.path.exists(shard.output)]
     if len(left) < len(shards):
@@ -61,7 +67,10 @@ def parse_many(
 def _working(
     work: Work, shards: Sequence[Shard], n_process: int, scheduler: str | None
 ) -> Iterator[Iterable[tuple[Shard, Made | None]]]:
-    """Provide the result of each file as soon as it is there, from this process, others or a cluster."""
+    """Yield an iterable of (shard, result) in order of completion, from this process, a process pool or a cluster.
+
+    The result is None if the worker process died.
+    """
     from spacy_lpcfg.parallel import as_completed
 
     if scheduler is None and n_process == 1:
@@ -76,7 +85,7 @@ def _working(
 
 @contextmanager
 def _cleared(shards: Sequence[Shard]) -> Iterator[None]:
-    """Remove at the end of the block what processes left that were killed while they wrote."""
+    """Remove the temporary files of killed workers at the end of the block."""
     try:
         yield
     finally:

@@ -24,7 +24,7 @@ _BOTH = (
 
 
 class NamedPattern(NamedTuple):
-    """A pattern with the name of its matches; several patterns may have one name."""
+    """A tree pattern, and the name under which its matches are reported; several patterns may share a name."""
 
     name: str
     pattern: TreePattern
@@ -33,11 +33,13 @@ class NamedPattern(NamedTuple):
 def patterns_and_files(
     arguments: Sequence[str], expressions: Sequence[str], file: Path | None
 ) -> tuple[list[NamedPattern], list[str]]:
-    """Return patterns and the files to search: without -e or --patterns the first argument is the pattern.
+    """Return the patterns of a search command, and the files to search.
 
-    expressions (sequence of str): Patterns, or `name: pattern`; a pattern without a name is its own name.
-    file (Path or None): A file with such a pattern on each line.
-    RAISES (BadParameter): If an argument is missing or may be both, or a pattern is malformed.
+    arguments (sequence of str): The files; without `expressions` and `file`, the pattern and then the files.
+    expressions (sequence of str): Values of -e: `pattern` or `name: pattern`; a pattern without a name is its own name.
+    file (Path or None): The value of --patterns: a file with a pattern, in the same form, on each line.
+    RAISES (BadParameter): If no file is named after the pattern, the pattern is also the name of an existing file, or a
+        pattern is malformed.
     """
     if expressions or file is not None:
         patterns = [_pattern(text, "-e") for text in expressions]
@@ -52,7 +54,10 @@ def patterns_and_files(
 
 
 def _patterns_of_file(file: Path) -> Iterator[NamedPattern]:
-    """Yield the patterns of a file; lines that are empty or begin with # have none."""
+    """Yield the patterns of a file, one per line; empty lines and lines that begin with # are skipped.
+
+    RAISES (BadParameter): If the file has no pattern, or a pattern is malformed.
+    """
     is_empty = True
     for number, line in enumerate(read_lines(str(file)), start=1):
         if line.strip() and not line.startswith("#"):

@@ -41,7 +41,7 @@ _OTHER_SPACY = r"\[W095\]"  # spaCy warns of a model for another version of it
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Turn off garbage collection in the block: nearly all that loading makes stays, and looking takes 0.2 s."""
+    """Disable the garbage collector in the block: loading leaves hardly any garbage, and its search takes 0.2 s."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -53,9 +53,11 @@ def _uncollected() -> Iterator[None]:
 
 @_uncollected()
 def load_pipeline(model: str) -> Language:
-    """Load the pipeline in a folder or of an installed package, or one by a pretrained model, as en.
+    """Load a pipeline.
 
-    RAISES (ValueError): For what is none, is damaged, lacks something, or was made for another version of spaCy.
+    model (str): The name of a pretrained model, such as "en", a folder with a pipeline, or an installed package.
+    RAISES (ValueError): If there is no such pipeline, or it is damaged, lacks a dependency, or was made for an
+        incompatible version of spaCy.
     """
     import spacy
     from spacy.util import is_package
@@ -80,7 +82,7 @@ def load_pipeline(model: str) -> Language:
 
 
 def _no_model(name: str) -> str:
-    """Return the error for the name of no model, with the nearest one that comes with the package."""
+    """Return the error message for an unknown model, which suggests the pretrained model with the most similar name."""
     from spacy_lpcfg.models import pretrained_names
 
     names = pretrained_names()
@@ -99,9 +101,9 @@ def _pretrained_pipeline(name: str) -> Language:
 
 
 def find_parser(nlp: Language) -> ParsingPipe:
-    """Return the first component that has learned to parse.
+    """Return the first trained parser of a pipeline.
 
-    RAISES (ValueError): If there is none, as for the functions below.
+    RAISES (ValueError): If the pipeline has none.
     """
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
@@ -109,7 +111,10 @@ def find_parser(nlp: Language) -> ParsingPipe:
 
 
 def find_lpcfg_parser(nlp: Language) -> tuple[LPCFGParser, ParsingModel]:
-    """Return the first lpcfg_parser that has learned, and its model."""
+    """Return the first trained lpcfg_parser of a pipeline, and its model.
+
+    RAISES (ValueError): If the pipeline has none.
+    """
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
     pipe = _find(nlp, "lpcfg_parser", LPCFGParser)
@@ -117,7 +122,10 @@ def find_lpcfg_parser(nlp: Language) -> tuple[LPCFGParser, ParsingModel]:
 
 
 def find_parser_or_bracketer(nlp: Language) -> ParsingPipe | SpectralBracketerPipe:
-    """Return the first component that has learned to parse or to bracket."""
+    """Return the first trained parser or spectral_bracketer of a pipeline.
+
+    RAISES (ValueError): If the pipeline has none.
+    """
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
@@ -125,7 +133,10 @@ def find_parser_or_bracketer(nlp: Language) -> ParsingPipe | SpectralBracketerPi
 
 
 def find_surprisal(nlp: Language) -> ParsingPipe | LanguageModelPipe:
-    """Return the first language model, or else the first parser, that has learned."""
+    """Return the component to compute surprisal with: the first trained language_model, otherwise the first parser.
+
+    RAISES (ValueError): If the pipeline has neither.
+    """
     from spacy_lpcfg.components.language_model import LanguageModelPipe
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
@@ -144,14 +155,15 @@ def _find(nlp: Language, what: str, *kinds: type[Any]) -> Any:
 
 
 def listened_to(nlp: Language, pipe: Any) -> list[str]:
-    """Return the names of the components whose vectors a component reads, such as a tok2vec."""
+    """Return the names of the components, such as a tok2vec, that the component `pipe` listens to."""
     return [name for name, other in nlp.pipeline if pipe.name in getattr(other, "listening_components", ())]
 
 
 def queries_of(nlp: Language, pipe: ParsingPipe, sentences: Sequence[Sequence[str]]) -> list[Query]:
-    """Return the query for each sentence, with evidence by the components that the parser listens to.
+    """Create a parser query for each sentence, with evidence if the parser has it.
 
-    sentences (sequence of sequence of str): Words as in text, or in treebank spelling.
+    pipe (ParsingPipe): The parser; components that it listens to, such as a tok2vec, are run first.
+    sentences (sequence of sequence of str): The words of each sentence, as in text or in treebank spelling.
     """
     from spacy.tokens import Doc
 
@@ -169,10 +181,11 @@ def queries_of(nlp: Language, pipe: ParsingPipe, sentences: Sequence[Sequence[st
 
 
 def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), force: bool) -> Path:
-    """Check the folder for a new pipeline, and return it with links followed.
+    """Check the output folder for a new pipeline before any work; return its path with symbolic links resolved.
 
-    inputs (iterable of str, Path or None): Files that the command reads.
-    RAISES (BadParameter): If the folder may not be replaced, or cannot be made.
+    inputs (iterable of str, Path or None): Files and folders that the command reads, so must not be replaced.
+    force (bool): Whether to replace the folder even if it holds files that were not saved by this package.
+    RAISES (BadParameter): If the folder must not be replaced, or cannot be created.
     """
     target = Path(os.path.realpath(output))
     if os.path.lexists(target) and not target.is_dir():
@@ -190,23 +203,25 @@ def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), forc
 
 
 def check_can_be_made(folder: Path) -> None:
-    """Raise BadParameter unless a folder, or the nearest one above it that exists, can be written to."""
+    """Raise BadParameter unless a folder is writable, or can be created in its nearest existing ancestor."""
     above = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise typer.BadParameter(f"{above} is no folder that can be written to", param_hint="--output")
 
 
 def _refusal(folder: Path, *, force: bool) -> str | None:
-    """Return why a folder must not be replaced; None if it may be."""
+    """Return the error message if a folder must not be replaced; None if it may be replaced."""
     reason = reason_not_replaceable(folder, force=force)
     return reason and f"{str(folder)!r} {reason}"
 
 
 @contextmanager
 def saving_folder(output: Path, *, force: bool = False) -> Iterator[Path]:
-    """Yield an empty folder that, once filled, takes the place of `output`, or stands beside one that must stay.
+    """Yield a temporary folder, and move it to `output` when the block succeeds.
 
-    RAISES (ValueError): If something was put into `output` since it was checked. The new folder is then beside it.
+    force (bool): Whether to replace `output` even if it holds files that were not saved by this package.
+    RAISES (ValueError): If `output` has come to hold something that must not be replaced. The new folder is then saved
+        beside it, as `output` with a number.
     """
 
     def check(folder: Path) -> None:
@@ -222,7 +237,10 @@ def saving_folder(output: Path, *, force: bool = False) -> Iterator[Path]:
 
 
 def blank_pipeline(lang: str) -> Language:
-    """Return a pipeline that finds sentences, and splits smileys that end in brackets."""
+    """Create a pipeline with an lpcfg_sentencizer, whose tokenizer splits emoticons that end in brackets.
+
+    RAISES (BadParameter): If spaCy does not have the language.
+    """
     import spacy
 
     from spacy_lpcfg.components.tokenization import drop_smileys
@@ -235,16 +253,22 @@ def blank_pipeline(lang: str) -> Language:
 
 
 def add_learned(nlp: Language, factory: str, learned: Any, config: dict[str, Any]) -> Any:
-    """Add a component that holds what was learned, and return it; `config` has its learner."""
+    """Add a component with a trained model to a pipeline, and return the component.
+
+    factory (str): The name of the component's factory.
+    learned (any): The trained model.
+    config (dict): The config of the component, with the learner of the model.
+    """
     component: Any = nlp.add_pipe(factory, config=config)
     component.learned = learned
     return component
 
 
 def n_jobs(jobs: int, hint: str = "--jobs") -> int:
-    """Return the number of parallel jobs that an option asks for; -1 is one for each processor.
+    """Return the number of parallel jobs for the value of an option; -1 stands for one job per processor.
 
-    RAISES (BadParameter): For 0, and for more than a machine can start.
+    hint (str): The name of the option in the error.
+    RAISES (BadParameter): If `jobs` is 0 or larger than `_MOST_JOBS`.
     """
     if jobs == 0 or jobs > _MOST_JOBS:
         raise typer.BadParameter(
@@ -258,7 +282,7 @@ def n_jobs(jobs: int, hint: str = "--jobs") -> int:
 
 
 def save_pipeline(nlp: Language, output: Path, *, force: bool = False) -> None:
-    """Write the pipeline beside its place, put it there when it is complete, and log so; errors as `saving_folder`."""
+    """Save a pipeline atomically to a folder, and log its path; arguments and errors are those of `saving_folder`."""
     with saving_folder(output, force=force) as folder:
         nlp.to_disk(folder)
     log(f"saved to {output}")

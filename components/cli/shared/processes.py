@@ -24,11 +24,11 @@ _BATCH = 32  # documents that are parsed at once
 def pipe(
     nlp: Language, items: Iterable[tuple[Doc | str, Context]], *, n_process: int = 1
 ) -> Iterator[tuple[Doc, Context]]:
-    """Run a pipeline over Docs or texts, each with a context that is passed through.
+    """Run a pipeline over texts or Docs, and yield each Doc with its context, in order.
 
-    n_process (int): The number of processes; 1 is this process.
-
-    Raises what a component raises; ValueError if a process dies.
+    items (iterable of (Doc or str, any)): Texts or Docs, each with a context that is passed through.
+    n_process (int): The number of worker processes; 1 runs the pipeline in this process.
+    RAISES (ValueError): If a worker process dies. Exceptions of components are raised as they are.
     """
     if n_process == 1:
         docs = ((_doc(nlp, item), context) for item, context in items)
@@ -51,14 +51,14 @@ def pipe(
 
 
 def _batches(items: Iterable[tuple[Doc | str, Context]], contexts: deque[Context]) -> Iterator[list[str | bytes]]:
-    """Yield batches of texts, or of Docs as bytes; their contexts are added to a queue."""
+    """Yield batches of texts and serialized Docs, and append the context of each item to the queue `contexts`."""
     for batch in in_batches(items, _BATCH):
         contexts.extend(context for _, context in batch)
         yield [item if isinstance(item, str) else item.to_bytes() for item, _ in batch]
 
 
 class _Pipeline:
-    """A function that runs a pipeline over a batch of texts or Docs, and returns the Docs as bytes."""
+    """Picklable callable that runs a pipeline over a batch of texts or serialized Docs, and serializes the results."""
 
     def __init__(self, nlp: Language) -> None:
         self.nlp = nlp
@@ -73,10 +73,10 @@ class _Pipeline:
 
 
 def _look_up_codecs() -> None:
-    """Have srsly look for its codecs once, for as long as this process of a command runs.
+    """Cache srsly's lookup of msgpack codecs for the lifetime of this process.
 
-    It looks for them in all registries, and among the entry points of all packages, for every part of a Doc that it
-    writes or reads. On the way to a worker and back that took as long as half a parse.
+    Without the cache, srsly searches all registries and entry points for every part of a Doc that it reads or writes,
+    which took half as long as parsing when Docs were sent to a worker and back.
     """
     from srsly.msgpack import msgpack_decoders, msgpack_encoders
 

@@ -17,10 +17,11 @@ KEY = "lpcfg_cli_answers"
 
 
 class Questions:
-    """A component that writes a parser's answers about a Doc to it, before the parser parses it.
+    """Pipeline component that calls methods of a parser on each Doc, and stores the results in `doc.user_data`.
 
     component (ParsingPipe): The parser.
-    questions (dict of str to dict): Names of its methods that take a Doc, and their other arguments.
+    questions (dict of str to dict): The names of the parser's methods to call, each with its keyword arguments besides
+        the Doc.
     """
 
     def __init__(self, component: Any, questions: dict[str, dict[str, Any]]) -> None:
@@ -40,7 +41,7 @@ class Questions:
 
 @Language.factory(FACTORY)
 def make_questions(nlp: Language, name: str, component: str, questions: dict[str, dict[str, Any]]) -> Questions:
-    """Make the component; settings are those of `Questions`, with the name of the parser."""
+    """Create the component `Questions`; `component` is the name of the parser in the pipeline."""
     return Questions(nlp.get_pipe(component), questions)
 
 

@@ -43,7 +43,7 @@ def _read_text(source: Source, vocab: Vocab) -> Items:
 
 
 def _placed_lines(source: Source) -> Iterator[tuple[str, Origin]]:
-    """Yield the lines of a source, with their numbers and the characters at which they begin."""
+    """Yield each line of a source with its origin: line number and offset of its first character."""
     first_char = 0
     for number, line in enumerate(source.lines(), start=1):
         yield line, Origin(source.name, line=number, first_char=first_char)
@@ -51,7 +51,7 @@ def _placed_lines(source: Source) -> Iterator[tuple[str, Origin]]:
 
 
 def _is_tree(line: str) -> bool:
-    """Return whether a line is bracketed trees, of which at least one is more than a word in brackets."""
+    """Return whether a line consists of bracketed trees, at least one of which is not a single leaf."""
     from spacy_lpcfg.trees import TreebankError, parse_trees
 
     if not line.lstrip().startswith("("):
@@ -91,7 +91,14 @@ def _read_trees(source: Source, vocab: Vocab) -> Items:
 def _of_words(
     vocab: Vocab, origin: Origin, tags: list[str] | None = None, of_file: SentenceSource | None = None
 ) -> tuple[Doc, Origin]:
-    """Return the Doc of a sentence; an underscore for a word of white space, which would be none of the tree."""
+    """Create the Doc of a sentence given as words, and return it with its origin.
+
+    Whitespace tokens belong to no tree, so that a word of white space is replaced by an underscore.
+
+    origin (Origin): The origin, which has the words.
+    tags (list of str or None): The tag of each word, if the input has tags.
+    of_file (SentenceSource or None): The text and ID of the sentence in its treebank.
+    """
     from spacy.tokens import Doc
 
     from spacy_lpcfg.components.doc.sentences import set_source
@@ -106,9 +113,9 @@ def _of_words(
 
 
 def trees_of(source: Source, on_error: OnError = None) -> Iterator[Tree]:
-    """Yield the trees of a file, of stdin or of a text, in the given dialect, or else in the one that it looks like.
+    """Yield the trees of a source; recognize their dialect if the source has none, and log it at the end.
 
-    on_error (callable or None): As for `read_trees`.
+    on_error (callable or None): Called with the error of each broken tree; None raises the error.
     """
     from spacy_lpcfg.trees.formats.table import first_lines
     from spacy_lpcfg.trees.reading import read_dialect, recognized_dialect

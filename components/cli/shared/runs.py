@@ -26,27 +26,32 @@ _SENTENCES, _TAGS = {"doc.sents", "token.is_sent_start"}, {"token.tag", "token.p
 
 
 class EmptyInputError(ValueError):
-    """An input in which there is nothing to parse."""
+    """Raised for an input without anything to parse."""
 
 
 class Parsed(NamedTuple):
-    """A Doc that went through a pipeline, and where it comes from."""
+    """A Doc that a pipeline has processed, with its source location."""
 
     doc: Doc
     origin: Origin
 
     @property
     def words(self) -> list[str] | None:
-        """The words as they came, if the Doc was made of words."""
+        """The original words, if the input was words or trees; None if it was text or Docs."""
         return self.origin.words
 
     def sentences(self) -> list[CitedSentence]:
-        """Return the sentences with their places, those without words included."""
+        """Return the citation of each sentence, including sentences without words."""
         return cited_sentences(self.doc, self.origin)
 
 
 class Run(NamedTuple):
-    """A pipeline, the name of its component that parses or answers, and an input."""
+    """A pipeline to run over an input.
+
+    nlp (Language): The pipeline.
+    name (str): The name of the component that parses, brackets or computes surprisals.
+    source (Source): The input.
+    """
 
     nlp: Language
     name: str
@@ -62,11 +67,13 @@ class Run(NamedTuple):
         dialect: str | None = None,
         tags: Tags | None = None,
     ) -> Run:
-        """Return the run over a file or text; without options its kind is guessed by the name or the first lines.
+        """Create a run over a file, stdin or a text.
 
-        component (Pipe): The component of the pipeline that parses or answers.
-        file, kind, dialect, tags: As in `Source`; kind None to guess it.
-        RAISES (BadParameter): If the component is a bracketer and the input has no tags.
+        component (Pipe): The component of the pipeline that parses, brackets or computes surprisals.
+        file, dialect, tags: As for `Source`.
+        kind (Input or None): The kind of input; None to recognize it by the file's suffix or first lines.
+        RAISES (BadParameter): If the component is a bracketer and the input has no tags, or a dialect is given for an
+            input other than trees.
         """
         content = kind_said(kind, dialect) or _guessed_kind(nlp, component, file)
         if _is_bracketer(component) and (content == "tokens" or tags == "model"):
@@ -84,13 +91,14 @@ class Run(NamedTuple):
     ) -> Iterator[Parsed]:
         """Yield the parsed Docs in order, as a stream that never holds the whole file in memory.
 
-        Components that find sentences and answer the questions are added to the pipeline, once. Where the input is
-        words, only what the component listens to runs before it.
+        If needed, components that find sentences and answer the questions are added to the pipeline. For input other
+        than text and Docs, only the components that the parser listens to run before it.
 
-        questions (dict of str to dict): Names of methods of the component and their arguments; see `questions.py`.
-        with_trees (bool): Whether to parse, besides answering questions.
-        n_process (int): The number of processes.
-        RAISES (ValueError): If the file cannot be read. (EmptyInputError): If it is empty.
+        questions (dict of str to dict, or None): Names of methods of the component to call for each Doc, with their
+            arguments; see `questions.py`.
+        with_trees (bool): Whether to parse as well; otherwise only the questions are answered.
+        n_process (int): The number of processes; 1 is this process.
+        RAISES (ValueError): If the input is malformed. (EmptyInputError): If the input is empty.
         """
         nlp, source = self.nlp, self.source
         is_text = source.kind in ("text", "spacy")
@@ -113,13 +121,13 @@ class Run(NamedTuple):
             raise EmptyInputError(f"{source.name}: there is nothing to parse in it. Expected {expected}.")
 
     def n_documents(self) -> int | None:
-        """Count the documents for a progress bar; None without a bar, or if the file cannot be read twice."""
+        """Count the documents for a progress bar; None if stderr is no terminal, or the input is no regular file."""
         if not _is_watched() or not os.path.isfile(self.source.file):
             return None
         return sum(1 for _ in READERS[self.source.kind](self.source._replace(is_told=False), self.nlp.vocab))
 
     def _use_tags(self) -> None:
-        """Set the tags that the component uses: given ones, which are in `token.tag_`, or its own."""
+        """Configure the component to use given tags, from `token.tag_`, or its own, as the source determines."""
         usual, component = KINDS[self.source.kind].tags, self.component
         if _is_bracketer(component):
             if usual is not None:
@@ -128,7 +136,7 @@ class Run(NamedTuple):
             component.tags = tags
 
     def _unparsed(self) -> Iterator[tuple[Any, Origin]]:
-        """Yield texts or Docs to parse, without the tags of a treebank's trees unless these are asked for."""
+        """Yield texts or Docs to parse with their origins; gold tags are removed unless the component may use them."""
         kind = self.source.kind
         may_be_used = self.source.tags == "given" or _is_bracketer(self.component)
         items: Iterator[tuple[Any, Origin]] = READERS[kind](self.source, self.nlp.vocab)
@@ -148,9 +156,12 @@ def loaded_run(
     *,
     find: Callable[[Language], Any] = find_parser,
 ) -> Run:
-    """Check an input, load the pipeline of a model, and return the run over it; other arguments as in `Run.of`.
+    """Check an input, load a pipeline, and return the run of the pipeline over the input.
 
-    find (callable): Returns the component of a pipeline that parses or answers.
+    model (str): The pipeline, as for `load_pipeline`.
+    file, kind, dialect, tags: As for `Run.of`.
+    find (callable): Returns the component to use from the pipeline, such as `find_parser`.
+    RAISES (BadParameter): As in `check_usage` and `Run.of`. (ValueError): As in `load_pipeline` and `find`.
     """
     check_usage(file, kind, tags)
     nlp = load_pipeline(model)
@@ -168,7 +179,11 @@ def _is_bracketer(component: Any) -> bool:
 
 
 def _guessed_kind(nlp: Language, component: Any, file: str) -> Input:
-    """Return the kind of an input: by its name, or else text; for an untagged bracketer Docs, or by the first lines."""
+    """Recognize the kind of an input: by its suffix, otherwise "text".
+
+    A bracketer in a pipeline without a tagger needs tags: then it is Docs by the suffix, otherwise trees or tagged
+    words by the first lines.
+    """
     from spacy_lpcfg.bracketing.tagged import holds_trees
     from spacy_lpcfg.trees.formats.table import first_lines
 
@@ -180,13 +195,13 @@ def _guessed_kind(nlp: Language, component: Any, file: str) -> Input:
 
 
 def _assigned(nlp: Language, besides: str) -> set[str]:
-    """Return the attributes that all components of a pipeline but one declare to set."""
+    """Return the attributes that the components of a pipeline declare to assign, except the component `besides`."""
     names = [name for name in nlp.pipe_names if name != besides]
     return {attribute for name in names for attribute in nlp.get_pipe_meta(name).assigns}
 
 
 def _has_gold(doc: Doc) -> bool:
-    """Return whether a Doc has trees that no parser wrote."""
+    """Return whether a Doc has gold trees, and not those of a parser."""
     from spacy_lpcfg.components.doc.tree_group import attributes, key_of
 
     key = key_of(doc)

@@ -14,9 +14,10 @@ Server = TypeVar("Server", bound="LocalServer")
 
 
 def listening(port: int, make: Callable[[], Server]) -> Server:
-    """Make a server at a port.
+    """Return the server that `make` creates, with an error that names the port if it is taken.
 
-    RAISES (ValueError): If the port is not free.
+    port (int): The port, for the error only.
+    RAISES (ValueError): If `make` raises OSError.
     """
     try:
         return make()
@@ -25,7 +26,11 @@ def listening(port: int, make: Callable[[], Server]) -> Server:
 
 
 def serve_until_interrupted(server: LocalServer, what: str, n_workers: int = 1) -> None:
-    """Log the address of a server after `what`, and answer requests until Ctrl-C or SIGTERM; then close the server."""
+    """Log the URL of a server, and serve requests until Ctrl-C or SIGTERM; then close the server.
+
+    what (str): The subject and verb of the message, such as "The page is", before "at" and the URL.
+    n_workers (int): The number of worker processes; 1 serves in this process.
+    """
     from spacy_lpcfg.components.serve.server_processes import interrupted_by_sigterm, serve_in_processes
 
     with server, interrupted_by_sigterm():

@@ -17,14 +17,14 @@ from spacy_lpcfg.components.cli.shared.pipelines import check_can_be_made
 
 
 class Shard(NamedTuple):
-    """A file to parse, and the file for its trees; both absolute, since workers have folders of their own."""
+    """An input file and its output file, as absolute paths, since workers may have other working directories."""
 
     file: str
     output: str
 
 
 def is_corpus(files: Sequence[str]) -> bool:
-    """Return whether the input is many files, whose trees go into a folder: several files, a folder or a pattern."""
+    """Return whether inputs need an output folder: several files, a folder, or a `glob` pattern that matches files."""
     return len(files) > 1 or os.path.isdir(files[0]) or _is_pattern(files[0])
 
 
@@ -33,12 +33,16 @@ def _is_pattern(file: str) -> bool:
 
 
 def shards_of(files: Sequence[str], kind: Input | None, output: Path | None, suffix: str) -> list[Shard]:
-    """Return the files to parse, and where their trees go: below the folder, by the same names with another suffix.
+    """Pair each input file with its output file: the same relative path below `output`, with another suffix.
 
-    files (sequence of str): Files; folders, of which all files below them that hold `kind` count; patterns.
-    kind (Input or None): Their contents; None for text, trees or Docs, by their names; of a folder text or Docs.
-    RAISES (BadParameter): If there is no file at one of them, if that folder cannot be, if only some files hold Docs or
-        trees, and if a file would be written twice, or over one that is read.
+    files (sequence of str): Files, folders or `glob` patterns; from a folder all files below it with a suffix of `kind`
+        are taken.
+    kind (Input or None): The kind of input. None recognizes text, trees or Docs by the name of a file, and takes text
+        and Docs from folders.
+    output (Path or None): The output folder, which need not exist; files in it are no inputs.
+    suffix (str): The suffix of the output files.
+    RAISES (BadParameter): If a path has no files, `output` is None or cannot be a folder, files are of several kinds
+        while `kind` is None, two inputs have the same output, or an output would replace an input.
     """
     folder = _checked_folder(output)
     shards = [
@@ -84,7 +88,10 @@ def _checked_folder(output: Path | None) -> Path:
 
 
 def _files_at(path: str, kind: Input | None, output: Path) -> list[tuple[str, str]]:
-    """Return the files of a path outside of the output folder, each after the folder that its name begins below."""
+    """Return (root folder, file) for each file of a path, without files in the output folder.
+
+    The path of the output file below `output` is that of the file below its root folder.
+    """
     from spacy_lpcfg.trees.files import files_of
 
     if path == STDIN:
@@ -102,7 +109,7 @@ def _files_at(path: str, kind: Input | None, output: Path) -> list[tuple[str, st
 
 
 def _root(path: str) -> str:
-    """Return the folder itself, that of a file, or what of a pattern comes before its first wildcard."""
+    """Return the root of a path: a folder itself, the parent of a file, or the folder before a pattern's wildcards."""
     if os.path.isdir(path):
         return path
     parts = Path(path).parent.parts if os.path.isfile(path) else Path(path).parts
@@ -111,7 +118,7 @@ def _root(path: str) -> str:
 
 
 def _renamed(name: str, suffix: str) -> str:
-    """Replace a suffix of input by another; any other suffix may tell files apart, and stays."""
+    """Replace the suffix of an input file, after removing .gz; append `suffix` to a name with an unknown suffix."""
     name = name.removesuffix(ZIPPED)
     known = {known_suffix for kind in get_args(Input) for known_suffix in suffixes_of(kind)}
     stem, suffix_of_name = os.path.splitext(name)

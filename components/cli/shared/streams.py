@@ -10,9 +10,10 @@ from typing import IO, Any
 
 
 def open_closed() -> None:
-    """Open the null device for each standard stream that is closed, so that no other file gets its descriptor.
+    """Open the null device in place of each closed standard stream, so that no other file gets its descriptor.
 
-    Writing to stdout then raises an error, what is written to stderr is lost, and stdin stays None.
+    Afterwards, writing to a closed stdout raises OSError, output to a closed stderr is discarded, and a closed
+    `sys.stdin` remains None.
     """
     for name, flags in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
         if getattr(sys, name) is None:
@@ -23,7 +24,7 @@ def open_closed() -> None:
 
 
 def stdin() -> IO[bytes]:
-    """Return stdin; raise ValueError if it is closed."""
+    """Return stdin as a binary stream; raise ValueError if it is closed."""
     if sys.stdin is None:
         raise ValueError("stdin is closed: name a file, or give the command something to read")
     return sys.stdin.buffer
@@ -31,7 +32,7 @@ def stdin() -> IO[bytes]:
 
 @contextmanager
 def careful_stdout() -> Iterator[None]:
-    """Wrap stdout within the block: errors in writing name it, and control characters are escaped for a terminal."""
+    """Replace `sys.stdout` in the block by a wrapper whose errors name it, and which escapes control characters."""
     stream = sys.stdout
     with redirect_stdout(_Careful(stream)):
         yield
@@ -39,7 +40,7 @@ def careful_stdout() -> Iterator[None]:
 
 
 class _Careful:
-    """A wrapper of stdout that names it in errors, and makes control characters visible on a terminal."""
+    """Wrapper of stdout whose OSErrors name "stdout", and which escapes control characters on a terminal."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -73,7 +74,7 @@ def _naming_stdout() -> Iterator[None]:
 
 
 def settle(stream: Any) -> None:
-    """Discard the unwritten content of a stream that failed, which Python would try to write again at its exit."""
+    """Flush a stream, or discard its buffer if that fails: Python would otherwise fail again at exit."""
     try:
         stream.flush()
     except (OSError, ValueError):

@@ -32,9 +32,11 @@ _TOO_LONG = f"Expected a JSON object of at most {LONGEST_JSON:,} characters on a
 
 
 def files_below(path: str, dialect: str | None, suffixes: tuple[str, ...] = ()) -> Iterable[str]:
-    """Return the treebanks in a folder, and the files in it with one of the suffixes; any other path as it is.
+    """Return the files to read at a path: the treebanks in a folder; only the path itself if it is no folder.
 
-    RAISES (FileNotFoundError): For a folder without such files.
+    dialect (str or None): The dialect of the treebanks to take from a folder; None for all dialects.
+    suffixes (tuple of str): Suffixes of further files to take from a folder.
+    RAISES (FileNotFoundError): If a folder has no such files.
     """
     from spacy_lpcfg.trees.files import treebank_files
 
@@ -44,8 +46,9 @@ def files_below(path: str, dialect: str | None, suffixes: tuple[str, ...] = ()) 
 def trees_of_path(path: str, on_error: OnError, dialect: str | None, encoding: str = "utf-8") -> Iterator[Tree]:
     """Yield the trees of a treebank, a folder of treebanks, a .spacy, .jsonl or .json file, or of stdin for "-".
 
-    on_error (callable or None): Called with the error of each broken tree; None raises it.
-    encoding (str): The encoding of files of treebanks.
+    on_error (callable or None): Called with the error of each broken tree; None raises the error.
+    dialect (str or None): The dialect of treebanks; None to recognize it.
+    encoding (str): The character encoding of treebanks, except from stdin.
     """
     if path == STDIN:
         return trees_of(Source(path, "trees", dialect=dialect), on_error)
@@ -67,9 +70,9 @@ def _trees_of_treebanks(path: str, on_error: OnError, dialect: str | None, encod
 
 
 def trees_of_docs(path: str | Path) -> Iterator[Tree]:
-    """Yield the trees of a .spacy file, below the treebank's root if it has one; sentences without words are skipped.
+    """Yield the trees of a .spacy file, with the root labels of the treebank; sentences without words are skipped.
 
-    RAISES (ValueError): For any other file, or if its Docs have no trees.
+    RAISES (ValueError): If the file is damaged or in another format, or a Doc has no trees.
     """
     from spacy.vocab import Vocab
 
@@ -85,9 +88,12 @@ def trees_of_docs(path: str | Path) -> Iterator[Tree]:
 
 
 def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
-    """Yield the trees of JSON objects, one on each line, or of a list of such lines.
+    """Yield the trees in the field "tree" of JSON objects: JSON lines, or a JSON list with an object on each line.
 
-    A line whose tree is null, for a sentence without words, is skipped.
+    Objects whose tree is null, for sentences without words, are skipped.
+
+    on_error (callable or None): Called with the error of each malformed line; None raises the error.
+    RAISES (BrokenFileError): If a line is longer than `LONGEST_JSON`.
     """
     from spacy_lpcfg.trees import TreebankError, parse_trees
     from spacy_lpcfg.trees.errors import BrokenFileError, raise_or_report
@@ -112,14 +118,14 @@ def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
 
 
 class TreeSources:
-    """Files with trees, or with text that a pipeline parses.
+    """Inputs of a command that takes trees, Docs, or text, which a pipeline parses.
 
-    paths (sequence of str): Files, and folders with all their treebanks and .spacy files.
-    kind (str or None): The kind of contents of all files; None to tell by their names, or else text.
-    model (str): The pipeline that parses text; it is loaded when the first text is read.
-    dialect (str or None): The format of treebanks; None to recognize it.
-    skip_bad (bool): Whether broken trees are left out.
-    RAISES (BadParameter): If a path cannot be read.
+    paths (sequence of str): Files, texts, "-" for stdin, and folders, of which all treebanks and .spacy files are read.
+    kind (str or None): The kind of input of all files; None to recognize it by the suffix of each file, otherwise text.
+    model (str): The pipeline to parse text with, as for `load_pipeline`; it is loaded when it is first needed.
+    dialect (str or None): The dialect of treebanks; None to recognize it.
+    skip_bad (bool): Whether broken trees are skipped.
+    RAISES (BadParameter): If a path cannot be read. (FileNotFoundError): If a folder has no such files.
     """
 
     def __init__(
@@ -141,11 +147,11 @@ class TreeSources:
 
     @property
     def inputs(self) -> list[str]:
-        """The files and the model, none of which may be replaced."""
+        """The input files and the model, which the output must not replace."""
         return [*(source.file for source in self.sources), self.model]
 
     def docs(self, source: Source) -> Iterator[Parsed]:
-        """Yield the Docs of a .spacy file, or the parsed Docs of a file of text."""
+        """Return an iterator over the Docs of a .spacy file, or over the parsed Docs of another source."""
         from spacy.vocab import Vocab
 
         if source.kind == "spacy":
@@ -153,7 +159,10 @@ class TreeSources:
         return Run.of(*self._pipeline, source.file, self.kind).parsed()
 
     def load(self) -> None:
-        """Load the pipeline if a source is to be parsed: what is wrong with the pipeline is wrong with no file."""
+        """Load the pipeline now if any source has to be parsed, so that its errors are not reported as those of a file.
+
+        RAISES (ValueError): If the pipeline cannot be loaded, or has no trained parser.
+        """
         if any(source.kind not in ("trees", "spacy") for source in self.sources):
             _ = self._pipeline
 

@@ -26,7 +26,12 @@ _NAMED = 5  # files of which the names are told
 def tree_files(
     paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = "fine"
 ) -> Iterator[TreeFiles]:
-    """Yield the files to learn from; tell what was read, and log at the end how many trees were broken."""
+    """Yield the training trees of files; print the number of trees that were read, and log skipped trees at the end.
+
+    skip_bad (bool): Whether malformed trees are skipped, instead of raising TreebankError.
+    dialect (str or None): The dialect of the treebank; None to recognize it.
+    tags ("fine" or "coarse"): Whether tags are kept, or reduced to parts of speech.
+    """
     from spacy_lpcfg.trees import TreeFiles
 
     counts: dict[str, int] = {}
@@ -47,7 +52,12 @@ def tree_files(
 
 
 def log_dialect(dialect: str | None, asked_for: str | None, dropped: Counter[str]) -> None:
-    """Log the dialect in which trees were read and what it changed, unless it is penn and changed nothing."""
+    """Log the dialect in which trees were read, and what was removed; nothing for penn without removals.
+
+    dialect (str or None): The dialect in which the trees were read; None logs nothing.
+    asked_for (str or None): The value of --dialect; None if the dialect was recognized.
+    dropped (Counter): The number of removed items of each kind.
+    """
     from spacy_lpcfg.trees.formats import PENN, told
 
     changed = told(dropped)
@@ -58,7 +68,7 @@ def log_dialect(dialect: str | None, asked_for: str | None, dropped: Counter[str
 
 
 def names_of(paths: Sequence[str | Path]) -> str:
-    """Return the names of the first files for a message, and the number of the others."""
+    """Return the names of files for a message: the first `_NAMED` by name, and the number of further files."""
     others = f" and {len(paths) - _NAMED:,} more files" if len(paths) > _NAMED else ""
     return ", ".join(map(str, paths[:_NAMED])) + others
 
@@ -71,7 +81,7 @@ def no_trees(paths: Sequence[str | Path]) -> ValueError:
 def read_treebank(
     paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = "fine"
 ) -> Iterator[Tree]:
-    """Yield the trees of the files; see `tree_files`."""
+    """Yield the trees of files with a progress bar; arguments and messages are those of `tree_files`."""
     with tree_files(paths, skip_bad, dialect, tags) as files:
         yield from progress(files, "trees")
 
@@ -79,9 +89,9 @@ def read_treebank(
 def read_held_out(
     paths: Sequence[Path] | None, skip_bad: bool, dialect: str | None, tags: TagDetail = "fine"
 ) -> list[Tree]:
-    """Return the trees to measure on, none if there are no files.
+    """Return the held-out trees of files, [] for no files; other arguments as for `tree_files`.
 
-    RAISES (ValueError): If there are files, but no trees in them.
+    RAISES (ValueError): If there are files, but they have no trees.
     """
     if not paths:
         return []
@@ -92,9 +102,9 @@ def read_held_out(
 
 
 def save_measured(nlp: Language, pipe: ParsingPipe, output: Path, held_out: Sequence[Tree], *, force: bool) -> None:
-    """Save the pipeline, after measuring its F1 on held-out trees if there are any; errors as in `saving_folder`.
+    """Save a pipeline; if there are held-out trees, first print its F1 on them and record it in meta.json.
 
-    F1 is of trees parsed from raw words, as `spacy-lpcfg evaluate` has it.
+    F1 is EVALB's for trees parsed from raw words, as by `spacy-lpcfg evaluate`. Errors are those of `saving_folder`.
     """
     from spacy_lpcfg.evaluation.evalb import evaluate
     from spacy_lpcfg.trees import clean

@@ -20,10 +20,11 @@ MISSING = "NA"
 
 
 def whole_words(parsed: Parsed, sentences: Iterable[Answer]) -> Iterator[Answer]:
-    """Join tokens without white space between them into words, and add up their surprisals.
+    """Merge tokens without white space between them into words, and sum their surprisals.
 
-    parsed (Parsed): A Doc; if it was made of words, each is one.
-    sentences (iterable): The tokens of each sentence with words, and their bits with those of its end.
+    parsed (Parsed): The Doc; if it was made of words, `sentences` are yielded unchanged.
+    sentences (iterable of Answer): The tokens of each sentence that has words, and their surprisals in bits, followed
+        by that of the end of the sentence.
     """
     from spacy_lpcfg.components.doc.sentences import sentence_bounds, words_of
 
@@ -45,9 +46,10 @@ def whole_words(parsed: Parsed, sentences: Iterable[Answer]) -> Iterator[Answer]
 
 
 def word_rows(sentences: Iterable[Answer], frequencies: Mapping[str, float] | None) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each word, below the names of the columns; the ends of sentences have none.
+    """Yield the header of a table, then a row for each word; ends of sentences have no row.
 
-    frequencies (mapping or None): Zipf values by word, see `read_frequencies`; None for no such column.
+    sentences (iterable of Answer): The words and surprisals of each sentence, as from `whole_words`.
+    frequencies (mapping or None): Zipf values by word, as from `read_frequencies`; None leaves out this column.
     """
     yield *COLUMNS, *(() if frequencies is None else ["zipf"]), *CHARACTERS
     for number, (citation, words, bits) in enumerate(sentences, start=1):
@@ -61,10 +63,12 @@ def word_rows(sentences: Iterable[Answer], frequencies: Mapping[str, float] | No
 
 
 class Zipf(dict[str, float]):
-    """Zipf values by word in lower case, with that of a word that was never counted for all others.
+    """Mapping of lower-case words to Zipf values; an unknown word has the value of a count of zero.
 
-    log10 of the frequency in a thousand million words, with one added to each count (van Heuven et al. 2014,
+    The Zipf value is log10 of the frequency per billion words, with add-one smoothing (van Heuven et al. 2014,
     "SUBTLEX-UK", Quarterly Journal of Experimental Psychology 67).
+
+    counts (mapping of str to float): The count of each word.
     """
 
     def __init__(self, counts: Mapping[str, float]) -> None:
@@ -77,9 +81,10 @@ class Zipf(dict[str, float]):
 
 
 def read_frequencies(path: Path) -> Zipf:
-    """Read the counts of words: a word and its count on each line, apart by a tab.
+    """Read word counts from a file, and return the Zipf values; counts that differ only in case are summed.
 
-    RAISES (ValueError): For a line of another form, or a file without lines.
+    path (Path): A file with a word and its count on each line, separated by a tab.
+    RAISES (ValueError): If a line has another form or a negative count, or the file is empty.
     """
     counts: dict[str, float] = {}
     for number, line in enumerate(read_lines(str(path)), start=1):

@@ -32,7 +32,7 @@ def without_flat(spans: Sequence[Span], tags: Sequence[str], *, keep: Collection
 
 
 def _is_flat(span: Span, parent: Span, tags: Sequence[str]) -> bool:
-    """Return whether treebanks leave out the bracket over a span, by its tags and its parent in the binary tree."""
+    """Return whether treebanks leave out the bracket over a span, given its tags and its parent in the binary tree."""
     start, end, _ = span
     first = tags[start]
     if first in _OPENS_NONE or (first == "ADV" and tags[start + 1] in _VERBS):

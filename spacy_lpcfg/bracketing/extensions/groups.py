@@ -37,7 +37,7 @@ class TagGroups:
 
 
 def _pairs(chunks: Iterable[Chunk]) -> np.ndarray:
-    """Count the pairs of adjacent tags, float64 (N + 1, N + 1); the last is the boundary of a sentence."""
+    """Count tag bigrams, float64 (N_UNIVERSAL + 1, N_UNIVERSAL + 1); the last id is the sentence boundary."""
     n = N_UNIVERSAL + 1
     pairs = np.zeros((n, n))
     for chunk in chunks:
@@ -49,11 +49,12 @@ def _pairs(chunks: Iterable[Chunk]) -> np.ndarray:
 
 
 def merge_groups(pairs: np.ndarray, classes: Sequence[int], n_groups: int) -> list[list[int]]:
-    """Merge classes agglomeratively, each time the two that lose least information about their neighbours.
+    """Cluster classes agglomeratively: each step merges the pair that loses least information about neighbours.
 
     pairs (float, (n, n)): Class bigram counts.
     classes (sequence of int): The classes to merge.
     n_groups (int): Number of groups that remain.
+    RETURNS (list of list of int): The classes of each group.
     """
     rows = np.concatenate([pairs, pairs.T], axis=1)[list(classes)]
     groups = [[class_] for class_ in classes]
@@ -74,6 +75,6 @@ def merge_groups(pairs: np.ndarray, classes: Sequence[int], n_groups: int) -> li
 
 
 def _information(counts: np.ndarray) -> np.ndarray:
-    """Return the sum of n log(n / N) over the last axis."""
+    """Return the sum of n log(n / N) over the last axis, where N is the sum of the counts n."""
     total = np.maximum(counts.sum(axis=-1), 1)
     return (counts * np.log(np.maximum(counts, 1))).sum(axis=-1) - total * np.log(total)

@@ -48,7 +48,8 @@ class InducedTags:
     """Part-of-speech tags learned from raw text.
 
     classes (WordClasses): Classes of frequent words.
-    endings (frozenset of str): Combinations of shape and ending that are the classes of words outside `classes`.
+    endings (frozenset of str): Frequent combinations of letter case, shape and ending, which serve as classes of words
+        outside `classes`.
     names (mapping of str to str): The universal tag of each class.
     """
 
@@ -57,7 +58,7 @@ class InducedTags:
     names: Mapping[str, str]
 
     def fine(self, words: Sequence[str]) -> tuple[str, ...]:
-        """Return the class of each word, as tags for a grammar."""
+        """Return the name of the class of each word, as tags for a grammar."""
         return tuple(_fine(words, self.classes, self.endings))
 
     def tags(self, words: Sequence[str]) -> tuple[str, ...]:
@@ -66,8 +67,9 @@ class InducedTags:
 
 
 def learn_tags(text: Iterable[Sequence[str]], n_classes: int = 64) -> InducedTags:
-    """Learn tags from the words of sentences.
+    """Learn tags from raw text.
 
+    text (iterable of sequence of str): The words of each sentence, with or without punctuation.
     n_classes (int): Number of classes of frequent words.
     RAISES (ValueError): If the text is too small, see `learn_classes`.
     """
@@ -93,7 +95,7 @@ def _fine(words: Sequence[str], classes: WordClasses, endings: frozenset[str]) -
 
 
 def _class_of(word: str, is_first: bool, classes: WordClasses, endings: frozenset[str]) -> str:
-    """Return the class of a word; otherwise its shape, with its last two letters if these are frequent enough."""
+    """Return the name of a word's class; without a class, its letter case and shape, and its ending if in `endings`."""
     if is_mark(word):
         return PUNCTUATION
     known = (classes.of(word.lower()) if is_first else OTHER) or classes.of(word)
@@ -157,7 +159,11 @@ def finite_verbs(tagged: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _climb(counts: np.ndarray, first: int) -> tuple[int, np.ndarray]:
-    """Climb from one class; return the number of sentences with exactly one word of the set, and the set, bool (n,)."""
+    """Find a set of classes by hill climbing from class `first`.
+
+    counts (int16, (n_sentences, n)): Words of each class in each sentence.
+    RETURNS (int, bool (n,)): Number of sentences with exactly one word of the set; the mask of the set.
+    """
     signs, total, best = np.ones(counts.shape[1], np.int16), np.zeros(len(counts), np.int16), 0
     k, hits = first, int((counts[:, first] == 1).sum())
     while hits > best:
@@ -203,7 +209,7 @@ def _named(pairs: np.ndarray, groups: Sequence[Sequence[int]], verbs: Sequence[i
 
 
 def _coordinator(tagged: Iterable[Sequence[str]], names: Sequence[str], groups: Sequence[Sequence[int]]) -> int:
-    """Return the class that most often stands between words of one group, beyond chance."""
+    """Return the index of the class that most often stands between words of one group, beyond chance."""
     group_of = {names[k]: number for number, group in enumerate(groups) for k in group}
     position = {name: k for k, name in enumerate(names)}
     around = np.zeros((len(names), len(groups), len(groups)))

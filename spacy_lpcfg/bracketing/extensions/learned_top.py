@@ -28,7 +28,7 @@ class TopScores(NamedTuple):
     first: float
 
     def split(self, sentence: Plain, symbols: bytes) -> int:
-        """Return the position of the top split; 0 if no verb follows the first word, to leave it to the span scores."""
+        """Return the position of the word before which to split; 0 if no finite verb follows the first word."""
         verbs = finite_verbs(sentence)
         at_comma = self._clause(sentence, symbols, verbs)
         if at_comma:
@@ -59,12 +59,12 @@ class TopScores(NamedTuple):
 
 
 def is_verb(sentence: Plain, k: int) -> bool:
-    """Return whether a word is a verb of any form."""
+    """Return whether the word at position k is a verb of any form."""
     return sentence.tokens[sentence.positions[k]].kind in VERBS
 
 
 def _separated(sentence: Plain) -> list[int]:
-    """Return the words, except for the first, that follow a comma, semicolon or colon."""
+    """Return the positions of words, except for the first, that follow a comma, semicolon or colon."""
     positions, tokens = sentence.positions, sentence.tokens
     return [
         k
@@ -75,12 +75,12 @@ def _separated(sentence: Plain) -> list[int]:
 
 
 def cue(sentence: Plain, symbols: bytes, verb: int) -> int:
-    """Return the index into `TopScores.values` of the symbol and punctuation before a verb."""
+    """Return the index into `TopScores.values` of the symbol and punctuation before the verb at a position above 0."""
     return 2 * symbols[verb - 1] + (sentence.segments[verb] != sentence.segments[verb - 1])
 
 
 def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0) -> TopScores:
-    """Learn the rule for the top bracket from what precedes only verbs of sentences, and what precedes one of several.
+    """Learn the rule for the top bracket from the cues before the only verb of a sentence and before one of several.
 
     sentences (iterable of (Plain, bytes)): Sentences with their symbols.
     first (float): Bonus of the first verb, see `TopScores`.

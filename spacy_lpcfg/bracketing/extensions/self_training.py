@@ -61,7 +61,7 @@ class Text(NamedTuple):
 
 
 class SpanTable(NamedTuple):
-    """Scores of yields and contexts by key; the fields are those of `SpanModel`."""
+    """Scores of yields and contexts by key; `SpanModel` describes the fields."""
 
     keys: np.ndarray
     values: np.ndarray
@@ -111,7 +111,7 @@ def train(
 
 
 class _View(NamedTuple):
-    """One view of the spans, their yields or their contexts.
+    """The keys of all spans, either by their yields or by their contexts.
 
     keys (int64, (n_keys,)): Sorted distinct keys.
     ids (int32, (n_spans,)): Index of each span's key in `keys`.
@@ -131,7 +131,10 @@ class _View(NamedTuple):
         return np.stack([np.bincount(self.ids[p], minlength=len(self.keys)).astype(np.float64) for p in positions])
 
     def log_odds(self, in_tree: np.ndarray, is_whole: np.ndarray, settings: SelfTraining) -> np.ndarray:
-        """Return log P(key | bracket) - log P(key | none), float64 (n_keys + 1,); the last entry is for unseen keys."""
+        """Return the log-odds of each key: log P(key | bracket) - log P(key | other span), in nats.
+
+        RETURNS (float64, (n_keys + 1,)): The log-odds; the last entry is for unseen keys.
+        """
         logs = []
         for counts, pseudo in zip(self.counts(in_tree, is_whole), (_IN_TREES, settings.elsewhere), strict=True):
             smoothed = np.append(counts, 0.0) + pseudo

@@ -25,9 +25,9 @@ class SpanModel:
     keys (int64, (n,)), values (float32, (n,)): Scores of yields and contexts by their keys from `_spans.span_keys`.
     unseen (float64, (2,)): Scores of unseen yields and of unseen contexts.
     top (TopScores or None): The rule for the top bracket; None for the paper's rule.
-    is_flat (bool): Whether brackets that treebanks do not annotate are removed from the best tree: those that begin
-        with a coordinator or an interjection, those of a verb phrase with the adverb before it, and those within groups
-        of nominal words, `the [old house]`.
+    is_flat (bool): Whether brackets that treebanks do not annotate are removed from the best tree: brackets that begin
+        with a coordinator or an interjection, over an adverb with the verb phrase after it, and within groups of
+        nominal words, as in `the [old house]`.
     """
 
     symbols: Symbols
@@ -47,14 +47,14 @@ class SpanModel:
         return SpanScores(self.keys, self.values, of_yield, of_context, flags)
 
     def split(self, sentence: Plain, symbols: bytes) -> int:
-        """Return the position of the top split; 0 to leave it to the best tree."""
+        """Return the word position of the top split; 0 if the best tree decides it."""
         return heuristic_split(sentence) if self.top is None else self.top.split(sentence, symbols)
 
     def spans(self, symbols: bytes, segments: np.ndarray, split: int) -> tuple[list[tuple[int, int]], list[float]]:
-        """Return the brackets of a sentence, without that of the whole sentence, and their scores from 0 to 1.
+        """Compute the brackets of a sentence, except for the whole sentence, and their scores from 0 to 1.
 
         symbols (bytes), segments (int32, (n,)): Symbols and segments of two or more words.
-        split (int): Position of the top split; 0 if free.
+        split (int): Word position of the top split; 0 if the best tree decides it.
         """
         return self._table.decode(symbols, segments, split)
 

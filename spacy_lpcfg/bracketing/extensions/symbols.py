@@ -12,9 +12,10 @@ N_SYMBOLS = 256
 
 
 class Symbols:
-    """Ids of symbols: 0 is the sentence boundary, 1 to N_UNIVERSAL are tags, higher ids are words with a tag.
+    """Encoder of words as symbol ids: 0 is the sentence boundary, 1 to N_UNIVERSAL are tags, higher ids tagged words.
 
     lexical (sequence of str): Symbols of words as "TAG word", the word in lower case; at most 255 - N_UNIVERSAL.
+    RAISES (ValueError): If `lexical` is longer.
     """
 
     def __init__(self, lexical: Sequence[str] = ()) -> None:
@@ -49,7 +50,11 @@ class Symbols:
         return cls(lexical[: N_SYMBOLS - 1 - N_UNIVERSAL])
 
     def encode(self, words: Sequence[str], sentence: Plain) -> bytes:
-        """Return the symbols of a sentence's words, given all its tokens and the sentence without punctuation."""
+        """Return the symbol of each word that is not punctuation, one byte a word.
+
+        words (sequence of str): All tokens of the sentence, with punctuation.
+        sentence (Plain): The same sentence without punctuation.
+        """
         ids, out = self._ids, bytearray()
         for position, tag in zip(sentence.positions, sentence.universal, strict=True):
             by_tag = ids.get(words[position].lower())

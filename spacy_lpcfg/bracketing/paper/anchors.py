@@ -29,6 +29,6 @@ class PaperAnchors:
 
 
 def grouping(names: Sequence[str]) -> np.ndarray:
-    """Number groups from 0 in the order of their first members, int32 (n,)."""
+    """Return the number of each name, int32 (n,); distinct names are numbered from 0 by first occurrence."""
     order: dict[str, int] = {}
     return np.array([order.setdefault(name, len(order)) for name in names], dtype=np.int32)

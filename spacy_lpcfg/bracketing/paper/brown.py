@@ -53,9 +53,10 @@ class Brown:
 
 
 def merge_paths(pairs: np.ndarray) -> list[str]:
-    """Merge classes into a binary tree, each time the two that lose least likelihood; return paths such as "0110".
+    """Merge classes into a binary tree, each time the pair that loses least likelihood.
 
     pairs (int, (C, C)): Bigram counts of the classes.
+    RETURNS (list of str): The path from the root to each class, such as "0110".
     """
     table = pairs.astype(np.float64)
     members = [[k] for k in range(len(table))]

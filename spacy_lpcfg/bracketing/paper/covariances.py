@@ -62,7 +62,7 @@ def covariances(
 def _of_chunk(
     vectors: np.ndarray, ids: np.ndarray, anchors: np.ndarray, offsets: np.ndarray, max_distance: int, n_anchors: int
 ) -> Covariances:
-    """Sum up the covariances of a chunk, given the ids of its words."""
+    """Sum up the covariances of one chunk, whose words have the vectors `vectors[ids]`."""
     table = Covariances.zeros(max_distance, n_anchors, vectors.shape[1])
     add_pairs(table, vectors[ids], anchors, offsets)
     return table

@@ -74,7 +74,11 @@ class Embedder(Protocol):
     """A learner of word vectors."""
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
-        """Learn word vectors from the text that `chunks()` returns anew at every call."""
+        """Learn word vectors from text.
+
+        chunks (callable): Returns an iterable of the text, anew at every call.
+        seed (int): Seed of all random choices.
+        """
         ...
 
 
@@ -192,7 +196,7 @@ def _unit_rows(vectors: np.ndarray) -> np.ndarray:
 
 
 def _usage(chunks: Iterable[Chunk], vocabulary: EmbeddingVocabulary) -> tuple[np.ndarray, np.ndarray]:
-    """Count how often each known word has each tag, (N_UNIVERSAL, n_words), and sum over tags."""
+    """Count how often each known word has each tag, float64 (N_UNIVERSAL, n_words), and in all, float64 (n_words,)."""
     n = len(vocabulary)
     counts = np.zeros(N_UNIVERSAL * n)
     for chunk in chunks:
@@ -202,7 +206,7 @@ def _usage(chunks: Iterable[Chunk], vocabulary: EmbeddingVocabulary) -> tuple[np
 
 
 def _principal(rows: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
-    """Project rows on the `size` leading eigenvectors of the weighted second moments."""
+    """Project rows (n, p) on the `size` leading eigenvectors of their weighted second moments, (n, size)."""
     moments = (rows * weights[:, None]).T @ rows
     _, directions = np.linalg.eigh(moments)
     return rows @ directions[:, ::-1][:, :size]

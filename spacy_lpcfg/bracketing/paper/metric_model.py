@@ -24,7 +24,10 @@ class MetricModel:
     apart: float = 0.0
 
     def matrix(self, tags: np.ndarray) -> np.ndarray:
-        """Look up the distances between words with universal tags (int, (n,)), punctuation not added."""
+        """Return the distances between words, float64 (n, n), without `apart` for punctuation.
+
+        tags (int, (n,)): Universal tags of the words.
+        """
         anchors, n = self.groups[tags], len(tags)
         left, right = np.triu_indices(n, 1)
         matrix = np.zeros((n, n))

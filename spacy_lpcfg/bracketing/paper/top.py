@@ -10,7 +10,7 @@ VERBS = (VERB, FINITE_VERB)
 
 
 def heuristic_split(sentence: Plain) -> int:
-    """Return the top split by the paper's rule (section 4.1); 0 for a sentence of less than two words.
+    """Return the position of the word before which the paper's rule splits a sentence; 0 for less than two words.
 
     The sentence is split
 
@@ -25,7 +25,7 @@ def heuristic_split(sentence: Plain) -> int:
 
 
 def comma_split(sentence: Plain) -> int:
-    """Return the top split by rule 1 of `heuristic_split`; 0 if the rule does not apply."""
+    """Return the word position of the top split by rule 1 of `heuristic_split`; 0 if the rule does not apply."""
     at_comma = _last_comma(sentence.tokens)
     split = sum(position < at_comma for position in sentence.positions) if at_comma else 0
     return split if split < len(sentence.positions) else 0
@@ -38,7 +38,7 @@ def finite_verbs(sentence: Plain) -> list[int]:
 
 
 def _last_comma(tokens: Sequence[Token]) -> int:
-    """Return the position among the tokens of the comma of rule 1, or 0."""
+    """Return the index among the tokens of the comma, semicolon or colon at which rule 1 splits; 0 if none."""
     kinds = [token.kind for token in tokens]
     if SEPARATOR not in kinds:
         return 0

@@ -1,4 +1,4 @@
-"""Vocabularies cut to the pieces of texts: the embeddings of a multilingual encoder are most of its weights."""
+"""Vocabulary reduction: embeddings of rare pieces are most of the weights of a multilingual encoder."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from spacy_lpcfg.evidence.pieces import Pieces, UnigramPieces
 
 
 class Cut(NamedTuple):
-    """A vocabulary cut to some pieces.
+    """A reduced vocabulary, with its effect on the texts that it was chosen for.
 
-    ids (list of int): The pieces that are kept, in their order.
-    n_words (int): The number of running words of the texts.
-    n_changed (int): The number of them that fall back to other pieces, or to more of them.
-    n_unknown (int): The number of them with an unknown piece that had none before.
+    ids (list of int): The ids of the pieces that are kept, ascending.
+    n_words (int): Number of running words (tokens) of the texts.
+    n_changed (int): Number of tokens that the reduced vocabulary divides into other pieces.
+    n_unknown (int): Number of tokens that get an unknown piece by the reduction.
     """
 
     ids: list[int]
@@ -28,10 +28,10 @@ class Cut(NamedTuple):
 
 
 def cut_vocabulary(pieces: Pieces, words: Iterable[str], n_pieces: int) -> Cut:
-    """Choose the pieces to keep: special ones, single letters of the texts, and those that the texts have most often.
+    """Reduce a vocabulary to the special pieces, the single letters of texts, and the pieces most frequent in them.
 
-    Characters of ASCII follow. If the texts have fewer pieces than are kept, pieces of the same letters are added, in
-    the order of the vocabulary (word pieces) or from the likeliest on (unigram pieces).
+    If there is room for more, printable characters of ASCII are kept, and then other pieces of the same letters, in the
+    order of the vocabulary (word pieces) or by descending probability (unigram pieces).
 
     pieces (Pieces): Divides words into the pieces of the whole vocabulary.
     words (iterable of str): The running words of the texts, in treebank spelling.
@@ -55,7 +55,7 @@ def cut_vocabulary(pieces: Pieces, words: Iterable[str], n_pieces: int) -> Cut:
 
 
 def _ranked(pieces: Pieces, counts: Mapping[str, int], of_words: Mapping[str, tuple[int, ...]]) -> Iterator[int]:
-    """Yield pieces from the most to the least useful."""
+    """Yield the ids of pieces by descending usefulness, some more than once."""
     frequencies: Counter[int] = Counter()
     for word, ids in of_words.items():
         for i in ids:
@@ -72,12 +72,12 @@ def _ranked(pieces: Pieces, counts: Mapping[str, int], of_words: Mapping[str, tu
 
 
 def _single(pieces: Pieces, letters: Set[str]) -> Iterator[int]:
-    """Yield the pieces that are one of some letters."""
+    """Return the ids of the pieces that consist of one of the given letters."""
     return (i for i, piece in enumerate(pieces.vocabulary) if piece and pieces.letters_of(piece) in letters)
 
 
 def _by_likelihood(pieces: Pieces) -> Iterable[int]:
-    """Return all pieces from the likeliest on; vocabularies of word pieces are in that order, nearly."""
+    """Return the ids of all pieces, the likeliest first; vocabularies of word pieces are roughly in that order."""
     if isinstance(pieces, UnigramPieces):
         return np.argsort(-pieces.scores, kind="stable").tolist()
     return range(len(pieces.vocabulary))

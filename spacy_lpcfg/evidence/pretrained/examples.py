@@ -1,4 +1,4 @@
-"""Trees for a classifier of spans: word pieces of sentences, batches, and the best tree by the scores of spans."""
+"""Training data of a span classifier: sentences as word pieces, batches, and the best tree by span scores (CKY)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from spacy_lpcfg.trees.tree import Tree
 
 
 class Sentence(NamedTuple):
-    """The word pieces of a sentence, and the index of each word's last piece, as arrays of int64."""
+    """A sentence as word pieces, with the special pieces at both ends.
+
+    pieces (int64, (n_pieces,)): The ids of the pieces.
+    last (int64, (n_words,)): The index in `pieces` of each word's last piece.
+    """
 
     pieces: np.ndarray
     last: np.ndarray
@@ -28,7 +32,7 @@ class Sentence(NamedTuple):
 
     @classmethod
     def of(cls, words: Sequence[str], pieces: Pieces) -> Sentence:
-        """Divide words in the spelling of the treebank."""
+        """Divide words in treebank spelling into pieces."""
         ids, last = pieces.divide(words)
         return cls(np.array([pieces.first, *ids, pieces.last]), last + 1)
 
@@ -37,7 +41,7 @@ def batches(lengths: Sequence[int], size: int, rng: random.Random) -> list[list[
     """Divide sentences into batches of similar lengths, in random order.
 
     lengths (sequence of int): The number of word pieces of each sentence.
-    size (int): The most word pieces of a batch, padding included; a longer sentence is a batch by itself.
+    size (int): The maximum number of word pieces of a batch, padding included; a longer sentence is a batch by itself.
     rng (random.Random): Shuffles sentences of similar lengths, and the batches.
     RETURNS (list of list of int): Indices of the sentences of each batch.
     """
@@ -55,7 +59,7 @@ def best_spans(log_odds: np.ndarray, chains: Sequence[Chain]) -> list[tuple[int,
     """Return the brackets, in pre-order, of the tree whose chains have the largest sum of log-odds (CKY).
 
     log_odds (float32, (n_spans, n_chains)): As in `Evidence.spans`.
-    chains (sequence of tuple of str): The unary chains. The whole sentence gets one in any case.
+    chains (sequence of tuple of str): The unary chains. The whole sentence always gets one.
     """
     n = int((2 * len(log_odds)) ** 0.5)
     classes, splits = np.zeros((2, n, n + 1), np.int64)
@@ -79,7 +83,7 @@ def best_spans(log_odds: np.ndarray, chains: Sequence[Chain]) -> list[tuple[int,
 
 
 def classifier_f1(encoder: WordEncoder, classifier: SpanClassifier, golds: Sequence[Tree]) -> float:
-    """Return F1 in percent, as EVALB has it, of the best trees by a classifier alone.
+    """Return the EVALB F1, in percent, of the best trees by a classifier alone, without a grammar.
 
     encoder (WordEncoder): The encoder on whose vectors the classifier has learned.
     classifier (SpanClassifier): The classifier.

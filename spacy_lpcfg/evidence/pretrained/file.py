@@ -1,4 +1,4 @@
-"""An encoder as a file of its own, with the classifier that it was tuned with; and as a folder with ONNX."""
+"""Files and ONNX folders of pretrained encoders, with the span classifier that was tuned with the encoder."""
 
 from __future__ import annotations
 
@@ -24,13 +24,17 @@ _MODELS = ("encoder.onnx", "model.onnx", "onnx/model.onnx")
 
 @dataclass(frozen=True, eq=False)
 class PretrainedEncoder(Stored):
-    """An encoder, with a span classifier that was learned on its vectors, if there is one."""
+    """A pretrained encoder with an optional span classifier, saved in a file of its own.
+
+    encoder (Encoder): The encoder.
+    classifier (SpanClassifier or None): A span classifier that was learned on the vectors of the encoder, if any.
+    """
 
     encoder: Encoder
     classifier: SpanClassifier | None = None
 
     def to_bytes(self) -> bytes:
-        """Serialize both, compressed."""
+        """Serialize the encoder and the classifier, compressed."""
         parts: dict[str, Mapping[str, Any]] = {"encoder": self.encoder.to_values()}
         if self.classifier is not None:
             parts["classifier"] = self.classifier.to_values()
@@ -38,9 +42,9 @@ class PretrainedEncoder(Stored):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PretrainedEncoder:
-        """Deserialize what `to_bytes` returned.
+        """Deserialize the bytes that `to_bytes` returned.
 
-        RAISES (ValueError): If the data are damaged, or something else.
+        RAISES (ValueError): If the data are damaged, or not of an encoder.
         """
         encoder, classifier = without_prefixes(unpack(KIND, _VERSION, data), PARTS)
         try:
@@ -50,10 +54,11 @@ class PretrainedEncoder(Stored):
 
     @classmethod
     def from_folder(cls, path: PathLike) -> PretrainedEncoder:
-        """Read an encoder in ONNX as it is: encoder.onnx, model.onnx or onnx/model.onnx, and its vocabulary.
+        """Read an encoder from a folder with encoder.onnx, model.onnx or onnx/model.onnx, and its vocabulary.
 
-        A card.json or README.md says what it is, and classifier.bin is a span classifier on its vectors, if there is
-        one.
+        Optional files are card.json or README.md, for metadata, and classifier.bin, a span classifier on the vectors of
+        the encoder.
+
         RAISES (ModelError): If the folder lacks a file or has a damaged one. (OSError): If a file cannot be read.
         """
         folder = Path(path)
@@ -66,13 +71,15 @@ class PretrainedEncoder(Stored):
 
 
 def onnx_in(folder: Path) -> Path | None:
-    """Return the file of an encoder in ONNX in a folder, if there is one."""
+    """Return the path of the ONNX encoder in a folder; None if there is none."""
     return next((path for name in _MODELS if (path := folder / name).is_file()), None)
 
 
 def exported(hub: HubEncoder, *, quantized: bool = True) -> Encoder:
-    """Return an encoder as the parser runs it: in ONNX, with weights of 8 bits or of 32.
+    """Export an encoder to ONNX, in which form the parser runs it.
 
+    hub (HubEncoder): The encoder.
+    quantized (bool): Whether weights have 8 bits instead of 32.
     RAISES (ImportError): If onnx is not installed.
     """
     extra("onnx", "The export of an encoder", "encoder")

@@ -1,9 +1,9 @@
-"""Encoders of BERT's kind as ONNX, in 32-bit floats or in 8 bits.
+"""Export of encoders of BERT's family to ONNX, in 32-bit floats or quantized to 8 bits.
 
-Weights in 8 bits have one scale a column, and the inputs of a product one scale a row, of the word piece itself: a
-sentence has the same vectors in a batch as alone, which scales of whole batches (`quantize_dynamic`) do not give.
+Quantized weights have one scale per column. The inputs of a product have one scale per row, that is per word piece, so
+that the vectors of a sentence do not depend on its batch; with the scales of `quantize_dynamic` they would.
 Weights are from -64 to 64, so that no sum of two products overflows 16 bits on processors without VNNI. Embeddings are
-from -31 to 31 with one scale a row, and stay as good: a compressed file has 3 MB less by them.
+from -31 to 31 with one scale per row, which loses no accuracy and makes a compressed file 3 MB smaller.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MICROSOFT = "com.microsoft"  # fused operators, which onnxruntime has
 
 
 def encoder_model(weights: EncoderWeights, *, quantized: bool = True) -> bytes:
-    """Return an encoder as ONNX: from input_ids and attention_mask, int64 (n, length), to last_hidden_state.
+    """Export an encoder to ONNX: from input_ids and attention_mask, int64 (n, length), to last_hidden_state.
 
     weights (EncoderWeights): The weights.
     quantized (bool): Whether weights are stored and multiplied in 8 bits.
@@ -35,7 +35,7 @@ def encoder_model(weights: EncoderWeights, *, quantized: bool = True) -> bytes:
 
 
 class _Graph:
-    """A graph under construction: nodes, constants, and names of results."""
+    """Builder of an ONNX graph; its methods add nodes and return the names of their outputs."""
 
     def __init__(self, weights: EncoderWeights, quantized: bool) -> None:
         self.weights, self.epsilon, self.quantized = weights.arrays, weights.epsilon, quantized
@@ -67,7 +67,7 @@ class _Graph:
         return self.add("Add", self.product(x, self.weights[f"{PROJECTION}.weight"]), bias)
 
     def rows(self, table: np.ndarray, select: Callable[[str], str]) -> str:
-        """Return rows of a table of embeddings, which a function selects from the constant of a given name."""
+        """Add the look-up of rows of an embedding table; `select` adds the node that selects them from a constant."""
         if not self.quantized:
             return select(self.constant(table))
         scales = np.maximum(np.abs(table).max(1, keepdims=True), 1e-9) / _LARGEST_EMBEDDING
@@ -90,7 +90,7 @@ class _Graph:
         return self.sublayer(self.add("BiasGelu", inner, self.constant(bias), domain=_MICROSOFT), x, f"{name}output")
 
     def sublayer(self, x: str, residual: str, name: str) -> str:
-        """Return the norm of a linear map of x plus the residual."""
+        """Add a linear map of x, the residual connection and the layer norm."""
         y = self.product(x, self.weights[f"{name}.dense.weight"])
         bias = self.constant(self.weights[f"{name}.dense.bias"])
         norm = self.norm(f"{name}.LayerNorm")
@@ -100,7 +100,7 @@ class _Graph:
         return [self.constant(self.weights[f"{name}.{kind}"]) for kind in ("weight", "bias")]
 
     def product(self, x: str, matrix: np.ndarray) -> str:
-        """Return the product of x with the transpose of a matrix (n_outputs, n_inputs)."""
+        """Add the product of x with the transpose of a matrix (n_outputs, n_inputs)."""
         if not self.quantized:
             return self.add("MatMul", x, self.constant(matrix.T))
         n_outputs, n_inputs = matrix.shape
@@ -115,7 +115,7 @@ class _Graph:
         return self.add("Reshape", y, shape)
 
     def quantized_rows(self, x: str) -> tuple[str, str, str]:
-        """Return x in 8 bits without a sign, the scale of each row, and the integer that stands for 0."""
+        """Add the quantization of x to uint8 by rows; return the rows, the scale of each row, and the zero point."""
         largest, least = (self.add(kind, x, axes=[-1], keepdims=0) for kind in ("ReduceMax", "ReduceMin"))
         bound = self.add("Max", largest, self.add("Neg", least), self.constant(1e-9))
         scale = self.add("Mul", bound, self.constant(1 / _LARGEST_INPUT))

@@ -1,4 +1,4 @@
-"""Folders of pretrained encoders as the Hugging Face hub has them: sizes, weights, pieces of words, and where from."""
+"""Reader of folders of pretrained encoders in the layout of the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _LICENCE = re.compile(r"^license: *[\"']?([\w .-]+)", re.MULTILINE)
 
 @dataclass(frozen=True, eq=False)
 class HubEncoder:
-    """A pretrained encoder as a hub has it.
+    """A pretrained encoder from a folder of the Hugging Face hub, before it is exported to ONNX.
 
-    weights (EncoderWeights): Its weights.
-    pieces (Pieces): Divides words into the pieces of its vocabulary.
-    card (dict of str to str): Its name, licence and source, as far as they are known, and the SHA-256 of its weights.
+    weights (EncoderWeights): The weights.
+    pieces (Pieces): The tokenizer, which divides words into the pieces of the encoder's vocabulary.
+    card (dict of str to str): Name, licence and source, as far as they are known, and the SHA-256 of the weights.
     """
 
     weights: EncoderWeights
@@ -66,7 +66,11 @@ def _missing(folder: Path, name: str) -> str:
 
 
 def card_of(folder: Path, sha256: str) -> dict[str, str]:
-    """Return the card of a hub folder: what its card.json says, or else its name and the licence of its README.md."""
+    """Return the metadata of an encoder: the entries of card.json, or else the licence in README.md.
+
+    folder (path): The folder; its name is the encoder's name unless card.json has another.
+    sha256 (str): Entered as `sha256` unless card.json has another.
+    """
     path, page = folder / "card.json", folder / "README.md"
     card: dict[str, Any] = {"name": folder.resolve().name}
     if path.is_file():

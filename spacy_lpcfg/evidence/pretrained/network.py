@@ -1,4 +1,4 @@
-"""The network that is tuned: an encoder, and a classifier of spans and tags over its word vectors, in torch."""
+"""The network for fine-tuning in torch: an encoder, and a classifier of spans and tags over its word vectors."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ UNSEEN = -1e4  # score of padding, before the softmax
 
 
 class Batch(NamedTuple):
-    """Sentences as tensors of int64: padded word pieces, then flat indices.
+    """A batch of sentences as int64 tensors: padded word pieces, and indices over the words of all sentences.
 
     pieces, mask: Word pieces, and 1 where they are no padding, of the shape (batch, length).
     words: The last word piece of each word of all sentences, as an index into flat `pieces`.
-    cases: The case of each word.
-    before, after: The words before and after each fence post; the number of words where there is none.
+    cases: The class of letter case of each word.
+    before, after: The index of the word before and after each fence post; the number of words where there is none.
     starts, ends: The fence posts around each span, in the order of `span_bounds`, one sentence after the other.
     """
 
@@ -63,9 +63,11 @@ class Batch(NamedTuple):
 
 
 class TorchEncoder(nn.Module):
-    """An encoder of BERT's family as a function of its weights.
+    """An encoder of BERT's family as a torch module.
 
-    The word embeddings are not tuned: their gradient would take a fifth of the time.
+    The word embeddings are not trained, since their gradient would take a fifth of the time.
+
+    given (EncoderWeights): The initial weights.
     """
 
     def __init__(self, given: EncoderWeights) -> None:
@@ -96,7 +98,7 @@ class TorchEncoder(nn.Module):
         return x
 
     def tuned(self) -> EncoderWeights:
-        """Return the weights as they are now."""
+        """Return a copy of the current weights."""
         arrays = {name: self.parameter(name).detach().numpy().copy() for name in self.given.arrays}
         return replace(self.given, arrays=arrays)
 
@@ -143,7 +145,7 @@ class Dropout(nn.Module):
 
 
 class TorchClassifier(nn.Module):
-    """Classifier of spans and tags over word vectors and cases."""
+    """Classifier of spans and tags over word vectors and classes of letter case."""
 
     def __init__(self, width: int, labels: Labels, dropout: Dropout) -> None:
         super().__init__()
@@ -175,7 +177,7 @@ class TorchClassifier(nn.Module):
 
     @torch.no_grad()
     def frozen(self) -> SpanClassifier:
-        """Return the classifier as the parser takes it: posts and hidden layer as one linear map."""
+        """Convert to a `SpanClassifier` for parsing, in which fence posts and hidden layer are one linear map."""
         halves = self.hidden.weight.split(POST // 2, 1)
         weights, biases = self.posts.weight.split(POST // 2), self.posts.bias.split(POST // 2)
         (before, after), (before_bias, after_bias) = (
@@ -218,7 +220,7 @@ class TorchNetwork(nn.Module):
         return self.classifier(F.embedding(batch.words, states), batch)
 
     def loss(self, examples: Sequence[tuple[Sentence, Example]]) -> Tensor:
-        """Return the cross-entropy of all spans and half that of all tags, a word."""
+        """Return the cross-entropy of all spans plus `TAG_WEIGHT` times that of all tags, per word."""
         sentences, golds = zip(*examples, strict=True)
         with torch.autocast("cpu", torch.bfloat16):
             spans, tags = self(Batch.of(sentences, [gold.cases for gold in golds]))

@@ -17,11 +17,11 @@ _NOTES = "__metadata__"
 
 
 def safetensors(data: bytes, name: str) -> dict[str, np.ndarray]:
-    """Return the arrays of floats in a file by their names, as float32; arrays of integers are left out.
+    """Read the arrays of floats of a safetensors file by name, as float32; arrays of integers are left out.
 
     data (bytes): The contents of the file.
-    name (str): The name of the file, for errors.
-    RAISES (StorageError): If the file is damaged, or something else.
+    name (str): The name of the file, for error messages.
+    RAISES (StorageError): If the file is damaged, or not in this format.
     """
     body = _N_LENGTH + int.from_bytes(data[:_N_LENGTH], "little")
     try:
@@ -39,7 +39,7 @@ def safetensors(data: bytes, name: str) -> dict[str, np.ndarray]:
 
 
 def _array(name: str, entry: Any, body: memoryview) -> np.ndarray:
-    """Return an array by its entry in the header."""
+    """Read the array that an entry of the header describes, as float32."""
     try:
         kind, shape, (start, end) = entry["dtype"], entry["shape"], entry["data_offsets"]
         are_sizes = all(type(size) is int and size >= 0 for size in (*shape, start))

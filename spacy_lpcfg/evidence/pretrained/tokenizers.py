@@ -24,9 +24,10 @@ _PIECES, _TRAINER, _MODEL_TYPE, _UNIGRAM = 1, 2, 3, 1  # numbers of fields of a 
 
 
 def read_pieces(folder: Path) -> Pieces:
-    """Read the vocabulary of an encoder from its folder.
+    """Read the tokenizer of an encoder from its folder.
 
-    RAISES (ModelError): If there is none, or one of another kind. (OSError): If a file cannot be read.
+    RAISES (ModelError): If there is no vocabulary, or it is of another kind or damaged.
+        (OSError): If a file cannot be read.
     """
     try:
         if (folder / "tokenizer.json").is_file():
@@ -55,7 +56,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _from_json(tokenizer: Mapping[str, Any]) -> Pieces:
-    """Return the pieces of a tokenizer.json: of WordPiece with BERT's normalization, or of Unigram with NFKC."""
+    """Return the tokenizer of a tokenizer.json: WordPiece with BERT's normalization, or Unigram with NFKC."""
     model, normalizer = tokenizer["model"], tokenizer.get("normalizer") or {}
     kind = model.get("type", "WordPiece")
     if kind == "Unigram":
@@ -74,14 +75,14 @@ def _from_json(tokenizer: Mapping[str, Any]) -> Pieces:
 
 
 def _from_lines(folder: Path) -> WordPieces:
-    """Return the pieces of a vocab.txt, a piece a line; tokenizer_config.json says whether words are lowered."""
+    """Return the tokenizer of a vocab.txt, one piece per line, and of tokenizer_config.json, for lower-casing."""
     lines = read_file(folder / "vocab.txt").decode("utf-8").replace("\r\n", "\n").removesuffix("\n").split("\n")
     config = _json(folder / "tokenizer_config.json") if (folder / "tokenizer_config.json").is_file() else {}
     return _word_pieces(lines, config.get("do_lower_case", True), config.get("strip_accents"))
 
 
 def _word_pieces(vocabulary: list[str], lower: bool, strip_accents: bool | None) -> WordPieces:
-    """Return word pieces; where it is not said, accents are stripped if words are lowered."""
+    """Create a WordPiece tokenizer; if `strip_accents` is None, accents are stripped if words are lower-cased."""
     is_stripped = lower if strip_accents is None else strip_accents
     return WordPieces(vocabulary, lower=bool(lower), strip_accents=bool(is_stripped))
 
@@ -90,7 +91,7 @@ def _word_pieces(vocabulary: list[str], lower: bool, strip_accents: bool | None)
 
 
 def _from_sentencepiece(data: bytes, name: str) -> UnigramPieces:
-    """Return the pieces of a unigram model of SentencePiece, with the special pieces of XLM-R before them."""
+    """Return the tokenizer of a unigram model of SentencePiece, with the special pieces of XLM-R in its vocabulary."""
     pieces: list[tuple[str, float]] = []
     kind = _UNIGRAM
     for number, value in _fields(data):
@@ -108,7 +109,10 @@ def _from_sentencepiece(data: bytes, name: str) -> UnigramPieces:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
-    """Yield the number and the value of each field of a message of protobuf."""
+    """Yield the number and the value of each field of a protobuf message.
+
+    RAISES (ValueError): If the message is cut off.
+    """
     at = 0
     while at < len(data):
         key, at = _varint(data, at)
@@ -125,7 +129,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of variable length, and where it ends."""
+    """Decode a protobuf varint at position `at`; return the number and the position after it."""
     value = shift = 0
     while True:
         if at >= len(data):

@@ -1,6 +1,7 @@
-"""Tuning of a pretrained encoder on trees: the encoder and a classifier of spans and tags learn together, by torch.
+"""Fine-tuning of a pretrained encoder on trees, jointly with a classifier of spans and tags, in torch.
 
-A span is the difference of two fence posts, and gets a unary chain of labels or none (Kitaev and Klein 2018).
+A span is represented by the difference of two fence posts, and is classified as a unary chain of labels or as no
+bracket (Kitaev and Klein 2018).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _NO_VECTORS = np.empty((0, 0))  # of examples: the network computes them
 
 
 class Tuned(NamedTuple):
-    """The weights of an encoder after an epoch, and the classifier that learned with them."""
+    """The weights of the encoder after an epoch, and the classifier trained with it."""
 
     weights: EncoderWeights
     classifier: SpanClassifier
@@ -48,14 +49,14 @@ def tune(
     seed: int = 0,
     tell: Callable[[str], None],
 ) -> Iterator[Tuned]:
-    """Tune an encoder on trees, by AdamW with a warm-up and a linear decay; yield it after each epoch.
+    """Fine-tune an encoder and a span classifier on trees by AdamW; yield both after each epoch.
 
     weights (EncoderWeights): The weights to begin with; word embeddings stay as they are.
     pieces (Pieces): Divides words into the pieces that the weights embed.
     trees (sequence of Tree): Normalized trees.
-    n_epochs (int): How many times each tree is read.
+    n_epochs (int): Number of epochs, over which the learning rate warms up and then decays linearly.
     seed (int): Seed of the first weights of the classifier, of the order of trees and of dropout.
-    tell (callable): Called with a line on the progress, from time to time.
+    tell (callable): Called with a line of text on the progress, from time to time.
     RAISES (ValueError): If there is no tree with a constituent.
     """
     torch.manual_seed(seed)
@@ -69,7 +70,7 @@ def tune(
 
 
 def _examples(trees: Iterable[Tree], pieces: Pieces, labels: Labels) -> list[tuple[Sentence, Example]]:
-    """Return the trees as arrays, but for those with more word pieces than encoders can read."""
+    """Return trees as training examples; leave out trees of more than `_MOST_PIECES` word pieces."""
     pairs = ((Sentence.of(tree.words, pieces), tree) for tree in trees)
     return [
         (sentence, labels.example(tree, _NO_VECTORS)) for sentence, tree in pairs if sentence.n_pieces <= _MOST_PIECES
@@ -77,7 +78,7 @@ def _examples(trees: Iterable[Tree], pieces: Pieces, labels: Labels) -> list[tup
 
 
 class _Training:
-    """The steps of all epochs."""
+    """Optimizer, learning-rate schedule and batches of all epochs."""
 
     def __init__(
         self,
@@ -105,7 +106,7 @@ class _Training:
         self.n_pieces, self.start = 0, time.perf_counter()
 
     def epoch(self, order: list[list[int]]) -> None:
-        """Take a step for each batch."""
+        """Train for an epoch: take an optimizer step for each batch of indices of examples."""
         self.model.train()
         for batch in order:
             examples = [self.examples[i] for i in batch]

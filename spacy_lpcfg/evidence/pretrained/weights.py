@@ -1,4 +1,4 @@
-"""Weights of encoders of BERT's family under one set of names, checked against the sizes in their config."""
+"""Weights of encoders of BERT's family, renamed to BERT's names and checked against the sizes in their config."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _AGAIN = "are all files of the folder from one encoder? Download them again."
 class EncoderWeights:
     """The weights of an encoder of BERT's family, under BERT's names.
 
-    arrays (mapping of str to float32 array): The weights, such as "encoder.layer.0.output.dense.bias". Positions are
-        the first `N_POSITIONS` that a text has, with the embedding of the first token type added.
-    n_layers, n_heads (int): The numbers of layers and of heads of attention.
+    arrays (mapping of str to float32 array): The weights, such as "encoder.layer.0.output.dense.bias". Position
+        embeddings are those of the first `N_POSITIONS` pieces, with the embedding of the first token type added.
+    n_layers, n_heads (int): Numbers of layers, and of attention heads per layer.
     epsilon (float): Added to variances in layer norms.
     """
 
@@ -54,18 +54,20 @@ class EncoderWeights:
 
     @property
     def n_bytes(self) -> int:
-        """The bytes that the weights take."""
+        """The size of all weights in bytes."""
         return sum(array.nbytes for array in self.arrays.values())
 
     def of_pieces(self, ids: Sequence[int]) -> EncoderWeights:
-        """Return the weights with the embeddings of some pieces only."""
+        """Return a copy with the embeddings of the pieces `ids` only, in that order."""
         return replace(self, arrays={**self.arrays, WORDS: self.words[np.asarray(ids, np.int64)]})
 
 
 def encoder_weights(config: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> EncoderWeights:
-    """Return the weights of an encoder by its config and the arrays of its file.
+    """Return the weights of an encoder, renamed and checked.
 
-    RAISES (ModelError): If it is of a family that is not known, or if weights are missing or of another shape.
+    config (mapping): The content of its config.json.
+    arrays (mapping of str to array): The arrays of its file of weights.
+    RAISES (ModelError): If the encoder is of an unknown family, or if weights are missing or of another shape.
     """
     _check_family(config)
     named = _renamed(arrays)
@@ -104,7 +106,7 @@ def _check_family(config: Mapping[str, Any]) -> None:
 
 
 def _size(config: Mapping[str, Any], *names: str) -> int:
-    """Return a size of the config, which has one of several names."""
+    """Return a size from the config, under the first of several names that it has."""
     value = next((config[name] for name in names if name in config), None)
     if type(value) is not int or value < 0:
         raise ModelError(f"Expected a number for {' or '.join(names)} in config.json, got {shown(value)}: {_AGAIN}")
@@ -112,7 +114,7 @@ def _size(config: Mapping[str, Any], *names: str) -> int:
 
 
 def _renamed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the arrays of an encoder by BERT's names, without a prefix such as "bert." and without heads."""
+    """Return the arrays of an encoder by BERT's names, without a prefix such as "bert." and without output heads."""
     prefix = next((name.removesuffix(WORDS) for name in arrays if name.endswith(WORDS)), None)
     if prefix is None or arrays[prefix + WORDS].ndim != len(("pieces", "width")):
         names = ", ".join(sorted(arrays)[:3])
@@ -128,7 +130,7 @@ def _renamed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _with_types(named: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the arrays with the positions that are used, to which the first token type is added if there are any."""
+    """Return the arrays with the first `N_POSITIONS` position embeddings, plus the first token type embedding."""
     positions = named.get(POSITIONS)
     if positions is None or len(positions) < N_POSITIONS:
         n = 0 if positions is None else len(positions)

@@ -1,4 +1,4 @@
-"""The grammar of the parameters that go on from another grammar with new trees."""
+"""Assemble the adapted grammar from its latent parameters, the old grammar and the new trees."""
 
 from __future__ import annotations
 
@@ -21,9 +21,12 @@ from spacy_lpcfg.words.signatures import is_signature
 
 
 def build_adapted(prior: Prior, new: NewTrees, latent: Latent, strength: float) -> Grammar:
-    """Return the grammar of latent parameters; the treebank PCFG beneath it has the same prior.
+    """Return the adapted grammar; its treebank PCFG adds the prior's expected counts to the counts of the new trees.
 
-    strength (float): The number of trees that the grammar of the prior stands for.
+    prior (Prior): The old grammar, with its expected counts.
+    new (NewTrees): The new trees.
+    latent (Latent): The latent parameters after MAP-EM, in the layout of `new`.
+    strength (float): The number of trees that the old grammar stands for.
     """
     old, counts = prior.grammar, new.counts
     visits = strength * new.of_symbols(prior.symbols)
@@ -54,20 +57,23 @@ def build_adapted(prior: Prior, new: NewTrees, latent: Latent, strength: float) 
 
 
 def _normalized(counts: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:
-    """Return counts divided by the sum of their group."""
+    """Return each count divided by the sum of the counts in its group; `groups` are group ids, int (n,)."""
     sums = np.bincount(groups, counts, n_groups)
     return counts / np.where(sums > 0, sums, 1.0)[groups]
 
 
 def _classifier(old: Grammar, n_preterminals: int) -> Classifier:
-    """Return the classifier of words in context, which has no weights for new preterminals."""
+    """Return the old grammar's classifier, renumbered for `n_preterminals`; new preterminals have no weights."""
     outputs = old.classifier.outputs.astype(np.int64)
     outputs[outputs >= old.n_preterminals] += n_preterminals - old.n_preterminals  # beginnings and ends of spans
     return replace(old.classifier, outputs=outputs.astype(np.uint16))
 
 
 def _boundary_tags(new: NewTrees, visits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return P(tag before | symbol) and P(tag after | symbol), each (n_symbols, n_tags + 1)."""
+    """Return P(tag before | symbol) and P(tag after | symbol), each (n_symbols, n_tags + 1).
+
+    visits (float64, (n_symbols,)): Expected count of each symbol in the prior, which weights the old grammar's tables.
+    """
     old, n_old, n = new.grammar, len(new.grammar.tags), new.counts.symbols + 1
     symbols, tables = new.inherited.symbols, []
     of_trees = boundary_tags(new.nodes, new.tag_of, len(new.tags))
@@ -82,7 +88,11 @@ def _boundary_tags(new: NewTrees, visits: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def _lexicon(new: NewTrees, visits: np.ndarray, emissions: np.ndarray) -> Lexicon:
-    """Return the lexicon of emissions (n_pairs, m), in which signatures share theirs out to rare words."""
+    """Return the adapted lexicon, in which each signature shares its emissions out to rare words.
+
+    visits (float64, (n_symbols,)): Expected count of each symbol in the prior.
+    emissions (float64, (n_pairs, m)): q(x | a, h).
+    """
     old = new.grammar.lexicon
     rows, symbols = new.inherited.rows, new.layout.pairs[:, 0]
     counts = new.tokens + new.emitted.backoff
@@ -93,7 +103,10 @@ def _lexicon(new: NewTrees, visits: np.ndarray, emissions: np.ndarray) -> Lexico
 
 
 def _table(new: NewTrees, weights: np.ndarray, emissions: np.ndarray) -> Lexicon:
-    """Return a lexicon with a row for each pair and for each preterminal's tag, without rare words."""
+    """Return a lexicon without rare words: a row for each emission, and the rows of the given tags.
+
+    weights (float64, (n_pairs,)), emissions (float64, (n_pairs, m)): q(x | a) and q(x | a, h).
+    """
     old, grammar, m = new.grammar.lexicon, new.grammar, emissions.shape[1]
     terminal_of_tag = np.append(old.tag_terminals, len(old.terminals) + np.arange(len(new.tags) - len(old.tags)))
     of_tags = np.setdiff1d(np.arange(len(old.symbols)), new.inherited.rows)
@@ -121,10 +134,11 @@ def _table(new: NewTrees, weights: np.ndarray, emissions: np.ndarray) -> Lexicon
 
 
 def _with_rare_words(table: Lexicon, new: NewTrees, visits: np.ndarray) -> Lexicon:
-    """Return a lexicon in which rare words of the grammar and new words have more of the tags of the new trees.
+    """Add rare words of the old grammar and new words to `table`; tags seen in the new trees raise their factors.
 
-    A factor of 1 stands for the tokens of a tag that the grammar expects of any one rare word of a signature, so that
-    each token of the new trees adds 1 divided by that. A new word starts with the tags of unknown words.
+    A factor of 1 stands for the number of tokens under a tag that the old grammar expects of one rare word of a
+    signature; each token in the new trees adds the inverse of this number. A new word starts with the factors of
+    unknown words.
     """
     old = new.grammar.lexicon
     if not old.rare_words:
@@ -158,13 +172,17 @@ def _names(lexicon: Lexicon) -> list[tuple[str, int]]:
 
 
 def _factors(lexicon: Lexicon, rare: int) -> dict[int, float]:
-    """Return the factors of a rare word by tag."""
+    """Return the factors of the rare word with index `rare`, by tag id."""
     entries = slice(lexicon.rare_offsets[rare], lexicon.rare_offsets[rare + 1])
     return dict(zip(lexicon.rare_tags[entries].tolist(), lexicon.rare_factors[entries].tolist(), strict=True))
 
 
 def _of_one_word(unknown: dict[int, float], tokens: np.ndarray) -> dict[int, float]:
-    """Return the factors of all unknown words of a signature, scaled to the tokens of one rare word."""
+    """Return the factors of a new word: those of a signature's unknown words, scaled to the mass of one rare word.
+
+    unknown (dict from int to float): Factors of the signature's unknown words by tag id.
+    tokens (float64, (n_tags,)): Expected tokens of one rare word under each tag.
+    """
     factors = np.ones(len(tokens))
     factors[[*unknown]] = [*unknown.values()]
     factors *= tokens.sum() / (factors * tokens).sum()
@@ -172,7 +190,7 @@ def _of_one_word(unknown: dict[int, float], tokens: np.ndarray) -> dict[int, flo
 
 
 def _rare_tokens(new: NewTrees) -> Counter[tuple[str, int, int]]:
-    """Count the words that signatures emit in the new trees, by (name among rare words, signature, tag)."""
+    """Count the tokens that signatures emit in the new trees, by (word or rare word, signature id, tag id)."""
     lexicon, nodes, tag_of = new.grammar.lexicon, new.nodes, new.tag_of
     counts: Counter[tuple[str, int, int]] = Counter()
     for leaf, terminal in zip(nodes.leaves.tolist(), new.emitted.terminals.tolist(), strict=True):

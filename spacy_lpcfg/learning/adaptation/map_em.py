@@ -1,10 +1,10 @@
-"""EM that goes on from a grammar: maximum a posteriori, with the grammar's own expected counts as Dirichlet priors.
+"""MAP-EM that adapts a grammar to new trees, with the grammar's own expected counts as Dirichlet priors.
 
-The grammar stands for `strength` trees of its own (`prior.py`). In the M step the expected counts of the new trees are
-added to theirs (Dempster, Laird and Rubin 1977, section 2; Gauvain and Lee 1994). So an infinite strength keeps the
-grammar, and strength 0 is EM on the new trees alone, from the grammar as the start. Symbols, rules and emissions that
-the grammar lacks have no prior: new symbols have one state, and the states in new rules and emissions of old symbols
-are independent of them where counts are small, as `StateSmoothing` has it.
+The grammar stands for `strength` trees of its own (`prior.py`). The M step adds their expected counts to the expected
+counts of the new trees (Dempster, Laird and Rubin 1977, section 2; Gauvain and Lee 1994). A strength towards infinity
+keeps the grammar, and strength 0 is EM on the new trees alone, started at the grammar. Symbols, rules and emissions
+that the grammar lacks have no prior. New symbols have one state. In new rules and emissions with small counts, the
+states of old symbols are smoothed towards independence, as by `StateSmoothing`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class StateCounts(NamedTuple):
     words: np.ndarray
 
     def plus(self, other: StateCounts, weight: float) -> StateCounts:
-        """Add other counts times a weight."""
+        """Return the counts `self + weight * other`."""
         pairs = zip(self, other, strict=True)
         return StateCounts(*(mine + np.asarray(weight, mine.dtype) * others for mine, others in pairs))
 
@@ -63,9 +63,9 @@ class PriorEM:
     new: NewTrees
 
     def fit(self, strength: float) -> Grammar:
-        """Return the grammar after some iterations of EM.
+        """Return the adapted grammar after `_N_ITERATIONS` iterations of MAP-EM.
 
-        strength (float): The number of trees that the grammar of the prior stands for.
+        strength (float): The number of trees that the old grammar stands for.
         RAISES (ValueError): If the strength is negative or not finite.
         """
         at_least(0)(strength=strength)
@@ -78,11 +78,11 @@ class PriorEM:
     # Steps
 
     def start(self) -> StateCounts:
-        """Return the counts whose relative frequencies are the first parameters: the grammar's, and the new trees'."""
+        """Return the initial counts: prior counts times the number of new trees, plus `independent` and back-off."""
         return self._with_backoff(self.independent).plus(self.prior_counts, len(self.new.nodes.roots))
 
     def expect(self, latent: Latent) -> StateCounts:
-        """Return the expected counts of the new trees; those of new rules and emissions are smoothed (E step)."""
+        """Return the expected counts of the new trees, smoothed for new rules and emissions (E step)."""
         expected, independent, new = self.shard.expect(latent), self.independent, self.new
         counts = new.counts.rule_counts
         trust = np.where(new.is_new_rule, counts / (counts + _SMOOTHING.rare_rules), 1).astype(np.float32)
@@ -98,7 +98,7 @@ class PriorEM:
         )
 
     def maximize(self, counts: StateCounts) -> Latent:
-        """Return the parameters that are the relative frequencies of counts (M step)."""
+        """Return the latent parameters: relative frequencies of the counts (M step)."""
         layout, m = self.new.layout, self.new.layout.width
         lhs = layout.rules[:, 0]
         sizes = layout.n_states[lhs].astype(np.int64)
@@ -123,12 +123,12 @@ class PriorEM:
 
     @cached_property
     def shard(self) -> Shard:
-        """The new trees."""
+        """The new trees, in the form that the E step reads."""
         return self.new.shard()
 
     @cached_property
     def prior_counts(self) -> StateCounts:
-        """The expected counts of one tree of the grammar."""
+        """The expected counts of one tree drawn from the old grammar."""
         grammar, layout, old = self.prior.grammar, self.new.layout, self.new.inherited
         visits = self.new.of_symbols(self.prior.states)
         roots = np.zeros_like(visits)
@@ -143,7 +143,10 @@ class PriorEM:
         return StateCounts(roots, rules, self._prior_words(visits))
 
     def _prior_words(self, visits: np.ndarray) -> np.ndarray:
-        """Return the expected counts of emissions in one tree of the grammar, given those of states."""
+        """Return the expected counts of emissions in one tree of the old grammar, float64 (n_pairs, m).
+
+        visits (float64, (n_symbols, m)): Expected counts of states.
+        """
         grammar, layout, old = self.prior.grammar, self.new.layout, self.new.inherited
         lexicon = grammar.lexicon
         sizes = np.diff(lexicon.vector_offsets)[old.rows]
@@ -157,8 +160,8 @@ class PriorEM:
     def independent(self) -> StateCounts:
         """Expected counts of the new trees if the states of the symbols of a rule are independent.
 
-        Roots, rules and emissions that the grammar has already are multiplied by `_FLOOR`, which is just enough for
-        every new tree to have a probability.
+        The counts of roots, rules and emissions that the old grammar has are multiplied by `_FLOOR`, just enough to
+        give every new tree a positive probability.
         """
         new, layout, shares = self.new, self.new.layout, self.state_shares
         has_root = self.prior_counts.roots.sum(axis=1) > 0
@@ -174,7 +177,7 @@ class PriorEM:
 
     @cached_property
     def state_shares(self) -> np.ndarray:
-        """P(h | a), float64 (n_symbols, m)."""
+        """P(h | a) under the prior, float64 (n_symbols, m); new symbols have all mass on their one state."""
         shares = self.new.of_symbols(self.prior.state_shares)
         is_new = np.ones(len(shares), dtype=bool)
         is_new[self.new.inherited.symbols] = False
@@ -183,5 +186,5 @@ class PriorEM:
 
 
 def _within(sizes: np.ndarray) -> np.ndarray:
-    """Return 0, 1, ..., size - 1 for each size, int64 (sum of sizes,)."""
+    """Return the concatenation of `arange(size)` for each size, int64 (sum of sizes,)."""
     return ranges(np.zeros(len(sizes), np.int64), sizes)

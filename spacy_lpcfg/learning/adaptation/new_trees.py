@@ -1,4 +1,4 @@
-"""New trees beside a grammar: the symbols, rules and emissions of both, under common ids."""
+"""Index new trees and an existing grammar by common ids of symbols, rules and emissions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BACKOFF_WEIGHT = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The symbols, rules and emissions of a grammar and of new trees together, each with its place.
+    """The union of the symbols, rules and emissions of a grammar and of new trees; ids are positions in these arrays.
 
     n_states (int32, (n_symbols,)): States of each symbol; new symbols have one.
     rules (int32, (n_rules, 3)): The symbols of each rule, sorted.
@@ -55,11 +55,12 @@ class Layout:
 
 
 class Inherited(NamedTuple):
-    """The places of a grammar's own parameters in a `Layout`.
+    """Ids in a `Layout` of the symbols, rules and emissions of the old grammar.
 
-    symbols (int64, (n_old_symbols,)), rules (int64, (n_old_rules,)): The place of each symbol and of each rule.
-    rows (int64, (n_rows,)): The rows of the grammar's lexicon, except for those of given tags.
-    pairs (int64, (n_rows,)): The place of the emission of each of these rows.
+    symbols (int64, (n_old_symbols,)): The new id of each symbol of the grammar.
+    rules (int64, (n_old_rules,)): The new id of each rule of the grammar.
+    rows (int64, (n_rows,)): The rows of the grammar's lexicon, except for rows of `<tag TAG>` terminals.
+    pairs (int64, (n_rows,)): The index in `Layout.pairs` of each row's emission.
     """
 
     symbols: np.ndarray
@@ -72,7 +73,7 @@ class Emitted(NamedTuple):
     """The emissions of the leaves of new trees.
 
     terminals (int64, (n_leaves,)): The terminal of each leaf.
-    pairs (int64, (n_leaves,)): The place of each leaf's emission in the `Layout`.
+    pairs (int64, (n_leaves,)): The index of each leaf's emission in `Layout.pairs`.
     backoff (float64, (n_pairs,)): Pseudo-tokens of emissions of signatures by new symbols, for unknown words.
     """
 
@@ -83,14 +84,14 @@ class Emitted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NewTrees:
-    """New trees and the grammar to go on from, under common symbols, rules and emissions.
+    """New trees and the grammar that they adapt, under common ids of symbols, rules and emissions.
 
-    grammar (Grammar): The grammar, whose symbols keep their order.
-    nodes (Skeletons): The new trees, with the symbols of both.
-    counts (Counts): The counts of the new trees, with the rules of both.
+    grammar (Grammar): The old grammar, whose symbols keep their order.
+    nodes (Skeletons): The new trees, with the symbols of the grammar and of the trees.
+    counts (Counts): The counts of the new trees, over the rules of the grammar and of the trees.
     tags (tuple[str, ...]): The tags of the grammar, then new ones.
-    layout (Layout): The symbols, rules and emissions of both.
-    inherited (Inherited): Where those of the grammar are.
+    layout (Layout): The symbols, rules and emissions of the grammar and of the trees.
+    inherited (Inherited): The ids of the grammar's symbols, rules and emissions in `layout`.
     emitted (Emitted): The emissions of the new trees.
     """
 
@@ -104,7 +105,7 @@ class NewTrees:
 
     @classmethod
     def read(cls, grammar: Grammar, trees: Iterable[Tree]) -> NewTrees:
-        """Read trees, raw or normalised, as the trees of the grammar were read.
+        """Read raw or normalised trees with the Markov order and functions that the grammar was learned with.
 
         RAISES (ValueError): If there are no trees.
         """
@@ -149,7 +150,7 @@ class NewTrees:
         return np.bincount(self.emitted.pairs, minlength=len(self.layout.pairs))
 
     def shard(self) -> Shard:
-        """Return the trees as the E step needs them."""
+        """Return the new trees as a `Shard`, in the form that the E step reads."""
         pairs, n_leaves = self.emitted.pairs, len(self.nodes.leaves)
         terminal = np.full(self.nodes.n_nodes, -1, dtype=np.int32)
         terminal[self.nodes.leaves] = self.emitted.terminals
@@ -158,21 +159,24 @@ class NewTrees:
         return Shard.of(Part(self.nodes, terminal, self.counts.rule_of, pairs, forms))
 
     def of_symbols(self, values: np.ndarray) -> np.ndarray:
-        """Return rows of old symbols, (n_old_symbols, ...), as rows of all symbols, with zeros for new ones."""
+        """Return an array over old symbols, (n_old_symbols, ...), extended to all symbols by zeros for new ones."""
         rows = np.zeros((len(self.nodes.symbols), *values.shape[1:]))
         rows[self.inherited.symbols] = values
         return rows
 
 
 def reading_of(grammar: Grammar) -> Reading:
-    """Return how the trees of a grammar were read, as its symbols tell."""
+    """Infer from a grammar's symbols the Markov order and functions with which its trees were read."""
     contexts = [name.partition("->")[2] for name in grammar.symbols if name.startswith(NEW_NODE)]
     has_functions = any("-" in label[1:-1] for label in grammar.labels)
     return Reading(markov=max((context.count("_") for context in contexts), default=0), functions=has_functions)
 
 
 def _with_symbols(grammar: Grammar, nodes: Skeletons) -> tuple[Skeletons, np.ndarray]:
-    """Return trees whose symbols are those of a grammar, then new ones, and the symbol of each of the grammar's."""
+    """Renumber the symbols of trees so that the grammar's symbols come first within preterminals and interminals.
+
+    RETURNS (Skeletons, int64 (n_old_symbols,)): The renumbered trees, and the new id of each symbol of the grammar.
+    """
     n_pre = grammar.n_preterminals
     old_pre, old_inter = grammar.symbols[:n_pre], grammar.symbols[n_pre:]
     preterminals = (*old_pre, *sorted({*nodes.preterminals}.difference(old_pre)))
@@ -186,7 +190,11 @@ def _with_symbols(grammar: Grammar, nodes: Skeletons) -> tuple[Skeletons, np.nda
 
 
 def _with_rules(grammar: Grammar, nodes: Skeletons, symbols: np.ndarray) -> tuple[Counts, np.ndarray]:
-    """Count the rules of trees, those of the grammar included, and return the rule of each of the grammar's."""
+    """Count symbols, roots and rules of trees; rules that only the grammar has get the count 0.
+
+    symbols (int64, (n_old_symbols,)): The new id of each symbol of the grammar.
+    RETURNS (Counts, int64 (n_old_rules,)): The counts, and the new id of each rule of the grammar.
+    """
     counts, n = count(nodes), len(nodes.symbols)
     keys = [np.ravel_multi_index(rules.T, (n, n, n)) for rules in (counts.rules, symbols[grammar.rules])]
     union, places = np.unique(np.concatenate(keys), return_inverse=True)
@@ -199,7 +207,12 @@ def _with_rules(grammar: Grammar, nodes: Skeletons, symbols: np.ndarray) -> tupl
 
 
 def _emissions(grammar: Grammar, nodes: Skeletons, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, Emitted]:
-    """Return the emissions of both, `Layout.pairs`, the places of those in rows of the lexicon, and of the trees'."""
+    """Collect the emissions of the grammar and of the trees.
+
+    rows (int64, (n_rows,)): The rows of the grammar's lexicon to include.
+    RETURNS (int64 (n_pairs, 2), int64 (n_rows,), Emitted): `Layout.pairs`, the index in it of each row's emission, and
+        the emissions of the trees.
+    """
     lexicon, leaves = grammar.lexicon, nodes.leaves
     words = [nodes.words[word] for word in nodes.word[leaves]]
     initial = (nodes.start[leaves] == 0).tolist()
@@ -215,7 +228,7 @@ def _emissions(grammar: Grammar, nodes: Skeletons, rows: np.ndarray) -> tuple[np
 
 
 def _signatures(grammar: Grammar, words: list[tuple[str, bool, int]]) -> np.ndarray:
-    """Return the symbol of each word with each of its signatures that the grammar knows, int64 (n, 2).
+    """Return (symbol, signature id) for each word and each of its signatures that the grammar knows, int64 (n, 2).
 
     words (list of (str, bool, int)): Words, whether each opens its sentence, and their symbols.
     """

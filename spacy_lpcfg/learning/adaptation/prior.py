@@ -1,4 +1,4 @@
-"""The expected counts of a grammar, which stand for the trees that it was learned from.
+"""Expected counts of states in a tree drawn from a grammar, used as the prior when the grammar is adapted.
 
 A proper L-PCFG is a branching process. The expected number of nodes of each state in one of its trees is the solution v
 of a linear system, v = pi + M' v: a node is the root, or a child of another node, and M[(a, g), (b, h)] is the expected
@@ -50,7 +50,7 @@ class Prior:
 
     @property
     def state_shares(self) -> np.ndarray:
-        """P(h | a), float64 (n_symbols, m); even for symbols without visits."""
+        """P(h | a), float64 (n_symbols, m); uniform for symbols with no expected nodes."""
         grammar = self.grammar
         is_state = np.arange(self.states.shape[1]) < grammar.n_states[:, None]
         visits = np.where(self.states.sum(axis=1, keepdims=True) > 0, self.states, is_state)
@@ -81,7 +81,7 @@ _ROUNDING = 1e-6
 
 
 def _expected_children(rules: np.ndarray, tensors: np.ndarray, n_states: np.ndarray, starts: np.ndarray) -> csc_array:
-    """Return the expected number of children in each state of a node in each state, (n, n)."""
+    """Return the matrix M of the module docstring, float64 (n, n), where n is the sum of `n_states`."""
     parents, kinds, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
     shapes = n_states[rules].astype(np.int64)
     bounds = pairwise(offsets(shapes.prod(axis=1)).tolist())

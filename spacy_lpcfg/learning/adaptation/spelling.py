@@ -1,4 +1,4 @@
-"""Whether trees divide text into words as those of a grammar did: hyphens and quotation marks."""
+"""Compare the tokenization of trees with a grammar's: hyphens and quotation marks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DASHES = ("-", "\N{EN DASH}", "\N{NON-BREAKING HYPHEN}")
 
 
 def mark_kind(name: str) -> str | None:
-    """Return what kind of word treebanks spell in several ways a word or signature is; None for any other."""
+    """Return the kind of hyphen or quotation mark that a word or signature has, as a phrase; None for other words."""
     if is_signature(name):
         return _HYPHENED if "dash" in name.strip("<>").replace(":", " ").split() else None
     if name in _DASHES:
@@ -34,7 +34,7 @@ _HYPHENED = "words with hyphens"
 
 
 def spelling_differences(grammar: Grammar, golds: Sequence[Tree]) -> list[Difference]:
-    """Return the kinds of words that are far more, or less, frequent in trees than in those of a grammar."""
+    """Return the kinds of hyphens and quotation marks that are far more or less frequent than a grammar expects."""
     expected, n_words = _expected_shares(grammar), sum(map(len, golds))
     counts, examples = Counter[str](), dict[str, str]()
     for gold in golds:
@@ -52,7 +52,7 @@ def spelling_differences(grammar: Grammar, golds: Sequence[Tree]) -> list[Differ
 
 
 def _expected_shares(grammar: Grammar) -> dict[str, float]:
-    """Return the share of each kind among the words that a grammar expects."""
+    """Return the expected share, among a grammar's words, of each kind that `mark_kind` tells apart."""
     lexicon = grammar.lexicon
     per_row = lexicon.words_per_row(grammar.tag_of)
     rates = lexicon.weights * per_row * grammar.symbol_weights[lexicon.symbols]

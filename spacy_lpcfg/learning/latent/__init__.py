@@ -1,1 +1,1 @@
-"""Latent states: expected counts, EM, merging, and how many states each symbol has."""
+"""Latent states: expected counts, EM, merging, and the number of states of each symbol."""

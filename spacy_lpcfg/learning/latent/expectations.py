@@ -1,6 +1,6 @@
 """The E step over one shard of a treebank: posteriors of the states of the nodes of observed trees.
 
-A shard goes where joblib's backend says, with the parameters; what comes back are sums over its trees.
+joblib sends a shard and the parameters to a worker, which returns sums over the shard's trees.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Expected:
 
     @classmethod
     def sum(cls, parts: Iterable[Expected]) -> Expected:
-        """Return the counts of all parts, at least one, added in their order."""
+        """Return the sum of the counts of one or more parts, added in order."""
         parts = iter(parts)
         total = {name: value + 0 for name, value in vars(next(parts)).items()}
         for part in parts:
@@ -67,7 +67,10 @@ class Expected:
         return cls(**total)
 
     def interpolate(self, other: Expected, share: float, scale: float) -> Expected:
-        """Interpolate with other counts: `(1 - share) * self + share * scale * other`; keep their log-likelihood."""
+        """Interpolate with other counts: `(1 - share) * self + share * scale * other`.
+
+        The result has the log-likelihood of `other`.
+        """
         mixed = {
             name: (1 - share) * mine + share * scale * getattr(other, name)
             for name, mine in vars(self).items()
@@ -131,7 +134,7 @@ class Shard:
         """Compute inside and outside vectors, whose product is the posterior of each node's state.
 
         trees (int, (k,), or None): Positions of the trees that count, each once; None for all.
-        RAISES (FloatingPointError): If one of them has no probability.
+        RAISES (FloatingPointError): If one of these trees has probability 0.
         """
         order, roots = self.order, self.roots
         if trees is not None:
@@ -153,7 +156,13 @@ class Shard:
     def sums(
         self, rules: np.ndarray, posteriors: np.ndarray, n_symbols: int, log_likelihood: float = float("nan")
     ) -> Expected:
-        """Return expected counts, from those of the rules and the posterior of each node's state, float32 (n, m)."""
+        """Sum the state posteriors of the nodes to expected counts.
+
+        rules (float32, (n_entries,)): Expected counts of the tensors' entries, passed through to the result.
+        posteriors (float32, (n, m)): The distribution over states of each node.
+        n_symbols (int): Number of symbols.
+        log_likelihood (float): Log-likelihood of the trees, passed through to the result.
+        """
         of_leaves, of_roots = posteriors[self.leaves], posteriors[self.roots]
         return Expected(
             rules=rules,

@@ -1,7 +1,7 @@
-"""Merging states that the trees hardly tell apart (Petrov et al. 2006, section 2.2).
+"""Merge latent states with the least loss of likelihood (Petrov et al. 2006, section 2.2).
 
-The likelihood that is lost when states i and j of a symbol become one is estimated at every node as if they did so at
-this node alone: with inside vector I, outside vector O (scaled to I . O = 1) and the shares p_i + p_j = 1 of their
+The likelihood that is lost when states i and j of a symbol are merged is estimated at every node as if they were merged
+at this node alone: with inside vector I, outside vector O (scaled to I . O = 1) and the shares p_i + p_j = 1 of their
 counts, the tree's probability is multiplied by
 
     1 - I_i O_i - I_j O_j + (p_i I_i + p_j I_j) (O_i + O_j)  =  1 - (I_i - I_j) (p_j O_i - p_i O_j),
@@ -30,8 +30,8 @@ _MIN_FACTOR = 1e-6  # of a tree's probability; against rounding errors
 class Merge(NamedTuple):
     """The merge of two states of a symbol.
 
-    loss (float): Log-likelihood that it loses, after the merges before it; natural logarithm.
-    into, gone (int): The states; `gone` becomes a part of `into`.
+    loss (float): Log-likelihood, in nats, that this merge loses when the merges before it are done.
+    into, gone (int): The two states; `gone` is merged into `into`.
     """
 
     loss: float
@@ -40,9 +40,9 @@ class Merge(NamedTuple):
 
 
 def greedy_merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -> list[Merge]:
-    """Return the m - 1 merges that join all states of a symbol, at every step the one with the least loss.
+    """Return the m - 1 merges that greedily join all states of a symbol, each the one with the least loss.
 
-    inside, outside (float32, (n, m)): Vectors of the symbol's nodes, with product 1.
+    inside, outside (float32, (n, m)): Inside and outside vectors of the n nodes, with inner product 1 for each.
     counts (float64, (m,)): Expected counts of the states.
     """
     inside, outside, counts = inside.copy(), outside.copy(), np.maximum(counts, np.finfo(np.float32).tiny)
@@ -66,9 +66,11 @@ def greedy_merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -
 def merge_losses(
     inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, state: int, others: np.ndarray
 ) -> np.ndarray:
-    """Return the log-likelihood that is lost when a state is merged with one of the others, float64 (len(others),).
+    """Return the log-likelihood that is lost when `state` is merged with each of the states `others`, float64 (k,).
 
-    inside, outside, counts: see `greedy_merges`; others (int, (k,)): states.
+    inside, outside, counts: See `greedy_merges`.
+    state (int): A state of the symbol.
+    others (int, (k,)): Other states of the symbol.
     """
     share = (counts[others] / (counts[state] + counts[others])).astype(np.float32)  # p_j; p_i is the rest
     losses = np.zeros(len(others))
@@ -80,7 +82,7 @@ def merge_losses(
 
 
 def _merge(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, i: int, j: int) -> None:
-    """Make state j a part of state i, in place; outside vectors are scaled so that products are 1 again."""
+    """Merge state j into state i, in place, and rescale the outside vectors so that inner products are 1 again."""
     share = counts[j] / (counts[i] + counts[j])
     lost = (inside[:, i] - inside[:, j]) * (share * outside[:, i] - (1 - share) * outside[:, j])
     inside[:, i] += share * (inside[:, j] - inside[:, i])
@@ -92,10 +94,10 @@ def _merge(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, i: int, 
 def merge_states(
     split: Split, expected: Expected, smoothing: StateSmoothing, n_merges: int, n_jobs: int | None = None
 ) -> tuple[Split, Expected]:
-    """Do the merges that lose the least log-likelihood; return the new split and its expected counts.
+    """Merge the states that lose the least log-likelihood; return the new split and its expected counts.
 
     expected (Expected): Counts whose relative frequencies, smoothed, are the parameters before the merges.
-    n_merges (int): Number of merges in all symbols together; more than possible are as many as possible.
+    n_merges (int): Number of merges over all symbols; if fewer are possible, all of them are done.
     n_jobs (int or None): See `Split.expect`.
     """
     posteriors = split.posteriors(split.maximize(expected, smoothing), n_jobs)
@@ -104,7 +106,10 @@ def merge_states(
 
 
 def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarray, n_merges: int) -> list[np.ndarray]:
-    """Return the flow of each symbol by the merges that lose the least in all."""
+    """Return, for each symbol, the flow matrix (`merge_flow`) of the `n_merges` merges with the least losses.
+
+    counts (float64, (n_symbols, m)): Expected counts of the states.
+    """
     nodes = split.treebank.nodes
     of_symbols = [
         greedy_merges(posteriors.inside[group, :m], posteriors.outside[group, :m], counts[a, :m])
@@ -117,9 +122,10 @@ def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarr
 
 
 def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequence[Merge]]:
-    """Return the first merges of each symbol, `n_merges` in all, with the least losses.
+    """Select the `n_merges` merges with the least losses; return a prefix of each symbol's merges.
 
-    A merge counts as losing at least as much as those of the symbol before it, which have to be done first.
+    A merge is ranked by the largest loss up to it among its symbol's merges, since the merges before it have to be done
+    first.
     """
     losses = [np.maximum.accumulate([merge.loss for merge in merges]) for merges in of_symbols]
     symbols = np.repeat(np.arange(len(losses)), [len(loss) for loss in losses])
@@ -129,7 +135,7 @@ def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequ
 
 
 def merge_flow(m: int, merges: Sequence[Merge]) -> np.ndarray:
-    """Return the flow of m states under some merges, float32 (m, m - len(merges)), with a single 1 in each row."""
+    """Return the flow matrix of m states under merges, float32 (m, m - len(merges)), with a single 1 in each row."""
     state = np.arange(m)
     for _, into, gone in merges:
         state[state == gone] = into

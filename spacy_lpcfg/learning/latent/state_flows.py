@@ -1,9 +1,9 @@
-"""Splitting and merging states: where the expected counts of one split of a treebank go in another.
+"""Map expected counts to new latent states when states are split or merged.
 
-A flow says what share of the counts of each state of a symbol goes to which of its new states: all of it to one, when
-states are merged, and halves to two, when one is split (Petrov et al. 2006, "Learning accurate, compact, and
-interpretable tree annotation"). Counts are sums over trees, so that nothing is lost on the way; probabilities are
-their relative frequencies, before and after.
+The flow matrix of a symbol, (m, n), has the share of each old state's counts that goes to each new state: 1 to the
+merged state when states are merged, and two halves when a state is split (Petrov et al. 2006, "Learning accurate,
+compact, and interpretable tree annotation"). Counts are sums over trees, so that no count is lost by this mapping;
+probabilities are their relative frequencies, before and after.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ Flows = Sequence[np.ndarray]  # of each symbol, float32 (states, new states), ro
 
 
 def flow(split: Split, expected: Expected, flows: Flows) -> tuple[Split, Expected]:
-    """Return the split with the new states, and the counts that flow to them.
+    """Return the split with the new states, and the expected counts mapped to them.
 
     expected (Expected): Counts of the states of `split`.
+    flows (sequence of (m_a, n_a) matrices): The flow matrix of each symbol.
     """
     new = split.with_states(np.array([matrix.shape[1] for matrix in flows], dtype=np.int32))
     of_pairs = split.events.pairs[:, 0]
@@ -37,7 +38,7 @@ def flow(split: Split, expected: Expected, flows: Flows) -> tuple[Split, Expecte
 
 
 def _rules(split: Split, new: Split, counts: np.ndarray, flows: Flows) -> np.ndarray:
-    """Return counts of the new tensors' entries, float32 (n_entries,)."""
+    """Map counts of the old tensors' entries to counts of the new tensors' entries, float32 (n_entries,)."""
     moved = np.empty(new.starts[-1], dtype=np.float32)
     bounds = zip(split.treebank.counts.rules, split.shapes, pairwise(split.starts), pairwise(new.starts), strict=True)
     for (a, b, c), shape, old_bounds, new_bounds in bounds:
@@ -47,7 +48,7 @@ def _rules(split: Split, new: Split, counts: np.ndarray, flows: Flows) -> np.nda
 
 
 def _rows(counts: np.ndarray, symbols: np.ndarray, flows: Flows, width: int) -> np.ndarray:
-    """Map counts (n, m) of the states of sorted symbols to counts of the new states, float64 (n, width)."""
+    """Map rows of state counts, (n, m), to the new states, float64 (n, width); `symbols` (n,) are sorted."""
     moved = np.zeros((len(counts), width))
     for matrix, (start, end) in zip(flows, pairwise(offsets(np.bincount(symbols, minlength=len(flows)))), strict=True):
         m, n = matrix.shape

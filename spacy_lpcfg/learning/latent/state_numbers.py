@@ -15,7 +15,10 @@ _NAMED = 5  # symbols in the message, the most frequent ones
 
 
 def check_states(n_states: int, tokens_per_state: float) -> None:
-    """Raise ValueError for less than one state, or a negative number of tokens for each."""
+    """Check the settings of the number of states.
+
+    RAISES (ValueError): If `n_states` is below 1, or `tokens_per_state` is negative.
+    """
     if not (n_states >= 1 and tokens_per_state >= 0):
         raise ValueError(
             f"Expected n_states of at least 1 and tokens_per_state of at least 0, got {n_states} and "
@@ -26,8 +29,8 @@ def check_states(n_states: int, tokens_per_state: float) -> None:
 def max_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np.ndarray:
     """Return the maximum number of states of each symbol, int32 (n_symbols,).
 
-    It is n / tokens_per_state for a symbol seen n times, but at least 1 and at most `n_states`; or just `n_states` if
-    tokens_per_state is 0.
+    A symbol seen n times gets n / tokens_per_state states, clipped to [1, n_states]; if tokens_per_state is 0, every
+    symbol gets `n_states`.
 
     counts (float64, (n_symbols,)): Number of nodes of each symbol.
     """
@@ -39,7 +42,8 @@ def max_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np
 def log_fewer_states(treebank: IndexedTreebank, n_found: np.ndarray, n_states: int, tokens_per_state: float) -> None:
     """Log how many symbols have fewer states than the learner's `n_states`, and why.
 
-    It is a warning if they are more than half of the treebank's nodes; some symbols of any treebank are rare.
+    The level is warning if these symbols make up more than half of the treebank's nodes, since any treebank has some
+    rare symbols.
 
     n_found (int, (n_symbols,)): States of each symbol.
     n_states, tokens_per_state: the learner's settings.

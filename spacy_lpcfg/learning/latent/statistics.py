@@ -1,7 +1,7 @@
-"""A treebank whose symbols are split into states: E step, M step, and the grammar of expected counts.
+"""E step and M step over a treebank whose symbols are split into states, and the grammar of expected counts.
 
-All learners of proper grammars meet here: expected counts, by EM or of states that were chosen, become smoothed
-distributions, and these a grammar.
+All learners of proper grammars use this module: it smooths and normalizes expected counts, whether from EM or of given
+states, and builds the grammar from the distributions.
 """
 
 from collections.abc import Iterator
@@ -118,7 +118,7 @@ class Split:
         return Expected.sum(in_order(Shard.expect, calls, n_jobs=n_jobs, prefer="threads"))
 
     def _shards_of(self, trees: np.ndarray | None) -> Iterator[tuple[Shard, np.ndarray | None]]:
-        """Yield the shards that have some of the trees, with the positions of these in the shard; None for all."""
+        """Yield each shard with some of the trees, and their positions within the shard; None stands for all trees."""
         first = 0
         for shard in self.shards:
             end = first + len(shard.roots)
@@ -187,7 +187,7 @@ class Split:
         )
 
     def _sums(self, rules: np.ndarray, posteriors: np.ndarray, log_likelihood: float = float("nan")) -> Expected:
-        """Return expected counts, from those of the rules and the posterior of each node's state, (n_nodes, m)."""
+        """Sum the state posteriors of all nodes, (n_nodes, m), to expected counts; `rules` are passed through."""
         ends = np.cumsum([len(shard.symbol) for shard in self.shards])
         parts = zip(self.shards, np.split(posteriors, ends[:-1]), strict=True)
         none = np.zeros_like(rules)
@@ -219,13 +219,13 @@ class Split:
         return Latent(self.n_states, roots / roots.sum(), tensors, self.starts, emissions)
 
     def _shared_words(self, emissions: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
-        """Back off counts of words (n_pairs, m) to the shares (n_symbols, m) of their symbols' states."""
+        """Smooth counts of emissions, (n_pairs, m), towards the state shares of their symbols, (n_symbols, m)."""
         counts = emissions.sum(axis=1, keepdims=True)
         independent = counts * shares[self.events.pairs[:, 0]]
         return (counts * emissions + weight * independent) / np.maximum(counts + weight, _MIN_COUNT)
 
     def _shared_rules(self, rules: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
-        """Back off counts of rules (n_entries,) to products of the shares (n_symbols, m) of symbols' states."""
+        """Smooth counts of rules, (n_entries,), towards products of their symbols' state shares, (n_symbols, m)."""
         if weight == 0:
             return rules
         shared = np.empty_like(rules)
@@ -262,7 +262,7 @@ class Split:
         return build_grammar(self.treebank, parameters)
 
     def _totals(self, rules: np.ndarray, emissions: np.ndarray) -> np.ndarray:
-        """Return counts of the states, float64 (n_symbols, m)."""
+        """Return the total count of each state over its rules and emissions, float64 (n_symbols, m)."""
         totals = np.zeros(self.is_state.shape)
         np.add.at(totals, self.events.pairs[:, 0], emissions)
         for a, start, end in zip(self.treebank.counts.rules[:, 0], self.starts[:-1], self.starts[1:], strict=True):
@@ -277,10 +277,10 @@ _MIN_ENTRY = 1e-15  # of a tensor; smaller ones become 0, as denormal numbers ar
 
 
 def _distributions(counts: np.ndarray, totals: np.ndarray, share: float) -> np.ndarray:
-    """Normalize rows of counts; `share` of the probability goes to their mean, and all of it for unseen rows.
+    """Normalize counts, and interpolate each state with the mean of all by weight `share`; unseen states get the mean.
 
     counts (float, (m, k)): Counts of k outcomes in each state.
-    totals (float64, (m,)): Count of each state, other outcomes included.
+    totals (float64, (m,)): Count of each state over all outcomes, not only these k.
     """
     seen = totals >= _MIN_COUNT
     rows = counts * np.where(seen, 1 / np.maximum(totals, _MIN_COUNT), 0.0).astype(counts.dtype)[:, None]

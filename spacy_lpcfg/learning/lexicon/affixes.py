@@ -1,9 +1,9 @@
 """Choose the signatures of unknown words: endings whose words have other tags than the words of shorter endings.
 
 Signatures form chains, from one ending to a shorter one (`affix_backoff`). From the shortest on, an ending becomes a
-signature if its rare words tell their tags better by it than by the nearest shorter one that was chosen: if the
-log-likelihood of their tags gains more than `COST` times what the description of its tags costs, which is half the
-logarithm of the number of its words for each tag but one (Schwarz 1978). `COST` is above 1 because a signature needs
+signature if it predicts the tags of its rare words better than the nearest shorter ending that was chosen: if the
+log-likelihood of these tags grows by more than `COST` times the BIC penalty, which is half the logarithm of the number
+of words for each tag but one (Schwarz 1978). `COST` is above 1 because a signature needs
 parameters for latent states too.
 """
 
@@ -46,7 +46,10 @@ def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozen
 
 
 def _gain(counts: Counter[str], broader: Counter[str]) -> float:
-    """Return the log-likelihood that a signature's tags gain over the broader one's, less the cost of the signature."""
+    """Return the log-likelihood that a signature's tags gain over a broader signature, less `COST` times the penalty.
+
+    counts, broader (Counter): Counts of tags under the signature, and under the broader one.
+    """
     n, n_all = counts.total(), broader.total()
     if n < FEWEST or n == n_all:
         return -1.0

@@ -1,4 +1,4 @@
-"""The log-linear classifier of a treebank's words in their context, by stochastic gradients."""
+"""Train the log-linear classifier of words in context on a treebank, by AdaGrad."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ class Words(NamedTuple):
 
 
 def fit_classifier(words: Words, lexicon: Lexicon, n_symbols: int) -> Classifier:
-    """Learn a classifier: multinomial over the symbols that emit a word, logistic for beginnings and ends.
+    """Train a classifier: multinomial over the symbols that emit a word, logistic for beginnings and ends of spans.
 
-    lexicon (Lexicon): Says which symbols emit a terminal.
+    words (Words): Training examples; a random sample of them is used if there are more than `_MAX_EXAMPLES`.
+    lexicon (Lexicon): The lexicon that lists the symbols which emit each terminal.
     n_symbols (int): Number of preterminals.
     """
     if len(words.keys) > _MAX_EXAMPLES:
@@ -57,7 +58,10 @@ def fit_classifier(words: Words, lexicon: Lexicon, n_symbols: int) -> Classifier
 
 
 def _weights(words: Words, features: np.ndarray, lexicon: Lexicon, n_features: int, n_symbols: int) -> np.ndarray:
-    """Return weights of the features for each output, float32 (n_features, n_symbols + 2)."""
+    """Train the weights of the features for each output, float32 (n_features, n_symbols + 2).
+
+    features (int32, (n, n_templates)): Feature ids of each word; `NONE` for features too rare to have weights.
+    """
     rng = np.random.default_rng(_SEED)
     weights = np.zeros((n_features, n_symbols + 2), dtype=np.float32)
     squares = np.ones_like(weights)
@@ -93,7 +97,7 @@ def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_
 def boundaries(nodes: Skeletons) -> np.ndarray:
     """Mark the words at which a span of several words begins, and those at which a constituent of several words ends.
 
-    RETURNS (int8, (n_leaves, 2)): 1 or 0 for each word: begins, ends.
+    RETURNS (int8, (n_leaves, 2)): For each word, 1 if a span begins there, and 1 if a constituent ends there; else 0.
     """
     is_complete = np.array([not name.startswith("@") for name in nodes.symbols])[nodes.symbol[nodes.inner]]
     happens = np.zeros((len(nodes.leaves), 2), dtype=np.int8)

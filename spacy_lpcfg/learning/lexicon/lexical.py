@@ -1,8 +1,8 @@
 """The terminals of a treebank, and the smoothed emissions of a grammar.
 
-Emissions are smoothed twice, both times so that they stay distributions over terminals: a word may bear a tag it was
-not seen with as far as its signature suggests it; and every symbol of a tag ("NP|NNP") may emit what the tag emits.
-What signatures emit is then shared among rare words (`rare_words.py`).
+Emissions are smoothed twice, and stay distributions over terminals: a word may have a tag that it was not seen with, by
+the tags of its signature; and every symbol of a tag ("NP|NNP") may emit any word that the tag emits. The emissions of
+signatures are then shared among rare words (`rare_words.py`).
 """
 
 from collections import Counter
@@ -64,10 +64,12 @@ class TreebankVocabulary:
     """Terminals of a treebank: words seen more than `rare` times, and the signatures of the others.
 
     word_counts (Counter[tuple[str, bool]]): Tokens of each (word, whether it opens the sentence).
-    tags (Mapping[tuple[str, bool], Mapping[str, int]] or None): Counts of the tags of each, from which signatures are
-        learned; None for the signatures of English.
+    rare (int): Words seen more than `rare` times are terminals of their own.
+    tags (Mapping[tuple[str, bool], Mapping[str, int]] or None): Counts of the tags of each (word, whether it opens the
+        sentence), from which signatures are learned; None for the signatures of English.
 
-    terminals (tuple[str, ...]): Sorted; once (frozenset[str]): words seen once.
+    terminals (tuple[str, ...]): Names of the terminals, sorted.
+    once (frozenset[str]): Words seen once.
     """
 
     def __init__(
@@ -110,9 +112,9 @@ class TreebankVocabulary:
         return terminal
 
     def more_general(self, nodes: Skeletons, terminal: np.ndarray) -> np.ndarray:
-        """Return all signatures of each leaf that a signature emits, as (index in `leaves`, terminal), int64 (n, 2).
+        """Return (index in `leaves`, terminal) for all signatures of each leaf that a signature emits, int64 (n, 2).
 
-        If there is no such leaf, they are the signatures of all leaves.
+        If no leaf is emitted by a signature, the pairs are for all leaves.
 
         terminal (int32, (n_nodes,)): The terminal of each leaf.
         """
@@ -133,14 +135,14 @@ class EmissionEvents:
     """The emissions of a treebank, by pairs of symbol and terminal.
 
     Every leaf counts once for its own terminal. A leaf that a signature emits counts `_BACKOFF_WEIGHT` times more
-    for that signature and for each more general one, so that these have emissions as well. If no word is rare, all
-    leaves do.
+    for that signature and for each more general one, so that general signatures have emissions as well. If no word is
+    rare, all leaves count for their signatures in this way.
 
     pairs (int, (n_pairs, 2)): Symbol and terminal, sorted.
     counts (float64, (n_pairs,)): Counts of the pairs, those of more general signatures included.
     of_leaf (int64, (n_leaves,)): The pair of each leaf.
     own (csr_array, (n_pairs, n_leaves)): How much each leaf counts for its own pair: 1.
-    all (csr_array, (n_pairs, n_leaves)): How much it counts for each pair, those of its signatures included.
+    all (csr_array, (n_pairs, n_leaves)): How much each leaf counts for each pair, its signatures' pairs included.
     """
 
     pairs: np.ndarray
@@ -171,7 +173,7 @@ class EmissionEvents:
         )
 
     def means(self, values: np.ndarray) -> np.ndarray:
-        """Average the rows of the leaves (n_leaves, m) by pair, float64 (n_pairs, m)."""
+        """Average values of leaves, (n_leaves, m), by pair, weighted as in `all`, float64 (n_pairs, m)."""
         return self.all @ values / self.counts[:, None]
 
 
@@ -205,7 +207,7 @@ class Emissions:
     symbols, terminals (int32, (k,)): The pairs.
     counts (float64, (k,)): Occurrences of each pair.
     vectors (float64, (k, m)): E[Z | a -> x], so that q(x | a, h) = count(a -> x) / count(a) * vectors[., h].
-    means (float64, (n_preterminals, m)): E[Z | a], for pairs that were not seen.
+    means (float64, (n_preterminals, m)): E[Z | a], which replaces E[Z | a -> x] for unseen pairs.
     """
 
     symbols: np.ndarray
@@ -222,8 +224,9 @@ def build_lexicon(
     n_states: np.ndarray,
     settings: LexicalSettings,
 ) -> Lexicon:
-    """Return the lexicon of a grammar: smoothed rows for all terminals, and a fall-back terminal for every tag.
+    """Return the lexicon of a grammar: smoothed rows for all terminals, and a terminal `<tag TAG>` for every tag.
 
+    preterminals (sequence of str, (n_preterminals,)): Names of the preterminals.
     n_states (int32, (n_preterminals,)): States of the preterminals.
     """
     tags = tuple(sorted({split_chain(name)[-1] for name in preterminals}))
@@ -274,9 +277,9 @@ def _smoothed_rows(
 ) -> list[_Row]:
     """Return q(x | a) and q(x | a, h), smoothed, without the rows that `min_posterior` leaves out.
 
-    The remaining rows of a symbol are scaled to the sum of all; those of each state too, if no parameter is negative.
-    A state that has next to nothing left emits what its symbol does. So which rows there are depends on the treebank
-    alone, and grammars of different latent parameters share them.
+    The remaining rows of a symbol are scaled up to the sum of all its rows; so are the rows of each state, if no
+    parameter is negative. A state that keeps less than `_MIN_KEPT` of its probability gets the emissions of its symbol.
+    The rows that remain depend on the treebank alone, so that grammars of different latent parameters share them.
     """
     n_symbols, n_terminals = len(tag_of), len(vocabulary.terminals)
     seen = coo_array(
@@ -312,13 +315,17 @@ def _smoothed_rows(
 
 
 def _scale(values: np.ndarray, is_kept: np.ndarray) -> np.ndarray:
-    """Return the factor by which the kept probabilities, (n_terminals, ...), add up to the sum of all."""
+    """Return the factor by which the kept ones of `values`, (n_terminals, ...), are scaled up to the sum of all."""
     kept_sum = values[is_kept].sum(axis=0)
     return values.sum(axis=0) / np.where(kept_sum > 0, kept_sum, 1.0)
 
 
 def _tag_emissions(seen: np.ndarray, vocabulary: TreebankVocabulary, signature_weight: float) -> np.ndarray:
-    """Return P(x | tag), (n_tags, n_terminals), with `signature_weight` pseudo-tokens of each word."""
+    """Return P(x | tag), (n_tags, n_terminals), smoothed by the tags of each word's signature.
+
+    seen (float64, (n_tags, n_terminals)): Counts of terminals under tags.
+    signature_weight (float): Pseudo-tokens of each word, distributed over the tags as its signature is.
+    """
     suggested = np.zeros_like(seen)
     for x, name in enumerate(vocabulary.terminals):
         if not is_signature(name):

@@ -1,4 +1,4 @@
-"""The tags of rare words: words seen too seldom for latent states of their own keep the tags they were seen with.
+"""Tag-specific emissions of rare words, which have the latent states of their signature, but tags of their own.
 
 A signature f emits the unknown words and the rare ones that look like it. Of the probability that f has under a tag t,
 the share of a rare word w is proportional to count(w, t) + kappa P(t | f). The share of all unknown words together is
@@ -27,12 +27,13 @@ def with_rare_words(
     tag_of: np.ndarray,
     signature_weight: float,
 ) -> Lexicon:
-    """Return the lexicon in which the emissions of signatures are shared out to rare words, tag by tag.
+    """Return a lexicon in which the emissions of signatures are shared out to rare words, tag by tag.
 
-    vocabulary (TreebankVocabulary): The vocabulary, which knows the words seen once.
+    lexicon (Lexicon): The lexicon without rare words.
+    vocabulary (TreebankVocabulary): The vocabulary, of which `once` is needed.
     terminal (int32, (n_nodes,)): The terminal of each leaf.
     tag_of (int, (n_preterminals,)): Tag of each preterminal.
-    signature_weight (float): kappa above; 0 leaves all words of a signature alike.
+    signature_weight (float): kappa in the module docstring; 0 returns `lexicon` unchanged.
     """
     if signature_weight == 0:
         return lexicon
@@ -56,7 +57,7 @@ def with_rare_words(
 def _rare_counts(
     lexicon: Lexicon, vocabulary: TreebankVocabulary, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
 ) -> tuple[csr_array, tuple[str, ...], np.ndarray]:
-    """Count the tags of rare words, and for each signature those of its words seen once.
+    """Count the tags of each rare word, and for each signature the tags of its words seen once.
 
     RETURNS (tuple[csr_array, tuple[str, ...], ndarray]): Counts (n_rare, n_tags), names of the words and signatures,
         sorted, and the signature that emits each, int32 (n_rare,).

@@ -14,12 +14,13 @@ _FLAT = 1e-6  # share of the longest row under which a distance is rounding
 def fast_anchor_words(rows: np.ndarray, k: int) -> np.ndarray:
     """Find k vertices of the convex hull of the rows: algorithm 4 (FastAnchorWords) of Arora et al. (2013).
 
-    Each is the row farthest from the span of those before it; then each in turn is replaced by the row farthest from
-    the span of all others.
+    Each vertex is the row farthest from the span of the vertices before it; then each vertex in turn is replaced by the
+    row farthest from the span of all other vertices.
 
     rows (float, (n, d)): Points, among them the vertices of their convex hull, which are linearly independent.
     k (int): Number of vertices to find.
-    RETURNS (int64, (at most k,)): Indices of these rows; fewer than k where the rows span fewer dimensions.
+    RETURNS (int64, (at most k,)): Indices of the vertices among the rows; fewer than k where the rows span fewer
+        dimensions.
     """
     residual = np.array(rows, dtype=np.float64)
     longest = np.linalg.norm(residual, axis=1).max(initial=0.0)
@@ -38,7 +39,7 @@ def fast_anchor_words(rows: np.ndarray, k: int) -> np.ndarray:
 
 
 def _off(rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Subtract from rows their projection on the span of independent vectors."""
+    """Return the residuals of rows, (n, d), after projection on the span of independent vectors, (k, d)."""
     basis, _ = np.linalg.qr(vectors.T)
     return rows - (rows @ basis) @ basis.T
 
@@ -48,14 +49,16 @@ def simplex_regression(
 ) -> np.ndarray:
     """Return the weights gamma >= 0 that sum to one and minimise |gamma V - v|^2, for every target v.
 
-    Each step moves weight from the worst vertex of a target's mixture to the best one, as far as helps.
+    Each pairwise Frank-Wolfe step moves weight from the worst vertex of a target's mixture to the best vertex, with
+    exact line search.
 
-    targets (float, (n, d)): Points v. vertices (float, (m, d)): V.
-    min_gain (float): A target is done when moving weight lowers half its squared distance by no more than this, for
-        each unit of weight; it is then no farther than this from its minimum.
+    targets (float, (n, d)): The points v.
+    vertices (float, (m, d)): The matrix V.
+    min_gain (float): Duality gap at which a target has converged: half its squared distance is then within `min_gain`
+        of the minimum.
     max_iterations (int): The maximum number of steps.
-    review (int): Targets that are done are taken out after every `review` steps; until then they go on.
-    RETURNS (float64, (n, m)).
+    review (int): Converged targets are removed from the iteration only at every `review`-th step.
+    RETURNS (float64, (n, m)): The weights gamma of each target.
     """
     centre = vertices.mean(axis=0)
     vertices, targets = vertices - centre, targets - centre
@@ -79,7 +82,12 @@ def simplex_regression(
 
 
 def _pairwise_step(weights: np.ndarray, slopes: np.ndarray, gram: np.ndarray, distances: np.ndarray) -> np.ndarray:
-    """Move weight once in every row, in place; return the gain for a unit of weight before, float64 (n,)."""
+    """Do one pairwise Frank-Wolfe step for every target, in place; return the duality gaps before it, float64 (n,).
+
+    weights (float64, (n, m)): Weights gamma of each target, updated in place.
+    slopes (float64, (n, m)): Gradient of half the squared distance with respect to gamma, updated in place.
+    gram, distances (float64, (m, m)): Inner products and squared distances of the vertices.
+    """
     every = np.arange(len(weights))
     to, away = slopes.argmin(axis=1), np.where(weights > 0, slopes, -np.inf).argmax(axis=1)
     gains = slopes[every, away] - slopes[every, to]

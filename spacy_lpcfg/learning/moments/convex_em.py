@@ -33,9 +33,9 @@ class ConvexEM:
             raise ValueError(f"Expected a tolerance that is a number, got {self.tolerance}.")
 
     def maximize(self, step: Callable[[np.ndarray], tuple[np.ndarray, float]], start: np.ndarray) -> np.ndarray:
-        """Iterate a step from the parameters `start`, and return the last parameters.
+        """Iterate EM steps from the parameters `start`, and return the last parameters.
 
-        step (callable): Returns better parameters than those it is given, and the objective of the latter.
+        step (callable): Maps parameters to the updated parameters, and the objective per observation at the old ones.
         """
         current, last = start, -np.inf
         for _ in range(self.max_iterations):
@@ -57,16 +57,18 @@ def rule_weights(
 ) -> np.ndarray:
     """Return t(h1, h2, h3 | a -> b c) that maximises equation (1), the sum over observations (g, f2, f3) of one rule.
 
-    With several features the observations are those of every choice of one g, f2 and f3 (section 6.2). Observations are
-    grouped by their feature of the side with the fewest, so that each group takes two small matrix products.
+    With several features for each tree, every choice of one g, f2 and f3 is an observation (section 6.2). Observations
+    are grouped by the feature of the side with the fewest distinct features, so that each group takes two small matrix
+    products.
 
     counts (float64, (n,)): Occurrences of each observation.
     features (int64, (n, 3)): g, f2 and f3 of each observation, as rows of `ratios`.
     ratios (three of float64, (F_i, m_i)): For every feature s(g | h1, a) / p(g | a), r(f2 | h2, b) / p(f2 | b) and
         r(f3 | h3, c) / p(f3 | c).
-    start (float64, (m_a, m_b, m_c)): Sums to one; what is zero stays zero.
-    prior (float): Pseudo-observations distributed as `start`; the objective stays concave.
-    RETURNS (float64, (m_a, m_b, m_c)): Sums to one.
+    start (float64, (m_a, m_b, m_c)): Initial parameters, which sum to 1; zeros stay zero.
+    prior (float): Number of pseudo-observations distributed as `start`; the objective stays concave.
+    settings (ConvexEM): The stopping rule.
+    RETURNS (float64, (m_a, m_b, m_c)): The parameters t, which sum to 1.
     """
     axes = sorted(range(3), key=lambda side: len(np.unique(features[:, side])))
     order = np.argsort(features[:, axes[0]], kind="stable")
@@ -99,8 +101,10 @@ def transition(counts: csr_array, inside: np.ndarray, outside: np.ndarray, setti
     """Return the t(h' | h) that maximises (3), sum over f, g of Q log sum over h, h' of r(h | f) t(h' | h) s(g | h').
 
     counts (csr_array, (F, G)): Q, up to a factor.
-    inside (float64, (F, m)): r(h | f). outside (float64, (G, m')): s(g | h') / p(g).
-    RETURNS (float64, (m, m')): Rows sum to one.
+    inside (float64, (F, m)): r(h | f).
+    outside (float64, (G, m')): s(g | h') / p(g).
+    settings (ConvexEM): The stopping rule.
+    RETURNS (float64, (m, m')): t(h' | h); rows sum to 1.
     """
     q = coo_array(counts)
     before, after = inside[q.row], outside[q.col]
@@ -120,7 +124,8 @@ def conditionals(counts: csr_array, inside: np.ndarray, settings: ConvexEM) -> n
 
     counts (csr_array, (F, G)): Q, up to a factor.
     inside (float64, (F, m)): r(h | f).
-    RETURNS (float64, (G, m)): Columns sum to one.
+    settings (ConvexEM): The stopping rule.
+    RETURNS (float64, (G, m)): s(g | h); columns sum to 1.
     """
     q = coo_array(counts)
     before, n = inside[q.row], q.data.sum()

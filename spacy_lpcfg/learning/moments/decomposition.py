@@ -24,10 +24,10 @@ from spacy_lpcfg.learning.moments.convex_em import ConvexEM, conditionals, trans
 class AnchorSettings:
     """Settings of `anchor_states`; the defaults are those of section 5.2.
 
-    shrink (float): Occurrences of the overall mean that are added to those of each feature.
-    candidates (float): Anchors are sought among this many times m of the most frequent features, because the rarest are
-        extreme by chance; infinite for all.
-    affine (bool): Whether anchors are to be affinely independent instead of linearly, as vertices around zero are.
+    shrink (float): Pseudo-occurrences of the overall mean vector that are added to each feature's occurrences.
+    candidates (float): Anchors are sought among the `candidates * m` most frequent features, because the vectors of
+        rare features are extreme by chance; infinity admits all features.
+    affine (bool): Whether anchors have to be affinely rather than linearly independent, for vectors around zero.
     tolerance (float): `min_gain` of the simplex regression, as a share of the anchors' squared distances.
     distance ("max" or "mean"): Whether `tolerance` is a share of the largest or the mean squared distance.
     max_iterations, review (int): See `simplex_regression`.
@@ -42,7 +42,7 @@ class AnchorSettings:
     review: int = 1
 
     def candidates_of(self, counts: np.ndarray, n_states: int) -> np.ndarray:
-        """Return the features among which anchors are sought, int64 (k,); never one that was not seen."""
+        """Return the ids of the features among which anchors are sought, int64 (k,), given their counts, (F,)."""
         n = int(min(self.candidates * n_states, float(np.count_nonzero(counts))))
         return np.argsort(-counts, kind="stable")[:n] if n < len(counts) else np.arange(n)
 
@@ -62,7 +62,8 @@ class Decomposition(NamedTuple):
     """A decomposition of Q into m states.
 
     pi (float64, (m,)): pi(h).
-    inside (float64, (F, m)): r(f | h). outside (float64, (G, m)): s(g | h).
+    inside (float64, (F, m)): r(f | h).
+    outside (float64, (G, m)): s(g | h).
     """
 
     pi: np.ndarray
@@ -73,9 +74,9 @@ class Decomposition(NamedTuple):
 def anchor_states(
     vectors: np.ndarray, counts: np.ndarray, n_states: int, settings: AnchorSettings = AnchorSettings()
 ) -> AnchorStates:
-    """Return q(h | f) by steps 2 to 4 of section 5.2: MDP 2, from which pi and r follow by the laws of probability.
+    """Find anchors, and q(h | f), by steps 2 to 4 of section 5.2 (MDP 2); pi and r follow by Bayes' rule.
 
-    vectors (float64, (F, l)): E[phi(g) | f] of every feature f; of any value where its count is 0.
+    vectors (float64, (F, l)): E[phi(g) | f] of every feature f; ignored where its count is 0.
     counts (float64, (F,)): Occurrences of each feature.
     n_states (int): The maximum of m; m is smaller where the vectors span fewer dimensions.
     """
@@ -96,16 +97,16 @@ def anchor_states(
 
 
 def _shrunk(vectors: np.ndarray, counts: np.ndarray, shrink: float) -> np.ndarray:
-    """Run step 2 on samples: interpolate each vector with the overall mean."""
+    """Shrink each feature's vector towards the overall mean, by `shrink` pseudo-occurrences (step 2 on samples)."""
     mean = counts @ vectors / counts.sum()
     weights = counts[:, None] + shrink
     return (counts[:, None] * vectors + shrink * mean) / np.where(weights > 0, weights, 1.0)
 
 
 def _vertices(vectors: np.ndarray, n_vertices: int, affine: bool) -> np.ndarray:
-    """Run step 3: indices of vertices of the convex hull, int64 (k,), with k < n_vertices in fewer dimensions.
+    """Return the indices of up to `n_vertices` vertices of the convex hull, int64 (k,) (step 3).
 
-    One more coordinate, the same for all, makes affinely independent vertices linearly independent.
+    If `affine`, a constant coordinate is added, which makes affinely independent vertices linearly independent.
     """
     if affine:
         longest = np.linalg.norm(vectors, axis=1).max()
@@ -114,12 +115,13 @@ def _vertices(vectors: np.ndarray, n_vertices: int, affine: bool) -> np.ndarray:
 
 
 def decompose(q: csr_array, inside: np.ndarray, outside: np.ndarray | None, settings: ConvexEM) -> Decomposition:
-    """Solve MDP 1 (figure 2): pi and r from the inside features' states, and s for the same states.
+    """Solve MDP 1 (figure 2): compute pi, r and s from q(h | f), and return the decomposition.
 
     q (csr_array, (F, G)): Q, up to a factor.
     inside (float64, (F, m)): q(h | f), as in `anchor_states`.
     outside (float64 or None, (G, m')): q(h' | g), as in `anchor_states` of the transposed problem, to be matched with
-        the inside states by step 3; None for the convex alternative of the remark, which needs no states of its own.
+        the inside states by step 3; None for the convex alternative of the remark below theorem 2.
+    settings (ConvexEM): The stopping rule of the convex EM.
     """
     of_rows, of_columns = q.sum(axis=1), q.sum(axis=0)
     pi, r = bayes(of_rows, inside)

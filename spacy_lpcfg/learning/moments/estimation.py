@@ -14,7 +14,10 @@ from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 class RuleMoments:
     """Moments of one rule a -> b c over its n occurrences; i, j, k index the states of a, b and c.
 
-    ijk (float64, (m_a, m_b, m_c)): E[Z_i Y_j Y_k]; ij, ik, jk: expectations of two factors; i, j, k: of one.
+    n (int): Number of occurrences.
+    ijk (float64, (m_a, m_b, m_c)): E[Z_i Y_j Y_k].
+    ij, ik, jk (float64): Second moments E[Z_i Y_j], E[Z_i Y_k] and E[Y_j Y_k], as matrices.
+    i, j, k (float64): Means E[Z_i], E[Y_j] and E[Y_k], as vectors.
     """
 
     n: int
@@ -28,7 +31,7 @@ class RuleMoments:
 
     @classmethod
     def of(cls, z: np.ndarray, left: np.ndarray, right: np.ndarray) -> RuleMoments:
-        """Average over the n occurrences of a rule.
+        """Compute the moments of a rule from the projections at its n occurrences.
 
         z (float64, (n, m_a)): Outside projections of the parent.
         left (float64, (n, m_b)), right (float64, (n, m_c)): Inside projections of the children.
@@ -47,7 +50,7 @@ class RuleMoments:
         )
 
     def pooled(self, other: RuleMoments) -> RuleMoments:
-        """Return the moments over the occurrences of both."""
+        """Return the moments over the occurrences in `self` and `other` together."""
         n = self.n + other.n
         means = (
             (self.n * getattr(self, name) + other.n * getattr(other, name)) / n
@@ -56,10 +59,13 @@ class RuleMoments:
         return RuleMoments(n, *means)
 
     def smoothed(self, outside_mean: np.ndarray, left_mean: np.ndarray, right_mean: np.ndarray, c: float) -> np.ndarray:
-        """Return the smoothed estimate: E, backed off to E2, E3 and E4 by lambda = sqrt(n) / (C + sqrt(n)).
+        """Return the smoothed third moment, float64 (m_a, m_b, m_c): E, backed off to E2, E3 and E4.
 
-        outside_mean (float64, (m_a,)): H^a; left_mean, right_mean: F^b, F^c.
-        c (float): C; 0 for no smoothing.
+        The weight of each estimate against its back-off is lambda = sqrt(n) / (C + sqrt(n)).
+
+        outside_mean (float64, (m_a,)): H^a, the mean of Z over all nodes of a.
+        left_mean (float64, (m_b,)), right_mean (float64, (m_c,)): F^b and F^c, the means of Y over nodes of b and c.
+        c (float): The constant C; 0 for no smoothing.
         """
         lam = np.sqrt(self.n) / (c + np.sqrt(self.n))
         e2 = (
@@ -81,7 +87,7 @@ class ProjectionSums:
     inside, outside (float64, (n_symbols, m)): Sums of Y and of Z by symbol.
     roots (float64, (n_symbols, m)): Sums of Y of roots by symbol.
     words (float64, (n_pairs, m)): Sums of Z of leaves by emission, weighted as in `EmissionEvents.all`.
-    rules (dict[int, RuleMoments]): Moments of the rules that occur.
+    rules (dict[int, RuleMoments]): Moments of each rule that occurs, by the rule's id.
     """
 
     inside: np.ndarray
@@ -106,10 +112,11 @@ class ProjectionSums:
 def rule_moments(
     nodes: Skeletons, rule: np.ndarray, y: np.ndarray, z: np.ndarray, n_states: np.ndarray
 ) -> dict[int, RuleMoments]:
-    """Compute the moments of the rules that occur.
+    """Compute the moments of each rule that occurs at the nodes, by the rule's id.
 
     rule (int, (n_nodes,)): The rule of each inner node; -1 for leaves.
-    y, z (float64, (n_nodes, m)): Projections. n_states (int32, (n_symbols,)): Number of states of each symbol.
+    y, z (float64, (n_nodes, m)): Inside projections Y and outside projections Z.
+    n_states (int32, (n_symbols,)): Number of states of each symbol.
     """
     order = nodes.inner[np.argsort(rule[nodes.inner], kind="stable")]
     rules, starts = np.unique(rule[order], return_index=True)
@@ -122,13 +129,18 @@ def rule_moments(
 
 
 def group_sums(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
-    """Return the sum of the rows of each group, weighted if asked, float64 (n_groups, m); zeros for empty groups."""
+    """Return the (weighted) sum of the rows of each group, float64 (n_groups, m); zeros for empty groups.
+
+    values (float, (n, m)): The rows.
+    groups (int, (n,)): The group of each row.
+    weights (float, (n,), or None): The weight of each row; None for 1.
+    """
     weights = np.ones(len(values)) if weights is None else weights
     return csr_array((weights, (groups, np.arange(len(groups)))), shape=(n_groups, len(groups))) @ values
 
 
 def groups_of(labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
-    """Return the indices at which each label stands, ascending.
+    """Return, for each label, the ascending indices at which `labels` has it.
 
     labels (int, (n,)): From 0 to n_groups - 1.
     """

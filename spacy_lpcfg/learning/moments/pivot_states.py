@@ -1,7 +1,7 @@
 """The latent states of a treebank's nodes by their pivot features: step 1 of figure 1 of Cohen and Collins (2014).
 
-Notation: f are the values of an inside tree's pivot features tau, g those of an outside tree's, rho. The states of a
-symbol are found in a CCA of many more features of the same nodes (section 6.2).
+Notation: f are the values of the pivot features tau of an inside tree, g the values of the pivot features rho of an
+outside tree. The states of a symbol are found in a CCA of many more features of the same nodes (section 6.2).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from spacy_lpcfg.learning.moments.projections import singular_vectors
 
 
 class Side(NamedTuple):
-    """The states of n nodes of one symbol, by their pivot features of one side, inside or outside.
+    """Posteriors over the states of n nodes of one symbol, given their inside or their outside pivot features.
 
-    columns (int64, (n, K)): The features of each node.
+    columns (int64, (n, K)): The ids of the K features of each node, as rows of `posteriors`.
     posteriors (float64, (F, m)): p(h | f).
     pi (float64, (m,)): p(h).
     """
@@ -32,21 +32,21 @@ class Side(NamedTuple):
 
     @property
     def ratios(self) -> np.ndarray:
-        """p(f | h) / p(f), float64 (F, m)."""
+        """The ratio p(f | h) / p(f) of each feature and state, float64 (F, m)."""
         return self.posteriors / self.pi
 
     def rows(self, nodes: np.ndarray) -> Side:
-        """Select nodes, and the features that they have."""
+        """Return the side of the nodes at some indices, int (k,), with only the features that these nodes have."""
         features, columns = np.unique(self.columns[nodes], return_inverse=True)
         return Side(columns.reshape(len(nodes), -1), self.posteriors[features], self.pi)
 
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """The states of all symbols.
+    """Posteriors over the latent states of all nodes of a treebank, by symbol.
 
-    sides (list[tuple[Side, Side]]): Inside and outside features of the nodes of each symbol.
-    row (int64, (n_nodes,)): The row of each node among those of its symbol.
+    sides (list[tuple[Side, Side]]): The inside and the outside `Side` of the nodes of each symbol.
+    row (int64, (n_nodes,)): The index of each node among the nodes of its symbol.
     """
 
     sides: list[tuple[Side, Side]]
@@ -66,11 +66,11 @@ class States:
         return pi
 
     def inside(self, symbol: int, nodes: np.ndarray) -> Side:
-        """Return the inside features of nodes that all have the same symbol."""
+        """Return the inside `Side` of some nodes of a symbol, int (k,)."""
         return self.sides[symbol][0].rows(self.row[nodes])
 
     def outside(self, symbol: int, nodes: np.ndarray) -> Side:
-        """Return the outside features of nodes that all have the same symbol."""
+        """Return the outside `Side` of some nodes of a symbol, int (k,)."""
         return self.sides[symbol][1].rows(self.row[nodes])
 
 
@@ -87,12 +87,12 @@ def symbol_states(
     precision: float,
     em: ConvexEM,
 ) -> tuple[Side, Side]:
-    """Find the states of one symbol's n nodes; return their inside and outside pivot features, with the same states.
+    """Find the latent states of one symbol's n nodes; return its inside and outside `Side`, over the same states.
 
-    phi (csr_array, (n, d)), psi (csr_array, (n, d')): Scaled features of the CCA, of inside and outside trees.
-    tau (uint64, (n, K)), rho (uint64, (n, L)): Pivot features.
-    n_states (int): The maximum number of states; there are fewer where the inside features tell no more apart.
-    seed, matching, shrink, precision, em: see `Pivot` and `PivotFeatures`.
+    phi (csr_array, (n, d)), psi (csr_array, (n, d')): Scaled inside and outside features for the CCA.
+    tau (uint64, (n, K)), rho (uint64, (n, L)): Keys of the inside and of the outside pivot features.
+    n_states (int): The maximum number of states; fewer where the inside features span fewer dimensions.
+    seed, matching, shrink, precision, em: See `Pivot` and `PivotFeatures`.
     """
     to_f, f = _one_hot(tau)
     to_g, g = _one_hot(rho)
@@ -114,7 +114,7 @@ def symbol_states(
 
 
 def _one_hot(keys: np.ndarray) -> tuple[csr_array, np.ndarray]:
-    """Return K features of n nodes as a matrix of zeros and ones, (n, d), and as indices of its columns, (n, K)."""
+    """Return feature keys, (n, K), as an indicator matrix, (n, d), and as indices of its columns, (n, K)."""
     names, columns = np.unique(keys, return_inverse=True)
     columns = columns.reshape(keys.shape)
     n, k = keys.shape

@@ -25,7 +25,7 @@ _MIN_SINGULAR = 1e-4  # share of the largest singular value under which a direct
 
 @dataclass(frozen=True)
 class Features:
-    """The features of nodes by which they are projected.
+    """Feature templates of inside and outside trees, and the scaling of features, for projections.
 
     inside, outside, leaf (sequence of str): Feature templates of `features.INSIDE` for nodes with children, of
         `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.
@@ -49,15 +49,17 @@ class Features:
 
     @property
     def templates(self) -> Templates:
-        """The templates, as the co-occurrences take them."""
+        """The feature templates, as an argument of `Cooccurrence.of`."""
         return Templates(tuple(self.inside), tuple(self.outside), tuple(self.leaf))
 
 
 def project_bases(
     treebank: IndexedTreebank, features: Features, most: np.ndarray, seed: int, n_jobs: int | None = None
 ) -> "Bases":
-    """Return the bases that project the nodes of every symbol.
+    """Compute the bases that project the nodes of every symbol, by singular value decompositions.
 
+    treebank (IndexedTreebank): The treebank.
+    features (Features): The features to project.
     most (int32, (n_symbols,)): The maximum number of dimensions of each symbol's projections.
     seed (int): Seed of the randomised singular value decompositions.
     n_jobs (int or None): See `in_order`.
@@ -92,7 +94,7 @@ def _cooccurrence(nodes: Skeletons, terminal: np.ndarray, templates: Templates) 
 
 
 class _Block(NamedTuple):
-    """The features of one symbol's nodes, as rows and columns of the co-occurrences, and their scales."""
+    """The block of one symbol in the co-occurrence matrix: indices of rows and columns, and their scales."""
 
     inside: np.ndarray
     outside: np.ndarray
@@ -100,13 +102,13 @@ class _Block(NamedTuple):
     outside_scales: np.ndarray
 
     def omega(self, products: csr_array) -> csr_array:
-        """Return Phi' Psi, (d, d'), given the sums of the products of unscaled features."""
+        """Return Phi' Psi of the symbol, (d, d'), given the products of all unscaled features."""
         block = products[self.inside][:, self.outside]
         return csr_array(diags_array(self.inside_scales) @ block @ diags_array(self.outside_scales))
 
 
 def _blocks(sums: Cooccurrence, counts: np.ndarray, kappa: float | None) -> list[_Block]:
-    """Return the block of each symbol, given the counts of their nodes."""
+    """Return the block of each symbol; `counts` (n_symbols,) are the numbers of its nodes."""
     sides = sums.inside, sums.outside
     rows = zip(*(side.by_symbol(len(counts)) for side in sides), strict=True)
     return [
@@ -121,7 +123,8 @@ class Bases:
 
     templates (Templates): Templates of the features.
     inside_names (uint64, (d,)), outside_names (uint64, (d',)): Ids of the features, sorted.
-    inside (float64, (d, m)): U, times the scales of the features. outside (float64, (d', m)): V Sigma^-1, likewise.
+    inside (float64, (d, m)): U, with rows times the scales of the features.
+    outside (float64, (d', m)): V Sigma^-1, with rows times the scales of the features.
     n_states (int32, (n_symbols,)): States of each symbol.
     singular_values (float64, (n_symbols, m)): The singular values of each symbol's Omega, in descending order.
     """
@@ -135,7 +138,10 @@ class Bases:
     singular_values: np.ndarray
 
     def project(self, nodes: Skeletons, terminal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return Y and Z of the nodes of a part, each float64 (n_nodes, m)."""
+        """Return the projections Y and Z of the nodes of a part, each float64 (n_nodes, m).
+
+        terminal (int32, (n_nodes,)): The terminal of each leaf.
+        """
         phi, psi = node_values(NodeContext(nodes, terminal), self.templates)
         y = phi.matrix(self.inside_names, nodes.n_nodes) @ self.inside
         return y, psi.matrix(self.outside_names, nodes.n_nodes) @ self.outside
@@ -144,9 +150,9 @@ class Bases:
 def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
     """Return the sparse features of one symbol's nodes, each scaled by sqrt(n / (count + kappa)).
 
-    kappa (float or None): None leaves the features unscaled. The count of a numeric feature is its sum of squares, so
-        that all features get a like variance.
-    RETURNS (csr_array): float64 (n, d).
+    kappa (float or None): Pseudo-count; None leaves the features unscaled. The count of a numeric feature is its sum of
+        squares, so that all features get a similar variance.
+    RETURNS (csr_array): The features as a matrix, float64 (n, d).
     """
     n, n_keys = table.keys.shape
     names, columns = np.unique(table.keys, return_inverse=True)
@@ -169,7 +175,8 @@ def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
 def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
     """Return the scale sqrt(n / (count + kappa)) of each feature, float64 (d,); 1 if kappa is None.
 
-    squares (float64, (d,)): Sums of squared values over n nodes.
+    squares (float64, (d,)): Sum of each feature's squared values over n nodes, which is its count.
+    n (float): Number of nodes.
     """
     if kappa is None:
         return np.ones_like(squares)
@@ -178,7 +185,7 @@ def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
 
 
 def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return U (d, m), Sigma (m,) and V (d', m) of Omega, with m <= n_states.
+    """Return the truncated SVD of Omega: U (d, m), Sigma (m,) and V (d', m), with m <= n_states.
 
     omega (csr_array, (d, d')): Omega of one symbol.
     n_states (int): The maximum number of states; fewer where Omega has a smaller rank.

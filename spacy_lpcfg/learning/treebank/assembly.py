@@ -1,4 +1,4 @@
-"""The treebank as all learners of grammars read it, and the Grammar of a learner's parameters."""
+"""The indexed treebank that all learners of grammars read, and the assembly of a Grammar from parameters."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Part:
     nodes (Skeletons): Numbered from 0, without the text of words.
     terminal (int32, (n_nodes,)): The terminal of each leaf; -1 for inner nodes.
     rule (int32, (n_nodes,)): The rule of each inner node; -1 for leaves.
-    pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): The columns `of_leaf` and `all` of the leaves in
-        `EmissionEvents`.
+    pair (int64, (n_leaves,)): The leaves' entries of `EmissionEvents.of_leaf`.
+    forms (csr_array, (n_pairs, n_leaves)): The leaves' columns of `EmissionEvents.all`.
     """
 
     nodes: Skeletons
@@ -180,7 +180,7 @@ class Parameters:
 
 
 def _stored(parameters: Parameters, shapes: np.ndarray, *, is_exact: bool) -> Tensors:
-    """Store the tensors of the rules: exactly, or sparse if they are probabilities, or else factored."""
+    """Return the tensors of the rules in storage form: exact, or else sparse for probabilities, or else factored."""
     if is_exact:
         return Tensors.from_dense(parameters.tensors, shapes)
     return (Tensors.sparsify if parameters.is_proper else Tensors.factorize)(parameters.tensors, shapes)

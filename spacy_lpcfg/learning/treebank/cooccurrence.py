@@ -1,7 +1,7 @@
 """Co-occurrence matrix of inside and outside features: Omega of section 2.2.1 of Cohen et al. (2013), unscaled.
 
-Each symbol has features of its own. One sparse matrix holds those of all symbols, so that it has a block for each
-symbol. Before scaling it is a sum over nodes, and can be added up over the shards of a treebank.
+Each symbol has features of its own. One sparse matrix holds the features of all symbols, with a block for each symbol.
+Before scaling, the matrix is a sum over nodes, and can be added up over the shards of a treebank.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAME = 1 << 32  # the first column of names; that of keys is a template's numbe
 
 
 class Templates(NamedTuple):
-    """Names of feature templates: inside features of inner nodes, outside features, and inside features of leaves."""
+    """Names of feature templates: for inner nodes inside, for all nodes outside, and for leaves inside."""
 
     inside: tuple[str, ...]
     outside: tuple[str, ...]
@@ -32,8 +32,8 @@ class Values(NamedTuple):
     """The features of nodes as a sparse matrix in coordinate form, with one entry for each node and feature of it.
 
     nodes (int64, (k,)): The node of each entry.
-    keys (uint64, (k,)): The id of its feature among the features of the node's symbol.
-    names (uint64, (k,)): The id of its feature among the features of all symbols.
+    keys (uint64, (k,)): The id of the entry's feature, unique among the features of the node's symbol.
+    names (uint64, (k,)): The id of the entry's feature, unique among the features of all symbols.
     values (float64, (k,)): The feature's value: 1, or the number of a numeric template.
     """
 
@@ -43,12 +43,12 @@ class Values(NamedTuple):
     values: np.ndarray
 
     def matrix(self, names: np.ndarray, n_nodes: int) -> csr_array:
-        """Return the matrix (n_nodes, d) whose columns are the features of these names, (d,), which are sorted."""
+        """Return the entries as a sparse matrix, (n_nodes, d), with a column for each of the sorted `names`, (d,)."""
         return csr_array((self.values, (self.nodes, np.searchsorted(names, self.names))), shape=(n_nodes, len(names)))
 
 
 def node_values(context: NodeContext, templates: Templates) -> tuple[Values, Values]:
-    """Return the inside and the outside features of the nodes of a shard."""
+    """Return the inside features and the outside features of all nodes of a shard."""
     nodes = context.nodes
     outside = _values(context, feature_table(context, OUTSIDE, templates.outside), np.arange(nodes.n_nodes))
     inside = [
@@ -59,7 +59,7 @@ def node_values(context: NodeContext, templates: Templates) -> tuple[Values, Val
 
 
 def _values(context: NodeContext, table: FeatureTable, nodes: np.ndarray) -> Values:
-    """Return the features of some nodes as entries."""
+    """Return the features in the rows `nodes` of a table as sparse entries."""
     table, n_values = table.rows(nodes), table.values.shape[1]
     numeric_keys = np.arange(n_values, dtype=np.uint64) + np.uint64(2**64 - max(n_values, 1))  # the largest keys
     keys = np.concatenate([table.keys.T, np.repeat(numeric_keys[:, None], len(nodes), axis=1)]).ravel()
@@ -84,18 +84,21 @@ class Features(NamedTuple):
 
     @classmethod
     def of(cls, values: Values, symbol: np.ndarray) -> Features:
-        """Collect the features of nodes; symbol (int32, (n_nodes,)): the symbol of each node."""
+        """Collect the distinct features of nodes.
+
+        symbol (int32, (n_nodes,)): The symbol of each node.
+        """
         names, first, feature = np.unique(values.names, return_index=True, return_inverse=True)
         squares = np.bincount(feature, weights=values.values**2)
         return cls(names, values.keys[first], symbol[values.nodes[first]], squares)
 
     def by_symbol(self, n_symbols: int) -> list[np.ndarray]:
-        """Return the indices of the features of each symbol, sorted by key."""
+        """Return, for each symbol, the indices of its features, sorted by key."""
         order = np.lexsort([self.keys, self.symbols])
         return np.split(order, np.cumsum(np.bincount(self.symbols, minlength=n_symbols))[:-1])
 
     def merged(self, other: Features) -> Features:
-        """Return the union of the features, with their squares added up."""
+        """Return the union of two sets of features; the squares of common features are added."""
         names, keys, symbols, squares = (np.concatenate(columns) for columns in zip(self, other, strict=True))
         names, first, feature = np.unique(names, return_index=True, return_inverse=True)
         return Features(names, keys[first], symbols[first], np.bincount(feature, weights=squares))
@@ -106,7 +109,7 @@ class Cooccurrence:
     """Sums over nodes of the products of inside and outside features.
 
     inside, outside (Features): The d inside and d' outside features.
-    products (csr_array, (d, d')): The sum of the products of the values of each two features.
+    products (csr_array, (d, d')): The sum, over nodes, of the product of each inside and each outside feature.
     """
 
     inside: Features
@@ -128,7 +131,7 @@ class Cooccurrence:
 
 
 def _expanded(part: Cooccurrence, inside: Features, outside: Features) -> csr_array:
-    """Return the products as a matrix over larger sets of features, with zeros for the new ones."""
+    """Return the products of a part as a matrix over supersets of its features, with zeros for additional features."""
     products = part.products.tocoo()
     rows = np.searchsorted(inside.names, part.inside.names)[products.row]
     columns = np.searchsorted(outside.names, part.outside.names)[products.col]
@@ -136,9 +139,9 @@ def _expanded(part: Cooccurrence, inside: Features, outside: Features) -> csr_ar
 
 
 def pairwise_sum(parts: Iterable[Sum], add: Callable[[Sum, Sum], Sum]) -> Sum:
-    """Return the sum of one or more parts by pairwise summation, so that few additions are to large sums.
+    """Return the sum of one or more parts by pairwise summation, which adds parts of similar size.
 
-    add (callable): Returns the sum of two parts; it need not commute.
+    add (callable): Associative addition of two parts; it need not commute.
     """
     pending: list[Sum] = []  # sums of 2^k parts each, the largest first
     for number, part in enumerate(parts, start=1):

@@ -14,7 +14,7 @@ class Counts:
     """Counts of a treebank's symbols, roots and binary rules.
 
     symbols (float64, (n_symbols,)): Nodes of each symbol.
-    roots (float64, (n_symbols,)): Trees under each symbol.
+    roots (float64, (n_symbols,)): Number of trees whose root has each symbol.
     rules (int32, (n_rules, 3)): The symbols a, b, c of each rule a -> b c, sorted.
     rule_counts (float64, (n_rules,)): Occurrences of each rule.
     rule_of (int32, (n_nodes,)): The rule of each inner node, -1 for leaves.
@@ -52,7 +52,11 @@ def count(nodes: Skeletons) -> Counts:
 
 
 def smoothed_roots(counts: Counts, symbols: tuple[str, ...], share: float) -> np.ndarray:
-    """Return pi(a), float64 (n_symbols,): root frequencies, and a `share` for all symbols but "@" ones by frequency."""
+    """Return pi(a), float64 (n_symbols,): root frequencies, interpolated with the frequencies of constituents.
+
+    symbols (tuple[str, ...], (n_symbols,)): Names of the symbols; symbols that begin with "@" are no constituents.
+    share (float): Weight of the frequencies of constituents.
+    """
     allowed = np.array([not name.startswith("@") for name in symbols])
     everywhere = counts.symbols * allowed
     return (1 - share) * counts.roots / counts.roots.sum() + share * everywhere / everywhere.sum()
@@ -74,6 +78,6 @@ def boundary_tags(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np
 
 
 def _smoothed(counts: np.ndarray) -> np.ndarray:
-    """Normalize rows, with one pseudo-count in each that is distributed as the sums of the columns."""
+    """Normalize rows of counts, smoothed by one pseudo-count per row, distributed as the (add-one) column sums."""
     prior = (counts.sum(axis=0) + 1) / (counts.sum() + counts.shape[1])
     return (counts + prior) / (counts.sum(axis=1, keepdims=True) + 1)

@@ -1,10 +1,10 @@
 """The inside and outside features of section 3.1 of Cohen et al. (2013), as columns of 64-bit keys.
 
-A template is a function of the node table that gives every node a key (the value of its feature) or, for numbers of
-words, a number. The symbol of the node itself belongs to every feature of the paper; here it is left out of the keys,
-since each symbol has feature spaces of its own.
+A template is a function of the node table that returns, for every node, a key (the value of its feature) or, for counts
+of words, a number. In the paper every feature includes the symbol of the node; here keys leave it out, since each
+symbol has a feature space of its own.
 
-Keys are mixed by multiplication from the ids they are made of, so that shards that share ids agree on them.
+Keys are hashes of the ids they are made of, so that shards that share ids get the same keys.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def mix(*columns: np.ndarray | int) -> np.ndarray:
 
 
 class NodeContext:
-    """Columns from which templates make features, over the nodes of one shard; each is computed once.
+    """Lazily computed columns over the nodes of one shard, from which templates make features.
 
-    skeletons (Skeletons): The shard, its ids shared with the other shards.
+    skeletons (Skeletons): The shard, with ids of symbols and words that all shards share.
     terminal (int32, (n_nodes,)): The terminal of every leaf; -1 for inner nodes.
     """
 
@@ -60,7 +60,7 @@ class NodeContext:
 
     @cached_property
     def rule(self) -> np.ndarray:
-        """The rule a -> b c or a -> x below each node."""
+        """Key of the rule a -> b c or a -> x below each node, uint64 (n_nodes,)."""
         return mix(self.symbol, self.left_symbol, self.right_symbol, self.terminal)
 
     @cached_property
@@ -86,9 +86,9 @@ class NodeContext:
 
     @cached_property
     def rule_above(self) -> np.ndarray:
-        """The rule over each node, with the node marked in it; 0 at a root.
+        """Key of the rule above each node, and of the node's position in the rule, uint64 (n_nodes,); 0 at a root.
 
-        The sibling is seen by its symbol alone: lexical rules belong to inside trees.
+        Only the sibling's symbol enters, not its word, since lexical rules belong to inside trees.
         """
         above = mix(
             self.parent_symbol,
@@ -108,7 +108,7 @@ class NodeContext:
 
     @cached_property
     def head_above(self) -> np.ndarray:
-        """The head's preterminal of the nearest ancestor whose head is not the node's own; 0 for none."""
+        """Key of the head preterminal of the nearest ancestor with another lexical head than the node's; 0 if none."""
         ancestor = self.nodes.parent.copy()
         pending = np.flatnonzero(ancestor != NONE)
         while len(pending):
@@ -118,7 +118,7 @@ class NodeContext:
         return self.of(ancestor, self.head_tag)
 
     def leaf_at(self, position: np.ndarray) -> np.ndarray:
-        """Return the preterminal at a position of the node's sentence; 0 beyond its ends."""
+        """Return the key of the preterminal at a position, (n_nodes,), in each node's sentence; 0 beyond its ends."""
         return (self.nodes.leaf_symbol_at(position) + 1).astype(np.uint64)
 
 
@@ -175,7 +175,7 @@ class FeatureTable:
 
     @classmethod
     def join(cls, tables: Sequence[FeatureTable]) -> FeatureTable:
-        """Join tables into one of all their nodes."""
+        """Concatenate the rows of several tables."""
         return cls(np.concatenate([table.keys for table in tables]), np.concatenate([table.values for table in tables]))
 
     def rows(self, nodes: np.ndarray) -> FeatureTable:
@@ -183,10 +183,11 @@ class FeatureTable:
 
 
 def feature_table(context: NodeContext, templates: dict[str, Template], names: Sequence[str]) -> FeatureTable:
-    """Return the columns of the named templates.
+    """Compute the features of all nodes of a shard by the named templates.
 
     templates (dict[str, Template]): `INSIDE` or `OUTSIDE`.
-    RAISES (ValueError): For unknown names.
+    names (sequence of str): Names of the templates to use.
+    RAISES (ValueError): If `templates` lacks a name.
     """
     unknown = [name for name in names if name not in templates]
     if unknown:

@@ -1,4 +1,4 @@
-"""Read trees into one node table (`Skeletons`) in parallel: files, or shards of a stream, are read apart and joined."""
+"""Read trees into one node table (`Skeletons`) in parallel, by files or by shards of a stream."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_skeletons(
     *,
     n_jobs: int | None = None,
 ) -> Skeletons:
-    """Return the node table of the trees within `learning.limits`; the same for any number of jobs.
+    """Read the trees within `learning.limits` into one node table, the same for any number of jobs.
 
     trees (Iterable[Tree]): The files of `TreeFiles` are read by the workers if there are several; any other trees are
         read by this process, as a stream, and only converted by the workers.
@@ -56,10 +56,10 @@ def _tables_of_files(files: TreeFiles, reading: Reading, n_jobs: int | None) -> 
 def _read_file(
     path: str, skips: bool, form: dict[str, Any], reading: Reading
 ) -> tuple[Skeletons, int, list[TreebankError], Counter[str], Counter[str]]:
-    """Read a file, with no more than a shard of it in memory as trees.
+    """Read a treebank file into a node table, with at most `SHARD_SIZE` trees in memory at a time.
 
     skips (bool): Whether to skip broken trees instead of raising their errors.
-    form (dict): Settings of `read_trees`.
+    form (dict): Further keyword arguments of `read_trees`.
     RETURNS (tuple): The node table, the number of trees, the errors of skipped trees, and the counts of what the
         dialect left out and of the trees beyond each limit.
     """

@@ -1,4 +1,4 @@
-"""Skeletal trees as arrays: the form in which a treebank is learned from.
+"""Skeletal trees as arrays: the form of a treebank from which grammars are learned.
 
 Every tree is normalised, its unary chains are collapsed and it is binarised. All trees make one table with a row for
 every node, children before parents, tree after tree. All statistics of the learners are then array operations.
@@ -29,7 +29,7 @@ class Skeletons:
     preterminals, interminals (tuple[str, ...]): Names of the symbols; ids count the preterminals first.
     words (tuple[str, ...]): The distinct words.
     symbol (int32, (n,)): The symbol of each node.
-    left, right, parent (int32, (n,)): Nodes; -1 for none.
+    left, right, parent (int32, (n,)): The left child, right child and parent of each node; -1 for none.
     word (int32, (n,)): Id of a leaf's word; -1 for inner nodes.
     head (int32, (n,)): The leaf that is the node's lexical head.
     start, end (int32, (n,)): The node spans the words from `start` up to `end` of its sentence.
@@ -61,7 +61,7 @@ class Skeletons:
 
     @cached_property
     def roots(self) -> np.ndarray:
-        """Root nodes, one a tree."""
+        """The root node of each tree, int64 (n_trees,)."""
         return np.flatnonzero(self.parent == NONE)
 
     @cached_property
@@ -83,11 +83,11 @@ class Skeletons:
 
     @cached_property
     def inner(self) -> np.ndarray:
-        """Nodes with two children."""
+        """The nodes with two children, in ascending order, int64 (n_inner,)."""
         return np.flatnonzero(self.left != NONE)
 
     def between(self, first: int, end: int) -> Skeletons:
-        """Return the trees from `first` up to `end`, with the symbols and words of all; nodes are numbered from 0."""
+        """Return trees `first` to `end - 1`, with nodes renumbered from 0, and unchanged ids of symbols and words."""
         rows = slice(*(int(self.roots[:n_roots].max(initial=NONE)) + 1 for n_roots in (first, end)))
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(self, **columns | {name: _shifted(columns[name], -rows.start) for name in _NODES})
@@ -97,7 +97,7 @@ class Reading(NamedTuple):
     """Settings by which trees become skeletal trees.
 
     lang (str): Language, table or file of the head rules, see `head_rules`.
-    markov (int): Siblings that an "@" symbol remembers.
+    markov (int): Number of siblings that an "@" symbol of the binarization remembers.
     functions (bool): Whether categories keep their functions, as NP-SBJ.
     """
 
@@ -110,7 +110,7 @@ AS_ENGLISH = Reading()
 
 
 class _Builder:
-    """The table of nodes while it is built, tree by tree; symbols and words get ids as they come."""
+    """Incremental builder of a `Skeletons` table; symbols and words get ids in order of appearance."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
@@ -126,7 +126,7 @@ class _Builder:
         self.position = 0
 
     def add(self, tree: Tree) -> None:
-        """Add the rows of a tree, unless nothing of it is left when it is normalised."""
+        """Add the rows of a tree, unless it consists of empty elements only."""
         label, _ = strip_root(tree)
         normal = normalize(tree, functions=self.reading.functions)
         if normal is None:
@@ -138,7 +138,11 @@ class _Builder:
         self.lengths += [self.position] * (len(self.rows) - first)
 
     def _row(self, node: Tree, children: list[tuple[int, str]]) -> tuple[int, str]:
-        """Add a node; return its row, and the label by which head rules know it among its siblings."""
+        """Add the row of a node, after the rows of its children.
+
+        children (list of (int, str)): The results of this method for the children.
+        RETURNS (tuple[int, str]): Index of the row, and the label that head rules see: that of the head child for "@".
+        """
         row = len(self.rows)
         if node.word is not None:
             symbol = self.preterminals.setdefault(node.label, len(self.preterminals))
@@ -192,9 +196,9 @@ def skeletons(trees: Iterable[Tree], reading: Reading = AS_ENGLISH) -> Skeletons
 
 
 def join(shards: Sequence[Skeletons]) -> Skeletons:
-    """Join tables into one, with symbols and words sorted by name: the same table however the trees were cut.
+    """Join tables into one, with symbols and words sorted by name: the same table for any division into shards.
 
-    RAISES (ValueError): For more nodes than 32 bits can number; these are some 60 million trees.
+    RAISES (ValueError): If there are more than 2^31 - 1 nodes (some 60 million trees).
     """
     preterminals = tuple(sorted({name for shard in shards for name in shard.preterminals}))
     interminals = tuple(sorted({name for shard in shards for name in shard.interminals}))
