@@ -95,7 +95,7 @@ def peak_mb() -> float:
 
 def read_gold(path: Path) -> list[Tree]:
     """The trees of a treebank as scoring sees them."""
-    return [tree for tree in map(clean, read_trees(path)) if tree is not None]
+    return list(filter(None, map(clean, read_trees(path))))
 
 
 def parsed(parser: SentenceParser, golds: Sequence[Tree]) -> list[Parse]:

@@ -71,7 +71,7 @@ def learn_and_parse(folder: Path, lang: str, settings: dict[str, Any], heads: st
     path = file_of(folder, "test")
     sentences = list(read_conllu(path)) if path.suffix == ".conllu" else []
     trees = [phrases_of(sentence).tree for sentence in sentences] or read_trees(path)
-    golds = [tree for tree in map(clean, trees) if tree is not None]
+    golds = list(filter(None, map(clean, trees)))
     scored = measure.scored(make_parser(model), golds, "model")
     row = {"F1": scored.f1, "learning, CPU s": seconds, "sentences / CPU s": len(golds) / scored.seconds}
     return row | {"UAS": uas(sentences, scored.trees), "UAS of gold": uas(sentences, golds)} if sentences else row

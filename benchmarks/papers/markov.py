@@ -49,7 +49,7 @@ def main() -> None:
     args = arguments.parse_args()
     rows = []
     for folder in args.treebanks:
-        train = [tree for tree in map(clean, read_trees(folder / "train.mrg")) if tree is not None]
+        train = list(filter(None, map(clean, read_trees(folder / "train.mrg"))))
         golds = measure.read_gold(folder / f"{args.part}.mrg")
         for vertical, horizontal in ORDERS:
             measure.progress(f"{folder.name}: {vertical}, {horizontal}")

@@ -16,6 +16,7 @@ from spacy_lpcfg.components.cli.shared.pipelines import (
     save_pipeline,
 )
 from spacy_lpcfg.components.cli.shared.tree_sources import trees_of_path
+from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +96,9 @@ class _Domain(NamedTuple):
 
         with skipping_broken(skip_bad) as on_error:
             read = progress(trees_of_path(str(path), on_error, dialect), "trees")
-            golds = [tree for tree in map(clean, read) if tree is not None]
+            golds = list(filter(None, map(clean, read)))
+        if not golds:
+            raise no_trees([path])
         queries = queries_of(nlp, pipe, [gold.words for gold in golds])
         return cls(path.name, golds, pipe.ready_parser().prepare(queries))
 

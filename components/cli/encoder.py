@@ -14,7 +14,7 @@ from spacy_lpcfg.components.cli.shared.files import check_output, read_lines, re
 from spacy_lpcfg.components.cli.shared.inputs import kind_by_name
 from spacy_lpcfg.components.cli.shared.pipelines import blank_pipeline
 from spacy_lpcfg.components.cli.shared.tree_sources import trees_of_path
-from spacy_lpcfg.components.cli.shared.treebanks import read_held_out, read_treebank
+from spacy_lpcfg.components.cli.shared.treebanks import no_trees, read_held_out, read_treebank
 
 if TYPE_CHECKING:
     from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder
@@ -89,6 +89,8 @@ def encoder(
         return _save(PretrainedEncoder.from_folder(folder), output, force=force)
     hub = _read_hub(folder, is_tuned=bool(tune))
     train = list(_normalized(read_treebank(tune or (), skip_bad, dialect, tags)))
+    if tune and not train:
+        raise no_trees(tune)
     golds = list(_normalized(read_held_out(dev, skip_bad, dialect, tags)))
     cut = hub
     if text:

@@ -183,7 +183,7 @@ def _parsed(model: str, golds: Sequence["Tree"], normalize: "Normalize", unlabel
 
 
 def _read_treebank(path: Path, dialect: str | None, normalize: "Normalize") -> list["Tree"]:
-    return [tree for tree in map(normalize, trees_of_path(str(path), None, dialect)) if tree is not None]
+    return list(filter(None, map(normalize, trees_of_path(str(path), None, dialect))))
 
 
 def _read_parses(path: Path, n_golds: int, normalize: "Normalize") -> Sequence["SentenceTrees"]:

@@ -17,11 +17,14 @@ from __future__ import annotations
 import struct
 import warnings
 from bisect import bisect_left, bisect_right
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 import srsly
 from spacy.tokens import Doc, SpanGroup
+
+from spacy_lpcfg.trees.source import CONTINUED
 
 RETOKENIZED = "retokenized"
 OFFSETS = "offsets"
@@ -136,12 +139,26 @@ def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
     if "spellings" in attrs:
         attrs["spellings"] = [attrs["spellings"][words[0]] if len(words) == 1 else "" for words in parts]
     if "multiwords" in attrs:
-        attrs["multiwords"] = [attrs["multiwords"][words[0]] if words else "" for words in parts]
+        attrs["multiwords"] = _fitted_multiwords(attrs["multiwords"], parts)
     if "tag_scores" in attrs:
         scores = [attrs["tag_scores"][words[0]] if len(words) == 1 else np.nan for words in parts]
         attrs["tag_scores"] = np.array(scores, np.float32)
     if "surprisal" in attrs:
         attrs["surprisal"] = np.array([attrs["surprisal"][words].sum() if words else np.nan for words in parts])
+
+
+def _fitted_multiwords(forms: list[str], parts: list[list[int]]) -> list[str]:
+    """Return the multiword forms at the current tokens, without those of which a word was merged with another token's.
+
+    forms (list of str): The forms at the words before, see `SourceText`.
+    parts (list of list of int): The words that each token was made of, if it was not split.
+    """
+    first = list(accumulate(range(len(forms)), lambda start, i: start if forms[i] == CONTINUED else i))
+    firsts = [{first[i] for i in words} for words in parts]
+    crossed = set().union(*(starts for starts in firsts if len(starts) > 1))
+    return [
+        "" if not starts or starts & crossed else forms[words[0]] for words, starts in zip(parts, firsts, strict=True)
+    ]
 
 
 def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[int]]) -> None:

@@ -21,6 +21,7 @@ from spacy_lpcfg.evidence.learner import EvidenceLearner
 from spacy_lpcfg.evidence.learning import ClassifierSettings, Labels, first_weights
 from spacy_lpcfg.evidence.pipeline import PipelineEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import keeps_functions
 from spacy_lpcfg.learning.limits import is_learnable
 from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
 from spacy_lpcfg.trees.tree import Tree
@@ -68,7 +69,7 @@ class ClassifierTraining(NamedTuple):
         return add_batch(self.model, docs, self._golds(examples), drop=drop)
 
     def _golds(self, examples: Sequence[DocExample]) -> list[list[Gold]]:
-        functions = getattr(self.learner, "functions", False)  # which a learner of one's own need not have
+        functions = keeps_functions(self.learner)
         return [list(golds_of(eg, self.key, functions=functions)) for eg in examples]
 
 

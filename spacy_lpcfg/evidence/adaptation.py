@@ -234,7 +234,7 @@ def _differences(
     base: Adaptable, raw: Sequence[Tree], golds: Sequence[Tree], folds: CrossValidation
 ) -> list[Difference]:
     """Return the differences in labels, at most half of all, then in words, roots and local trees, by frequency."""
-    parses = [tree for tree in map(normalize_rooted, folds.parses) if tree is not None]
+    parses = list(filter(None, map(normalize_rooted, folds.parses)))
     differences = [
         *unknown_labels(golds, base.labels, base.tags)[: MOST_TOLD // 2],
         *spelling_differences(_grammar(base), golds),

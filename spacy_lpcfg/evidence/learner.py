@@ -22,7 +22,7 @@ from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learning import ClassifierSettings, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.base import Learner, OnStep
+from spacy_lpcfg.learning.base import Learner, OnStep, keeps_functions
 from spacy_lpcfg.learning.limits import learnable
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
@@ -60,8 +60,8 @@ class EvidenceLearner:
 
     @property
     def functions(self) -> bool:
-        """Whether labels keep their functions, as NP-SBJ."""
-        return getattr(self.learner, "functions", False)  # which a learner of one's own need not have
+        """Whether labels keep their functions, as in NP-SBJ."""
+        return keeps_functions(self.learner)
 
     def fit(
         self,
@@ -76,8 +76,8 @@ class EvidenceLearner:
             them. If there are none, every twentieth tree is held out, and both learn again from all trees.
         """
         prepare = partial(normalize_rooted, functions=self.functions)
-        treebank = [tree for tree in map(prepare, learnable(trees)) if tree is not None]
-        golds = [tree for tree in map(prepare, held_out or ()) if tree is not None]
+        treebank = list(filter(None, map(prepare, learnable(trees))))
+        golds = list(filter(None, map(prepare, held_out or ())))
         learn = partial(self._learn, None if self.encoder is None else RememberingEncoder(self.encoder))
         if golds:
             return with_fitted_weights(learn(treebank, golds, on_step), golds[:: len(golds) // _MOST + 1])

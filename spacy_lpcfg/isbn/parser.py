@@ -90,7 +90,7 @@ class IncrementalParser(SentenceParser):
         return parse if query.constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Look up a frequent tag of each word, whatever its context; all unknown words get the same tag."""
+        """Look up a tag that each word occurred with, the first by name; for unknown words, that of most rare words."""
         return self.isbn.vocabulary.tags_by_name(words)
 
     def n_best(self, query: Sentence, n: int) -> list[Analysis]:
@@ -141,7 +141,7 @@ class IncrementalParser(SentenceParser):
     def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
         """Return ln P(tree, words) of several trees, float64 (n_trees,); errors are those of `tree_log_probability`."""
         self.require("tree_log_probability")
-        normal = [tree for tree in map(normalize, trees) if tree is not None]
+        normal = list(filter(None, map(normalize, trees)))
         if len(normal) < len(trees):
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
         vocabulary = self.isbn.vocabulary

@@ -182,10 +182,7 @@ class NetworkVocabulary:
         return _candidates_of(known, of_words, self._unknown)
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
-        """Return one tag of each word, regardless of context: the first tag in the order of ids that it is known with.
-
-        Unknown words get the most frequent tag of rare words.
-        """
+        """Return a tag that each word is known with, the first by id; for unknown words the usual tag of rare words."""
         known, unknown = self._known.outcomes, (int(self.rare.tag_weights.argmax()),)
         return [self.tags[next(iter(known.get(word, unknown)))] for word in words]
 

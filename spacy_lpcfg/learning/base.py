@@ -44,6 +44,11 @@ class Learner(Protocol):
         ...
 
 
+def keeps_functions(learner: object) -> bool:
+    """Return whether a learner keeps the functions of labels, as in NP-SBJ."""
+    return bool(getattr(learner, "functions", False))  # a learner of one's own need not have the setting
+
+
 class OnlineFit(Protocol):
     """Online learning in progress: a model that is updated by one batch of trees at a time."""
 

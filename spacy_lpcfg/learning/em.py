@@ -130,7 +130,7 @@ class EMLearner:
         RAISES (ValueError): If there are no trees, or `n_iterations` is below `first_iteration`.
         """
         whole(self.first_iteration)(n_iterations=self.n_iterations)
-        golds = [tree for tree in map(clean, held_out or ()) if tree is not None]
+        golds = list(filter(None, map(clean, held_out or ())))
         best, best_f1 = None, -np.inf
         clock = time.process_time()
         fit = self.start(trees)

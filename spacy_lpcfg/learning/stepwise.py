@@ -14,8 +14,9 @@ import numpy as np
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.base import Learner, OnStep
+from spacy_lpcfg.learning.base import Learner, OnStep, keeps_functions
 from spacy_lpcfg.learning.em import EMFit, EMLearner
+from spacy_lpcfg.learning.limits import is_learnable
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Tree
 
@@ -45,6 +46,11 @@ class StepwiseEM:
         if not 0.5 < self.alpha <= 1:
             raise ValueError(f"Expected an alpha above 0.5 and up to 1, got {self.alpha}.")
 
+    @property
+    def functions(self) -> bool:
+        """Whether labels keep their functions, as in NP-SBJ."""
+        return keeps_functions(self.start)
+
     def fit(
         self,
         trees: Iterable[Tree],
@@ -62,7 +68,7 @@ class StepwiseEM:
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """
         trees = list(trees)
-        return StepwiseFit(self._begin(trees), trees, self.alpha)
+        return StepwiseFit(self._begin(trees), trees, self.alpha, functions=self.functions)
 
     def _begin(self, trees: Iterable[Tree]) -> EMFit:
         start = cast(EMLearner, self.start)
@@ -78,24 +84,29 @@ class StepwiseFit:
     fit (EMFit): EM over all trees, after the start.
     trees (Sequence[Tree]): All trees, in the order in which `fit` has read them.
     alpha (float): Exponent of the step sizes, see `StepwiseEM`.
+    functions (bool): Whether the labels of `fit` keep their functions, as in NP-SBJ.
     """
 
-    def __init__(self, fit: EMFit, trees: Sequence[Tree], alpha: float) -> None:
+    def __init__(self, fit: EMFit, trees: Sequence[Tree], alpha: float, *, functions: bool) -> None:
         self._fit = fit
         self._alpha = alpha
+        self._functions = functions
         self._n_batches = 0
         self._positions: dict[Tree, list[int]] = defaultdict(list)
-        for position, tree in enumerate(_normal(trees)):
+        for position, tree in enumerate(self._learned(trees)):
             self._positions[tree].append(position)
 
     def step(self, trees: Iterable[Tree]) -> float:
         """Update the parameters by a batch, and return its log-likelihood under the parameters before the update.
 
-        trees (Iterable[Tree]): Trees of the treebank, in any order. Trees of nothing but empty elements are ignored,
-            and so are more copies of a tree than the treebank has.
+        trees (Iterable[Tree]): Trees of the treebank, in any order. Trees of nothing but empty elements and trees
+            beyond `learning.limits` are ignored, and so are more copies of a tree than the treebank has.
+        RETURNS (float): In nats; 0.0 if all trees are ignored.
         RAISES (ValueError): If there are no trees, or some that are not in the treebank.
         """
         positions = self._positions_of(trees)
+        if not len(positions):
+            return 0.0
         if len(positions) == self._fit.n_trees:
             return self._fit.step()
         share = (self._n_batches + 2) ** -self._alpha
@@ -107,18 +118,19 @@ class StepwiseFit:
         return self._fit.grammar()
 
     def _positions_of(self, trees: Iterable[Tree]) -> np.ndarray:
-        copies = Counter(_normal(trees))
+        batch = list(trees)
+        if not batch:
+            raise ValueError("Expected at least one tree in a batch, got none.")
+        copies = Counter(self._learned(batch))
         unknown = next((tree for tree in copies if tree not in self._positions), None)
         if unknown is not None:
             raise ValueError(
                 f"Expected only trees among those that learning began with, got one of other labels or words: "
                 f"{shown(' '.join(unknown.words))}. Begin with all trees, and do not change them later."
             )
-        if not copies:
-            raise ValueError("Expected at least one tree in a batch, got none.")
         return np.sort([position for tree, n in copies.items() for position in self._positions[tree][:n]])
 
-
-def _normal(trees: Iterable[Tree]) -> Iterator[Tree]:
-    """Return an iterator over the normalised trees, without trees that have only empty elements."""
-    return (tree for tree in map(normalize, trees) if tree is not None)
+    def _learned(self, trees: Iterable[Tree]) -> Iterator[Tree]:
+        """Return an iterator over the normalised trees, without those that `fit` leaves out of learning."""
+        within = (tree for tree in trees if is_learnable(tree, Counter()))
+        return filter(None, (normalize(tree, functions=self._functions) for tree in within))

@@ -65,7 +65,7 @@ def tune(
     RETURNS (tuple[Smoothing, Grammar]): The best smoothing, and its grammar.
     RAISES (ValueError): If there are no held-out trees.
     """
-    golds = [tree for tree in map(clean, held_out) if tree is not None]
+    golds = list(filter(None, map(clean, held_out)))
     if not golds:
         raise ValueError("Expected held-out trees to tune on, got none.")
 

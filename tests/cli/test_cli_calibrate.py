@@ -34,3 +34,8 @@ def test_cli_calibrate_saves_the_tau_that_it_tells(pcfg_model, few_trees, tmp_pa
 def test_cli_calibrate_tells_means_of_domains(pcfg_model, few_trees):
     output = run("calibrate", pcfg_model, few_trees, few_trees).stdout
     assert output.count("mean: expected calibration error of") == 2
+
+
+def test_cli_calibrate_names_a_file_without_trees(pcfg_model, few_trees, tmp_path):
+    (tmp_path / "none.mrg").touch()
+    assert "none.mrg: expected" in run("calibrate", pcfg_model, few_trees, tmp_path / "none.mrg", code=1).stderr

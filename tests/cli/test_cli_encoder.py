@@ -63,6 +63,12 @@ def test_cli_encoder_and_a_parser_that_learns_and_needs_no_file_afterwards(hub, 
 
 def test_cli_encoder_tunes_and_tells_what_each_step_costs(hub, tmp_path):
     pytest.importorskip("torch", reason="the extra `encoder` is not installed")
+    (tmp_path / "none.mrg").touch()
+    assert (
+        "none.mrg: expected"
+        in run("encoder", hub, "-o", tmp_path / "x", "--tune", tmp_path / "none.mrg", code=1).stderr
+    )
+    assert not (tmp_path / "x").exists()
     trees, text, output = tmp_path / "trees.mrg", tmp_path / "text.txt", tmp_path / "x.encoder"
     trees.write_text(TREES * 20, encoding="utf-8")
     text.write_text("the dog", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 
@@ -217,10 +218,11 @@ def test_an_encoder_in_onnx_is_taken_as_it_is(tmp_path):
     with pytest.raises(ModelError, match=r"tokenizer\.json, vocab\.txt"):
         PretrainedEncoder.from_folder(tmp_path)
     (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-    (tmp_path / "card.json").write_text('{"licence": "MIT", "tuned on": ["a"]}', encoding="utf-8")
+    (tmp_path / "card.json").write_text('{"licence": "MIT", "sha256": "of another"}', encoding="utf-8")
     random_classifier(WIDTH).to_disk(tmp_path / "classifier.bin")
     read = find_encoder(str(tmp_path), "")
     assert read is not None
     assert read.classifier is not None
     assert (read.encoder.model, read.encoder.pieces.vocabulary) == (encoder.model, VOCABULARY)
     assert (read.encoder.card["name"], read.encoder.card["licence"]) == (tmp_path.name, "MIT")
+    assert read.encoder.card["sha256"] == hashlib.sha256(encoder.model).hexdigest()

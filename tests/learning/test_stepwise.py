@@ -7,6 +7,7 @@ from oracles.latent import split_of
 from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, SplitMerge, StateSmoothing, StepwiseEM
 from spacy_lpcfg.learning.em import EMFit, random_start
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED
+from spacy_lpcfg.learning.limits import MOST_WORDS
 from spacy_lpcfg.trees import Tree, parse_trees
 
 
@@ -68,6 +69,20 @@ def test_trees_count_as_often_as_the_treebank_has_them(sample):
     once, twice = (StepwiseEM(EM(n_states=2, n_iterations=0)).online(sample) for _ in range(2))
     assert once.step(sample[:20]) == twice.step(sample[:20] * 2)
     assert once.grammar().to_bytes() == twice.grammar().to_bytes()
+
+
+@pytest.mark.parametrize("functions", [False, True])
+def test_trees_that_are_left_out_move_no_others(functions):
+    """Trees beyond the limits, and of empty elements only; with functions, trees that differ in nothing else."""
+    nouns = [f"(NP-{role} (NN {word}))" for role in ("SBJ", "TMP") for word in ("dog", "cat")]
+    kept = [*parse_trees(f"(S {noun} (VP (VBZ sleeps)))" for noun in nouns)]
+    long, empty = ([*parse_trees([text])] for text in (f"(S {'(NN dog) ' * (MOST_WORDS + 1)})", "(S (-NONE- *))"))
+    learner = StepwiseEM(EM(n_states=2, n_iterations=0, functions=functions))
+    with_others, alone = learner.online([*long, kept[0], *empty, *kept[1:]]), learner.online(kept)
+    for batch in ([kept[2]], [*kept[:2], *long], kept[3:]):
+        assert with_others.step([*batch, *empty]) == alone.step([tree for tree in batch if tree not in long])
+    assert with_others.grammar().to_bytes() == alone.grammar().to_bytes()
+    assert with_others.step(long) == 0
 
 
 def test_unknown_trees_and_empty_batches_are_refused(sample):

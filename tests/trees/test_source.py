@@ -65,6 +65,16 @@ def test_text_of_conllu_has_multiword_tokens_and_is_written_back_equal(french):
 
 
 @pytest.mark.filterwarnings("ignore:Merged tokens cross")
+@pytest.mark.parametrize(("start", "end"), [(3, 5), (2, 5), (1, 3)])
+def test_multiword_token_merged_with_another_loses_its_form_and_no_word(french, start, end):
+    """The words de and le, which are "du" in the text, are merged in part or whole with the word before or after."""
+    doc = tree_to_doc(Vocab(), [normalize_rooted(french[0])])
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[start:end])
+    assert rooted_trees(doc)[0].source.text.text == doc.text.rstrip() == "Il parle de le chat."
+
+
+@pytest.mark.filterwarnings("ignore:Merged tokens cross")
 def test_text_of_conllu_goes_through_docs(french):
     doc = tree_to_doc(Vocab(), [normalize_rooted(tree) for tree in french])
     assert doc.text == "Il parle de le chat. Vamos nos."

@@ -69,7 +69,7 @@ def card_of(folder: Path, sha256: str) -> dict[str, str]:
     """Return the metadata of an encoder: the entries of card.json, or else the licence in README.md.
 
     folder (path): The folder; its name is the encoder's name unless card.json has another.
-    sha256 (str): Entered as `sha256` unless card.json has another.
+    sha256 (str): SHA-256 of the weights in the folder, whatever card.json says of it.
     """
     path, page = folder / "card.json", folder / "README.md"
     card: dict[str, Any] = {"name": folder.resolve().name}
@@ -77,4 +77,4 @@ def card_of(folder: Path, sha256: str) -> dict[str, str]:
         card |= read_meta(read_file(path).decode("utf-8", "replace"))
     elif page.is_file() and (match := _LICENCE.search(read_file(page).decode("utf-8", "replace"))):
         card["licence"] = match[1].strip()
-    return {"sha256": sha256, **{key: str(value) for key, value in card.items()}}
+    return {**{key: str(value) for key, value in card.items()}, "sha256": sha256}
