@@ -42,7 +42,9 @@ def _learns_networks(value: Any) -> bool:
 def _bounded_parser(
     isbn: ISBN, decoding: str, search: BeamSettings, limits: Limits, tau: float | None
 ) -> SegmentingParser:
-    """Return the parser by networks, within limits; the arguments are settings of `ISBNParser`."""
+    """Return a beam-search parser for an ISBN that parses long sentences in pieces; arguments are settings of
+    `ISBNParser`.
+    """
     return SegmentingParser(make_parser(isbn, decoding=decoding, search=search, tau=tau), limits)
 
 

@@ -38,7 +38,11 @@ MODEL_FILE = Path("language_model") / "model"
 
 @runtime_checkable
 class SentenceLearner(Protocol):
-    """A learner of language models from sentences."""
+    """Interface of learners of language models: `fit` learns from sentences, each a sequence of words.
+
+    `held_out` are sentences to choose the best iteration by; the result is a `LanguageModelFit`, the model with its
+    history.
+    """
 
     def fit(
         self, sentences: Sequence[Sequence[str]], *, held_out: Sequence[Sequence[str]] | None = None

@@ -342,10 +342,13 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return self._ask(doc, lambda parser, query: best_bracketings(partial(parser.n_best, query), n))
 
     def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
-        """Draw n trees of each sentence independently from P(tree | words); none if the model has no tree.
+        """Draw n trees of each sentence independently from P(tree | words).
 
-        The seed of sentence number i is `seed` + i.
-        RAISES (ValueError): If `n` is no whole number from 1 to `MAX_SAMPLES`, 100,000, or `seed` no whole number >= 0.
+        seed (int): Sentence number i is drawn with the seed `seed` + i.
+        RETURNS (list of (list of Tree or None)): n trees for each sentence; an empty list if the model has no tree for
+            it, None if it has no words.
+        RAISES (ValueError): If `n` is no whole number from 1 to `MAX_SAMPLES`, 100,000, or `seed` no whole number >= 0,
+            or the model has no distribution over trees.
         """
         check_samples(n, seed)
         seeds = count(seed)

@@ -5,9 +5,10 @@
 MODEL is a folder that spacy.load opens, or a model of the package, such as en. Every file of TREES is a domain, of its
 name with that of its folder. Words alone are parsed. Three tables:
 
-- calibration: the expected calibration error of brackets, tags and whole trees (ten bins), and the Brier scores of
-  brackets and tags, the mean squares of probability minus outcome; with --fit also those of the models under the tau
-  that suits those trees best;
+- calibration: the expected calibration error of brackets, tags and whole trees (ten bins), the Brier scores of
+  brackets and tags, the mean squares of probability minus outcome, and the log-loss of all three, the mean of
+  -ln P(outcome), where no outcome is less probable than 1e-6; with --fit also those of the models under the tau that
+  suits those trees best;
 - selective prediction: F1 of labelled brackets (all lengths, punctuation and all brackets counted) and the share of
   trees that are right as a whole, of the surest 50, 80, 90 and 100% of the sentences by P(tree | words);
 - thresholds: precision and recall of brackets, and accuracy and share of tags, with at least a probability.
@@ -47,6 +48,8 @@ from spacy_lpcfg.trees import Tree
 SHARES = (50, 80, 90, 100)  # % of sentences
 THRESHOLDS = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99)
 N_SAMPLES = 100
+KINDS = ("brackets", "tags", "trees")
+LEAST = 1e-6  # of a probability in a log-loss
 
 
 Parses = Callable[[list[Tree]], list[Parse]]
@@ -160,16 +163,22 @@ class Judged(NamedTuple):
 
 
 def calibration_errors(domain: DomainOutcomes) -> measure.Row:
-    errors = zip(("brackets", "tags", "trees"), domain.expected_errors(), strict=True)
+    errors = zip(KINDS, domain.expected_errors(), strict=True)
     return {
         **{f"{what}, %": 100 * error for what, error in errors},
         "Brier, brackets": brier(*domain.brackets),
         "Brier, tags": brier(*domain.tags),
+        **{f"log-loss, {what}": log_loss(*pair) for what, pair in zip(KINDS, domain, strict=True)},
     }
 
 
 def brier(probabilities: np.ndarray, are_right: np.ndarray) -> float:
     return float(np.mean(np.square(probabilities - are_right)))
+
+
+def log_loss(probabilities: np.ndarray, are_right: np.ndarray) -> float:
+    """Return the mean of -ln P(outcome), in nats."""
+    return -float(np.mean(np.log(np.maximum(np.where(are_right, probabilities, 1 - probabilities), LEAST))))
 
 
 def selected(sentences: list[Judged]) -> measure.Row:

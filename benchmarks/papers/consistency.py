@@ -10,6 +10,7 @@ between the logarithms of both.
 A tree of such a grammar is drawn once only, and its probability is far below 1: the error of trees is
 |ln estimate - ln truth| over their words, the median over all trees, infinite where the estimate is not positive. That
 of brackets is sum |estimate - truth| / sum truth over the posteriors of all brackets of so many drawn sentences (100).
+The slope of single trees is that of each tree's own errors, of trees that no grammar loses: their mean, and quartiles.
 Both are of trees of at most 25 words that no learner has seen, and both are means over N samples of trees (3), with the
 range. One state shows what is left for lack of states. `--exhaustive` prunes no chart, and with `--rare 0` no word is
 emitted by its signature, to tell whether pruning or signatures flatten the slopes.
@@ -19,14 +20,16 @@ from __future__ import annotations
 
 import argparse
 import re
-import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import inf, log
 from pathlib import Path
 
-from benchmarks import measure
+from benchmarks import measure  # isort: skip, before numpy
+
+import numpy as np
+
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.grammar import Grammar
@@ -45,8 +48,9 @@ LEARNERS: dict[str, Callable[[int, LexicalSettings], Learner]] = {
     "pivot": lambda m, lexical: Pivot(n_states=m, lexical=lexical, n_iterations=0),
     "pivot + EM": lambda m, lexical: Pivot(n_states=m, lexical=lexical),
 }
-TREES, BRACKETS, LOST = (
+TREES, SINGLE, BRACKETS, LOST = (
     "Error of ln P(tree), nats a word",
+    "Slopes of single trees",
     "Error of the posteriors of brackets",
     "Share of trees without a positive probability",
 )
@@ -77,15 +81,14 @@ class Truth:
         posteriors = [parser.posteriors(Query(tree.words)).brackets for tree in trees[:n_sentences]]
         return cls(list(map(plain, trees)), [parser.tree_log_probability(tree) for tree in trees], posteriors, chart)
 
-    def error_of_trees(self, grammar: Grammar) -> tuple[float, float]:
-        """Return the median error a word, and the share of trees without a positive probability."""
-        weights = [max(tree_weight(grammar, tree), 0.0) for tree in self.trees]
-        are_lost = [weight < 1e-304 for weight in weights]
+    def errors_of_trees(self, grammar: Grammar) -> np.ndarray:
+        """Return the error a word of each tree; infinite without a positive probability."""
+        weights = [tree_weight(grammar, tree) for tree in self.trees]
         errors = [
-            inf if is_lost else abs(log(weight) - truth) / len(tree)
-            for weight, truth, tree, is_lost in zip(weights, self.logs, self.trees, are_lost, strict=True)
+            abs(log(weight) - truth) / len(tree) if weight >= 1e-304 else inf
+            for weight, truth, tree in zip(weights, self.logs, self.trees, strict=True)
         ]
-        return statistics.median(errors), sum(are_lost) / len(are_lost)
+        return np.array(errors)
 
     def error_of_brackets(self, grammar: Grammar) -> float:
         """Return the summed error of the sentences' posteriors, as a share of the sum of the true ones."""
@@ -108,13 +111,36 @@ def sample(grammar: Grammar, args: argparse.Namespace, seed: int) -> Tables:
     truth = Truth.of(grammar, 1_000_000 + seed, args.sentences, EXHAUSTIVE if args.exhaustive else ChartSettings())
     drawn = list(map(plain, islice(sample_trees(grammar, seed=seed), max(args.trees))))
     tables: Tables = {title: [{"trees": size} for size in args.trees] for title in (TREES, BRACKETS, LOST)}
-    for i, size in enumerate(args.trees):
-        for name in args.only:
+    tables[SINGLE] = [{}]
+    for name in args.only:
+        errors = []
+        for i, size in enumerate(args.trees):
             measure.progress(f"sample {seed}, {name}: {size} trees")
             learned = LEARNERS[name](args.states, lexical).fit(drawn[:size])
-            tables[TREES][i][name], tables[LOST][i][name] = truth.error_of_trees(learned)
+            errors.append(truth.errors_of_trees(learned))
+            tables[TREES][i][name], tables[LOST][i][name] = np.median(errors[-1]), np.isinf(errors[-1]).mean()
             tables[BRACKETS][i][name] = truth.error_of_brackets(learned)
+        tables[SINGLE][0][name] = slopes(args.trees, np.array(errors))
     return tables
+
+
+def slopes(sizes: Sequence[int], errors: np.ndarray) -> np.ndarray:
+    """Return the slopes between the logarithms of sizes and of each tree's errors (n_sizes, n_trees), if finite."""
+    finite = errors[:, (np.isfinite(errors) & (errors > 0)).all(axis=0)]
+    return np.polyfit(np.log(sizes), np.log(finite), 1)[0]
+
+
+def summary_of_slopes(samples: list[Tables]) -> list[measure.Row]:
+    """Return a row for each learner: the mean slope of single trees (range over samples), and quartiles of all."""
+    rows = []
+    for name in samples[0][SINGLE][0]:
+        by_sample = [tables[SINGLE][0][name] for tables in samples]
+        quartiles = np.percentile(np.concatenate(by_sample), (25, 50, 75))
+        mean = measure.mean_and_range([float(of_sample.mean()) for of_sample in by_sample])
+        rows.append(
+            {"learner": name, "mean": mean, **dict(zip(("25%", "50%", "75%"), quartiles.tolist(), strict=True))}
+        )
+    return rows
 
 
 def summary(samples: list[Tables], title: str) -> list[measure.Row]:
@@ -128,8 +154,8 @@ def summary(samples: list[Tables], title: str) -> list[measure.Row]:
     ]
     if title == LOST:
         return rows
-    slopes = {name: measure.mean_and_range([measure.slope(sizes, e) for e in columns[name]]) for name in names}
-    return [*rows, {"trees": "slope", **slopes}]
+    of_names = {name: measure.mean_and_range([measure.slope(sizes, e) for e in columns[name]]) for name in names}
+    return [*rows, {"trees": "slope", **of_names}]
 
 
 def main() -> None:
@@ -147,7 +173,8 @@ def main() -> None:
     args = arguments.parse_args()
     grammar = Pivot(n_states=args.states).fit(read_trees(args.treebank / "train.mrg"))
     samples = [sample(grammar, args, seed) for seed in range(args.repeats)]
-    measure.report({title: summary(samples, title) for title in samples[0]}, args.json)
+    tables = {title: summary(samples, title) for title in (TREES, BRACKETS, LOST)}
+    measure.report({**tables, SINGLE: summary_of_slopes(samples)}, args.json)
 
 
 if __name__ == "__main__":

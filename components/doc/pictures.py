@@ -23,7 +23,8 @@ class PicturedSentence(NamedTuple):
     positions (list of int, (n_words,)): The positions of the words in the Doc.
     words (list of str, (n_words,)): The texts of the words.
     tree (Tree): The tree over the words.
-    scores (pair of list of float, or None): Probabilities of the tree's brackets and tags; None if unknown.
+    scores (pair of (list of float or None)): Probabilities of the tree's brackets and of its tags; each None if
+        unknown.
     """
 
     number: int

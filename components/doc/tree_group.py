@@ -38,7 +38,10 @@ _APART = (
 
 
 class TreeGroup(SpanGroup):
-    """A span group that calls `follow` whenever it is read; for groups made by spaCy, callers have to do so."""
+    """Span group of trees that fits itself to merged or split tokens whenever it is read, by `follow`.
+
+    A plain `SpanGroup`, as spaCy makes when it copies or loads a Doc, does not: call `follow` before reading it.
+    """
 
     @property
     def attrs(self) -> dict[str, Any]:

@@ -85,16 +85,19 @@ def make_bracket_scorer(gold_key: str = KEY) -> Callable[..., dict[str, Any]]:
 def score_unlabelled(
     examples: Iterable[Example], *, spans_key: str = "brackets", gold_key: str = KEY, **_: Any
 ) -> dict[str, Any]:
-    """Score predicted brackets against gold trees by `spacy_lpcfg.evaluation.unlabelled`.
+    """Compute unlabelled bracket precision, recall and F1 against gold trees, as a scorer of a spaCy component.
 
-    Tokens and sentences need not be the same: see `score_constituents`. Punctuation is what the gold tags say it is.
+    Labels and punctuation (by the gold tags) are ignored. Tokens and sentences may differ: see `score_constituents`.
 
-    examples (iterable of Example): Examples; those without gold trees are left out.
+    examples (iterable of Example): Examples; those without gold trees are skipped.
     spans_key (str): Key of the predicted brackets in `Doc.spans`.
     gold_key (str): Key of the gold trees.
-    RETURNS (dict): As fractions, None if no reference has trees: brackets_f, brackets_f_with_sentence,
-        brackets_sentence_f, brackets_sentence_f_with_sentence, and precision, recall and F1 without the whole
-        sentence's bracket as spans_<key>_p and so on. As a number: brackets_n_sentences, those of two words or more.
+    RETURNS (dict): Scores from 0 to 1; None if no sentence counts.
+        brackets_f, brackets_f_with_sentence: F1 over all brackets, without and with the bracket of each whole sentence.
+        brackets_sentence_f, brackets_sentence_f_with_sentence: The same as the mean F1 of the sentences.
+        spans_<key>_p, spans_<key>_r, spans_<key>_f: Precision, recall and F1, without brackets of whole sentences.
+        brackets_n_sentences: Number of sentences that count: of two or more words, without punctuation.
+    RAISES (ValueError): If the Docs of an Example differ in more than tokens and white space.
     """
     totals = unlabelled_totals(_unlabelled(*pair) for pair in _all_pairs(examples, gold_key, spans_key))
     values: dict[str, Any] = {f"brackets_{name}": value for name, value in totals.as_dict().items()}

@@ -94,13 +94,14 @@ def read_sentences(
 ) -> Iterator[TaggedSentence]:
     """Yield the tagged sentences of files.
 
-    paths (path or sequence of paths): Bracketed files, lines of `word/tag`, either gzipped or not, or `.spacy` files;
-        folders with treebanks and files that end in `SUFFIXES`; or `glob` patterns. Files of both are sorted.
+    paths (path or sequence of paths): Files: bracketed, lines of `word/tag` (both may be gzipped), or `.spacy`. Or
+        folders, of which treebanks and files that end in `SUFFIXES` are read, or `glob` patterns; both give files in
+        sorted order.
     attr ("pos" or "tag"): The tags of Docs in `.spacy` files.
     on_error (callable or None): As for `read_tagged`.
     dialect (str or None): As for `read_tagged`.
     RAISES (TreebankError): For a broken line; it names file and line.
-    RAISES (Untagged): If no word of a file has a tag.
+    RAISES (Untagged): If no word of a Doc in a `.spacy` file has a tag.
     RAISES (ValueError): For a `.spacy` file that is damaged or something else.
     RAISES (FileNotFoundError): For a path where there is no file.
     """

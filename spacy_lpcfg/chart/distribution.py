@@ -133,7 +133,10 @@ class ForestDistribution(ABC):
 
     @abstractmethod
     def log_share(self, is_allowed: np.ndarray) -> float:
-        """Return ln of the total probability of the derivations of allowed items; `is_allowed` is int8 (n_items,)."""
+        """Return ln P(derivation has allowed items only | words), in nats; -inf if there is no such derivation.
+
+        is_allowed (int8, (n_items,)): Whether each item of the forest may occur.
+        """
 
     @abstractmethod
     def _draw(self, uniforms: np.ndarray) -> np.ndarray:

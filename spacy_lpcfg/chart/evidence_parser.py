@@ -55,7 +55,8 @@ class EvidenceParser(Parser):
     grammar (Grammar): A grammar of any learner. Back-off rules are added for the chart.
     evidence (EvidenceModel): The model of evidence, for queries that come without evidence.
     weights (EvidenceWeights): Weights of the evidence, and tau.
-    settings (ChartSettings): Pruning.
+    settings (ChartSettings): Pruning; with evidence its thresholds are multiplied by small constants, since tempering
+        makes small probabilities larger. Surprisal uses them as they are.
     decoding (Decoding): How one tree is chosen.
     words (TagDictionary): As for `Parser`.
     """

@@ -61,7 +61,9 @@ def first_fallback(parser: ChartParser, query: Query, forest: Forest) -> Parse:
 
 
 def _single_word(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
-    """Parse a sentence of one word: put the most frequent root label over it; None for other sentences."""
+    """Parse a sentence of one word by putting the most frequent root label over it; None for more words or with
+    constraints.
+    """
     if len(query.words) > 1 or query.constraints:
         return None
     tag = (query.certain_tags[0] if query.certain_tags else None) or parser.tag_of_unparsed(query.words[0])

@@ -70,14 +70,15 @@ def cases_of(words: Sequence[str]) -> np.ndarray:
 class SpanClassifier(Stored):
     """A feed-forward classifier of the unary chains of spans and of the tags of words, with one hidden layer each.
 
-    A span's hidden units are the difference of its fence posts before layer norm and ReLU. The post between two words
-    is a sum of linear maps: `before` of the left word and `after` of the right word; words outside add nothing.
+    The hidden layer of a span [i, j) is ReLU(layer norm(post j - post i + span_bias)). Post k lies between words k - 1
+    and k; it is `before` applied to the vector of the word on its left plus `after` applied to that on its right
+    (fencepost features; zero at the edges of the sentence).
 
     chains (tuple[tuple[str, ...], ...]): The unary chains that spans can have, outermost label first.
     tags (tuple[str, ...]): The tags.
     weights (mapping of str to array): The weights, float16 or float32, of the shapes that `SHAPES` lists. `cases` are
-        added to word vectors; `span_bias` and `tag_bias` are added before layer norm, whose results are multiplied by
-        `..._gain` and shifted by `..._shift`; `span_outputs` give log-odds against "no bracket", `tag_outputs` logits.
+        embeddings of letter case (`case_of`), added to word vectors. `..._bias` is added before layer norm, `..._gain`
+        and `..._shift` belong to layer norm. `span_outputs` give log-odds against "no bracket", `tag_outputs` logits.
     """
 
     chains: tuple[Chain, ...]

@@ -110,9 +110,12 @@ class EvidenceLearner:
 
 
 def with_fitted_weights(model: EvidenceGrammar, golds: Sequence[Tree]) -> EvidenceGrammar:
-    """Return the model with the power of spans and the tau under which the brackets of trees are likeliest.
+    """Choose `span_power` and `tau` by grid search, so that the brackets of held-out trees have the largest likelihood.
 
-    golds (sequence of Tree): Normalized trees that the model has not learned from. With less than 100, the power stays.
+    golds (sequence of Tree): Normalized held-out trees. With fewer than 100, `span_power` is kept and only `tau`
+        fitted.
+    RETURNS (EvidenceGrammar): A copy of the model with these weights.
+    RAISES (ValueError): If the trees have no brackets.
     """
     bare = [strip_root(tree)[1] for tree in golds]
     shares = _SPAN_SHARES if len(bare) >= _ENOUGH else (1.0,)

@@ -54,7 +54,12 @@ class ClassifierSettings:
 
 
 class WordEncoder(Protocol):
-    """Interface of an encoder of words, such as `Encoder`."""
+    """Interface of an encoder that computes a vector of each word, such as `Encoder`.
+
+    width (int): Number of dimensions of a word vector.
+    vectors (method): Takes the words of each sentence in treebank spelling, and returns an array for each sentence,
+        float (n_words, width).
+    """
 
     @property
     def width(self) -> int: ...

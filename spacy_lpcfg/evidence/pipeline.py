@@ -20,9 +20,9 @@ _require = Consistency("evidence of a pipeline", ModelError).require
 
 @dataclass(frozen=True, eq=False)
 class PipelineEvidence:
-    """The chains and tags of evidence that comes with each query; an `EvidenceModel`.
+    """Evidence model that computes nothing: a component of the pipeline adds the evidence to each query.
 
-    The span classifier that computes it belongs to a component, which trains it.
+    It stores the names of the columns only; the component trains the span classifier.
 
     chains (tuple[tuple[str, ...], ...]): The unary chains of the columns of `Evidence.spans`.
     tags (tuple[str, ...]): The tags of the columns of `Evidence.tags`.

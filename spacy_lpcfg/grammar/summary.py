@@ -19,7 +19,7 @@ class Weighted(NamedTuple):
 
 
 def top_rules(grammar: Grammar, symbol: int, n: int) -> list[list[Weighted]]:
-    """Return the rules with the largest weights in each state of an interminal.
+    """Return the rules with the largest weights in each latent state of an interminal (a symbol over two children).
 
     symbol (int): Id of the left-hand side.
     n (int): Number of rules for each state.

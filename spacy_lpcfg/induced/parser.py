@@ -25,9 +25,10 @@ _MAX_WORDS = 150
 
 
 class InducedParser(SentenceParser):
-    """A parser by the mean posteriors of simple PCFGs; any number of threads may share one.
+    """Parser of models induced from raw text: averages the bracket posteriors of their PCFGs. Threads may share it.
 
-    The grammars see words only; a bracket includes the punctuation between its words. Given tags change no bracket.
+    The grammars see words only, so that given tags change no bracket. A bracket includes the punctuation between its
+    words.
 
     model (Induced): The grammars and their tags.
     decoding (Decoding): How the tree is chosen: by minimum Bayes risk.

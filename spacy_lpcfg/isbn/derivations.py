@@ -123,7 +123,10 @@ class DerivationCandidates(Candidates[Parse]):
     bracket_cost = 0.5
 
     def least_risk(self, bracket_cost: float) -> Parse:
-        """Return the minimum Bayes risk tree under the probabilities of the network, as with a `tau` of 1."""
+        """Return the minimum Bayes risk tree under untempered posteriors (`tau` = 1).
+
+        bracket_cost (float): Cost of each bracket, in units of posterior probability; a higher one gives flatter trees.
+        """
         is_own = self.derivations.tau == 1
         own = self._posteriors if is_own else self.derivations.tempered(1.0).posteriors(self.tags)
         return self._parse(mbr_brackets(own.brackets, len(self.query.words), cost=bracket_cost), own.best_tags)

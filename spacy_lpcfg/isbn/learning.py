@@ -64,9 +64,10 @@ class LearningEpoch(NamedTuple):
 
 @dataclass(frozen=True)
 class ISBNLearner(Variants):
-    """Learner of an ISBN parser.
+    """Learner of an incremental sigmoid belief network (ISBN), which parses from left to right.
 
-    n_states (int or None): Number of latent units at a position; None for 120, or for 160 beyond 7,000 trees.
+    n_states (int or None): Number of latent units at each position of a derivation; None for 120, or for 160 beyond
+        7,000 trees.
     approximation (str): How the means of latent units are computed, as in `Network`.
     n_networks (int): Number of networks whose predictions are averaged, learned with the seeds seed, seed + 1, ...
     n_epochs (int or None): Number of passes over the trees; None for 14, which beyond 7,000 trees falls as the inverse

@@ -97,10 +97,11 @@ class IncrementalParser(SentenceParser):
         """Return the most probable trees that the search finds, best first.
 
         n (int): Number of trees, at least 1; the beam is widened to n.
-        RETURNS (list of Analysis): Trees that differ in their brackets, each with its most probable tags.
-            Log-probabilities are summed over the derivations found, with any tags (`tree_log_probability` gives that of
-            a tree with its tags, which is lower); probabilities are shares of all derivations found. There are fewer
-            than n trees if there are no more within `BeamSettings.final_margin`, and none if `parse` falls back.
+        RETURNS (list of Analysis): Trees that differ in their brackets, each with its most probable tags. `probability`
+            is P(tree | words) among the derivations found, tempered by `tau` and summed over tags. `log_probability` is
+            ln P(words) + ln P(tree | words) in nats; it equals ln P(tree, words) only if `tau` is 1
+            (`tree_log_probability` gives that of a tree with its tags). There are fewer than n trees if no more are
+            within `BeamSettings.final_margin`, and none if no derivation is found or satisfies the constraints.
         RAISES (ValueError): As for `parse`, and if n is not a whole number from 1 to `MAX_N_BEST`.
         """
         check_n_best(n)

@@ -64,10 +64,11 @@ class EMFit:
         self._start_grammar = start_grammar
 
     def step(self, trees: np.ndarray | None = None, share: float = 1.0) -> float:
-        """Run an iteration, and return the log-likelihood of its trees under the parameters before it.
+        """Run an iteration of EM; return the log-likelihood of its trees, in nats, under the parameters before it.
 
-        trees (int, (k,), or None): Positions of some trees, whose counts are scaled up to the treebank; None for all.
-        share (float): Weight of the counts of some trees, against 1 - share for those before; of no use for all trees.
+        trees (int, (k,), or None): Positions of the trees of a batch; None for all trees.
+        share (float): Step size for a batch: the expected counts become (1 - share) * old counts + share * counts of
+            the batch, scaled up to the size of the treebank. Ignored without a batch.
         """
         latent = self.split.maximize(self.expected, self._next_smoothing)
         expected = self.split.expect(latent, self.n_jobs, trees)

@@ -58,7 +58,10 @@ class StepwiseEM:
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Return the grammar of the start, before any batch; `held_out` and `on_step` are of no use."""
+        """Return the initial grammar, before any batch; `held_out` and `on_step` are ignored. See `online` for batches.
+
+        RAISES (ValueError): If there are no trees.
+        """
         return self._begin(trees).grammar()
 
     def online(self, trees: Iterable[Tree]) -> "StepwiseFit":

@@ -36,9 +36,12 @@ def matching_nodes(index: TreeArrays, pattern: TreePattern) -> Ids:
 
 
 def matches(index: TreeArrays, pattern: TreePattern, on_step: OnStep | None = None) -> Iterator[tuple[int, Bound]]:
-    """Yield each node that a pattern matches, once for each distinct binding of the names in the pattern.
+    """Yield each match of a pattern: nodes in pre-order, with each distinct binding of named nodes once.
 
-    Variables are taken from the first match with this binding of names.
+    on_step (callable or None): Called in each step of the search with the number of nodes it reaches; what it raises
+        ends the search.
+    YIELDS (int, dict): The node, and its bindings: nodes by name, and strings by variable (%name). If several matches
+        bind the same nodes, the strings are those of the first.
     """
     searches = [(root, _Search(index, on_step)) for root in pattern.roots]
     candidates = [search.candidates(root) for root, search in searches]

@@ -288,7 +288,10 @@ def _prune(site: Site, node: Node) -> None:
 
 
 def excise(site: Site, top: str, bottom: str) -> None:
-    """Remove the nodes from `top` down to `bottom`, whose children take the place of `top`."""
+    """Replace `top` by the children of `bottom`, a node below it or `top` itself; all else below `top` is deleted.
+
+    RAISES (ValueError): If `top` is neither `bottom` nor above it, or is the root and `bottom` has several children.
+    """
     highest, lowest = site.node(top), site.node(bottom)
     if highest not in lowest.path():
         raise ValueError(f"{top} is neither {bottom} nor above it")

@@ -78,7 +78,11 @@ class CitedSentence(NamedTuple):
         return dict(zip(PLACE, (origin.file, origin.document, origin.line, number, self.sent_id or None), strict=True))
 
     def characters(self, start: int = 0, end: int | None = None) -> tuple[int, int]:
-        """Return the start and end offset in the document of the words [start, end); `end` None is the last word."""
+        """Return the start and end offset, in the document, of the words [start, end) of the sentence.
+
+        end (int or None): None for the end of the sentence.
+        RETURNS (int, int): `origin.first_char` twice if the range has no words.
+        """
         inside, shift = self.offsets[start:end], self.origin.first_char
         return (inside[0][0] + shift, inside[-1][1] + shift) if inside else (shift, shift)
 

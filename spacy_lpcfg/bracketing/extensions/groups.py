@@ -27,7 +27,10 @@ class TagGroups:
     n_groups: int = 5
 
     def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
-        """Cluster the tags of a text; tags that do not occur join the group of X, or else the first group."""
+        """Cluster the universal tags of a text; return the group of each tag, numbered from 0, int32 (N_UNIVERSAL,).
+
+        Tags that do not occur join the group of X, or the first group if X does not occur either.
+        """
         pairs = _pairs(chunks())
         tags = np.flatnonzero((pairs.sum(axis=0) + pairs.sum(axis=1))[:N_UNIVERSAL])
         groups = merge_groups(pairs, tags.tolist(), self.n_groups)

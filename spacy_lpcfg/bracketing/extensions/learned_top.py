@@ -1,4 +1,6 @@
-"""The top bracket by a learned rule, which chooses among the verbs of a sentence."""
+"""Learned rule for the top bracket: choose the finite verb, or clause boundary, before which a sentence is split in
+two.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,11 @@ class TopScores(NamedTuple):
         return verbs[scores.index(max(scores))]
 
     def _clause(self, sentence: Plain, symbols: bytes, verbs: Sequence[int]) -> int:
-        """Return the split at the last separator after a verb and before a noun or pronoun with its own verb; or 0.
+        """Return the position of the word after the last clause boundary at a comma, semicolon or colon; 0 if none.
 
-        The noun's verb is the next finite verb, unless the symbol before that verb is rare before the only verb of a
-        sentence, as a relative pronoun is. Differs from the paper's first rule in this, and in counting pronouns.
+        At a clause boundary there is a verb before it, and after it a subject (the next noun or pronoun) with a finite
+        verb behind that. The verb does not count if its cue scores below `_LEAST_CUE`, as after a relative pronoun.
+        Differs from rule 1 of `heuristic_split` in this, and in that pronouns can be subjects.
         """
         for split in reversed(_separated(sentence)):
             subject = next(

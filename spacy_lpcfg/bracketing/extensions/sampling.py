@@ -18,13 +18,14 @@ def sample(
     lengths: Container[int],
     progress: Callable[[str, int], None] | None = None,
 ) -> list[Sentence]:
-    """Draw at most `size` sentences with equal probability (reservoir sampling), in the order of the stream.
+    """Draw a uniform random sample of at most `size` sentences (reservoir sampling), in the order of the stream.
 
     sentences (iterable of (words, tags)): The stream.
     size (int): Size of the sample.
     seed (int): Seed of the random choice.
-    lengths (container of int): Numbers of words, without punctuation, of sentences that are eligible.
-    progress (callable or None): Called with "sample" and the number of sentences read.
+    lengths (container of int): Accepted numbers of words, punctuation not counted; other sentences are skipped.
+    progress (callable or None): Called with "sample" and the number of sentences read, after every 10,000.
+    RETURNS (list of (words, tags)): The sentences, with tokens of compound tags split (`split_compounds`).
     """
     rng = np.random.default_rng(seed)
     reservoir: list[tuple[int, Sentence]] = []

@@ -51,7 +51,7 @@ class Text(NamedTuple):
     lengths (int32, (n_sentences,)): Numbers of words in the sentences.
     symbols (uint8, (n,)): Symbols of the words, from `Symbols.encode`.
     segments (int32, (n,)): Segments of the words, as in `Plain`.
-    splits (int32, (n_sentences,)): Positions of the top splits.
+    splits (int32, (n_sentences,)): Position, in its sentence, of the word before which the top bracket is split.
     """
 
     lengths: np.ndarray

@@ -12,7 +12,7 @@ from spacy_lpcfg.bracketing.tags import COARSE, UNIVERSAL
 
 @runtime_checkable
 class TagAnchors(Protocol):
-    """A grouping of the universal tags."""
+    """Interface of methods that group the universal tags, such as `PaperAnchors` and `TagGroups`."""
 
     def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
         """Return the group of each universal tag from 0, int32 (N_UNIVERSAL,)."""

@@ -1,7 +1,9 @@
-"""The minimal projective latent tree of distances between words (sections 3.1 and 3.3 of Parikh, Cohen and Xing 2014).
+"""Minimal projective latent tree over the words of a sentence (sections 3.1 and 3.3 of Parikh, Cohen and Xing 2014).
 
-The minimal tree is the projective binary tree with a given top bracket whose edges have the least total length. The
-length of an edge is the mean of equation 3 or 4 over the leaves on its four (three) sides. O(n^4) time, O(n^3) memory.
+Among the projective binary trees with a given top split, the minimal tree has the smallest sum of edge lengths. The
+length of an edge is estimated from distances between words: by the mean of equation 3 over one word from each of the
+four subtrees that meet at an inner edge, or of equation 4 over a leaf and one word from each of the two others.
+O(n^4) time, O(n^3) memory.
 """
 
 from __future__ import annotations

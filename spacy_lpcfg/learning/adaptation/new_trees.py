@@ -105,7 +105,7 @@ class NewTrees:
 
     @classmethod
     def read(cls, grammar: Grammar, trees: Iterable[Tree]) -> NewTrees:
-        """Read raw or normalised trees with the Markov order and functions that the grammar was learned with.
+        """Index new trees, raw or normalised, under the Markov order and label functions (NP-SBJ or NP) of the grammar.
 
         RAISES (ValueError): If there are no trees.
         """
@@ -166,7 +166,10 @@ class NewTrees:
 
 
 def reading_of(grammar: Grammar) -> Reading:
-    """Infer from a grammar's symbols the Markov order and functions with which its trees were read."""
+    """Infer from a grammar's symbols how its trees were read: Markov order, and whether labels keep functions (NP-SBJ).
+
+    The language of the head rules cannot be inferred, and is the default.
+    """
     contexts = [name.partition("->")[2] for name in grammar.symbols if name.startswith(NEW_NODE)]
     has_functions = any("-" in label[1:-1] for label in grammar.labels)
     return Reading(markov=max((context.count("_") for context in contexts), default=0), functions=has_functions)

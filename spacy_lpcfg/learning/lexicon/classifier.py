@@ -58,7 +58,9 @@ def fit_classifier(words: Words, lexicon: Lexicon, n_symbols: int) -> Classifier
 
 
 def _weights(words: Words, features: np.ndarray, lexicon: Lexicon, n_features: int, n_symbols: int) -> np.ndarray:
-    """Train the weights of the features for each output, float32 (n_features, n_symbols + 2).
+    """Train the weights of the features by AdaGrad with feature dropout, float32 (n_features, n_symbols + 2).
+
+    The outputs are the preterminals, then whether a span begins and whether one ends at the word.
 
     features (int32, (n, n_templates)): Feature ids of each word; `NONE` for features too rare to have weights.
     """

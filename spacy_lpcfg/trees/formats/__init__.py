@@ -1,4 +1,4 @@
-"""The formats in which trees are written: one file each, and the table of them all."""
+"""Treebank formats: a module for each, and `FORMATS`, the table of their readers and writers."""
 
 from spacy_lpcfg.trees.formats.table import DIALECTS, FORMATS, PENN, TreeFormat, told
 

@@ -71,7 +71,8 @@ def parts_with_words(
 class CorpusSearchBuilder(TreeBuilder):
     """A builder of trees that leaves out codes, empty categories and lemmas, and joins words that were cut in two.
 
-    with_lemmas (bool): Whether words have lemmas, which are cut off; punctuation may have them in any case.
+    with_lemmas (bool): Whether each word is followed by its lemma, which is cut off. After punctuation a lemma is
+        always cut off.
     """
 
     def __init__(self, path: str, dropped: Counter[str], *, with_lemmas: bool) -> None:

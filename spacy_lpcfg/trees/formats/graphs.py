@@ -26,7 +26,7 @@ _TAG_BRACKETS = {"$(": "$[", "$)": "$]", "$[": "$[", "$]": "$]"}
 
 
 class Word(NamedTuple):
-    """A word, its tag, the name of the phrase above it, and the label of the edge between."""
+    """A word: its tag, the id of its parent phrase (a key of `Graph.phrases`, or `Graph.root`), and its edge label."""
 
     word: str
     tag: str

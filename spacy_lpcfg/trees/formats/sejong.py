@@ -56,7 +56,12 @@ class SejongBuilder(TreeBuilder):
 def read_sejong(
     joined: bool, lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]
 ) -> Iterator[Tree]:
-    """Yield the trees of lines; other arguments and errors are those of `TreeFormat.read`."""
+    """Yield the trees of the lines of a Sejong treebank.
+
+    joined (bool): Whether a word is one leaf with the tags of all its morphemes, NNG+JKG, instead of a leaf a morpheme.
+
+    The other arguments and errors are those of `TreeFormat.read`.
+    """
     for first, text, part in _texts(lines):
         builder = SejongBuilder(path, dropped, forms=text.split(), joined=joined)
         yield from build_trees(part, builder, on_error=on_error, first_line=first)

@@ -25,7 +25,7 @@ class Words:
 
     sentence (DependencySentence): The dependencies of the words, which are projective and have one root.
     below (list of list of int): The dependents of each word, from left to right.
-    bracketed (frozenset of int): The words whose phrases are in brackets.
+    bracketed (frozenset of int): The words whose phrases stand in parentheses in the text.
     after_marks (frozenset of int): The words with punctuation right before them.
     is_question (bool): Whether there is a question mark in the sentence.
     """
