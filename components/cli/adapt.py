@@ -40,7 +40,7 @@ def adapt(
         spacy-lpcfg correct en text.txt --output corrected.mrg
         spacy-lpcfg adapt en corrected.mrg --output mine
     """
-    from spacy_lpcfg.evidence.adaptation import Conventions, Trial
+    from spacy_lpcfg.evidence.adaptation import AdaptationTrial, Conventions
     from spacy_lpcfg.evidence.adaptation import adapt as adapt_model
 
     output = check_folder(output, inputs=[model, *trees], force=force)
@@ -55,7 +55,7 @@ def adapt(
     def on_step(report: object) -> None:
         if isinstance(report, Conventions):
             _tell_differences(report)
-        elif isinstance(report, Trial):
+        elif isinstance(report, AdaptationTrial):
             log(f"{report.settings.summary}: F1 {report.f1:.2f}")
 
     with busy("adapting"):

@@ -18,7 +18,7 @@ from spacy_lpcfg.learners import AUTO, learner_of
 if TYPE_CHECKING:
     from spacy_lpcfg.isbn.learning import LearningEpoch
     from spacy_lpcfg.learning.base import Learner, Step
-    from spacy_lpcfg.learning.tuning import Trial
+    from spacy_lpcfg.learning.tuning import SmoothingTrial
     from spacy_lpcfg.parsing.model import ParsingModel
     from spacy_lpcfg.trees import Tree
 
@@ -114,7 +114,7 @@ def _learn(learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree
     """Train a model, tuned on held-out trees if there are any; log each iteration, epoch and tuning trial."""
     from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
     from spacy_lpcfg.learning.base import Step, meta_of
-    from spacy_lpcfg.learning.tuning import Trial
+    from spacy_lpcfg.learning.tuning import SmoothingTrial
 
     reports: list[object] = []
     n_steps = n_epochs = _n_iterations(learner)
@@ -131,12 +131,12 @@ def _learn(learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree
         elif isinstance(report, LearningEpoch):
             reach(len(reports))
             _log_epoch(report, n_epochs)
-        elif isinstance(report, Trial):
+        elif isinstance(report, SmoothingTrial):
             _log_trial(report)
 
     with busy("learning", n_steps) as reach:
         model = learner.fit(train, held_out=held_out or None, on_step=on_step)
-    return Learned(model, _chosen(reports, with_iterations=n_steps is not None), meta_of(reports))
+    return Learned(model, _tuned_settings(reports, with_iterations=n_steps is not None), meta_of(reports))
 
 
 def _n_iterations(learner: "Learner") -> int | None:
@@ -148,16 +148,16 @@ def _n_iterations(learner: "Learner") -> int | None:
     return below.n_iterations if isinstance(below, EMLearner) else None
 
 
-def _chosen(reports: Sequence[object], *, with_iterations: bool) -> dict[str, Any]:
+def _tuned_settings(reports: Sequence[object], *, with_iterations: bool) -> dict[str, Any]:
     """Return the settings that were tuned on held-out trees, "smoothing" and "n_iterations", as far as there are any.
 
-    reports (sequence): All reports of training; Trials and Steps are used.
+    reports (sequence): All reports of training; `SmoothingTrial` and `Step` are used.
     with_iterations (bool): Whether the learner has a number of iterations.
     """
     from spacy_lpcfg.learning.base import Step
-    from spacy_lpcfg.learning.tuning import Trial
+    from spacy_lpcfg.learning.tuning import SmoothingTrial
 
-    trials = [report for report in reports if isinstance(report, Trial)]
+    trials = [report for report in reports if isinstance(report, SmoothingTrial)]
     steps = [report for report in reports if isinstance(report, Step)]
     evaluated = [step for step in steps if not isnan(step.f1)]
     settings: dict[str, Any] = {}
@@ -169,7 +169,7 @@ def _chosen(reports: Sequence[object], *, with_iterations: bool) -> dict[str, An
     return settings
 
 
-def _log_trial(trial: "Trial") -> None:
+def _log_trial(trial: "SmoothingTrial") -> None:
     smoothing = trial.smoothing
     log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, max_lexical {smoothing.max_lexical:g}: dev F1 {trial.f1:.2f}")
 

@@ -93,12 +93,12 @@ def render(
     else:
         drawables = _by_pipeline(source, file, kind, picture, dialect)
     if sentence is not None:
-        drawables = _chosen(drawables, sentence)
+        drawables = _numbered(drawables, sentence)
     target.write(_contents(drawables, target.form, source))
 
 
-def _chosen(drawables: Iterator[Drawable], number: int) -> Iterator[Drawable]:
-    """Yield only the picture with this number, from 1; raise ValueError if there are some, but fewer pictures."""
+def _numbered(drawables: Iterator[Drawable], number: int) -> Iterator[Drawable]:
+    """Yield only the picture with this number, from 1; raise ValueError if there are fewer pictures, but some."""
     n = 0
     for n, drawable in enumerate(drawables, start=1):
         if n == number:

@@ -118,10 +118,10 @@ def _rows(sentences: Iterable[Answer]) -> Iterator[tuple[Any, ...]]:
     """Yield the header of a table, then a row for each word and end of sentence; an end has the empty span after it."""
     yield _COLUMNS
     for number, (citation, words, bits) in enumerate(sentences, start=1):
-        place, (_, end) = cells(*citation.place(number).values()), citation.characters()
+        location, (_, end) = cells(*citation.place(number).values()), citation.characters()
         for i, (word, value) in enumerate(zip([*words, _END], bits, strict=True)):
             extent = citation.characters(i, i + 1) if i < len(words) else (end, end)
-            yield *place, i + 1, word, f"{value:.4f}", *extent
+            yield *location, i + 1, word, f"{value:.4f}", *extent
 
 
 def _objects(sentences: Iterable[Answer]) -> Iterator[dict[str, Any]]:

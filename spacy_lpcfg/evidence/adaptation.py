@@ -52,7 +52,7 @@ _SPAN_FACTORS, _TAG_FACTORS = (0.6, 1.6), (0.5,)
 _SURE = 0.9  # share of the samples in which an adapted model has to be better
 
 
-class Trial(NamedTuple):
+class AdaptationTrial(NamedTuple):
     """The F1 of some settings in cross-validation, in percent."""
 
     settings: AdaptationSettings
@@ -108,7 +108,8 @@ def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step:
         a grammar that is not proper.
     trees (iterable of Tree): At least `FEWEST_TREES`, raw or normalised.
     seed (int): Seed of the learner of the classifier, and of the bootstrap.
-    on_step (callable or None): Called with the `Conventions`, then with the `Trial` of all settings that are tried.
+    on_step (callable or None): Called with the `Conventions`, then with the `AdaptationTrial` of all settings that are
+        tried.
     RAISES (ValueError): If there are too few trees, or the model is of another kind.
     """
     SEED(seed=seed)
@@ -163,12 +164,12 @@ def bootstrap_gains(before: np.ndarray, after: np.ndarray, seed: int) -> np.ndar
 def _chosen(folds: CrossValidation, adaptation: Adaptation, report: Callable[[Any], None]) -> AdaptationSettings:
     """Search the best settings greedily, one part of the model after the other."""
     best = folds.start
-    report(Trial(best, folds.f1(best)))
+    report(AdaptationTrial(best, folds.f1(best)))
     for alternatives in _rounds(adaptation):
         others = alternatives(best)
         best = folds.best([best, *others])
         for settings in others:
-            report(Trial(settings, folds.f1(settings)))
+            report(AdaptationTrial(settings, folds.f1(settings)))
     return best
 
 

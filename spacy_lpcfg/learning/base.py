@@ -18,7 +18,7 @@ MANY_TREES = 7_000
 """Number of trees above which learners choose other defaults: more trees leave less to chance, and take longer."""
 OnStep = Callable[[Any], None]
 """Callback after a step of learning: called with the `Step` of a grammar, the `SingularValues` of its symbols, the
-`Trial` of a setting, the `LearningEpoch` of a network, or a `ModelLearned`."""
+`SmoothingTrial` of a setting, the `LearningEpoch` of a network, or a `ModelLearned`."""
 
 
 @runtime_checkable

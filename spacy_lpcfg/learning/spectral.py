@@ -88,7 +88,8 @@ class Spectral(TreebankSettings, Variants):
 
         trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
         held_out (Iterable[Tree] or None): Trees by which smoothing, unless there is none, is chosen, see `tune`.
-        on_step (callable or None): Called with the `SingularValues`, and with a `Trial` for each smoothing tried.
+        on_step (callable or None): Called with the `SingularValues`, and with a `SmoothingTrial` for each smoothing
+            tried.
         RAISES (ValueError): If there are none, or on unknown features.
         """
         estimate = self.estimate(trees)

@@ -42,7 +42,7 @@ class Smoothing:
 NO_SMOOTHING = Smoothing(c=0.0, nu=1.0)
 
 
-class Trial(NamedTuple):
+class SmoothingTrial(NamedTuple):
     """A smoothing that was tried, and its F1 on the held-out trees in percent."""
 
     smoothing: Smoothing
@@ -61,7 +61,7 @@ def tune(
     make_grammar (callable): Returns the grammar with a smoothing, such as `SpectralEstimate.grammar`.
     held_out (Iterable[Tree]): Trees that were not learned from; they are parsed from raw words.
     start (Smoothing): The first smoothing that is tried.
-    on_step (callable or None): Called with the `Trial` of every smoothing that is tried.
+    on_step (callable or None): Called with the `SmoothingTrial` of every smoothing that is tried.
     RETURNS (tuple[Smoothing, Grammar]): The best smoothing, and its grammar.
     RAISES (ValueError): If there are no held-out trees.
     """
@@ -73,7 +73,7 @@ def tune(
         grammar = make_grammar(smoothing)
         f1 = held_out_f1(grammar, golds)
         if on_step is not None:
-            on_step(Trial(smoothing, f1))
+            on_step(SmoothingTrial(smoothing, f1))
         return f1, smoothing, grammar
 
     best = trial(start)

@@ -22,7 +22,7 @@ from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.evaluation.bootstrap import f1_of
 from spacy_lpcfg.evaluation.calibration import TAUS
 from spacy_lpcfg.evidence import adaptation
-from spacy_lpcfg.evidence.adaptation import Conventions, Trial, bootstrap_gains
+from spacy_lpcfg.evidence.adaptation import AdaptationTrial, Conventions, bootstrap_gains
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.evidence.folds import AdaptationSettings
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
@@ -74,7 +74,7 @@ def test_adapted_model_has_the_conventions_of_the_trees(base, others):
     assert isinstance(reports[0], Conventions)
     assert reports[0].differences[0].what == "label NX, which the model lacks"
     assert not any("root" in difference.what for difference in reports[0].differences)
-    assert {type(report) for report in reports[1:]} == {Trial}
+    assert {type(report) for report in reports[1:]} == {AdaptationTrial}
     assert len({report.settings for report in reports[1:]}) == len(reports[1:])
     assert adapt(base, others).model.to_bytes() == adapted.model.to_bytes()
 

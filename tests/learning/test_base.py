@@ -15,7 +15,7 @@ from spacy_lpcfg.learning import EM, EMLearner, Induction, Pivot, Spectral, Spli
 from spacy_lpcfg.learning.base import Learner, Step
 from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import MATCHINGS, PivotFeatures
-from spacy_lpcfg.learning.tuning import Trial
+from spacy_lpcfg.learning.tuning import SmoothingTrial
 from spacy_lpcfg.trees import parse_trees
 
 TREES = list(
@@ -59,7 +59,7 @@ def test_learners_without_steps_ignore_what_is_of_steps(learner):
     reports = []
     found = learner.fit(iter(TREES), held_out=iter(TREES[:3]), on_step=reports.append)
     assert not any(isinstance(report, Step) for report in reports)
-    is_tuned = any(isinstance(report, Trial) for report in reports)
+    is_tuned = any(isinstance(report, SmoothingTrial) for report in reports)
     assert is_tuned == isinstance(learner, Spectral)
     assert is_tuned or found.to_bytes() == learner.fit(TREES).to_bytes()
 

@@ -103,7 +103,7 @@ def parse(isbn: ISBN, golds: list[Tree], beam: int, tags: str) -> Parsed:
 
 def row(runs: Sequence[Parsed], first: Sequence[Parsed]) -> measure.Row:
     """Return means over the seeds, and the difference to the first approximation."""
-    base, counts = (evalb_counts([run.brackets for run in each]) for each in (first, runs))
+    base, counts = (evalb_counts([run.brackets for run in of_approximation]) for of_approximation in (first, runs))
 
     def mean(evaluations: Iterable[Evaluation], score: str) -> float:
         return float(np.mean([evaluation.scores()[score] for evaluation in evaluations]))

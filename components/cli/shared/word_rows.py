@@ -53,12 +53,12 @@ def word_rows(sentences: Iterable[Answer], frequencies: Mapping[str, float] | No
     """
     yield *COLUMNS, *(() if frequencies is None else ["zipf"]), *CHARACTERS
     for number, (citation, words, bits) in enumerate(sentences, start=1):
-        before, place = MISSING, cells(*citation.place(number).values())
+        before, location = MISSING, cells(*citation.place(number).values())
         for i, (word, value) in enumerate(zip(words, bits, strict=False)):
             text = f"{value:.4f}"
             zipf = [] if frequencies is None else [f"{frequencies[_bare(word)]:.4f}"]
             own = i + 1, word, text, before, sum(map(str.isalnum, word)), *zipf
-            yield *place, *own, *citation.characters(i, i + 1)
+            yield *location, *own, *citation.characters(i, i + 1)
             before = text
 
 
