@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -47,15 +47,17 @@ class ForestScores(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class NodeCandidates(Candidates[np.ndarray]):
+class ForestCandidates(Candidates[np.ndarray]):
     """The trees of a forest as candidates of a decoding, each as its items in pre-order, int (n_nodes,).
 
     scores (ForestScores): The scores of the forest.
     labels (LabelTable): The labels of the grammar's symbols.
+    distribution (ForestDistribution or None): The distribution over the trees; None if there is none.
     """
 
     scores: ForestScores
     labels: LabelTable
+    distribution: ForestDistribution | None
 
     bracket_cost = 0.45
 
@@ -67,59 +69,21 @@ class NodeCandidates(Candidates[np.ndarray]):
         return best_tree(self.scores.marginals.forest, self.scores.edges, self.scores.items)
 
     def most_probable(self) -> np.ndarray:
-        """Return the max-rule tree instead, since the items of the most probable n-ary tree are not known."""
-        return self.max_rule()
-
-
-@dataclass(frozen=True, eq=False)
-class TreeCandidates(Candidates[Parse]):
-    """The trees of a forest as candidates of a decoding, each as a `Parse`.
-
-    grammar (Grammar): The grammar of the forest.
-    query (Query): The sentence.
-    nodes (NodeCandidates): The trees as items.
-    distribution (ForestDistribution or None): The distribution over the trees; None if there is none.
-    log_probability (float): The log-probability of the sentence, as in `Parse`.
-    """
-
-    grammar: Grammar
-    query: Query
-    nodes: NodeCandidates
-    distribution: ForestDistribution | None
-    log_probability: float
-
-    bracket_cost = NodeCandidates.bracket_cost
-
-    def least_risk(self, bracket_cost: float) -> Parse:
-        return self._parse(self.nodes.least_risk(bracket_cost))
-
-    def max_rule(self) -> Parse:
-        return self._parse(self.nodes.max_rule())
-
-    def most_probable(self) -> Parse:
         """Return the tree of `n_best(1)`, or the max-rule tree if trees have no probabilities."""
-        if self.distribution is None:
-            return self.max_rule()
-        scores = self.nodes.scores
-        tree, _, probability = self.distribution.n_best(1)[0]
-        parse = scores.bracket_posteriors(self.nodes.labels).parse_of(
-            self.query.words, tree.tags, tree.spans(), log_probability=self.log_probability, status=scores.status
-        )
-        return replace(parse, probability=probability)
+        return self.max_rule() if self.distribution is None else self.distribution.best()
 
-    def _parse(self, nodes: np.ndarray) -> Parse:
-        scores = self.nodes.scores
-        spans, span_scores, tags, tag_scores = tree_brackets(
-            scores.marginals.forest, self.nodes.labels, nodes, scores.posteriors
-        )
+    def parse(self, nodes: np.ndarray, grammar: Grammar, query: Query) -> Parse:
+        """Return the tree with the given items, with the probabilities of its brackets, its tags and itself."""
+        forest = self.scores.marginals.forest
+        spans, span_scores, tags, tag_scores = tree_brackets(forest, self.labels, nodes, self.scores.posteriors)
         return Parse(
-            words=self.query.words,
-            tags=with_given([self.grammar.tags[tag] for tag in tags], self.query.certain_tags),
-            spans=[(start, end, self.grammar.labels[label]) for start, end, label in spans],
+            words=query.words,
+            tags=with_given([grammar.tags[tag] for tag in tags], query.certain_tags),
+            spans=[(start, end, grammar.labels[label]) for start, end, label in spans],
             span_scores=_as_probabilities(span_scores),
             tag_scores=_as_probabilities(tag_scores),
-            log_probability=self.log_probability,
-            status=scores.status,
+            log_probability=self.scores.log_probability,
+            status=self.scores.status,
             probability=self._probability(nodes),
         )
 

@@ -102,17 +102,25 @@ class ForestDistribution(ABC):
         RAISES (ValueError): If n is not a whole number from 1 to `MAX_N_BEST`.
         """
         check_n_best(n)
-        probabilities: dict[TreeKey, float] = {}
+        return [
+            Analysis(self.trees.tree(key), self.log_probability + log, min(1.0, float(np.exp(log))))
+            for key, log, _ in self._ranked(n)
+        ]
+
+    def best(self) -> np.ndarray:
+        """Return a derivation of the most probable tree, as its items in pre-order, int32 (n_nodes,)."""
+        ((_, _, nodes),) = self._ranked(1)
+        return np.array(nodes, dtype=np.int32)
+
+    def _ranked(self, n: int) -> list[tuple[TreeKey, float, Sequence[int]]]:
+        """Return the keys of the n most probable trees with ln P(tree | words), and a derivation of each."""
+        trees: dict[TreeKey, tuple[float, Sequence[int]]] = {}
         derivations = KBest(self.trees.forest, *self._logs()).trees()
         for nodes in islice(derivations, TRIES + 10 * n):
             key = self.trees.key(nodes)
-            if key not in probabilities:
-                probabilities[key] = self.log_share(self.trees.are_in(nodes))
-        ranked = sorted(probabilities.items(), key=lambda item: -item[1])[:n]
-        return [
-            Analysis(self.trees.tree(key), self.log_probability + log, min(1.0, float(np.exp(log))))
-            for key, log in ranked
-        ]
+            if key not in trees:
+                trees[key] = self.log_share(self.trees.are_in(nodes)), nodes
+        return sorted(((key, *of_key) for key, of_key in trees.items()), key=lambda ranked: -ranked[1])[:n]
 
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
         """Draw n trees independently from P(tree | words).

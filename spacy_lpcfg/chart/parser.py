@@ -15,7 +15,7 @@ from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest, posteriors
 from spacy_lpcfg.chart._projection import Projection
-from spacy_lpcfg.chart.candidates import ForestScores, NodeCandidates, TreeCandidates
+from spacy_lpcfg.chart.candidates import ForestCandidates, ForestScores
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, constraint_mask, tree_mask
 from spacy_lpcfg.chart.context import ContextModel, SentenceContext
 from spacy_lpcfg.chart.distribution import ForestDistribution, ForestTrees, LatentDistribution, ProjectedDistribution
@@ -70,7 +70,7 @@ class Parser(SentenceParser):
         words: TagDictionary = NO_TAGS,
     ) -> None:
         if tau is None:
-            grammar.check_decoding(decoding.name)
+            replace(grammar, tau=1.0).check_decoding(decoding.name)  # whatever tau the grammar itself has
         words.check(grammar.tags)
         self.words = words
         self.grammar = grammar
@@ -188,11 +188,13 @@ class Parser(SentenceParser):
         marginals = scores.marginals
         if not marginals.total:
             return []
-        nodes = self.decoding.choose(NodeCandidates(scores, self._labels))
+        nodes = self.decoding.choose(self._candidates(Query.of(query), scores))
         return states_of(self.grammar, marginals.forest.item_table(), marginals, nodes)
 
     def tree_log_probability(self, tree: Tree) -> float:
         """Return the exact ln P(tree, words) of a tree with its tags, summed over all of its binarisations.
+
+        It is at most `log_probability` of the words, as both look words up as they are written, see `context`.
 
         tree (Tree): An n-ary tree in treebank spelling; it is normalized as for learning.
         RETURNS (float): The log-probability in nats; -inf if the grammar cannot generate the tree.
@@ -202,7 +204,7 @@ class Parser(SentenceParser):
         normal = normalize(tree, functions=any(basic_category(label) != label for label in self.grammar.labels))
         if normal is None:
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
-        forest = self._build(Query(normal.words), tree_mask(normal, self.sets), EXHAUSTIVE)
+        forest = self._build(Query(normal.words), tree_mask(normal, self.sets), EXHAUSTIVE, as_written=True)
         return Marginals(self._fine, forest).log_probability if forest.n_items else -np.inf
 
     def surprisal(self, query: Sentence) -> np.ndarray:
@@ -217,7 +219,8 @@ class Parser(SentenceParser):
     def log_probability(self, query: Sentence) -> float:
         """Return `Prefixes.log_probability` of the words, in nats; errors are those of `surprisal`.
 
-        `Parse.log_probability` comes from a chart that is pruned for parsing, and is some tenths lower.
+        `Parse.log_probability` comes from a chart that is pruned for parsing, and is some tenths lower; but it may be
+        higher for a sentence in capitals or a headline, see `context`.
         """
         self.require("log_probability")
         return self.prefixes.log_probability(Query.of(query).words)
@@ -264,12 +267,12 @@ class Parser(SentenceParser):
         """
         return isqrt(MOST_CELL_BYTES // (16 + 8 * -(-len(self.grammar.symbols) // 64))) - 1
 
-    def _build(self, query: Query, mask: CellMask, settings: ChartSettings) -> Forest:
+    def _build(self, query: Query, mask: CellMask, settings: ChartSettings, *, as_written: bool = False) -> Forest:
         factors = self.factors(query)
         build = partial(
             build_forest,
             self.coarse,
-            self.context(query, settings, factors),
+            self.context(query, settings, factors, as_written=as_written),
             mask,
             factors,
             beam=settings.beam,
@@ -291,14 +294,19 @@ class Parser(SentenceParser):
         """Return the factors of a sentence's evidence; None without any."""
         return None
 
-    def context(self, query: Query, settings: ChartSettings, factors: Factors | None) -> SentenceContext:
+    def context(
+        self, query: Query, settings: ChartSettings, factors: Factors | None, *, as_written: bool = False
+    ) -> SentenceContext:
         """Return the emissions of a sentence, and what its words say of boundaries.
 
-        In a sentence in capitals or a headline, each word is looked up like the first word of a sentence. `surprisal`
-        and `log_probability` do not do so, since the probabilities of all sentences must sum to 1.
+        as_written (bool): Whether words are looked up as they are written, as by `surprisal` and `log_probability`,
+            since the probabilities of all sentences must sum to 1. If not, each word of a sentence in capitals or of a
+            headline is looked up like the first word of a sentence.
         """
         lexicon = self.grammar.lexicon
-        terminals, tag_factors = lexicon.look_up(query.words, trust_capitals=not is_in_capitals(query.words))
+        terminals, tag_factors = lexicon.look_up(
+            query.words, trust_capitals=as_written or not is_in_capitals(query.words)
+        )
         no_tags = np.full(len(query.words), NO_TAG, dtype=np.int32)
         given = no_tags if query.tags is None or query.tag_weight == 1 else lexicon.tags_of(query.tags)
         context = self._context.context(
@@ -353,10 +361,11 @@ class Parser(SentenceParser):
 
     def decode(self, query: Query, forest: Forest) -> Parse:
         """Return the tree of a forest, which is not empty, that the decoding chooses."""
-        scores = self._scores(forest)
-        nodes = NodeCandidates(scores, self._labels)
-        distribution = self._distribution(query, scores)
-        return self.decoding.choose(TreeCandidates(self.grammar, query, nodes, distribution, scores.log_probability))
+        candidates = self._candidates(query, self._scores(forest))
+        return candidates.parse(self.decoding.choose(candidates), self.grammar, query)
+
+    def _candidates(self, query: Query, scores: ForestScores) -> ForestCandidates:
+        return ForestCandidates(scores, self._labels, self._distribution(query, scores))
 
     def _log_probability(self, marginals: Marginals) -> float:
         return marginals.log_probability if self.is_proper else float("nan")

@@ -13,7 +13,7 @@ from spacy_lpcfg.induced.model import Induced
 from spacy_lpcfg.induced.parser import induced_parser
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import IncrementalParser
-from spacy_lpcfg.parsing.decodings import Decoding
+from spacy_lpcfg.parsing.decodings import DECODINGS, MBR, Decoding, check_decoding
 from spacy_lpcfg.parsing.model import ModelError, ParsingModel
 from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.storage.container import StorageError, kind_of, naming_file, read_file
@@ -49,7 +49,7 @@ KINDS = {
 def make_parser(model: ParsingModel, *, decoding: Decoding | str | None = None, **settings: Any) -> SentenceParser:
     """Return the parser by a model.
 
-    decoding (Decoding, str or None): A decoding, or the name of one of the model's `decodings`; None for the first.
+    decoding (Decoding, str or None): A decoding, or its name; None for minimum Bayes risk.
     settings (ChartSettings, BeamSettings, float, TagDictionary or None): How grammars (`chart`) and networks (`search`)
         prune, the power of the probabilities of trees (`tau`), and tags that words may have (`words`, for grammars);
         None for the defaults and the model's tau.
@@ -62,9 +62,12 @@ def make_parser(model: ParsingModel, *, decoding: Decoding | str | None = None, 
             f"Expected settings of a parser by this model, which are {', '.join(kind.settings) or 'none'}, got "
             f"{', '.join(useless)}: leave them out."
         )
-    if not isinstance(decoding, Decoding):
-        decoding = model.decoding(decoding)
-    return kind.make_parser(model, decoding, **{name: value for name, value in settings.items() if value is not None})
+    if isinstance(decoding, str):
+        check_decoding(decoding)
+        decoding = DECODINGS[decoding]
+    return kind.make_parser(
+        model, decoding or MBR, **{name: value for name, value in settings.items() if value is not None}
+    )
 
 
 def usable_settings(model: ParsingModel, **settings: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from spacy_lpcfg.parsing.decodings import DECODINGS, Decoding, check_decoding, decodings_of
+from spacy_lpcfg.parsing.decodings import check_decoding, decodings_of
 from spacy_lpcfg.storage.container import Stored, pack, unpack
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import is_positive
@@ -74,12 +74,6 @@ class ParsingModel(Stored):
     def without_evidence(self) -> ParsingModel:
         """The grammar alone, for a grammar with evidence; else the model itself."""
         return self
-
-    def decoding(self, name: str | None = None) -> Decoding:
-        """Return a decoding by name, None for the default; raise ValueError if the model does not support it."""
-        if name is not None:
-            self.check_decoding(name)
-        return DECODINGS[self.decodings[0] if name is None else name]
 
     def check_decoding(self, decoding: str) -> None:
         """Raise ValueError if the model does not support the decoding."""

@@ -19,7 +19,7 @@ from spacy_lpcfg.chart._forest import posteriors
 from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.models.kinds import make_parser
 from spacy_lpcfg.parsing.constraints import Constraints
-from spacy_lpcfg.parsing.decodings import MinimumRisk
+from spacy_lpcfg.parsing.decodings import DECODINGS, MinimumRisk
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
@@ -366,6 +366,7 @@ def test_most_probable_tree_is_the_first_of_n_best(golds):
         posteriors = parser.posteriors(gold.words).brackets
         assert parse.span_scores == pytest.approx([posteriors.get(span, 0.0) for span in parse.spans], abs=1e-6)
         n_other += Parser(grammar).parse(gold.words).tree != parse.tree
+        assert {(state.start, state.end) for state in parser.states(gold.words)} >= {span[:2] for span in parse.spans}
     assert n_other > 0
     tiny = make_parser(tiny_parser(["Sss D N", "D ant", "N bee"]).grammar, decoding="most-probable")
     assert tiny.parse(["ant", "bee"]).status == "parsed"
@@ -374,8 +375,22 @@ def test_most_probable_tree_is_the_first_of_n_best(golds):
 
 def test_most_probable_tree_needs_one_proper_grammar(golds):
     spectral = Spectral(n_states=2).fit(golds)
-    with pytest.raises(ValueError, match=r"got 'most-probable'. The most probable tree needs a proper grammar"):
-        make_parser(spectral, decoding="most-probable")
+    tempered = replace(spectral, tau=0.5)
+    for grammar, tau in ((spectral, None), (tempered, 1.0)):
+        with pytest.raises(ValueError, match=r"got 'most-probable'. The most probable tree needs a proper grammar"):
+            make_parser(grammar, decoding="most-probable", tau=tau)
+    for grammar, tau in ((spectral, 0.5), (tempered, None)):
+        parser = make_parser(grammar, decoding="most-probable", tau=tau)
+        assert parser.parse(golds[0].words).tree == parser.n_best(golds[0].words, 1)[0].tree
+
+
+@pytest.mark.parametrize("decoding", DECODINGS)
+def test_given_tag_that_the_grammar_lacks_keeps_the_score_of_its_own_tag(golds, sample_grammar, decoding):
+    parser = make_parser(sample_grammar, decoding=decoding)
+    words = golds[0].words
+    given, plain = parser.parse(Query(words, ["FOO", *[None] * (len(words) - 1)])), parser.parse(words)
+    assert given.tags == ["FOO", *plain.tags[1:]]
+    assert given.tag_scores == pytest.approx(plain.tag_scores)
 
 
 def test_parser_reads_capitals_as_if_each_word_opened_the_sentence():
@@ -390,6 +405,7 @@ def test_parser_reads_capitals_as_if_each_word_opened_the_sentence():
     for words in ("THE DOG SAW THE CAT", "The Dog Saw the Cat"):
         tree = parser.parse(words.split()).tree
         assert (tree.words, tree.tags, tree.spans()) == (words.split(), plain.tags, plain.spans())
+        assert parser.tree_log_probability(tree) <= parser.log_probability(tree.words)
     assert parser.parse(["the", "dog", "saw", "Eve", "Eve"]).tree.tags == ["DT", "NN", "VBD", "NNP", "NNP"]
 
 
