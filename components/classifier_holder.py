@@ -1,4 +1,7 @@
-"""The span classifier that a component trains on vectors of the pipeline's tokens: `spacy-lpcfg.SpanClassifier.v1`."""
+"""The span classifier that a component trains on the vectors of the pipeline's tokens: `spacy-lpcfg.SpanClassifier.v1`.
+
+A span classifier predicts, from word vectors, the labels over each span of words and the tag of each word.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -21,13 +24,14 @@ _PARTS = ("model", "weights")
 
 
 class ClassifierHolder(ModelHolder[ParsingModel]):
-    """A thinc Model of a span classifier on a tok2vec, trained together, that also holds the grammar.
+    """A thinc Model: a span classifier on top of a tok2vec, trained together; it also holds the grammar of the parser.
 
+    A span classifier predicts, from word vectors, the labels over each span of words and the tag of each word.
     Registered as `spacy-lpcfg.SpanClassifier.v1`, for the setting `model` of `lpcfg_parser`.
 
-    tok2vec (Model[list[Doc], list[Floats2d]]): A listener to a component before the parser, such as
-        `spacy.Tok2VecListener.v1`, or a tok2vec of its own.
-    hidden (int): Number of hidden units for spans, and for tags.
+    tok2vec (Model[list[Doc], list[Floats2d]]): The layer that computes the vectors: a listener to a component before
+        the parser, such as `spacy.Tok2VecListener.v1`, or a separate tok2vec.
+    hidden (int): Number of hidden units of each of the two hidden layers, one for spans and one for tags.
     RAISES (ValueError): If `hidden` is not a positive whole number.
     """
 
@@ -51,8 +55,12 @@ class ClassifierHolder(ModelHolder[ParsingModel]):
         return SpanClassifier(evidence.chains, evidence.tags, weights)
 
     def evidence_of(self, docs: Sequence[Doc]) -> list[Any]:
-        """Return, for each Doc, a function from positions and words to `SentenceVectors`; None for no evidence.
+        """Return, for each Doc, a callable that computes the classifier's evidence for words of the Doc.
 
+        docs (sequence of Doc): Docs that the components before the parser have processed.
+        RETURNS (list): For each Doc a callable `(positions, words) -> SentenceVectors`, which takes the token indices
+            of the words of a sentence and the words in treebank spelling. None for a Doc without tokens; None for all
+            Docs before training.
         RAISES (ValueError): If a Doc has no vectors, or vectors of another width than in training.
         """
         classifier, filled = self.classifier, [doc for doc in docs if len(doc)]

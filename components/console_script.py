@@ -1,4 +1,4 @@
-"""The console script `spacy-lpcfg`."""
+"""Entry point of the console script `spacy-lpcfg`."""
 
 import sys
 

@@ -42,33 +42,35 @@ def _learns_networks(value: Any) -> bool:
 def _bounded_parser(
     isbn: ISBN, decoding: str, search: BeamSettings, limits: Limits, tau: float | None
 ) -> SegmentingParser:
-    """Return a beam-search parser for an ISBN that parses long sentences in pieces; arguments are settings of
-    `ISBNParser`.
+    """Return a beam-search parser for an ISBN that parses long sentences in pieces.
+
+    The arguments are settings of `ISBNParser`: `decoding`, `pruning` (here `search`), `limits` and `output.tau`.
     """
     return SegmentingParser(make_parser(isbn, decoding=decoding, search=search, tau=tau), limits)
 
 
 class ISBNParser(ParsingPipe[ISBN]):
-    """The component `isbn_parser`: it parses each sentence of a Doc by belief networks (ISBN); see `doc/write.py`.
+    """The component `isbn_parser`, which parses each sentence of a Doc from left to right with a belief network (ISBN).
 
-    The scores of spans and tags are shares of the probability of all trees that the beam holds at the end of a
-    sentence, and the log-probability of the sentence is the logarithm of its sum: a lower bound, which rises with the
-    beam.
+    Trees and scores are written to `doc.spans[spans_key]`, see `doc/write.py`. All probabilities are computed over the
+    trees in the beam at the end of the sentence: the score of a span or tag is the probability of the trees that
+    contain it, divided by the probability of all trees in the beam. The log-probability of the sentence is the
+    logarithm of the latter, a lower bound of ln P(words) that rises with the size of the beam.
 
     nlp (Language): The pipeline.
     name (str): The name of the component in it.
-    learner (ISBNLearner or str): The learner of the networks, or "isbn", its name with default settings.
-    gold_key (str): Key of the trees in `Doc.spans` that are learned from.
-    decoding (str): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says: "mbr", "most-probable",
-        or another one that networks have.
-    tags (str): "model" or "given"; tags that the network does not know count as none.
-    constraints (callable or None): Constraints of a Doc. Trees in the beam at the end of a sentence that do
-        not satisfy them are left out.
-    pruning (BeamSettings): Made by `spacy-lpcfg.Beam.v1`; `decoding` goes before it.
-    limits (Limits): Time and memory are proportional to the words of a piece and to the beam, and so there is no
-        `max_memory`, which has to be None.
+    learner (ISBNLearner or str): The learner of the networks, or "isbn" for the learner with default settings.
+    gold_key (str): Key of the gold trees in `Doc.spans` from which `initialize` learns.
+    decoding (str): How one tree is chosen: "mbr" (largest sum of posteriors of brackets) or "most-probable"; see
+        `spacy_lpcfg.parsing.decodings.DECODINGS`.
+    tags (str): "model" or "given", see `ParsingPipe`; given tags that the network does not know are ignored.
+    constraints (callable or None): A function `doc -> Constraints`. Trees in the beam at the end of a sentence that do
+        not satisfy the constraints are left out.
+    pruning (BeamSettings): Settings of the beam search, made by `spacy-lpcfg.Beam.v1`.
+    limits (Limits): Limits, with `max_memory` None. Time and memory are proportional to the words of a piece and to the
+        beam.
 
-    The other settings are those of `ParsingPipe`.
+    The settings `spans_key`, `output` and `scorer` are as in `ParsingPipe`.
     """
 
     decoding: str

@@ -1,8 +1,8 @@
 """The trainable component `language_model`: surprisal of tokens under a language model learned from text alone.
 
 The model is learned in `initialize` from the words of the training corpus; `update` does nothing, so one epoch of
-`spacy train` is enough. In a pipeline with this component `token._.surprisal` is the language model's, and not that of
-a parser; both can be asked by their keys, in `doc.spans[key].attrs["surprisal"]`.
+`spacy train` is enough. In a pipeline with this component `token._.surprisal` is the language model's, not the
+parser's; each is stored under its component's key, in `doc.spans[key].attrs["surprisal"]`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,10 +38,11 @@ MODEL_FILE = Path("language_model") / "model"
 
 @runtime_checkable
 class SentenceLearner(Protocol):
-    """Interface of learners of language models: `fit` learns from sentences, each a sequence of words.
+    """Interface of learners of language models, with the method `fit`.
 
-    `held_out` are sentences to choose the best iteration by; the result is a `LanguageModelFit`, the model with its
-    history.
+    `fit` learns from sentences, each a sequence of words. `held_out` are further sentences, on which the learner
+    chooses the best iteration; None for no held-out text. The result is a `LanguageModelFit`: the model, and the
+    training log.
     """
 
     def fit(
@@ -53,18 +54,19 @@ def read_language_model(path: Path) -> Callable[[], LanguageModel]:
     """Create the reader `spacy-lpcfg.read_language_model.v1`, which loads a language model.
 
     path (Path): A file written by `LanguageModel.to_disk`, or a folder that `spacy-lpcfg learn lm` saved.
-    RETURNS (callable): A function that reads the language model, or raises LanguageModelError if the file is none.
+    RETURNS (callable): A function without arguments that reads and returns the language model. It raises
+        LanguageModelError if the file is not a language model, and OSError if there is no file.
     """
     path = Path(path)
     return lambda: LanguageModel.from_disk(path / MODEL_FILE if path.is_dir() else path)
 
 
 class DocSurprisal(NamedTuple):
-    """The prediction for a Doc.
+    """The surprisals of a Doc, as `LanguageModelPipe.predict` returns them.
 
     starts (list of bool, or None): Whether each token begins a sentence; None if the Doc had sentence boundaries.
-    tokens, ends (float64, (n_tokens,) and (n_sentences,)): Surprisal in bits of tokens, and of
-        sentence ends.
+    tokens (float64, (n_tokens,)): Surprisal of each token in bits; nan for white space and unknown words.
+    ends (float64, (n_sentences,)): Surprisal of the end of each sentence in bits; nan for a sentence without words.
     """
 
     starts: list[bool] | None
@@ -73,15 +75,16 @@ class DocSurprisal(NamedTuple):
 
 
 class LanguageModelPipe(ModelPipe[LanguageModel]):
-    """The component `language_model`: it writes the surprisal of tokens and sentence ends to `doc.spans[key].attrs`.
+    """The component `language_model`, which writes the surprisal of tokens and sentence ends to `doc.spans[key].attrs`.
 
     nlp (Language): The pipeline.
     name (str): The name of the component in it.
     learner (SentenceLearner): The learner of the language model.
-    spans_key (str): Key of the group in `Doc.spans` whose attrs hold the surprisals; the group has no spans.
+    spans_key (str): Key of the group in `Doc.spans` whose `attrs` hold the surprisals: "surprisal", float64
+        (n_tokens,), and "end_surprisal", float64 (n_sentences,), in bits. The group has no spans.
 
-    Words are spelled as in the text that the model was learned from, such as -LRB- for a bracket. The surprisal of
-    unknown words is nan.
+    Words are looked up in the spelling of the text that the model was learned from, such as -LRB- for a parenthesis.
+    The surprisal of unknown words is nan.
     """
 
     what = "language model"
@@ -111,15 +114,16 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         language_model: Callable[[], LanguageModel] | None = None,
         held_out: Callable[[Language], Iterable[Example]] | None = None,
     ) -> None:
-        """Learn a language model from the words of the reference Docs, or take a learned one.
+        """Learn a language model from the words of the reference Docs, or set a ready model.
 
         get_examples (callable): Returns the whole training corpus.
         nlp (Language): The pipeline, for its training settings.
-        language_model (callable or None): Returns a ready language model, in place of learning from the examples.
-        held_out (callable): Returns held-out examples, as `LanguageModelLearner.fit` uses them, given `nlp`: a reader
-            of a corpus, such as spacy-lpcfg.TaggedText.v1.
+        language_model (callable or None): Returns a ready language model, which is used instead of learning one.
+        held_out (callable or None): Returns held-out examples, given `nlp`: a corpus reader such as
+            spacy-lpcfg.TaggedText.v1. The learner chooses the best iteration on them. None, or no `nlp`, for no
+            held-out text.
 
-        Without words in the examples a language model that is already there stays.
+        If the examples have no words, an existing language model is kept.
         RAISES (ValueError): If there are neither words nor a model, or if the corpus is streamed.
         """
         if language_model is not None:
@@ -140,17 +144,21 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     # Surprisal
 
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
-        """Return the surprisal in bits of each word of a sentence as in text, and of its end, float64 (n_words + 1,).
+        """Return the surprisal in bits of each word of a sentence, and of its end.
 
+        words (sequence of str): The words as in the text.
+        RETURNS (float64, (n_words + 1,)): The surprisals; nan for words that the model does not know.
         RAISES (ValueError): If nothing was learned yet.
         """
         model = self._known()
         return model.surprisal(escape_tokens(words, known=model.vocabulary))
 
     def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
-        """Return the surprisal in bits of the words of each sentence, and of its end, float64 (n_words + 1,).
+        """Return the surprisal in bits of the words of each sentence of a Doc, and of its end; the Doc is not changed.
 
-        RETURNS (list): An item for each sentence, None for one without words; nothing on the Doc changes.
+        RETURNS (list of (float64 array (n_words + 1,), or None)): An item for each sentence; None for one without
+            words.
+        RAISES (ValueError): If nothing was learned yet.
         """
         self._known()
         return [self.surprisal(texts) if texts else None for texts in find_sentences(doc, self.spans_key).texts]
@@ -159,7 +167,8 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         """Compute the surprisal of the tokens of Docs without changing them.
 
         docs (iterable of Doc): Docs with or without sentence boundaries.
-        RAISES (ValueError): If nothing was learned yet; no text of a Doc raises an error.
+        RETURNS (list of DocSurprisal): The surprisals of each Doc.
+        RAISES (ValueError): If nothing was learned yet. No text of a Doc raises an error.
         """
         self._known()
         predictions = []
@@ -177,10 +186,13 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
             set_group(doc, self.spans_key, [], surprisal=tokens, end_surprisal=ends)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """Compute the perplexity of the reference Docs, and its inverse as `token_probability`.
+        """Compute the perplexity of the language model on the reference Docs.
 
-        Means are over known words and the ends of sentences.
-        RETURNS (dict): `perplexity` and `token_probability`; both None for Docs without words.
+        Means are over words that the model knows and the ends of sentences; unknown words are left out.
+
+        RETURNS (dict): Two scores, both None for Docs without words.
+            perplexity: Two to the power of the mean surprisal in bits.
+            token_probability: The inverse of the perplexity, as a score that is better if it is higher.
         """
         sentences = _texts(examples)
         bits = np.concatenate([np.zeros(0), *map(self.surprisal, sentences)])

@@ -1,10 +1,9 @@
 """The trainable component `lpcfg_parser`: constituency trees by a model learned from a treebank, such as a grammar.
 
-In a blank pipeline it uses the pretrained model of the package, if there is one for the language.
-Most learners learn in `initialize`, and `update` has nothing to do: one epoch of `spacy train` is
-enough. An online learner starts there, and learns from the trees of every batch in `update`, as does a
-span classifier on the vectors of the pipeline. A thinc Model holds what is learned, so that spaCy saves,
-copies and averages it like other models.
+In a blank pipeline it uses the pretrained model of the package, if there is one for the language. Most learners learn
+everything in `initialize`, and `update` does nothing: one epoch of `spacy train` is enough. An online learner, and a
+span classifier on the vectors of the pipeline, start in `initialize` and learn from each batch in `update`. A thinc
+Model holds the learned model, so that spaCy saves, copies and averages it like the models of other components.
 """
 
 import sys
@@ -58,10 +57,11 @@ _OTHER_LABELS = "{!r} leaves out trees with labels or tags that `initialize` did
 
 
 def read_model(path: Path) -> Callable[[], ParsingModel]:
-    """Create the reader `spacy-lpcfg.read_model.v1`, which loads a model that parses.
+    """Create the reader `spacy-lpcfg.read_model.v1`, which loads a trained parsing model.
 
     path (Path): A file written by `to_disk` of a Grammar, or of another model of an `lpcfg_parser`.
-    RETURNS (callable): A function that returns the model, or raises ModelError for any other file.
+    RETURNS (callable): A function without arguments that reads and returns the model. It raises ModelError for any
+        other file, and OSError if there is none.
     """
     return partial(model_from_disk, path)
 
@@ -75,7 +75,11 @@ def _bounded_parser(
     tau: float | None,
     words: TagDictionary | None,
 ) -> SegmentingParser:
-    """Return the parser by a model, within limits; the arguments are settings of `LPCFGParser`."""
+    """Return a parser that uses a model, and parses sentences beyond the limits in pieces.
+
+    The arguments are settings of `LPCFGParser`; `tau` is `output.tau`. `evidence` is whether the model may use
+    evidence.
+    """
     used = model if evidence else model.without_evidence
     settings = usable_settings(used, chart=_within(pruning, limits), tau=tau)
     if words is not None:
@@ -91,7 +95,10 @@ def _within(pruning: ChartSettings, limits: Limits) -> ChartSettings:
 
 
 class LPCFGParser(ParsingPipe[ParsingModel]):
-    """The component `lpcfg_parser`: it parses each sentence of a Doc by a model; see `doc/write.py`.
+    """The component `lpcfg_parser`, which parses each sentence of a Doc with a learned model, such as a grammar.
+
+    Trees and scores are written to `doc.spans[spans_key]`, see `doc/write.py`. Evidence means scores of labelled spans
+    and of tags that a classifier computes from vectors of words in context; a chart combines them with the grammar.
 
     nlp (Language): The pipeline.
     name (str): The name of the component in it.
@@ -99,22 +106,27 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         from the vectors of a tok2vec, and replaces the evidence of the learner. None for no classifier.
     pretrained (str or None): The model that the component begins with, one of `models.pretrained_names()`; None for
         the model of the pipeline's language, if there is one. It is read when it is first needed.
-    learner (Learner, OnlineLearner or str): The learner of the model, from the trees under `spans_key`.
+    learner (Learner, OnlineLearner or str): The learner of the model, or its name. It learns from the trees under
+        `spans_key`.
     decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says; None for the
-        first that the model has. A decoding that the model lacks is refused when either of them changes.
-    evidence (bool): Whether a grammar with evidence parses with it; without, the grammar alone is faster and less
+        first decoding that the model has. Assigning a decoding that the model lacks raises ValueError, and so does
+        learning or loading a model that lacks it.
+    evidence (bool): Whether to use the evidence of a model that has it; without, the grammar alone is faster and less
         accurate, and needs no onnxruntime.
-    words (TagDictionary or str): Tags that words may have, or a file with a word and its tags on each line, such as
-        `Book VB NN`, which is read when it is first needed; None for none. They are evidence, as `UNLISTED` says, for
-        grammars of any kind, and are saved with the component.
-    tags (str): "model", "given", or "prior": the parser may overrule given tags. Tags that the model does not know
-        count as none for a prior.
-    pruning (ChartSettings): Made by `spacy-lpcfg.Pruning.v1`; `decoding` and `limits` go before it.
-    limits (Limits): The time of a piece grows with the square to the cube of its words. `max_memory` holds for its
-        chart: a piece with a larger one is cut in two.
-    RAISES (ValueError): If a setting is of another kind, or no model of the name `pretrained` comes with the package.
+    words (TagDictionary, str or None): Tags that words may have: a tag dictionary, or the name of a file with a word
+        and its tags on each line, such as `Book VB NN`. The file is read when it is first needed. Tags that are not
+        listed for a listed word are made a thousand times less likely. Only grammars can use it; it is saved with the
+        component.
+    tags (str): "model", "given", or "prior": as "given", but the parser may overrule the given tags. Tags that the
+        model does not know are ignored.
+    pruning (ChartSettings): Settings of the chart, made by `spacy-lpcfg.Pruning.v1`; `limits.max_memory` replaces its
+        limit on memory.
+    limits (Limits): Limits on each sentence. The time of a piece grows with the square to the cube of its words.
+        `max_memory` holds for its chart: a piece with a larger chart is cut in two.
+    RAISES (ValueError): If a setting has a wrong type, or no model of the name `pretrained` comes with the package.
 
-    The other settings are those of `ParsingPipe`. Surprisal is by one proper grammar only.
+    The settings `spans_key`, `constraints`, `output` and `scorer` are as in `ParsingPipe`. Only a proper grammar (whose
+    rules have probabilities; not a spectral one) has surprisals.
     """
 
     error = ModelError
@@ -182,7 +194,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def decoding(self) -> str | None:
-        """How one tree is chosen; None for the first decoding that the model has."""
+        """How one tree is chosen; None for the model's first decoding. Assigning one that the model lacks raises
+        ValueError.
+        """
         return self._decoding
 
     @decoding.setter
@@ -202,7 +216,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def words(self) -> TagDictionary | None:
-        """The tags that words may have; a file is read when it is first asked for."""
+        """The tags that words may have; None for no tag dictionary. A file is read at the first access."""
         if isinstance(self._words, (str, Path)):
             self._words = TagDictionary.read(self._words)
         return self._words
@@ -261,7 +275,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def _read_model(self) -> ParsingModel | None:
-        """The model without loading a pretrained one: None before training, and before a pretrained model is read."""
+        """The model if it is in memory, without loading a pretrained one: None before training or before loading."""
         return None if self._fit is None and not self.model.is_read else self.learned
 
     @property
@@ -295,9 +309,10 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         model: Callable[[], ParsingModel] | None = None,
         held_out: Callable[[Language], Iterable[Example]] | None = None,
     ) -> None:
-        """Learn the model as `ParsingPipe.initialize` says, or start learning online, which has no tuning.
+        """Learn the model as `ParsingPipe.initialize` does; an online learner only starts here.
 
-        A span classifier begins with random weights, beside the grammar that is learned here.
+        Arguments and errors are those of `ParsingPipe.initialize`; an online learner ignores `held_out`. A span
+        classifier starts with random weights, after the grammar has been learned.
         """
         self._fit = None
         super().initialize(get_examples, nlp=nlp, labels=labels, model=model, held_out=held_out)
@@ -342,12 +357,17 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     ) -> dict[str, float]:
         """Train the span classifier, or the online learner, on the trees of a batch; otherwise do nothing.
 
-        losses (dict): The loss of the classifier, or else the batch's negative log-likelihood per word, in nats, is
-            added under the component's name; 0 for other learners.
+        examples (iterable of Example): The batch; the reference Docs have the gold trees.
+        drop (float): The dropout rate, for a span classifier.
+        sgd (Optimizer or None): The optimizer of a span classifier; None only accumulates gradients.
+        losses (dict or None): Losses by component name, to which the loss of this batch is added: that of the
+            classifier, or the negative log-likelihood per word in nats of an online learner, or 0.
+        RETURNS (dict): The losses.
+        RAISES (ValueError): If an online learner gets trees that it did not get in `initialize`.
 
-        An online learner begins in `initialize`, which spaCy leaves out for a component of a trained pipeline: that one
-        keeps its model, with a warning.
-        RAISES (ValueError): For trees that `initialize` did not get.
+        An online learner starts in `initialize`, which spaCy does not call for a component from a trained pipeline:
+        such a component keeps its model, with a warning. Trees with labels that a span classifier lacks are skipped,
+        with a warning.
         """
         examples = list(examples)
         losses = super().update(examples, losses=losses)
@@ -410,7 +430,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @contextmanager
     def _decodable(self) -> Iterator[None]:
-        """Load a model and words in the block; restore both as before, and raise ModelError, if they do not fit."""
+        """Load a model and words in the block; raise ModelError, with the old ones restored, if the settings do not
+        fit.
+        """
         before, words = self.model.held, self._words
         try:
             yield

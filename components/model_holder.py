@@ -29,15 +29,16 @@ class ModelHolder(Model, Generic[Kept]):
     spaCy saves, copies and averages a component by its thinc Model. This one computes nothing, and its ops are those of
     the CPU, whatever `spacy.prefer_gpu` chose for other components. Files are written atomically.
 
-    Any number of threads may share it. Values are made once: one thread makes a value, and others that need it wait;
-    reading one that exists takes no lock. A forked process never waits for a thread that it does not have.
+    Any number of threads may share it. Each cached object is made once: one thread makes it, and all other threads that
+    need it wait; reading an existing object takes no lock. A forked process has locks of its own.
 
     name (str): The name of the thinc Model.
     read (callable): Converts bytes from `to_bytes` to the learned model.
-    forward, parts: As thinc's Model has them, for a holder with layers.
-    held (tuple): The function that reads the model, or None once it is there, and the values: the model and what was
-        made of it. It is replaced as a whole, so that a thread that is still making a value from an old
-        model cannot store it in the cache of the new one.
+    forward (callable), parts (dict): `forward`, and further keyword arguments, of thinc's Model, for a subclass with
+        layers.
+    held (tuple): The function that loads the model, or None if it is loaded; and the dict of the model and the objects
+        made from it. The tuple is always replaced as a whole, so that a thread that is still making an object from an
+        old model cannot store it in the cache of the new one.
     """
 
     held: tuple[Callable[[], Kept | None] | None, dict[Hashable, Any]]
@@ -69,7 +70,11 @@ class ModelHolder(Model, Generic[Kept]):
         return MODEL in self.held[1]
 
     def made(self, key: Hashable, make: Callable[[Kept], Made]) -> Made | None:
-        """Return `make(model)`, computed once for each key and cached; None before training."""
+        """Return `make(model)`, computed once for each key and then cached; None before training.
+
+        key (hashable): The key in the cache, such as the settings of a parser.
+        make (callable): Makes the object from the learned model.
+        """
         read, values = self.held
         learned = self._learned(read, values)
         return None if learned is None else self._once(values, key, partial(make, learned))
@@ -86,7 +91,10 @@ class ModelHolder(Model, Generic[Kept]):
         return value
 
     def lock(self, purpose: str) -> Any:
-        """Return the reentrant lock for a purpose in this process; a forked process gets new, unheld locks."""
+        """Return the reentrant lock with a name in this process; a forked process gets new, unheld locks.
+
+        purpose (str): The name of the lock.
+        """
         return self._locks.setdefault((os.getpid(), purpose), RLock())
 
     def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -110,9 +118,9 @@ class ModelHolder(Model, Generic[Kept]):
         return pack(_NOTHING, _FORMAT, {}) if content is None else content.to_bytes()
 
     def from_bytes(self, bytes_data: bytes) -> Model:
-        """Load the Model.
+        """Replace the learned model by one that `to_bytes` wrote.
 
-        RAISES (ValueError): If the bytes are damaged or of another kind; this Model stays as it was.
+        RAISES (ValueError): If the bytes are damaged or of another kind; this Model then stays as it was.
         """
         if kind_of(bytes_data) == _NOTHING:
             refuse_others(unpack(_NOTHING, _FORMAT, bytes_data), ())
@@ -125,8 +133,9 @@ class ModelHolder(Model, Generic[Kept]):
         write_atomically(path, self.to_bytes())
 
     def from_disk(self, path: PathLike) -> Model:
-        """Load the Model.
+        """Replace the learned model by one that `to_disk` wrote.
 
-        RAISES (ValueError): If the file is damaged, too large, or of another kind; this Model stays as it was.
+        RAISES (ValueError): If the file is damaged, too large, or of another kind; this Model then stays as it was.
+        RAISES (OSError): If there is no such file.
         """
         return self.from_bytes(read_file(path))

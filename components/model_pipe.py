@@ -27,10 +27,10 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
     """A trainable component whose thinc Model is a `ModelHolder`.
 
     what (str): The kind of model, for messages.
-    command (str): How `spacy-lpcfg learn` learns such a model, such as "lpcfg TREES".
-    learns_from (str): What `initialize` learns from.
-    error (type): The exception for damaged and foreign data.
-    checks (mapping of str to Check): The values that settings may have, checked whenever one is assigned.
+    command (str): The arguments of `spacy-lpcfg learn` that learn such a model, such as "parser TREES", for messages.
+    learns_from (str): What `initialize` learns from, such as "trees", for messages.
+    error (type): The exception for bytes and files that are damaged or of another kind.
+    checks (mapping of str to Check): The check of each setting, made whenever the setting is assigned.
     """
 
     what: ClassVar[str]
@@ -45,22 +45,22 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         self._is_loaded = False
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute, after checking its value if it is a setting."""
+        """Set an attribute; a setting is checked first, and a wrong value raises ValueError."""
         if name in self.checks:
             self.checks[name](**{name: value})
         super().__setattr__(name, value)
 
     @property
     def cfg(self) -> Any:
-        """Raise AttributeError: all settings are in the pipeline's config.
+        """Raise AttributeError, since all settings are in the pipeline's config.
 
-        spaCy saves this attribute of other components, and its `find-threshold` looks for the threshold there as well.
+        spaCy would save this attribute, and `spacy find-threshold` would look for the threshold there.
         """
         raise AttributeError(f"{self.name!r} has no cfg: its settings are in nlp.config.")
 
     @property
     def learned(self) -> Kept | None:
-        """The learned object; None before training."""
+        """The learned model; None before training."""
         return self.model.learned
 
     @learned.setter
@@ -69,9 +69,10 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         self._is_loaded = False
 
     def _known(self) -> Kept:
-        """Return the learned object.
+        """Return the learned model.
 
-        RAISES (ValueError): If nothing was learned yet."""
+        RAISES (ValueError): If nothing was learned yet.
+        """
         if self.learned is None:
             raise ValueError(self._not_learned)
         return self.learned
@@ -85,7 +86,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 
     @property
     def model_name(self) -> str:
-        """The name of the model, for messages: its class, or its name if it comes with the package."""
+        """The name of the model for messages: its class, or its name if it comes with the package."""
         return type(self.learned).__name__
 
     def __repr__(self) -> str:
@@ -108,7 +109,13 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Check the examples and initialize the loss; components that only learn in `initialize` need no more."""
+        """Check the examples, and set a missing loss to 0; a component that only learns in `initialize` needs no more.
+
+        losses (dict or None): Losses by component name; None for a new dict.
+        RETURNS (dict): The losses, with 0 for this component if it had none.
+
+        drop, sgd: Ignored. If the component was loaded with a model and cannot be updated, it warns once.
+        """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, f"{type(self).__name__}.update")
@@ -117,7 +124,10 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         return losses
 
     def warn_once(self, text: str) -> None:
-        """Issue a warning once per component; `{!r}` in its text stands for the component's name."""
+        """Issue a warning, but each text only once per component.
+
+        text (str): The text, in which `{!r}` stands for the component's name.
+        """
         if text not in self._warned:
             warnings.warn(text.format(self.name), stacklevel=2)
             self._warned.add(text)
@@ -152,7 +162,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 
     @contextmanager
     def _as_before(self, exclude: Iterable[str]) -> Iterator[None]:
-        """Load in the block; restore the settings and garbage collection if it raises the component's error.
+        """Load in the block; if it raises the component's error, restore the settings and the garbage collector.
 
         The model needs no restoring, since it is loaded last.
         """

@@ -1,4 +1,4 @@
-"""The base class of parsing components: gold trees, sentences, trees on Docs, probabilities."""
+"""The base class of parsing components: learning from gold trees, parsing of Docs, questions about probabilities."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -59,7 +59,7 @@ ParserModel = TypeVar("ParserModel", bound=ParsingModel)
 
 
 class DocParse(NamedTuple):
-    """The prediction for a Doc.
+    """The parses of a Doc, as `ParsingPipe.predict` returns them.
 
     sentences (DocSentences): The sentences and their words.
     parses (list of Parse or None): The parse of each sentence; None for a sentence without words.
@@ -72,16 +72,16 @@ class DocParse(NamedTuple):
 class ParsingPipe(ModelPipe[ParserModel]):
     """The base class of components that parse each sentence of a Doc; see `doc/write.py` for what they write.
 
-    gold_key (str): Key of the trees in `Doc.spans` that are learned from.
+    gold_key (str): Key of the gold trees in `Doc.spans` from which `initialize` learns.
 
     Settings, which are attributes that one can assign:
 
     learner (Learner or str): The learner of the model. A name of `spacy_lpcfg.learners` is short for
         {"@misc": "spacy-lpcfg.Learner.v1", "name": NAME} with the pipeline's language.
-    spans_key (str): Key of the trees in `Doc.spans`.
+    spans_key (str): Key of the parsed trees in `Doc.spans`.
     decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says.
-    tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one. Tags that the
-        component wrote itself count as none. In English, symbols that the model does not know are `SYM`.
+    tags (str): "model": the parser chooses all tags; "given": it takes `token.tag_` where there is one. Tags that the
+        component itself has written are ignored. In English, symbols that the model does not know are `SYM` or `UH`.
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`.
     pruning (ChartSettings or BeamSettings): Limits of the search for a tree, for speed.
     limits (Limits): Words, seconds and MB that a sentence may take. A sentence of more words is parsed in pieces: it
@@ -89,13 +89,13 @@ class ParsingPipe(ModelPipe[ParserModel]):
     output (Output): Settings of what is written to a Doc.
     scorer (callable or None): `examples -> scores`.
 
-    A group of settings is frozen: assign another one, such as `replace(pipe.limits, max_words=80)`.
+    Groups of settings are frozen: assign a changed copy, such as `replace(pipe.limits, max_words=80)`.
 
     The methods that ask for probabilities (`posteriors`, `n_best`, `samples`, `entropies`, `log_probabilities`,
-    `surprisals`, `states`) take a tokenised Doc and change nothing on it; without sentence boundaries it is split as
-    for parsing. They return a list with an item for each sentence, None for one without words. Words are the tokens
-    that are not white space; positions count them. Tags and constraints are used as in parsing. ValueError is raised
-    before training and where the model has no answer, TypeError if the argument is not a Doc.
+    `surprisals`, `states`) take a tokenised Doc and do not change it; a Doc without sentence boundaries is split as for
+    parsing. They return a list with an item for each sentence, None for one without words. Words are the tokens that
+    are not white space, and positions count words. Tags and constraints are used as in parsing. They raise ValueError
+    before training and if the model cannot answer, and TypeError if the argument is not a Doc.
     """
 
     learns_from = "trees"
@@ -122,11 +122,13 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def parser(self) -> SegmentingParser | None:
-        """The parser by the learned model, for words in treebank spelling, within the limits; None before training."""
+        """The parser that uses the learned model, within the limits; None before training. It takes words in treebank
+        spelling.
+        """
         raise NotImplementedError
 
     def spell(self, words: Sequence[str]) -> list[str]:
-        """Return words of a text in the spelling of the treebank, such as -LRB- for a bracket."""
+        """Return words of a text in the spelling of the model's treebank, such as -LRB- for an opening parenthesis."""
         return escape_tokens(words, known=self.known_words)
 
     @property
@@ -136,12 +138,12 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The categories that trees may have; () before training."""
+        """The labels of constituents that trees may have; () before training."""
         raise NotImplementedError
 
     @property
     def label_data(self) -> list[str]:
-        """The categories, as `spacy init labels` saves them."""
+        """The `labels` as a list, for `spacy init labels` to save."""
         return list(self.labels)
 
     # Learning
@@ -170,19 +172,20 @@ class ParsingPipe(ModelPipe[ParserModel]):
         model: Callable[[], ParserModel] | None = None,
         held_out: Callable[[Language], Iterable[Example]] | None = None,
     ) -> None:
-        """Learn the model from the reference trees, or take a learned model.
+        """Learn the model from the reference trees, or set a ready model.
 
         get_examples (callable): Returns the whole training corpus.
-        nlp (Language): The pipeline, for its training settings; its meta gets what `meta_of` tells of learning.
-        labels (list of str): Categories that the model may have; None allows all.
-        model (callable): Returns a ready model; the examples are not used.
-        held_out (callable): Returns examples with trees that learners tune on, given `nlp`: a reader of a corpus, such
-            as spacy-lpcfg.Treebank.v1. None for no tuning.
+        nlp (Language or None): The pipeline, for its training settings. Its `meta` gets the training log, as from
+            `meta_of`.
+        labels (list of str or None): Labels of constituents that the model may have; None allows all.
+        model (callable or None): Returns a ready model, which is used instead of learning one.
+        held_out (callable or None): Returns held-out examples with trees, given `nlp`, on which the learner is tuned: a
+            corpus reader such as spacy-lpcfg.Treebank.v1. None, or no `nlp`, for no tuning.
 
-        Without trees in the examples a model that is already there stays, with a warning, and so
-        does the one that comes with the package.
-        RAISES (ValueError): If there are neither trees nor a model, if the corpus is streamed, or if the treebank has
-            other categories.
+        If the examples have no trees, an existing model (also the one that comes with the package) is kept, with a
+        warning.
+        RAISES (ValueError): If there are neither trees nor a model, if the corpus is streamed, or if the model has
+            labels that are not in `labels`.
         """
         if model is not None:
             self.learned = model()
@@ -214,7 +217,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
             nlp.meta.update(meta_of(reports))
 
     def gold_trees(self, examples: Iterable[Example]) -> Iterator[Tree]:
-        """Yield the trees of the reference Docs, with their artificial roots; see `rooted_trees`."""
+        """Yield the trees of the reference Docs, with their artificial roots; Docs without trees under `gold_key` are
+        skipped.
+        """
         for eg in examples:
             if self.gold_key in eg.reference.spans:
                 yield from (tree for tree in rooted_trees(eg.reference, self.gold_key) if tree)
@@ -261,7 +266,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return find_sentences(doc, self.spans_key)
 
     def ready_parser(self) -> SegmentingParser:
-        """Return the parser, or raise an error before training.
+        """Return the parser.
 
         RAISES (ValueError): If nothing was learned yet.
         """
@@ -271,11 +276,14 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return parser
 
     def parse(self, words: Sequence[str], tags: Tags | None = None) -> Parse:
-        """Parse a sentence outside of any Doc.
+        """Parse a sentence outside of any Doc; the settings `tags` and `constraints` are not used.
 
         words (sequence of str): Words as in text, punctuation included.
-        tags (sequence of str or None): The tag of each word, None for one that is not known; None for no tags.
-        RAISES (ValueError): If nothing was learned yet, or there are no words or not as many tags.
+        tags (sequence of str or None): The tag of each word, which the parse keeps, or None for an unknown tag; None
+            instead of a sequence lets the parser choose all tags.
+        RETURNS (Parse): The tree with its scores.
+        RAISES (ValueError): If nothing was learned yet, if there are no words, or if the numbers of words and tags
+            differ.
         """
         return self.ready_parser().parse(Query(self.spell(words), tags))
 
@@ -285,7 +293,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return 0.0
 
     def evidence_of(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:
-        """Return the evidence for each Doc, if the model takes it from the pipeline; None without evidence."""
+        """Return, for each Doc, a callable that computes evidence from vectors of the pipeline; None if the model has
+        none.
+        """
         return [None] * len(docs)
 
     def _queries(self, doc: Doc, sentences: DocSentences, evidence_of: EvidenceOf | None) -> Iterator[Query | None]:
@@ -308,12 +318,15 @@ class ParsingPipe(ModelPipe[ParserModel]):
             yield Query(words, tags or given or symbols, weight, constraints, evidence=evidence)
 
     def _tags(self, sentences: DocSentences, positions: Sequence[int]) -> Tags | None:
-        """Return the given tags of the words at `positions`; None if there are none, or `tags` is "model"."""
+        """Return the given tags of the words at `positions`, None for a word without one.
+
+        RETURNS (list of (str or None), or None): The tags; None if no word has one, or the setting `tags` is "model".
+        """
         tags = [sentences.given_tags[i] or None for i in positions]
         return None if self.tags == "model" or not any(tags) else tags
 
     def _parses(self, parser: SentenceParser, queries: Iterable[Query]) -> Iterator[Parse]:
-        """Yield the parse of each query; sentences are prepared `_BATCH` at a time."""
+        """Yield the parse of each query; `_BATCH` queries are prepared at a time."""
         for batch in in_batches(queries, _BATCH):
             yield from map(parser.parse, parser.prepare(batch))
 
@@ -322,18 +335,24 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def posteriors(self, doc: Doc) -> list[Posteriors | None]:
         """Return the posterior probabilities of each sentence's brackets and tags, except for pruned and unlikely ones.
 
-        For brackets of the Doc's tree they equal its scores; `output.threshold` is ignored.
+        For brackets of the Doc's tree they equal its scores. The setting `output.threshold` is ignored.
+
+        RETURNS (list of (Posteriors or None)): An item for each sentence; None for one without words.
         """
         return self._ask(doc, lambda parser, query: parser.posteriors(query))
 
     def n_best(self, doc: Doc, n: int, *, tag_variants: bool = True) -> list[list[Analysis] | None]:
         """Return the n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).
 
-        There are fewer if the parser finds fewer, and none if it falls back on a tree that is not the model's. See
-        `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A belief network's probabilities
-        sum over the tags of the words; those of `log_probabilities` do not.
+        See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. With a belief network, trees
+        differ in their brackets, and their probabilities are summed over tags; `log_probabilities` are of a tree with
+        its tags.
 
-        tag_variants (bool): Whether trees that differ only in tags are listed separately; False for the best of them.
+        n (int): Maximum number of trees.
+        tag_variants (bool): Whether trees that differ only in tags are listed separately; False lists only the best of
+            them.
+        RETURNS (list of (list of Analysis, or None)): At most n trees for each sentence; [] if the tree of the sentence
+            is a fall-back, None if the sentence has no words.
         RAISES (ValueError): If n is no whole number from 1 to `MAX_N_BEST`, 10,000.
         """
         check_n_best(n)
@@ -344,9 +363,10 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
         """Draw n trees of each sentence independently from P(tree | words).
 
-        seed (int): Sentence number i is drawn with the seed `seed` + i.
-        RETURNS (list of (list of Tree or None)): n trees for each sentence; an empty list if the model has no tree for
-            it, None if it has no words.
+        n (int): Number of trees.
+        seed (int): Sentence number i (from 0) is drawn with the seed `seed` + i.
+        RETURNS (list of (list of Tree or None)): n trees for each sentence; [] if the model has no tree for it, None if
+            it has no words.
         RAISES (ValueError): If `n` is no whole number from 1 to `MAX_SAMPLES`, 100,000, or `seed` no whole number >= 0,
             or the model has no distribution over trees.
         """
@@ -356,22 +376,27 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return [distribution.samples(n, seed=own_seed) if distribution else None for distribution, own_seed in seeded]
 
     def entropies(self, doc: Doc) -> list[float | None]:
-        """Return the entropy of P(tree | words) of each sentence in bits; nan if the model has no tree.
+        """Return the entropy of P(tree | words) of each sentence in bits; nan if the model has no tree for it.
 
-        For grammars with several states per symbol, it is an upper bound (see `ForestDistribution.entropy`); for belief
-        networks, the entropy over the trees in the beam.
+        For grammars with several states per symbol, it is an upper bound (see `ForestDistribution.entropy`). For belief
+        networks, it is the entropy over the trees in the beam.
+
+        RETURNS (list of (float or None)): An item for each sentence; None for one without words.
+        RAISES (ValueError): If the model has no distribution over trees.
         """
         return [distribution.entropy() if distribution else None for distribution in self._distributions(doc)]
 
     def log_probabilities(self, doc: Doc, trees: Sequence[Tree | None] | None = None) -> list[float | None]:
-        """Return ln P(words) of each sentence in nats, or with trees ln P(tree, words).
+        """Return ln P(words) of each sentence in nats, or ln P(tree, words) if trees are given.
 
-        trees (sequence of Tree or None): A tree for each sentence, with a leaf for each word; words are the Doc's.
+        trees (sequence of (Tree or None), or None): A tree for each sentence, with a leaf for each word; its words are
+            replaced by the Doc's. None for a sentence without words.
+        RETURNS (list of (float or None)): An item for each sentence, -inf if the model cannot generate the words or the
+            tree; None for a sentence without words.
+        RAISES (ValueError): If the trees do not fit the sentences, or the model has no such probabilities.
 
-        Tags and constraints on the Doc are ignored. ln P(words) is as exact as `surprisals` for a grammar, and a lower
-        bound for a belief network, which sums over the beam only; ln P(tree, words) is exact for both. Both are -inf if
-        the model cannot generate the words or the tree.
-        RAISES (ValueError): Unless trees fit sentences.
+        Tags and constraints on the Doc are ignored. ln P(tree, words) is exact. ln P(words) is a lower bound: by a
+        grammar nearly exact (see `surprisals`), by a belief network summed over the beam only.
         """
         if trees is None:
             return self._ask(doc, lambda parser, query: parser.log_probability(query.words))
@@ -384,23 +409,30 @@ class ParsingPipe(ModelPipe[ParserModel]):
         ]
 
     def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
-        """Return the surprisal of the words of each sentence in bits, and of its end, float64 (n_words + 1,).
+        """Return the surprisal of the words of each sentence in bits, and of its end.
 
-        The surprisals of a sentence add up to -log2 P(words). Spectral grammars have no surprisal.
+        RETURNS (list of (float64 array (n_words + 1,), or None)): An item for each sentence; None for one without
+            words. The values are -log2 P(word | words before), and add up to -log2 P(words); pruning makes the sum
+            too large.
+        RAISES (ValueError): If the model has no surprisal, as a spectral grammar.
         """
         return self._ask(doc, lambda parser, query: parser.surprisal(query.words))
 
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
-        """Return the surprisal in bits of each word of a sentence as in text, and of its end, float64 (n_words + 1,).
+        """Return the surprisal in bits of each word of a sentence, and of its end.
 
-        RAISES (ValueError): As `surprisals`.
+        words (sequence of str): The words as in the text, at least one.
+        RETURNS (float64, (n_words + 1,)): The surprisals, as in `surprisals`.
+        RAISES (ValueError): If nothing was learned yet, or the model has no surprisal.
         """
         return self.ready_parser().surprisal(self.spell(words))
 
     def states(self, doc: Doc) -> list[list[StateVectors] | None]:
-        """Return inside and outside vectors of the constituents and words of each sentence's tree, in pre-order.
+        """Return the inside and outside vectors of the constituents and words of each sentence's tree, in pre-order.
 
-        Only grammars, of any kind, have such vectors; the list is empty for a fall-back tree.
+        RETURNS (list of (list of StateVectors, or None)): A list for each sentence, [] for a fall-back tree; None for a
+            sentence without words.
+        RAISES (ValueError): If the model is not a grammar.
         """
         return self._ask(doc, lambda parser, query: parser.states(query))
 
@@ -420,7 +452,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     # Annotation
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocParse]) -> None:
-        """Write trees, sentence boundaries if there were none, and the surprisal of tokens if it is enabled."""
+        """Write trees, sentence boundaries if the Doc had none, and surprisals if `output.surprisal` is true."""
         register_pipe(self)
         output = self.output
         for doc, prediction in zip(docs, scores, strict=True):
@@ -441,10 +473,10 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
 
 def _with_words(tree: Tree | None, words: Sequence[str]) -> Tree:
-    """Replace the words of a tree.
+    """Return a tree with its words replaced.
 
     words (sequence of str): The new words, in treebank spelling.
-    RAISES (ValueError): If there is no tree, or not one leaf for each word.
+    RAISES (ValueError): If there is no tree, or its number of leaves is not the number of words.
     """
     if tree is None or len(tree) != len(words):
         n_leaves = "no tree" if tree is None else f"a tree of {len(tree)} leaves"

@@ -135,9 +135,10 @@ class _Words:
 
     @cached_property
     def closes(self) -> list[bool]:
-        """Whether each word is a mark that closes a quotation or a bracket.
+        """Whether each word is a mark that closes a quotation or a parenthesis.
 
-        Straight quotation marks open and close by turns within a paragraph, unless `_closes_quotation` can tell.
+        Straight quotation marks open and close by turns within a paragraph, unless the white space around one decides
+        it.
         """
         closes, is_open = [], dict.fromkeys(_STRAIGHT_QUOTES, False)
         for k, text in enumerate(self.texts):
@@ -154,7 +155,8 @@ class _Words:
     def _closes_quotation(self, k: int, is_closer: bool) -> bool:
         """Return whether a quotation mark closes, judging by the surrounding white space and the word before it.
 
-        is_closer (bool): The result if these do not decide.
+        k (int): The position of the mark.
+        is_closer (bool): The result if white space and word do not decide.
         """
         before, after = k == 0 or self.spaced[k - 1], self.spaced[k] or k == len(self.texts) - 1
         if before != after:

@@ -16,13 +16,14 @@ _SET_TAGS = Check(
 
 @dataclass(frozen=True)
 class Output:
-    """Settings of what a parsing component writes to a Doc, `output`, in a config `spacy-lpcfg.Output.v1`.
+    """The setting `output` of parsing components: which results they write; `spacy-lpcfg.Output.v1` in a config.
 
     set_tags ("missing" or bool): Which tags of the trees are written to `token.tag_` too: "missing" for tokens without
         a tag, True for all, also over tags of other components, whose `pos_` and `lemma_` stay; False for none.
     surprisal (bool): Whether to write the surprisal of each token when parsing; otherwise it is computed at the
         first access to `token._.surprisal`.
-    threshold (float): Spans with a lower score are left out; 0 keeps all.
+    threshold (float): Spans with a posterior probability below it are left out, and go to
+        `doc.spans[spans_key + "_left_out"]`; 0 keeps all.
     tau (float or None): Calibration: the exponent applied to the probabilities of a sentence's trees, which are then
         renormalised (`spacy-lpcfg calibrate` estimates it). Less than 1 makes them less confident. All answers about
         trees use it; None for the uncalibrated model. The trees chosen by mbr and max-rule do not depend on it.
@@ -42,8 +43,11 @@ class Output:
 
 
 def make_limits(max_words: int, max_seconds: float | None = None, max_memory: float | None = None) -> Limits:
-    """Create `spacy-lpcfg.Limits.v1`, the setting `limits`; see `spacy_lpcfg.parsing.segmentation.Limits`.
+    """Create `spacy-lpcfg.Limits.v1`, the setting `limits` of parsing components; see `Limits`.
 
+    max_words (int): Sentences of more words are parsed in pieces.
+    max_seconds (float or None): CPU seconds after which the rest of a sentence gets no brackets; None for no limit.
+    max_memory (float or None): MB that a chart may take; None for the limit of `ChartSettings`.
     RAISES (ValueError): If a limit is no number, or too small.
     """
     return Limits(max_words, max_seconds, max_memory)
@@ -54,6 +58,8 @@ def make_pruning(
 ) -> ChartSettings:
     """Create `spacy-lpcfg.Pruning.v1`, the setting `pruning` of `lpcfg_parser`; see `spacy_lpcfg.chart.ChartSettings`.
 
+    beam (float): Items below this share of the best score in their cell are pruned; 0 for no pruning.
+    edge_threshold (float): Minimum marginal of an edge (a rule applied to two spans); 0 for no pruning.
     RAISES (ValueError): If a setting is of another type or out of range.
     """
     return ChartSettings(beam=beam, edge_threshold=edge_threshold)
@@ -62,6 +68,8 @@ def make_pruning(
 def make_beam(beam: int = BeamSettings.beam, branching: int = BeamSettings.branching) -> BeamSettings:
     """Create `spacy-lpcfg.Beam.v1`, the setting `pruning` of `isbn_parser`; see `spacy_lpcfg.isbn.BeamSettings`.
 
+    beam (int): Number of hypotheses that are kept after each word.
+    branching (int): Number of most probable actions that are followed at each step, in addition to Shift.
     RAISES (ValueError): If a number is not whole, or not from 1 to 100,000,000.
     """
     return BeamSettings(beam=beam, branching=branching)
