@@ -1,8 +1,9 @@
-"""The trainable component `spectral_bracketer`: unlabelled brackets, learned from tagged text without a treebank.
+"""The trainable component `spectral_bracketer`: unlabelled constituents, learned from tagged text without a treebank.
 
-The model is learned in `initialize`, from a stream of Docs or of files; `update` does nothing, so one epoch of
-`spacy train` is enough. The brackets lie on a Doc as the parser's trees do (see `doc/write.py`), under a key of
-their own, all with the label `BRACKET`, so that functions that read trees can read brackets too.
+An unlabelled constituent is called a bracket. The model is learned in `initialize`, from a stream of Docs or of files;
+`update` does nothing, so one epoch of `spacy train` is enough. Brackets are stored on a Doc as a parser's trees are
+(see `doc/write.py`), under a key of their own and all with the label `BRACKET`, so that functions that read trees can
+read them too.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,7 +41,12 @@ Sentences = Callable[[], Iterable[TaggedSentence]]
 
 @runtime_checkable
 class BracketLearner(Protocol):
-    """A learner of bracketers from tagged text."""
+    """Interface of learners of bracketers, with the method `fit`.
+
+    `fit` learns from tagged text: `sentences` is a function that returns the tagged sentences, anew at each of several
+    calls. `seed` is the random seed. `progress` is called with the name of each step, and the number of sentences or
+    rounds done.
+    """
 
     def fit(
         self, sentences: Sentences, *, seed: int = 0, progress: Callable[[str, int], None] | None = None
@@ -48,7 +54,7 @@ class BracketLearner(Protocol):
 
 
 class DocBrackets(NamedTuple):
-    """The prediction for a Doc.
+    """The brackets of a Doc, as `SpectralBracketerPipe.predict` returns them.
 
     sent_starts (list of bool, or None): Whether each token begins a sentence; None if the Doc had sentence boundaries.
     sentences (list of DocSentence): The sentences.
@@ -63,12 +69,16 @@ class DocBrackets(NamedTuple):
 
 
 class Saved(dict[str, Any]):
-    """The state that spaCy saves of the component besides its model; loading calls `update`."""
+    """The attribute `cfg`: the state that spaCy saves of the component besides its model, {"mapping": mapping of tags}.
+
+    Loading calls `update`.
+    """
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        """Replace the mapping of tags, after checking it.
+        """Replace the mapping of tags, after checking it; arguments are those of `dict.update`.
 
-        RAISES (BracketerError): If the values are not a mapping of str to str; the state stays as it was.
+        RAISES (BracketerError): If the values are not a mapping of str to str under the key "mapping"; the state then
+            stays as it was.
         """
         new = dict(*args, **kwargs)
         mapping = new.get("mapping", {})
@@ -79,17 +89,19 @@ class Saved(dict[str, Any]):
 
 
 class SpectralBracketerPipe(ModelPipe[Bracketer]):
-    """The component `spectral_bracketer`: it brackets each sentence of a tagged Doc; see `doc/write.py`.
+    """The component `spectral_bracketer`, which finds the unlabelled constituents (brackets) of sentences with tags.
+
+    Brackets and scores are written to `doc.spans[spans_key]`, see `doc/write.py`.
 
     nlp (Language): The pipeline.
     name (str): The name of the component in it.
     learner (BracketLearner): The learner of the bracketer.
     spans_key (str): Key of the brackets in `Doc.spans`.
     attr (str): "pos" for the tags `token.pos_`, "tag" for `token.tag_`.
-    seed (int): Seed of all that is random in learning.
-    max_words (int): Sentences of more words, punctuation left out, are bracketed in pieces, see `Bracketer.bracket`;
-        this bounds time and memory.
-    scorer (callable): `examples -> scores`.
+    seed (int): Seed of all random choices in learning.
+    max_words (int): Sentences of more words, not counting punctuation, are bracketed in pieces, see
+        `Bracketer.bracket`; this bounds time and memory.
+    scorer (callable or None): `examples -> scores`.
     """
 
     what = "bracketer"
@@ -127,9 +139,9 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
 
     @property
     def mapping(self) -> dict[str, str]:
-        """The universal tags that replace tags unknown to `spacy_lpcfg.bracketing.tags.universal`.
+        """A mapping from tags to universal tags, for tags that `spacy_lpcfg.bracketing.tags.universal` does not know.
 
-        They are saved with the component, since a config cannot hold tags such as "#" and "$,".
+        It is saved with the component, since a config cannot hold tags such as "#" and "$,".
         """
         return self.cfg["mapping"]
 
@@ -143,7 +155,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The only label of brackets."""
+        """The label of all brackets, as a tuple of one."""
         return (BRACKET,)
 
     # Learning
@@ -157,19 +169,19 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         mapping: dict[str, str] | None = None,
         sentences: Sentences | None = None,
     ) -> None:
-        """Learn from the tags of the reference Docs, or of a text.
+        """Learn the bracketer from the words and tags of the reference Docs, or of a text.
 
-        get_examples (callable): Returns the whole training corpus; it is read several times.
-        nlp (Language): The pipeline, for its training settings.
+        get_examples (callable): Returns the whole training corpus; called several times.
+        nlp (Language or None): The pipeline, for its training settings.
         labels (list of str or None): The allowed labels, which must include `BRACKET`; None allows all.
-        mapping (dict of str to str): Universal tags for tags that are otherwise unknown; None keeps the
-            mapping unchanged.
-        sentences (callable or None): Returns a tagged text to learn from in place of the examples; called several
-            times.
+        mapping (dict of str to str, or None): Universal tags for tags that are otherwise unknown, as in the attribute
+            `mapping`; None keeps the mapping unchanged.
+        sentences (callable or None): Returns the sentences of a tagged text to learn from instead of the examples;
+            called several times.
 
-        Without words in the text, or without tags, a bracketer that is already there stays.
-        RAISES (ValueError): If there are neither words nor a bracketer, if the corpus is streamed, or if there is too
-            little text.
+        If the text has no words or no tags, an existing bracketer is kept.
+        RAISES (ValueError): If there are neither words nor a bracketer, if `labels` lacks `BRACKET`, if the corpus is
+            streamed, or if there is too little text.
         RAISES (Untagged): If the text has no tags, and there is no bracketer.
         """
         if labels is not None and BRACKET not in labels:
@@ -188,10 +200,10 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
             )
 
     def learn(self, sentences: Sentences, *, progress: Callable[[str, int], None] | None = None) -> None:
-        """Learn the bracketer.
+        """Learn the bracketer from a tagged text.
 
-        sentences (callable): Returns a tagged text, anew at every call.
-        progress (callable): Called with the name of each step, and the number of sentences, or of rounds, done.
+        sentences (callable): Returns the sentences of the text, from the start at every call.
+        progress (callable or None): Called with the name of each step, and the number of sentences or rounds done.
         RAISES (ValueError): If there is too little text.
         """
         mapped = partial(_map_sentences, sentences, self.mapping) if self.mapping else sentences
@@ -211,7 +223,8 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def _has_words(self, text: Sentences) -> bool:
         """Return whether a text has words; for untagged text, warn and return False if a bracketer exists.
 
-        RAISES (Untagged): If the text has no tags, and there is no bracketer."""
+        RAISES (Untagged): If the text has no tags, and there is no bracketer.
+        """
         try:
             return any(sentence.words for sentence in text())
         except Untagged as error:
@@ -231,9 +244,9 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         """Bracket Docs without changing them.
 
         docs (iterable of Doc): Tagged Docs, with or without sentence boundaries.
-        RETURNS (list of DocBrackets): A prediction for each Doc.
-        RAISES (ValueError): If there is no bracketer yet; no text of a tagged Doc raises an error.
-        RAISES (Untagged): If a Doc has no tags.
+        RETURNS (list of DocBrackets): The brackets of each Doc.
+        RAISES (ValueError): If nothing was learned yet. No text of a tagged Doc raises an error.
+        RAISES (Untagged): If no word of a Doc has a tag.
         """
         bracketer, predictions = self._known(), []
         for doc in docs:
@@ -252,9 +265,11 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
         """Return the brackets of a sentence outside of any Doc.
 
-        words, tags (sequence of str): Words and their tags, punctuation included, from the tag set of the learned text.
-        RETURNS (Brackets): Spans over the words, in pre-order, and a score for each.
-        RAISES (ValueError): If there is no bracketer yet, or not as many tags as words.
+        words, tags (sequence of str): The words, punctuation included, and their tags, from the tag set of the text
+            that the bracketer learned from.
+        RETURNS (Brackets): The spans over the words, in pre-order, and a score from 0 to 1 for each; no spans for a
+            sentence of fewer than two words without punctuation.
+        RAISES (ValueError): If nothing was learned yet, or the numbers of words and tags differ.
         """
         bracketer = self._known()
         sentence = _map_tags(TaggedSentence(tuple(words), tuple(tags)), self.mapping)
@@ -267,7 +282,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
             raise Untagged(f"{self.name!r}: {error}") from error
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocBrackets]) -> None:
-        """Write brackets, and sentence boundaries if there were none."""
+        """Write brackets to `doc.spans`, and sentence boundaries if the Doc had none."""
         for doc, prediction in zip(docs, scores, strict=True):
             if prediction.sent_starts is not None:
                 set_sentence_starts(doc, prediction.sent_starts)

@@ -15,11 +15,13 @@ _CATEGORIES = {"So", "Sm", "Sk", "Mn", "Me", "Cf"}  # symbols but currency, and 
 
 
 def symbol_tags(words: Sequence[str], known: Container[str], lang: str) -> Tags | None:
-    """Return the tag of each word that consists of symbols and is unknown to a model, and None for other words.
+    """Return tags for words of symbols that a model does not know: in English UH for emoji, SYM for other symbols.
 
-    known (container of str): The words of the model.
-    lang (str): The language, such as "en".
-    RETURNS (sequence of str or None, or None): The tags; None if no word gets a tag, as in other languages.
+    words (sequence of str): The words, as in the text.
+    known (container of str): The words that the model knows.
+    lang (str): The code of the language, such as "en".
+    RETURNS (list of (str or None), or None): The tag of each word, None for all other words; None instead of the list
+        if no word gets a tag, as in other languages.
     """
     if lang not in _TAGS:
         return None

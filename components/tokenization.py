@@ -1,4 +1,4 @@
-"""Tokenization in linear time, and without smileys that contain closing brackets, on top of spaCy's tokenizer."""
+"""Tokenization on top of spaCy's tokenizer: in linear time, without emoticons that contain a closing parenthesis."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _LONG_RUN = re.compile(rf"\S{{{MAX_RUN + 1},}}")
 
 
 def tokenize(nlp: Language, text: str) -> Doc:
-    """Tokenize a text; runs of more than `MAX_RUN` characters without white space are cut, to take linear time.
+    """Tokenize a text in linear time; runs of more than `MAX_RUN` characters without white space are cut for that.
 
     RAISES (ValueError): If the text is longer than `nlp.max_length`.
     """
@@ -37,9 +37,9 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def drop_smileys(nlp: Language) -> None:
-    """Make the tokenizer split smileys such as `8)` and `):`, which outside of chats mostly end a bracket.
+    """Make the tokenizer split emoticons such as `8)` and `):`, whose `)` mostly closes a parenthesis except in chats.
 
-    Removes the tokenizer's exceptions that begin with a digit or a closing bracket and contain a closing bracket.
+    Removes the tokenizer's exceptions that begin with a digit or one of `)]}`, and contain one of `)]}`.
     """
     if isinstance(nlp.tokenizer, Tokenizer):
         nlp.tokenizer.rules = {text: rule for text, rule in nlp.tokenizer.rules.items() if not _is_smiley(text)}

@@ -1,4 +1,4 @@
-"""A warning that a text is not in the language that a model was learned from."""
+"""A warning if a text is not in the language that a model was learned from."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ _HINT = (
 
 
 class UnknownWords:
-    """A counter of unknown words, which warns once if more than half of the recent text is unknown."""
+    """A counter of unknown words, which logs one warning when more than half of the recent text is unknown."""
 
     def __init__(self) -> None:
         self._n_bytes = self._n_unknown = 0
         self._is_said = False
 
     def count(self, words: Iterable[str], known: Container[str], name: str, lang: str) -> None:
-        """Count known and unknown words among words of letters; a word also counts as known if its lower case is.
+        """Count the known and the unknown words of a text; log the warning if most are unknown.
 
-        known (container of str): The words of the model.
-        name, lang (str): The name of the component, and the language of its pipeline.
+        words (iterable of str): The words. Only words of letters alone are counted, weighted by their bytes in UTF-8.
+        known (container of str): The words of the model. A word is also known if its lower-case form is.
+        name (str): The name of the component, for the warning.
+        lang (str): The code of its pipeline's language, for the warning.
         """
         if self._is_said:
             return

@@ -1,4 +1,4 @@
-"""Phrase breaks of Docs: `token._.boundary`."""
+"""Phrase boundaries of Docs, where a speaker may pause: `token._.boundary`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from spacy_lpcfg.queries.boundaries import Boundary, boundaries
 
 
 def doc_boundaries(doc: Doc) -> list[Boundary]:
-    """Return the boundary after each token of a Doc, see `spacy_lpcfg.queries.boundaries`.
+    """Return the phrase boundary after each token of a Doc, see `spacy_lpcfg.queries.boundaries`.
 
-    RETURNS (list of Boundary, (n_tokens,)): The boundaries; all numbers are 0 for white space.
+    RETURNS (list of Boundary, (n_tokens,)): The boundaries; all numbers are 0 for white space, and where there is none.
     RAISES (ValueError): If the Doc has no trees.
     """
     by_token = [Boundary()] * len(doc)
@@ -25,9 +25,11 @@ def doc_boundaries(doc: Doc) -> list[Boundary]:
 
 
 def token_boundary(token: Token) -> Boundary:
-    """Return the boundary after a token: `token._.boundary`; for all tokens of a Doc call `doc_boundaries`,
-    which computes each sentence once.
+    """Return the phrase boundary after a token: `token._.boundary`.
 
+    For all tokens of a Doc call `doc_boundaries`, which computes each sentence only once.
+
+    RETURNS (Boundary): The boundary; all numbers are 0 for white space, and where there is none.
     RAISES (ValueError): If the Doc has no trees.
     """
     root = span_constituency(sentence_of(token))

@@ -17,7 +17,9 @@ def sentence_complexity(doclike: Doc | Span, *, with_surprisal: bool = True) -> 
     """Measure the syntactic complexity of each sentence of a Doc, or of a Span that is a constituent.
 
     doclike (Doc or Span): A Doc with trees, or a Span of one.
-    with_surprisal (bool): Whether to include surprisal, which is computed if it is not known yet.
+    with_surprisal (bool): Whether to include surprisal, which is computed if it is not stored yet; it is left out if no
+        component can compute it.
+    RETURNS (Complexity): The measures of each sentence (or of the Span) that has words, and of all together.
     RAISES (ValueError): If the Doc has no trees, or the Span is not a constituent.
     """
     # patterns of trees, which parsing does without
@@ -30,7 +32,12 @@ def sentence_complexity(doclike: Doc | Span, *, with_surprisal: bool = True) -> 
 
 
 def doc_complexity(doclike: Doc | Span) -> Record:
-    """Return counts, indices, depths and surprisal of a Doc or sentence, by the names in `queries.complexity`."""
+    """Return the syntactic complexity of a Doc, sentence or other constituent: `doc._.complexity`.
+
+    RETURNS (dict of str to number or None): Counts, indices, depths and mean surprisal in bits, by the names in
+        `COLUMNS` of `spacy_lpcfg.queries.complexity`.
+    RAISES (ValueError): If the Doc has no trees, or the Span is not a constituent.
+    """
     return sentence_complexity(doclike).document
 
 

@@ -13,24 +13,27 @@ ConstraintsOf: TypeAlias = Callable[[Doc], Constraints]
 
 
 def make_entities() -> ConstraintsOf:
-    """Create `spacy-lpcfg.entities.v1`: constraints by which no bracket crosses an entity of `doc.ents`.
+    """Create `spacy-lpcfg.entities.v1`, for the setting `constraints`: no constituent crosses an entity of `doc.ents`.
 
-    An entity may still be a part of a flat phrase, as "Bill Clinton" in (NP former president Bill Clinton). A component
+    An entity need not be a constituent itself, as "Bill Clinton" in (NP former president Bill Clinton). The component
     that finds entities has to come before the parser.
+
+    RETURNS (callable): `entity_constraints`.
     """
     return entity_constraints
 
 
 def entity_constraints(doc: Doc) -> Constraints:
-    """Return constraints that keep the entities of a Doc whole."""
+    """Return constraints on the trees of a Doc: no constituent crosses an entity."""
     return Constraints(whole=tuple((ent.start, ent.end) for ent in doc.ents))
 
 
 def constraints_by_sentence(constraints: Constraints, bounds: Sequence[tuple[int, int]]) -> list[Constraints]:
     """Split constraints on a Doc by sentence; spans that are not inside one sentence are dropped.
 
-    constraints (Constraints): Constraints with positions in the Doc.
-    bounds (sequence of (int, int)): Start and end of each sentence, consecutive.
+    constraints (Constraints): Constraints with token positions in the Doc.
+    bounds (sequence of (int, int)): Start and end token of each sentence, consecutive.
+    RETURNS (list of Constraints): The constraints of each sentence, still with positions in the Doc.
     """
     starts = [start for start, _ in bounds]
 
@@ -46,10 +49,11 @@ def constraints_by_sentence(constraints: Constraints, bounds: Sequence[tuple[int
 
 
 def constraints_within(constraints: Constraints, positions: Sequence[int]) -> Constraints:
-    """Convert constraints on a Doc to positions in a sentence; drop spans that are not inside the sentence.
+    """Convert the positions of constraints from tokens of a Doc to words of a sentence; drop spans outside of it.
 
-    constraints (Constraints): Constraints with positions in the Doc.
-    positions (sequence of int): Positions of the sentence's words in the Doc, increasing, at least one.
+    constraints (Constraints): Constraints with token positions in the Doc.
+    positions (sequence of int): Token positions of the sentence's words in the Doc, increasing, at least one.
+    RETURNS (Constraints): The constraints whose spans are inside the sentence and contain a word.
     """
 
     def place(start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -26,10 +26,11 @@ _TAKEN = (
 
 
 def register_extensions() -> None:
-    """Register all extension attributes of trees, including benepar's; names that are taken get a prefix.
+    """Register all extension attributes that read trees, such as `doc._.constituency` and benepar's `span._.labels`.
 
-    The getters read `doc.spans["constituents"]`, or else what another component wrote; nothing is stored twice. benepar
-    refuses to share names: to have both in one process, import benepar first.
+    A name that another package has set gets the prefix `PREFIX`, with a warning. The getters read the trees at the key
+    `key_of(doc)` of `doc.spans`, `"constituents"` if there are several; nothing is stored twice. benepar refuses to
+    share names: to have both in one process, import benepar first.
     """
     of_trees = {
         "phrases": _phrases,
@@ -52,11 +53,11 @@ def register_surprisal() -> None:
 
 
 def register_getters(of_class: Mapping[type[Doc] | type[Span] | type[Token], Getters]) -> None:
-    """Register getters of extension attributes, once.
+    """Register getters of extension attributes; getters that are registered already are skipped.
 
-    of_class (mapping of class to mapping of str to callable): Names and getters, for each of Doc, Span and Token.
+    of_class (mapping of class to mapping of str to callable): For each of Doc, Span and Token the getters by name.
 
-    If another package has registered a name, it keeps the name, with a warning; the getter gets `PREFIX` + name.
+    A name that another package has registered stays as it is, with a warning; the getter gets the name `PREFIX` + name.
     """
     taken = [
         f"{kind.__name__}._.{name}"
@@ -70,7 +71,9 @@ def register_getters(of_class: Mapping[type[Doc] | type[Span] | type[Token], Get
 
 
 def _register(kind: Any, name: str, getter: Callable[[Any], Any]) -> bool:
-    """Register a getter under a name, or under the prefixed name if it is taken; return whether it got the name."""
+    """Register a getter under a name, or under the prefixed name if another getter has the name; return False in that
+    case.
+    """
     for candidate in (name, PREFIX + name):
         if not kind.has_extension(candidate):
             kind.set_extension(candidate, getter=getter)
@@ -84,40 +87,61 @@ def _register(kind: Any, name: str, getter: Callable[[Any], Any]) -> bool:
 
 
 def span_labels(span: Span) -> tuple[str, ...]:
-    """Return the labels of a constituent, outermost first; () for a bare word. Same as in benepar."""
+    """Return the labels of a constituent, outermost first: `span._.labels`, as in benepar.
+
+    RETURNS (tuple of str): The labels; () for a word that has only its tag, and for white space.
+    RAISES (ValueError): If the Doc has no trees, or the Span is not a constituent.
+    """
     node = span_constituency(span)
     return node.labels if node else ()
 
 
 def span_parse_string(span: Span) -> str:
-    """Return a constituent in brackets. Same as in benepar."""
+    """Return a constituent as a bracketed tree such as "(NP (DT The) (NN time))": `span._.parse_string`, as in benepar.
+
+    RETURNS (str): The tree on one line; "" for white space.
+    RAISES (ValueError): If the Doc has no trees, or the Span is not a constituent.
+    """
     node = span_constituency(span)
     return node.bracketed if node else ""
 
 
 def span_probability(span: Span) -> float | None:
-    """Return the posterior probability of a constituent with the span's label; None if unknown.
+    """Return the posterior probability of a constituent with the Span's label: `span._.probability`.
 
-    For a span without a label, or with a label that its node lacks, use the node's outermost label.
+    For a Span without a label, or with a label that the constituent lacks, it is that of the outermost label; for a
+    word without labels that of its tag.
+
+    RETURNS (float or None): The probability; None if unknown.
+    RAISES (ValueError): If the Doc has no trees, or the Span is not a constituent.
     """
     node = span_constituency(span)
     return node.label_probability_of(span.label_) if node else None
 
 
 def span_constituents(span: Span) -> Iterator[Span]:
-    """Yield a constituent and all nodes below it, in pre-order, words included. Same as in benepar."""
+    """Yield a constituent and all nodes below it as Spans, in pre-order: `span._.constituents`, as in benepar.
+
+    RAISES (ValueError): If the Doc has no trees, or the Span is not a constituent.
+    """
     node = span_constituency(span)
     return iter([span.doc[n.start : n.end] for n in node.nodes()] if node else [])
 
 
 def span_children(span: Span) -> Iterator[Span]:
-    """Yield the children of a constituent, from left to right. Same as in benepar."""
+    """Yield the children of a constituent as Spans, from left to right: `span._.children`, as in benepar.
+
+    RAISES (ValueError): If the Doc has no trees, or the Span is not a constituent.
+    """
     node = span_constituency(span)
     return iter([span.doc[n.start : n.end] for n in node.children] if node else [])
 
 
 def span_parent(span: Span) -> Span | None:
-    """Return the parent of a constituent; None for the root. Same as in benepar."""
+    """Return the parent of a constituent as a Span, None for the root: `span._.parent`, as in benepar.
+
+    RAISES (ValueError): If the Doc has no trees, or the Span is not a constituent.
+    """
     node = span_constituency(span)
     above = node.parent if node else None
     return span.doc[above.start : above.end] if above else None

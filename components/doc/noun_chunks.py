@@ -1,7 +1,7 @@
-"""`doc.noun_chunks` from the tree of a Doc without dependencies.
+"""`doc.noun_chunks` from the trees of a Doc without dependencies.
 
-spaCy calls `vocab.get_noun_chunks`, which is the language's own function over dependencies, if it has one. `NounChunks`
-takes its place, and calls it for a Doc that has dependencies or no tree.
+spaCy calls `vocab.get_noun_chunks`, the language's function that reads dependencies, if it has one. `NounChunks`
+replaces it, and calls it for a Doc that has dependencies or no trees.
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ _POSSESSIVE = "POS"
 
 @dataclass(frozen=True)
 class NounChunks:
-    """A pickleable function that returns the noun chunks of a Doc or Span.
+    """A callable that yields the noun chunks of a Doc or Span as (start, end, label); it can be pickled.
 
-    of_dependencies (callable or None): The language's own function over dependencies; None if there is none.
+    of_dependencies (callable or None): The language's function that reads dependencies; None if there is none. It is
+        called for a Doc that has dependencies or no trees.
+
+    Calling it raises NotImplementedError if the Doc has neither dependencies, with such a function, nor trees.
     """
 
     of_dependencies: Callable[[Any], Chunks] | None
@@ -45,9 +48,9 @@ class NounChunks:
 
 
 def offer_noun_chunks(vocab: Vocab, doc: Any = None) -> None:
-    """Install `NounChunks` in a vocabulary: its Docs without dependencies take noun chunks from their trees.
+    """Install `NounChunks` in a vocabulary, so that Docs without dependencies take noun chunks from their trees.
 
-    doc (Doc or None): An existing Doc in which to install it too.
+    doc (Doc or None): An existing Doc in which to install it as well.
     """
     if not isinstance(vocab.get_noun_chunks, NounChunks):
         chunker: Any = NounChunks(cast("Callable[[Any], Chunks] | None", vocab.get_noun_chunks))
@@ -57,7 +60,9 @@ def offer_noun_chunks(vocab: Vocab, doc: Any = None) -> None:
 
 
 def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of base noun phrases in text order: their only inner noun phrases are possessors.
+    """Yield start and end token of the base noun phrases of a Doc, in text order.
+
+    A base noun phrase is an NP or WHNP that contains no other noun phrase except possessors, such as "the dog's".
 
     key (str): Key of the trees in `doc.spans`.
     """

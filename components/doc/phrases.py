@@ -20,11 +20,11 @@ from spacy_lpcfg.trees.transforms import ROOT_LABELS, basic_category
 class Phrase(Span):
     """A constituent as a Span, with its label.
 
-    probability (float or None): The posterior probability of its bracket; None if unknown.
-    head (Token): The head word.
-    depth (int): The number of brackets around it.
-    sentence (int): The number of its sentence in the Doc, from 1.
-    sent_id (str): The ID of its sentence; "" if it has none.
+    probability (float or None): Posterior probability of its bracket, from 0 to 1; None if unknown.
+    head (Token): The head word, found by the head rules of the language.
+    depth (int): Number of brackets around it.
+    sentence (int): Number of its sentence in the Doc, from 1.
+    sent_id (str): ID of its sentence; "" if it has none.
     """
 
     probability: float | None
@@ -39,7 +39,7 @@ class Phrase(Span):
     )
 
     def as_record(self) -> dict[str, Any]:
-        """Return the values of all `columns` by name, Spans and Tokens as text."""
+        """Return a dict of the values of all `columns` by name; Spans and Tokens are replaced by their texts."""
         record = {name: getattr(self, "label_" if name == "label" else name) for name in self.columns}
         return {name: value.text if isinstance(value, (Span, Token)) else value for name, value in record.items()}
 
@@ -48,8 +48,10 @@ class ClausePhrase(Phrase):
     """A clause as a Span, with the attributes of `spacy_lpcfg.queries.Clause`.
 
     verb (Token): Its main verb.
-    subject (Phrase or None): Its subject.
-    is_finite, is_subordinate, is_relative (bool): Whether the clause is of this kind.
+    subject (Phrase or None): Its subject; None if it has none.
+    is_finite (bool): Whether its verb is finite.
+    is_subordinate (bool): Whether it is a subordinate clause.
+    is_relative (bool): Whether it is a relative clause.
     """
 
     verb: Token
@@ -65,10 +67,10 @@ AnyPhrase = TypeVar("AnyPhrase", bound=Phrase)
 
 
 class Phrases(tuple[AnyPhrase, ...]):
-    """A tuple of phrases in text order, outer ones first."""
+    """A tuple of phrases in text order; a phrase comes before the phrases that it contains."""
 
     def as_table(self) -> list[dict[str, Any]]:
-        """Return a record for each phrase, for example for `pandas.DataFrame`."""
+        """Return a list with a dict for each phrase (`as_record`), for example for `pandas.DataFrame`."""
         return [phrase.as_record() for phrase in self]
 
 
@@ -76,9 +78,11 @@ def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Ph
     """Return the constituents with a label: `doc._.phrases("NP")`.
 
     doclike (Doc or Span): A Doc with trees; or a constituent of one, such as a sentence.
-    label (str): A category, or several with | between them.
-    maximal (bool): Whether to leave out constituents within another one of these labels.
-    RAISES (ValueError): If the Doc has no trees, or if the model that parsed it is loaded and lacks the label.
+    label (str): A label such as "NP", or several with | between them.
+    maximal (bool): Whether to leave out constituents inside another constituent with one of these labels.
+    RETURNS (Phrases): The constituents in text order; empty if there are none.
+    RAISES (ValueError): If the Doc has no trees, the Span is not a constituent, or the model that parsed the Doc is
+        loaded and lacks the label.
     """
     docs = _PhrasesOf(doclike)
     nodes = phrases(docs.index, label, maximal=maximal)
@@ -91,7 +95,8 @@ def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Ph
 def doc_clauses(doclike: Doc | Span) -> Phrases[ClausePhrase]:
     """Return the clauses of a Doc or constituent in text order: `doc._.clauses`.
 
-    RAISES (ValueError): If the Doc has no trees.
+    RETURNS (Phrases): The clauses; empty if there are none.
+    RAISES (ValueError): If the Doc has no trees, or the Span is not a constituent.
     """
     docs = _PhrasesOf(doclike)
     phrases_of_clauses = []
@@ -106,7 +111,7 @@ def doc_clauses(doclike: Doc | Span) -> Phrases[ClausePhrase]:
 
 
 class _PhrasesOf(IndexedDocs):
-    """An index of a Doc or Span that converts its nodes to phrases."""
+    """An index of the trees of a Doc or Span that converts their nodes to phrases."""
 
     def __init__(self, doclike: Doc | Span) -> None:
         doc = doclike.doc if isinstance(doclike, Span) else doclike

@@ -36,10 +36,11 @@ class PicturedSentence(NamedTuple):
 
 
 def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
-    """Yield the non-empty sentences of a Doc.
+    """Yield the sentences of a Doc that have words, each with its tree.
 
     doc (Doc): A parsed Doc.
     key (str): Key of the trees in `doc.spans`.
+    RAISES (ValueError): If the Doc has no trees under the key.
     """
     for number, (start, end) in enumerate(sentence_bounds(doc)):
         root = span_constituency(doc[start:end], key)
@@ -49,7 +50,7 @@ def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
 
 
 def ask(component: ModelPipe, question: str, doc: Doc, *arguments: Any, **settings: Any) -> list[Any]:
-    """Call a method of a component that returns an answer for each sentence of a Doc.
+    """Call a method of a component on a Doc, such as `posteriors`; return its list of one answer for each sentence.
 
     component (ModelPipe): The component.
     question (str): The name of the method, such as "posteriors", "n_best" or "surprisals".

@@ -15,7 +15,7 @@ from spacy_lpcfg.storage.container import Stored
 
 
 class SurprisalModel(Protocol):
-    """A model with surprisal: a `LanguageModel`, or a parsing component."""
+    """Interface of a model with surprisal: a `LanguageModel`, or a component."""
 
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
         """Return the surprisal in bits of each word of a sentence, and of its end, float64 (n_words + 1,)."""
@@ -38,11 +38,13 @@ _PIPES: WeakValueDictionary[tuple[int, str], RegisteredPipe] = WeakValueDictiona
 
 
 def register_pipe(pipe: RegisteredPipe) -> None:
-    """Register a component by its vocabulary and key, with a weak reference."""
+    """Register a component under its vocabulary and `spans_key`, as a weak reference; it replaces an earlier component."""
     _PIPES[id(pipe.vocab), pipe.spans_key] = pipe
 
 
 def find_pipe(doc: Doc, key: str) -> RegisteredPipe | None:
-    """Return the trained component that writes to `doc.spans[key]` and shares the Doc's vocabulary, or None."""
+    """Return the trained component that writes to `doc.spans[key]` and shares the Doc's vocabulary; None if there is
+    none.
+    """
     pipe = _PIPES.get((id(doc.vocab), key))
     return pipe if pipe is not None and pipe.vocab is doc.vocab and pipe.learned is not None else None

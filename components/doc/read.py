@@ -43,7 +43,7 @@ Bracket = tuple[int, int, str]
 
 
 def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
-    """Return the trees of a Doc, one a sentence; None for a sentence without words.
+    """Return the trees of a Doc, one for each sentence; None for a sentence without words.
 
     doc (Doc): A Doc with trees under `key`.
     key (str): Key of `doc.spans`.
@@ -55,9 +55,9 @@ def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
 
 
 def rooted_trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
-    """Return the trees of a Doc, each below the artificial root if the treebank had one, and with its `source`.
+    """Return the trees of a Doc below the artificial root of their treebank, such as TOP, if it had one.
 
-    Arguments and errors are those of `trees`.
+    Each tree also has its `source`: the ID and the text of the sentence. Arguments and errors are those of `trees`.
     """
     root = check_trees(doc, key).root
     rooted = [Tree(root, [tree]) if tree and root else tree for tree in trees(doc, key)]
@@ -66,11 +66,11 @@ def rooted_trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
 
 @dataclass(frozen=True)
 class SentenceTree:
-    """The tree of one sentence as brackets, whose positions count the words of the sentence, not tokens of the Doc.
+    """The tree of one sentence as a list of brackets; positions count words of the sentence, not tokens of the Doc.
 
     doc (Doc): The Doc.
     key (str): Key of `doc.spans`.
-    words (tuple of int): Positions of the words in the Doc.
+    words (tuple of int): Token position in the Doc of each word.
     tags (tuple of str): The tag of each word.
     spellings (tuple of str): The treebank's spelling of each word; "" if it is what `escape_tokens` makes of the text.
     brackets (tuple of (start, end, label)): The brackets in pre-order, half-open.
@@ -93,7 +93,10 @@ class SentenceTree:
 
     @cached_property
     def chains(self) -> dict[tuple[int, int], list[int]]:
-        """Indices of the brackets over each range of words that is a constituent, in pre-order."""
+        """For each constituent, as (start, end), the indices of the brackets over exactly these words, outermost first.
+
+        Constituents are in pre-order. The whole sentence and each word are constituents even without a bracket: [].
+        """
         indices: dict[tuple[int, int], list[int]] = {(0, len(self.words)): []}
         for index, (start, end, _) in enumerate(self.brackets):
             indices.setdefault((start, end), []).append(index)
@@ -103,7 +106,10 @@ class SentenceTree:
 
     @cached_property
     def parents(self) -> dict[tuple[int, int], tuple[int, int] | None]:
-        """The range of the parent of each constituent, in pre-order; None for the root."""
+        """For each constituent, as (start, end), its parent; None for the root. Constituents are in pre-order.
+
+        RAISES (ValueError): If brackets cross.
+        """
         parents: dict[tuple[int, int], tuple[int, int] | None] = {}
         above: list[tuple[int, int]] = []
         for start, end in self.chains:
@@ -117,7 +123,9 @@ class SentenceTree:
 
     @property
     def tree_probability(self) -> float | None:
-        """P(tree | words) of the whole tree that the parser chose; None if unknown, or if sentences have changed."""
+        """P(tree | words) of the sentence's whole tree; None if unknown, or if sentence boundaries have changed since
+        parsing.
+        """
         probabilities = check_trees(self.doc, self.key).tree_probabilities
         starts = self.doc.to_array("SENT_START")[1:] == 1
         if probabilities is None or len(probabilities) != 1 + np.count_nonzero(starts):  # sentences have changed since
@@ -126,7 +134,7 @@ class SentenceTree:
         return None if isnan(probability) else probability
 
     def unparsed(self) -> Doc:
-        """Return the sentence as a Doc of its own, with the tags that it had before it was parsed."""
+        """Return the sentence as a new Doc, with the tags that it had before it was parsed."""
         first, end = self.words[0], self.words[-1] + 1
         alone = self.doc[first:end].as_doc()
         write_tags(alone, given_tags_of(self.doc, self.key)[first:end])
@@ -135,6 +143,7 @@ class SentenceTree:
     def posteriors(self) -> dict[Bracket, float]:
         """Parse the sentence again, and return the posterior probability of each possible bracket.
 
+        RETURNS (dict of (start, end, label) to float): The probabilities; {} if the sentence has no words.
         RAISES (ValueError): If the component that wrote the tree no longer exists.
         """
         pipe = find_pipe(self.doc, self.key)
@@ -147,11 +156,13 @@ class SentenceTree:
         return posteriors.brackets if posteriors else {}
 
     def span(self, start: int, end: int, label: str) -> Span:
-        """Return the Span of a bracket."""
+        """Return the Span of the Doc over the words [start, end), with a label."""
         return Span(self.doc, self.words[start], self.words[end - 1] + 1, label)
 
     def tree(self, start: int = 0, end: int | None = None) -> Tree:
-        """Return the tree over the words of [start, end), a constituent."""
+        """Return the tree over the words [start, end), which must be a constituent; by default that of the whole
+        sentence.
+        """
         end = len(self.words) if end is None else end
         inside = [(i - start, j - start, label) for i, j, label in self.brackets if start <= i and j <= end]
         if not self.chains[start, end] and end - start > 1:
@@ -160,7 +171,10 @@ class SentenceTree:
 
 
 def sentence_tree(doc: Doc, start: int, end: int, key: str) -> SentenceTree:
-    """Read the sentence at tokens [start, end)."""
+    """Return the tree of the sentence at tokens [start, end), as stored in `doc.spans[key]`.
+
+    RAISES (ValueError): If the sentence has no tree, or as in `check_trees`.
+    """
     attrs, group = check_trees(doc, key, start, end), group_at(doc, key, start, end)
     words = words_of(doc, start, end)
     if words and not has_trees_at(doc, key, words[0]):

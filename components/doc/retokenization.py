@@ -1,15 +1,15 @@
-"""Fitting of a group of trees to tokens that were merged or split.
+"""Fitting of the trees of a Doc to tokens that were merged or split after parsing.
 
-spaCy's retokenizer leaves groups of spans as they are, with positions of tokens that have changed. They are fitted by
-the characters of the text, which stay as they were:
+spaCy's retokenizer does not change the groups in `doc.spans`, so that their token positions become wrong. They are
+corrected by the characters of the text, which retokenization does not change:
 
-- A bracket over a merged token and others, or over just this token, still covers it.
-- A bracket within a merged token is left out: the token is one leaf of the tree.
-- A bracket that begins or ends within a merged token, and is not all within it, crosses it. It is left out too, with a
-  warning, and the status of its sentence is "retokenized": its tree has no probability.
-- Scores follow their brackets. A merged token has the tag of its last word, or the tag that spaCy keeps for it if that
-  is the parser's, no tag score, the spelling of its text, and the sum of its words' surprisals; parts of a token that
-  was split have its tag, and no score, spelling or surprisal.
+- A bracket over a merged token and other tokens, or over just this token, still covers it.
+- A bracket within a merged token is removed: the token is one leaf of the tree.
+- A bracket that begins or ends within a merged token, but is not all within it, crosses it. It is removed too, with a
+  warning, and the status of its sentence becomes "retokenized": its tree has no probability.
+- Scores stay with their brackets. A merged token has the tag of its last word, or the tag that spaCy keeps for it if
+  the parser wrote that, no tag score, the spelling of its text, and the sum of its words' surprisals. Parts of a token
+  that was split have its tag, and no score, spelling or surprisal.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ def offsets_of(doc: Doc) -> np.ndarray:
 
 
 def is_fitted(attrs: dict[str, Any], doc: Doc, start: int, end: int | None) -> bool:
-    """Return whether attributes fit the tokens of a Doc; True if they have no valid offsets to compare.
+    """Return whether the attributes of a group fit the tokens of a Doc; True if they have no valid offsets to compare.
 
-    start, end (int, or None for the last): Tokens whose offsets are compared. Their number is compared in any case, but
-        a merge and a split may leave it as it was.
+    attrs (dict): The attributes, of which "offsets" is compared.
+    start, end (int, or None for the last): The tokens whose offsets are compared. The number of all tokens is always
+        compared, but a merge and a split together may leave it unchanged.
     """
     offsets = attrs.get(OFFSETS)
     if not (isinstance(offsets, np.ndarray) and offsets.ndim == 1 and offsets.dtype.kind == "i"):
@@ -56,7 +57,7 @@ def is_fitted(attrs: dict[str, Any], doc: Doc, start: int, end: int | None) -> b
 
 
 class _Raw(NamedTuple):
-    """A span as spaCy packs it in bytes.
+    """A span as spaCy stores it in the bytes of a group.
 
     The bytes are decoded because spaCy cannot make a Span beyond the remaining tokens, and `del group[i]` deletes the
     wrong span.
@@ -123,7 +124,7 @@ class _Words:
 
 
 def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
-    """Fit the attributes with one value per token to the current tokens.
+    """Replace the attributes that have one value per token by values for the current tokens.
 
     old (list of int): The characters at which the tokens of the attributes began.
     """
@@ -148,10 +149,10 @@ def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
 
 
 def _fitted_multiwords(forms: list[str], parts: list[list[int]]) -> list[str]:
-    """Return the multiword forms at the current tokens, without those of which a word was merged with another token's.
+    """Return the multiword form at each current token; forms that were partly merged with other words are dropped.
 
-    forms (list of str): The forms at the words before, see `SourceText`.
-    parts (list of list of int): The words that each token was made of, if it was not split.
+    forms (list of str): The forms at the words before retokenization, see `SourceText`.
+    parts (list of list of int): The old words of which each token consists; [] for a part of a token that was split.
     """
     first = list(accumulate(range(len(forms)), lambda start, i: start if forms[i] == CONTINUED else i))
     firsts = [{first[i] for i in words} for words in parts]
@@ -162,9 +163,10 @@ def _fitted_multiwords(forms: list[str], parts: list[list[int]]) -> list[str]:
 
 
 def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[int]]) -> None:
-    """Fit the tags to the current tokens.
+    """Replace the tags and given tags in `attrs` by tags of the current tokens.
 
-    parts (list of list of int): The words that each token was made of, if it was not split.
+    old (list of int): The characters at which the tokens of the attributes began.
+    parts (list of list of int): The old words of which each token consists; [] for a part of a token that was split.
     """
     letters = [token.idx + max(len(token.text.rstrip()), 1) - 1 for token in doc]
     last = [bisect_right(old, letter) - 1 for letter in letters]
@@ -183,9 +185,10 @@ def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[
 
 
 def _fit_sentences(doc: Doc, attrs: dict[str, Any], key: str, crossed: list[_Raw]) -> None:
-    """Fit the attributes with one value per sentence to the current tokens.
+    """Replace the attributes that have one value per sentence, and warn of removed brackets.
 
-    crossed (list of _Raw): Spans that are left out since merged tokens cross them.
+    key (str): Key of the group, for the warning.
+    crossed (list of _Raw): Spans that are removed since merged tokens cross them.
     """
     starts = [token.idx for token in doc if token.i == 0 or token.is_sent_start]
     status = list(attrs.get("status", starts))

@@ -23,8 +23,8 @@ class DocSentences(NamedTuple):
     """The sentences of a Doc with their words.
 
     starts (list of bool, or None): Whether each token begins a sentence; None if the Doc had sentence boundaries.
-    bounds (list of (int, int)): Start and end of each sentence.
-    words (list of list of int): Positions of the words of each sentence, see `words_of`.
+    bounds (list of (int, int)): Start and end token of each sentence.
+    words (list of list of int): Token positions of the words of each sentence, see `words_of`.
     texts (list of list of str): The texts of these words, see `texts_of`.
     given_tags (list of str): Tag of each token of the Doc, see `given_tags_of`.
     """
@@ -37,7 +37,7 @@ class DocSentences(NamedTuple):
 
 
 def find_sentences(doc: Doc, key: str) -> DocSentences:
-    """Return the sentences of a Doc, split by `sentence_starts` if it has no sentence boundaries.
+    """Return the sentences of a Doc, found by `sentence_starts` if it has no boundaries; the Doc is not changed.
 
     key (str): Key of `doc.spans` that the calling component writes to, see `given_tags_of`.
     RAISES (TypeError): If `doc` is not a Doc, but a text, for example.
@@ -52,7 +52,7 @@ def find_sentences(doc: Doc, key: str) -> DocSentences:
 
 
 def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
-    """Return start and end of each sentence; a Doc without sentence boundaries is one sentence.
+    """Return start and end token of each sentence; a Doc without boundaries is one sentence, an empty Doc has none.
 
     RAISES (TypeError): If `doc` is not a Doc, but a text, for example.
     """
@@ -63,7 +63,7 @@ def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
 
 
 def sentence_of(token: Token) -> Span:
-    """Return the sentence of a token, which is the whole Doc if that has no sentence boundaries."""
+    """Return the sentence of a token; the whole Doc if it has no sentence boundaries."""
     doc = token.doc
     return token.sent if doc.has_annotation("SENT_START") else doc[:]
 
@@ -85,9 +85,10 @@ def words_of(doc: Doc, start: int, end: int) -> list[int]:
 
 
 def given_tags_of(doc: Doc, key: str) -> list[str]:
-    """Return each token's tag unless the parser of `doc.spans[key]` has set it; "" if there is none.
+    """Return the tag of each token, but not tags that the parser of `doc.spans[key]` has written; "" for no tag.
 
-    If `token.tag_` is the tag of the tree, return the tag from before parsing, which is stored with the tree.
+    Where `token.tag_` is the tag in the tree, it is replaced by the tag from before parsing, which is stored with the
+    tree.
     """
     tags = [token.tag_ for token in doc]
     if key not in doc.spans:
@@ -123,7 +124,10 @@ def sent_ids_of(doc: Doc) -> list[str] | None:
 
 
 def multiwords_of(doc: Doc) -> list[str] | None:
-    """Return the multiword tokens of a Doc's text, as `SourceText` has them; None if it has none."""
+    """Return the multiword token that begins at each token, such as "du" for de and le; None if the Doc has none.
+
+    RETURNS (list of str, or None): As in `SourceText.multiwords`, but for each token of the Doc.
+    """
     return _stored(doc, MULTIWORDS, len(doc))
 
 
@@ -137,7 +141,7 @@ def _stored(doc: Doc, name: str, n: int) -> list[str] | None:
 
 
 def set_source(doc: Doc, source: SentenceSource) -> None:
-    """Write the ID and multiword tokens of a Doc of one sentence to `doc.user_data`, for trees written later."""
+    """Write the ID and the multiword tokens of a Doc of one sentence to `doc.user_data`, where parsers take them from."""
     if source.sent_id:
         doc.user_data[SENT_IDS] = [source.sent_id]
     if source.text and source.text.multiwords:
@@ -145,7 +149,7 @@ def set_source(doc: Doc, source: SentenceSource) -> None:
 
 
 def source_text(doc: Doc) -> SourceText:
-    """Return the tokens of a Doc with the white space between them and its multiword tokens."""
+    """Return the text of a Doc: its tokens, the white space between them, and its multiword tokens."""
     return SourceText(
         tuple(token.text for token in doc),
         tuple(bool(token.whitespace_) for token in doc),

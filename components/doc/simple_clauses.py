@@ -1,4 +1,4 @@
-"""Clauses of Docs that stand alone: `doc._.simple_clauses` and `sent._.simple_clauses`."""
+"""Sentences of Docs split into clauses that stand alone: `doc._.simple_clauses` and `sent._.simple_clauses`."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ class ClauseToken(NamedTuple):
 
 
 class SimpleClause(NamedTuple):
-    """A clause that stands alone.
+    """A clause that stands alone, made from a sentence.
 
     text (str): The clause as a sentence.
-    relation (str), probability (float or None): As in `spacy_lpcfg.queries.SplitClause`.
+    relation (str): "main", "relative", "participle", "apposition", "parataxis", or its conjunction, such as "because".
+    probability (float or None): The least posterior probability of the brackets by which it was split off; of a whole
+        sentence, that of its outermost bracket. None if unknown.
     words (tuple of ClauseToken): The words of the clause.
-    sent (Span): The sentence that the clause is split from.
+    sent (Span): The sentence that the clause was split from.
     """
 
     text: str
@@ -48,8 +50,10 @@ def doc_simple_clauses(doclike: Doc | Span, rules: Sequence[EditRule] | None = N
     """Split the sentences of a Doc into clauses that stand alone: `doc._.simple_clauses`.
 
     doclike (Doc or Span): A Doc with trees; or a constituent of one, such as a sentence.
-    rules (sequence of EditRule or None): Rules that split sentences; None for those of the package.
-    RAISES (ValueError): If there are no trees. (RuleError): If a rule cannot be carried out.
+    rules (sequence of EditRule or None): Rules that split sentences; None for the rules of the package, for English.
+    RETURNS (tuple of SimpleClause): The clauses of each sentence, in the order of the sentences.
+    RAISES (ValueError): If the Doc has no trees, the Span is not a constituent, or the rules do not stop.
+    RAISES (RuleError): If a rule cannot be carried out.
     """
     # rules of trees, which parsing does without
     from spacy_lpcfg.components.doc.tree_matcher import constituency_of

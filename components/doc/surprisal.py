@@ -1,11 +1,12 @@
-"""Surprisal of the tokens of a Doc, in bits, by a language model, a proper grammar, or a belief network.
+"""Surprisal of the tokens of a Doc, in bits, under a language model, a proper grammar, or a belief network.
 
-`token._.surprisal` is -log2 of the probability of a token given the tokens before it in its sentence: by the
-pipeline's `language_model` if it has one, else by the component that wrote the Doc's trees. It is stored in
-`doc.spans[key].attrs["surprisal"]`, one number for each token, nan for white space. A component stores it if
-`output.surprisal` is true; otherwise the component with this key and the Doc's vocabulary computes and stores it at the
-first request. `attrs["end_surprisal"]` has the surprisal of the end of each sentence. All numbers of a sentence sum to
--log2 of its probability (by a network: of the probability of its beam). Spectral grammars have no surprisal.
+`token._.surprisal` is -log2 of the probability of a token given the tokens before it in its sentence, under the
+pipeline's `language_model` if it has one, otherwise under the model of the component that wrote the Doc's trees. It is
+stored in `doc.spans[key].attrs["surprisal"]`, one number for each token, nan for white space. A component stores it
+while parsing if `output.surprisal` is true; otherwise the component with this key and the Doc's vocabulary computes and
+stores it at the first access. `attrs["end_surprisal"]` has the surprisal of the end of each sentence. All numbers of a
+sentence sum to -log2 of its probability (with a network: of the probability of the trees in its beam). Spectral
+grammars have no surprisal.
 """
 
 from __future__ import annotations
@@ -21,21 +22,23 @@ from spacy_lpcfg.components.doc.tree_group import KEYS, LANGUAGE_MODEL_KEY, attr
 
 
 def token_surprisal(doc: Doc, model: SurprisalModel) -> np.ndarray:
-    """Return the surprisal of every token given those before it in its sentence.
+    """Return the surprisal of each token of a Doc given the tokens before it in its sentence.
 
-    doc (Doc): A Doc, which counts as one sentence if it has no sentence boundaries. Its tokenisation has to be the
-        one of the text that the model learned from.
+    doc (Doc): A Doc, which counts as one sentence if it has no sentence boundaries. It has to be tokenised like the
+        text that the model learned from.
     model (LanguageModel or component): A model from `spacy-lpcfg learn lm` or `spacy_lpcfg.language_model.fit`, or a
         component such as `nlp.get_pipe("lpcfg_parser")`.
     RETURNS (float64, (n_tokens,)): Bits; nan for white space and for words that a language model does not know.
+    RAISES (ValueError): If the model has no surprisal, as a spectral grammar.
     """
     return doc_surprisal(doc, model)[0]
 
 
 def doc_surprisal(doc: Doc, model: SurprisalModel) -> tuple[np.ndarray, np.ndarray]:
-    """Return the surprisal of every token, as `token_surprisal` does, and of the end of every sentence.
+    """Return the surprisal of each token, as `token_surprisal` does, and of the end of each sentence.
 
     RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): Bits; nan for the end of a sentence without words.
+    RAISES (ValueError): If the model has no surprisal, as a spectral grammar.
     """
     words = [words_of(doc, start, end) for start, end in sentence_bounds(doc)]
     return surprisal_of_words(len(doc), words, [texts_of(doc, positions) for positions in words], model)
@@ -46,8 +49,11 @@ def surprisal_of_words(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the surprisal of tokens and of the ends of sentences, as `doc_surprisal` returns them.
 
-    words (sequence of sequence of int): The positions of the words of each sentence in the Doc.
+    n_tokens (int): The number of tokens of the Doc.
+    words (sequence of sequence of int): The token positions of the words of each sentence.
     texts (sequence of sequence of str): The texts of these words.
+    model (SurprisalModel): The model.
+    RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): Bits; nan for white space and sentences without words.
     """
     tokens, ends = np.full(n_tokens, np.nan), np.full(len(words), np.nan)
     for i, (positions, sentence) in enumerate(zip(words, texts, strict=True)):
@@ -58,7 +64,10 @@ def surprisal_of_words(
 
 
 def set_surprisal(doc: Doc, key: str, model: SurprisalModel) -> None:
-    """Write the surprisal of the tokens and of the ends of sentences to the attrs of `doc.spans[key]`."""
+    """Compute the surprisal of tokens and of ends of sentences, and write them to the attrs of `doc.spans[key]`.
+
+    RAISES (ValueError): If the model has no surprisal.
+    """
     tokens, ends = doc_surprisal(doc, model)
     set_attributes(doc, key, surprisal=tokens, end_surprisal=ends)
 
@@ -67,7 +76,9 @@ def set_surprisal(doc: Doc, key: str, model: SurprisalModel) -> None:
 
 
 def surprisal_of(token: Token) -> float:
-    """Return the surprisal of a token in bits; nan for white space.
+    """Return the surprisal of a token in bits, nan for white space: `token._.surprisal`.
+
+    If the Doc has no surprisal yet, the component that parsed it computes and stores it.
 
     RAISES (ValueError): If the Doc has no surprisal, and no component with its vocabulary can compute it.
     """
@@ -86,7 +97,7 @@ def surprisal_of(token: Token) -> float:
 
 
 def _try_to_store(doc: Doc, key: str) -> bool:
-    """Compute and store surprisal by the component of a key; return False if no component can."""
+    """Compute and store surprisal with the component that writes to a key; return False if no component can."""
     pipe = find_pipe(doc, key)
     if pipe is None:
         return False

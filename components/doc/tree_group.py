@@ -1,9 +1,9 @@
 """Span groups of trees that stay correct when tokens are merged or split, and when Docs are concatenated.
 
-A `TreeGroup` follows its tokens when it is next read (`retokenization.py`).
+A `TreeGroup` corrects its spans when it is next read after tokens have changed (`retokenization.py`).
 
-`Doc.from_docs` copies the spans of a group without its attributes, but copies entries of `doc.user_data` for spans.
-A copy of the attributes is kept there, from which they are restored.
+`Doc.from_docs` copies the spans of a group without its attributes, but it copies entries of `doc.user_data` whose keys
+have character offsets. A copy of the attributes is kept in such an entry, from which they are restored.
 """
 
 from __future__ import annotations
@@ -94,25 +94,29 @@ class Attributes(NamedTuple):
 
 
 def attributes(doc: Doc, key: str, start: int = 0, end: int | None = None) -> Attributes:
-    """Return the attributes of `doc.spans[key]`, fitted to the tokens at [start, end) as by `group_at`."""
+    """Return the attributes of `doc.spans[key]`, after correcting the group if tokens have changed.
+
+    start, end (int, or None for the last): Tokens that are checked for changes, see `follow`.
+    RAISES (KeyError): If the Doc has no such group.
+    """
     return Attributes(*map(group_at(doc, key, start, end).attrs.get, Attributes._fields))
 
 
 def set_attributes(doc: Doc, key: str, **attrs: Any) -> None:
-    """Set attributes of an existing group, by their names in `Attributes`."""
+    """Set attributes of an existing group; `attrs` are their values by their names in `Attributes`."""
     group_at(doc, key, 0, None).attrs.update(attrs)
 
 
 def scored_spans(doc: Doc, key: str) -> list[tuple[Span, float]]:
-    """Return the spans of a group with their scores."""
+    """Return the spans of a group, each with its posterior probability."""
     group = group_at(doc, key, 0, None)
     return list(zip(group, group.attrs["scores"].tolist(), strict=True))
 
 
 def set_group(doc: Doc, key: str, spans: Sequence[Span], **attrs: Any) -> None:
-    """Write a group of spans to `doc.spans[key]`, and add the offsets of the tokens to its attributes.
+    """Write spans and attributes to `doc.spans[key]`, and add the offsets of the tokens to the attributes.
 
-    attrs: The attributes by their names in `Attributes`; those that are None are left out.
+    attrs (any): The attributes by their names in `Attributes`; attributes that are None are left out.
     """
     values = {name: value for name, value in attrs.items() if value is not None}
     group = TreeGroup(doc, name=key, spans=spans, attrs={**values, OFFSETS: offsets_of(doc)})
@@ -121,7 +125,11 @@ def set_group(doc: Doc, key: str, spans: Sequence[Span], **attrs: Any) -> None:
 
 
 def group_at(doc: Doc, key: str, start: int = 0, end: int | None = 0) -> SpanGroup:
-    """Return `doc.spans[key]`, fitted to the tokens by `follow`; restore its attributes after `Doc.from_docs`."""
+    """Return `doc.spans[key]`, with correct positions also after tokens were merged or split, or Docs concatenated.
+
+    start, end (int, or None for the last): Tokens that are checked for changes, see `follow`.
+    RAISES (KeyError): If the Doc has no such group.
+    """
     group = doc.spans[key]
     if "format" not in group.attrs:
         _recall(doc, key, group)
@@ -136,7 +144,11 @@ def keys_of(doc: Doc) -> list[str]:
 
 
 def head_rules_of(doc: Doc) -> HeadRules:
-    """Return the head rules for a Doc's trees: of its language, or `dependencies` if its tags are universal."""
+    """Return the head rules for a Doc's trees.
+
+    RETURNS (HeadRules): The table "dependencies" if the tags of the trees are universal parts of speech, otherwise the
+        rules of the Doc's language.
+    """
     tags = next((attributes(doc, key, 0, 0).tags for key in keys_of(doc)), None)
     return rules_of_tags(tags or (token.tag_ for token in doc), doc.vocab.lang)
 
@@ -147,10 +159,11 @@ def key_of(doc: Doc) -> str:
 
 
 def follow(group: Any, start: int = 0, end: int | None = 0) -> None:
-    """Fit the spans and attributes of a group to the tokens of its Doc, if the tokens have changed.
+    """Correct the spans and attributes of a group if tokens of its Doc were merged or split.
 
-    group (SpanGroup): A group of any kind.
-    start, end (int, or None for the last): Tokens that are compared, see `is_fitted`.
+    group (SpanGroup): A group of any kind; groups without trees are not changed.
+    start, end (int, or None for the last): The tokens whose offsets are compared to notice a change. The number of all
+        tokens is always compared.
     """
     attrs = _ATTRS.__get__(group)
     try:
@@ -171,7 +184,7 @@ def _name(key: str) -> str:
 
 
 def _is_record(name: Any, key: str) -> bool:
-    """Return whether a key of `doc.user_data` holds the attributes of the group at `key`."""
+    """Return whether `name`, a key of `doc.user_data`, is the key of the attributes of the group at `key`."""
     return isinstance(name, tuple) and len(name) == 4 and name[:2] == ("._.", _name(key))
 
 
@@ -184,7 +197,7 @@ def _remember(doc: Doc, key: str, attrs: dict[str, Any]) -> None:
 
 
 def has_trees_at(doc: Doc, key: str, i: int) -> bool:
-    """Return whether token `i` has a tree; False if `Doc.from_docs` took it from a Doc without trees."""
+    """Return whether token `i` has a tree; False if `Doc.from_docs` took the token from a Doc without trees."""
     if "format" in doc.spans[key].attrs:
         return True
     records, character = _records(doc, key), doc[i].idx

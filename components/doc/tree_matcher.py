@@ -1,4 +1,4 @@
-"""Tree patterns matched in Docs, with the interface of spaCy's DependencyMatcher."""
+"""Search for tree patterns in Docs, with the interface of spaCy's DependencyMatcher."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ OnMatch = Callable[["TreeMatcher", Doc, int, list["DocTreeMatch"]], Any]
 
 
 class DocTreeMatch(NamedTuple):
-    """A match of a pattern in a Doc.
+    """A match of a tree pattern in a Doc.
 
-    key (str): The key that the patterns were added under.
-    span (Span): The words below the node, with its label, its tag, or the word as its label.
-    names (dict of str to Span): The words below each node that the pattern names, labelled like `span`.
-    probability (float or None): The least posterior probability of these nodes' brackets and tags; None if unknown.
+    key (str): The key under which the pattern was added.
+    span (Span): The words below the matched node. Its label is the label or tag of the node; if the node is a word, the
+        word.
+    names (dict of str to Span): For each name in the pattern the words below its node, labelled like `span`.
+    probability (float or None): The least posterior probability of the brackets and tags of these nodes; None if
+        unknown.
     """
 
     key: str
@@ -36,11 +38,12 @@ class DocTreeMatch(NamedTuple):
 
 
 class TreeMatcher:
-    """A matcher of tree patterns in the trees of Docs.
+    """A matcher of Tregex patterns in the trees of Docs.
 
     vocab (Vocab): The vocabulary of the Docs.
-    rules (HeadRules or None): Head rules for relations such as <#; None for the rules of the vocab's language.
-    spans_key (str or None): Key of `doc.spans` with the trees; None for the first that a Doc has.
+    rules (HeadRules or None): Head rules for relations such as <#; None for the rules that fit each Doc
+        (`head_rules_of`).
+    spans_key (str or None): Key of the trees in `doc.spans`; None for the first key with trees that a Doc has.
     """
 
     def __init__(self, vocab: Vocab, *, rules: HeadRules | None = None, spans_key: str | None = None) -> None:
@@ -53,10 +56,10 @@ class TreeMatcher:
     def add(self, key: str, patterns: Sequence[str], *, on_match: OnMatch | None = None) -> None:
         """Add patterns under a key, in addition to earlier ones.
 
-        key (str): The name of the matches.
+        key (str): The key, which is the `key` of the matches.
         patterns (list of str): Patterns in Tregex's language.
-        on_match (callable or None): Called with the matcher, the Doc, the number of the match and all matches.
-            Replaces the function that the key had; None removes it.
+        on_match (callable or None): Called for each match with the matcher, the Doc, the index of the match in the list
+            of all matches, and this list. Replaces the function that the key had; None removes it.
         RAISES (PatternError): If a pattern is malformed, with the column; no pattern is added.
         RAISES (ValueError): If `patterns` is a text instead of a list, or empty.
         """
@@ -76,7 +79,9 @@ class TreeMatcher:
         del self._patterns[key], self._callbacks[key]
 
     def get(self, key: str) -> tuple[OnMatch | None, list[str]] | None:
-        """Return the callback and the patterns of a key, or None."""
+        """Return the callback (None if there is none) and the patterns of a key; None instead of both if the key was
+        not added.
+        """
         return (self._callbacks[key], [pattern.text for pattern in self._patterns[key]]) if key in self else None
 
     def __len__(self) -> int:
@@ -89,8 +94,13 @@ class TreeMatcher:
     def __call__(self, doclike: Doc | Span) -> list[DocTreeMatch]:
         """Return the matches, key by key and pattern by pattern, each in the order of the trees and their nodes.
 
-        doclike (Doc or Span): A Doc with trees; or a constituent of one, such as a sentence, for the nodes below.
-        RAISES (ValueError): If it has no trees, the Span is no constituent, or a regular expression takes too long.
+        The callbacks are called afterwards.
+
+        doclike (Doc or Span): A Doc with trees; or a constituent of one, such as a sentence, to search only below its
+            node.
+        RETURNS (list of DocTreeMatch): The matches; [] if there are none.
+        RAISES (ValueError): If the Doc has no trees, the Span is no constituent, or a regular expression takes too
+            long.
         """
         rules = self.rules or head_rules_of(doclike.doc if isinstance(doclike, Span) else doclike)
         patterns = [(key, pattern) for key, patterns in self._patterns.items() for pattern in patterns]
@@ -114,12 +124,12 @@ class TreeMatcher:
     # Saving
 
     def to_bytes(self) -> bytes:
-        """Serialize the patterns by key; callbacks and head rules are left out."""
+        """Serialize the patterns by key, and `spans_key`; callbacks and head rules are left out."""
         patterns = {key: [pattern.text for pattern in added] for key, added in self._patterns.items()}
         return srsly.msgpack_dumps({"patterns": patterns, "spans_key": self.spans_key})
 
     def from_bytes(self, data: bytes) -> TreeMatcher:
-        """Replace the patterns of the matcher by the saved ones.
+        """Replace the patterns and `spans_key` by saved ones, remove all callbacks, and return the matcher.
 
         RAISES (ValueError): If the bytes are not a saved matcher.
         """
@@ -146,12 +156,12 @@ def _unpickled(vocab: Vocab, data: bytes, callbacks: dict[str, OnMatch | None], 
 
 
 class IndexedDocs:
-    """An index of the trees of Docs that converts nodes to Spans; errors as for `TreeMatcher`.
+    """An index of the trees of Docs for searches, which also converts nodes to Spans; errors as for `TreeMatcher`.
 
     docs (iterable of Doc or Span): Docs with trees, or Spans of constituents.
     rules (HeadRules): Head rules of their language.
-    spans_key (str or None): Key of `doc.spans`; None for the first that a Doc has.
-    has_root (bool): Whether trees of sentences are below a node ROOT, for patterns that mention it.
+    spans_key (str or None): Key of the trees in `doc.spans`; None for the first key with trees that a Doc has.
+    has_root (bool): Whether to put the tree of each sentence below a node ROOT, for patterns that mention it.
     """
 
     def __init__(
@@ -168,22 +178,24 @@ class IndexedDocs:
         self.index = TreeIndex.from_trees(trees, rules, scores)
 
     def span(self, node: TreeNode) -> Span:
-        """Return the words below a node as a Span with its label."""
+        """Return the words below a node as a Span, with the label of the node."""
         words = self.roots[node.tree_number].leaves[node.start : node.end]
         return Span(words[0].doc, words[0].i, words[-1].i + 1, node.label)
 
 
 def constituency_of(doclike: Doc | Span, spans_key: str | None = None) -> Iterable[Constituent]:
-    """Return the roots of a Doc, or the node of a Span if it has words; errors as for `span_constituency`."""
+    """Return the root nodes of the sentences of a Doc, or the node of a Span if it has words; errors as
+    `span_constituency`.
+    """
     if isinstance(doclike, Doc):
         return doc_constituency(doclike, spans_key)
     return filter(None, [span_constituency(doclike, spans_key)])
 
 
 def _rooted(node: Constituent, has_root: bool) -> tuple[Tree, Scores]:
-    """Return the tree and scores of a node; put the tree of a root below its artificial root.
+    """Return the tree and scores of a node; the root node of a sentence gets the artificial root above it.
 
-    has_root (bool): Whether the artificial root is always ROOT, instead of the treebank's, which may be missing.
+    has_root (bool): Whether to use the artificial root ROOT, instead of the treebank's, which may be missing.
     """
     brackets, tags = node.scores
     if has_root and not node.parent:
